@@ -1,0 +1,42 @@
+use alloc::string::String;
+use sha2::{Digest, Sha256};
+
+use crate::Config;
+
+/// A SHA-256 that speaks the types of this crate.
+pub(crate) struct Fingerprint(Sha256);
+
+impl Fingerprint {
+    pub(crate) fn new() -> Self {
+        Self(Sha256::new())
+    }
+
+    /// Each index as 8 bytes, little-endian.
+    pub(crate) fn update(&mut self, indices: &[u64]) {
+        for index in indices {
+            self.0.update(index.to_le_bytes());
+        }
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    pub(crate) fn finish(self) -> String {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let nibbles = self.0.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        nibbles.map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
+    }
+}
+
+/// Everything that decides the deal, except the rank.
+pub(crate) fn of_config(config: &Config) -> String {
+    let Config { samples, seed, epoch, order, rank: _, world, remainder, layout } = config;
+    let hash = Sha256::new()
+        .chain_update(b"samedeal config 1\0")
+        .chain_update(order.name().as_bytes())
+        .chain_update([0])
+        .chain_update(samples.to_le_bytes())
+        .chain_update(seed.to_le_bytes())
+        .chain_update(epoch.to_le_bytes())
+        .chain_update(world.to_le_bytes())
+        .chain_update([*remainder as u8, *layout as u8]);
+    Fingerprint(hash).finish()
+}

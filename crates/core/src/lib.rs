@@ -1,0 +1,26 @@
+//! Order and deal: which sample goes to which rank at which step of a training run, as pure functions of a small
+//! configuration.
+//!
+//! An [`order`](Order) maps every position of an epoch to a sample; a [`Deal`] says which positions belong to which
+//! rank; a [`Sampler`] is the two together. `SPEC.md` of the repository defines every value down to the bit.
+//!
+//! The crate is `no_std`, has no unsafe code, and nothing that a caller passes makes it panic: every failure is a
+//! [`Failure`] that names the value at fault and what is allowed.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod config;
+mod deal;
+mod failure;
+mod fingerprint;
+mod key;
+mod order;
+mod sampler;
+
+pub use config::{Config, MAX_EXACT};
+pub use deal::{Deal, Layout, Place, Remainder};
+pub use failure::{Failure, Kind};
+pub use order::{Index, Order, OrderId};
+pub use sampler::{MAX_WINDOW, Sampler};

@@ -1,0 +1,36 @@
+use alloc::vec::Vec;
+
+use super::Index;
+use crate::Failure;
+
+/// An order held in memory: the sample at every position.
+pub(super) struct Table(Vec<u32>);
+
+impl Table {
+    /// Begins with the samples in their own order, for `shuffle` to permute.
+    pub(super) fn new(samples: u32, shuffle: impl FnOnce(&mut [u32])) -> Result<Self, Failure> {
+        let mut values = Vec::new();
+        values.try_reserve_exact(samples as usize).map_err(|_| {
+            Failure::out_of_memory("samples", samples, "what fits into memory at 4 bytes a sample, or another order")
+        })?;
+        values.extend(0..samples);
+        shuffle(&mut values);
+        Ok(Self(values))
+    }
+
+    pub(super) fn fill<T: Index>(&self, start: u64, stride: u64, out: &mut [T]) {
+        if out.is_empty() {
+            return;
+        }
+        // At least one position is asked for, so the positions fit the table, and so do start and stride.
+        let values = self.0[start as usize..].iter().step_by(stride as usize);
+        for (place, value) in out.iter_mut().zip(values) {
+            *place = T::from_u64(u64::from(*value));
+        }
+    }
+
+    pub(super) fn position(&self, sample: u64) -> u64 {
+        // Every sample below the length is in the table exactly once.
+        self.0.iter().position(|&value| u64::from(value) == sample).unwrap_or_default() as u64
+    }
+}

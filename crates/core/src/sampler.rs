@@ -1,0 +1,196 @@
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::OnceCell;
+
+use crate::fingerprint::{self, Fingerprint};
+use crate::{Config, Deal, Failure, Index, Order, Place};
+
+/// The most indices that one call hands out.
+pub const MAX_WINDOW: u32 = 1 << 20;
+
+/// The samples of one rank in one epoch: an order, dealt.
+///
+/// ```
+/// use samedeal_core::{Config, OrderId, Sampler};
+/// let config = Config { order: OrderId::Torch, seed: 42, epoch: 1, world: 3, ..Config::new(10) };
+/// let sampler = Sampler::new(config)?;
+/// assert_eq!(sampler.indices::<u64>(0, 4)?, [8, 0, 6, 3]);
+/// # Ok::<(), samedeal_core::Failure>(())
+/// ```
+pub struct Sampler {
+    config: Config,
+    deal: Deal,
+    /// Built at the first call that asks for an index.
+    order: OnceCell<Order>,
+}
+
+impl Sampler {
+    /// Checks the configuration, in O(1).
+    pub fn new(config: Config) -> Result<Self, Failure> {
+        Ok(Self { config, deal: config.deal()?, order: OnceCell::new() })
+    }
+
+    /// The configuration as it stands.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The deal: how many samples, how many of them padding or dropped.
+    pub fn deal(&self) -> &Deal {
+        &self.deal
+    }
+
+    /// Moves to another epoch, in O(1).
+    pub fn set_epoch(&mut self, epoch: u64) {
+        if epoch != self.config.epoch {
+            self.config.epoch = epoch;
+            self.order = OnceCell::new();
+        }
+    }
+
+    /// Answers for another rank of the same deal from now on, in O(1).
+    pub fn set_rank(&mut self, rank: u32) -> Result<(), Failure> {
+        self.deal = self.deal.with_rank(rank)?;
+        self.config.rank = rank;
+        Ok(())
+    }
+
+    /// How many samples this rank sees in an epoch, padding included.
+    pub fn num_samples(&self) -> u64 {
+        self.deal.num_samples()
+    }
+
+    /// This rank's samples number `start` to `start + count - 1`. Failures: `start`, `count`, `samples`.
+    pub fn indices<T: Index>(&self, start: u64, count: u32) -> Result<Vec<T>, Failure> {
+        let end = self.num_samples();
+        if start > end {
+            return Err(Failure::out_of_range("start", start, format!("0 to {end}")));
+        }
+        let most = u64::from(MAX_WINDOW).min(end - start);
+        if u64::from(count) > most {
+            return Err(Failure::out_of_range("count", count, format!("0 to {most} from {start}")));
+        }
+        self.check_width::<T>()?;
+        self.window(start, count)
+    }
+
+    /// How many batches this rank gets: rounded down with `drop_last`, else up. Failures: `batch-size`.
+    pub fn num_batches(&self, batch_size: u32, drop_last: bool) -> Result<u64, Failure> {
+        let size = check_batch_size(batch_size)?;
+        Ok(if drop_last { self.num_samples() / size } else { self.num_samples().div_ceil(size) })
+    }
+
+    /// Batch number `batch` of this rank. Failures: `batch-size`, `batch`, `samples`.
+    pub fn batch<T: Index>(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<T>, Failure> {
+        let batches = self.num_batches(batch_size, drop_last)?;
+        check_below("batch", batch, batches)?;
+        let start = batch * u64::from(batch_size);
+        let count = u64::from(batch_size).min(self.num_samples() - start);
+        if count > u64::from(MAX_WINDOW) {
+            return Err(Failure::out_of_range("batch-size", batch_size, format!("1 to {MAX_WINDOW} in one piece")));
+        }
+        self.check_width::<T>()?;
+        self.window(start, count as u32)
+    }
+
+    /// The sample at a global position, whichever rank it is dealt to. Failures: `position`.
+    pub fn sample_at(&self, position: u64) -> Result<u64, Failure> {
+        self.check_position(position)?;
+        Ok(self.order()?.sample(position % self.config.samples))
+    }
+
+    /// Where in the epoch a sample is seen first; none if it is dropped. Failures: `sample`, `batch-size`.
+    pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Failure> {
+        check_below("sample", sample, self.config.samples)?;
+        check_batch_size(batch_size)?;
+        let position = self.order()?.position(sample);
+        Ok((position < self.deal.num_positions()).then(|| self.deal.place(position, batch_size)))
+    }
+
+    /// Who sees a global position, and when. Failures: `position`, `batch-size`.
+    pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Place, Failure> {
+        self.check_position(position)?;
+        check_batch_size(batch_size)?;
+        Ok(self.deal.place(position, batch_size))
+    }
+
+    /// SHA-256 over all of this rank's indices, each as 8 bytes, little-endian; in hexadecimal.
+    pub fn fingerprint(&self) -> Result<String, Failure> {
+        let order = self.order()?;
+        let mut hash = Fingerprint::new();
+        let mut window = [0_u64; 1024];
+        let mut start = 0;
+        while start < self.num_samples() {
+            let count = (self.num_samples() - start).min(window.len() as u64);
+            self.fill(order, start, &mut window[..count as usize]);
+            hash.update(&window[..count as usize]);
+            start += count;
+        }
+        Ok(hash.finish())
+    }
+
+    /// SHA-256 over the configuration without the rank, in hexadecimal.
+    pub fn config_fingerprint(&self) -> String {
+        fingerprint::of_config(&self.config)
+    }
+
+    fn order(&self) -> Result<&Order, Failure> {
+        if let Some(order) = self.order.get() {
+            return Ok(order);
+        }
+        let Config { samples, seed, epoch, order, .. } = self.config;
+        let order = Order::new(order, samples, seed, epoch)?;
+        Ok(self.order.get_or_init(|| order))
+    }
+
+    /// A run that was found to lie within this rank's samples and the widest window.
+    fn window<T: Index>(&self, start: u64, count: u32) -> Result<Vec<T>, Failure> {
+        let order = self.order()?;
+        let mut out = Vec::new();
+        out.try_reserve_exact(count as usize)
+            .map_err(|_| Failure::out_of_memory("count", count, "a smaller window"))?;
+        out.resize(count as usize, T::default());
+        self.fill(order, start, &mut out);
+        Ok(out)
+    }
+
+    fn fill<T: Index>(&self, order: &Order, start: u64, out: &mut [T]) {
+        let (first, stride) = self.deal.run();
+        let real = self.num_samples() - self.deal.num_padding();
+        let split = real.saturating_sub(start).min(out.len() as u64) as usize;
+        let (samples, padding) = out.split_at_mut(split);
+        order.fill(first + start * stride, stride, samples);
+        for (i, place) in (start + split as u64..).zip(padding) {
+            *place = T::from_u64(order.sample((first + i * stride) % self.config.samples));
+        }
+    }
+
+    fn check_width<T: Index>(&self) -> Result<(), Failure> {
+        let most = 1 << (8 * size_of::<T>()).min(53);
+        if self.config.samples > most {
+            let allowed = format!("0 to {most} in windows of 32-bit numbers");
+            return Err(Failure::out_of_range("samples", self.config.samples, allowed));
+        }
+        Ok(())
+    }
+
+    fn check_position(&self, position: u64) -> Result<(), Failure> {
+        check_below("position", position, self.deal.num_positions())
+    }
+}
+
+fn check_below(field: &'static str, value: u64, end: u64) -> Result<(), Failure> {
+    if value < end {
+        return Ok(());
+    }
+    let allowed = if end == 0 { "none, there are none".into() } else { format!("0 to {}", end - 1) };
+    Err(Failure::out_of_range(field, value, allowed))
+}
+
+fn check_batch_size(batch_size: u32) -> Result<u64, Failure> {
+    if batch_size == 0 {
+        return Err(Failure::out_of_range("batch-size", 0, format!("1 to {}", u32::MAX)));
+    }
+    Ok(u64::from(batch_size))
+}

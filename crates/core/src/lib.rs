@@ -8,6 +8,7 @@
 //! [`Failure`] that names the value at fault and what is allowed.
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 extern crate alloc;
 

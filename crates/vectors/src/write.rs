@@ -1,0 +1,32 @@
+//! A layout in which a difference shows the case and the call: a line for each of them.
+
+use matrix::format::{Body, File};
+use serde_json::to_string;
+
+pub fn file(file: &File) -> String {
+    let cases: Vec<_> = file
+        .cases
+        .iter()
+        .map(|case| {
+            let slow = if case.slow { ",\n \"slow\": true" } else { "" };
+            let body = match &case.body {
+                Body::Fails(failure) => format!("\"fails\": {}", json(failure)),
+                Body::Calls(steps) => {
+                    let steps: Vec<_> = steps.iter().map(|step| format!("  {}", json(step))).collect();
+                    format!("\"calls\": [\n{}\n ]", steps.join(",\n"))
+                }
+            };
+            format!("{{\"name\": {}{slow},\n \"config\": {},\n {body}}}", json(&case.name), json(&case.config))
+        })
+        .collect();
+    format!(
+        "{{\"version\": {}, \"group\": {}, \"cases\": [\n{}\n]}}\n",
+        file.version,
+        json(&file.group),
+        cases.join(",\n")
+    )
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    to_string(value).expect("the cases are plain data")
+}

@@ -1,0 +1,60 @@
+//! How failures cross: as plain objects, thrown.
+
+use samedeal_core::{Failure, Kind};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+#[wasm_bindgen]
+extern "C" {
+    /// A plain JavaScript object.
+    pub type Object;
+
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Object;
+
+    #[wasm_bindgen(method, structural, indexing_setter)]
+    pub fn set(this: &Object, key: &str, value: JsValue);
+}
+
+/// A failure of the core, as what a call throws.
+pub struct Thrown(Failure);
+
+impl From<Failure> for Thrown {
+    fn from(failure: Failure) -> Self {
+        Self(failure)
+    }
+}
+
+impl From<Thrown> for JsValue {
+    fn from(Thrown(Failure { kind, field, value, allowed }): Thrown) -> Self {
+        let kind = match kind {
+            Kind::UnknownName => "unknown-name",
+            Kind::OutOfMemory => "out-of-memory",
+            _ => "out-of-range",
+        };
+        let object = Object::new();
+        object.set("kind", kind.into());
+        object.set("field", field.into());
+        object.set("value", value.into());
+        object.set("allowed", allowed.into());
+        object.into()
+    }
+}
+
+/// Small allocations (a sampler, an error's text) cannot report that there is no memory. Fails while enough for all
+/// of those that one call makes is still left, so that filled memory is an error and never a trap.
+pub fn check_headroom() -> Result<(), Thrown> {
+    const HEADROOM: usize = 64 << 10;
+    let mut block = Vec::<u8>::new();
+    let found = block.try_reserve_exact(HEADROOM);
+    // An allocation that nothing looks at may be left out, and then proves nothing.
+    core::hint::black_box(&mut block);
+    found.map_err(|_| {
+        Thrown(Failure {
+            kind: Kind::OutOfMemory,
+            field: "memory",
+            value: "full".to_string(),
+            allowed: "fewer samplers at a time, or smaller ones".to_string(),
+        })
+    })
+}

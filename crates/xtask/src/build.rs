@@ -1,0 +1,67 @@
+//! Makes the artefacts: the component, its copies in the hosts, the web build, the packages and the commands.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::plan::{Outcome, Report, Step};
+use crate::progress::Progress;
+use crate::project;
+use crate::stamp::Stamp;
+
+const COMPONENT: &str = "target/wasm32-wasip2/wasm/samedeal.wasm";
+const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
+/// Where the hosts carry the component; not in git.
+const COPIES: &[&str] = &["hosts/rust/samedeal.wasm", "hosts/python/src/samedeal/samedeal.wasm"];
+
+/// Everything, in the order of what needs what.
+pub fn steps() -> Vec<Step> {
+    vec![
+        Step::needed("component", component),
+        Step::needed("web build", web),
+        Step::needed("npm package", npm_package),
+        Step::needed("Rust host and tools", |progress| {
+            progress.run(project::cargo(&["build", "--release", "--bins"]).args(project::HOST_CRATES))?;
+            Ok(Report::note("target/release/samedeal"))
+        }),
+    ]
+}
+
+fn component(progress: &Progress) -> Outcome {
+    wasm(progress, "samedeal-component", "wasm32-wasip2")?;
+    let built = fs::read(project::path(COMPONENT))?;
+    for copy in COPIES {
+        replace(&project::path(copy), &built)?;
+    }
+    Ok(Report::note(format!("{COMPONENT}, {} bytes", built.len())))
+}
+
+fn web(progress: &Progress) -> Outcome {
+    wasm(progress, "samedeal-web", "wasm32-unknown-unknown")?;
+    Ok(Report::note(WEB))
+}
+
+fn wasm(progress: &Progress, package: &str, target: &str) -> Result<(), String> {
+    progress.run(&mut project::cargo(&["build", "--profile", "wasm", "--package", package, "--target", target]))
+}
+
+/// The npm package from its sources, the component and the web build.
+fn npm_package(progress: &Progress) -> Outcome {
+    let stamp = Stamp::of("npm-package", &["hosts/js", "wit", COMPONENT, WEB], "")?;
+    if stamp.is_current() && project::path("hosts/js/dist").is_dir() {
+        return Ok(Report::note("up to date"));
+    }
+    progress.run(&mut project::npm("hosts/js", &["run", "build"]))?;
+    stamp.record()?;
+    Ok(Report::note("hosts/js/dist"))
+}
+
+/// Writes a file at once and only where it differs: what is built from it stays fresh.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    if fs::read(path).is_ok_and(|old| old == content) {
+        return Ok(());
+    }
+    let temporary = path.with_extension("new");
+    fs::write(&temporary, content)?;
+    fs::rename(temporary, path)
+}

@@ -1,0 +1,62 @@
+//! `cargo xtask check`: format and lints of every language, then the tests.
+
+use std::process::Command;
+
+use crate::build;
+use crate::plan::{Plan, Report, Step};
+use crate::project;
+use crate::setup;
+use crate::suites;
+
+/// The whole of what CI runs.
+pub fn plan() -> Plan {
+    Plan::new("check")
+        .with(setup::for_build())
+        .with(vec![setup::rust_lints()])
+        .with(setup::for_test())
+        .with(build::steps())
+        .with(lints())
+        .with(suites::steps())
+        .with_summary()
+}
+
+fn lints() -> Vec<Step> {
+    vec![
+        lint("Rust format", || project::cargo(&["fmt", "--all", "--check"])),
+        lint("Rust lints", || {
+            let mut command = project::cargo(&["clippy", "--release", "--all-targets"]);
+            command.args(project::HOST_CRATES).args(["--", "-D", "warnings"]);
+            command
+        }),
+        lint("Rust lints: component", || wasm_lint("samedeal-component", "wasm32-wasip2")),
+        lint("Rust lints: web", || wasm_lint("samedeal-web", "wasm32-unknown-unknown")),
+        lint("Python format", || ruff(&["format", "--check"])),
+        lint("Python lints", || ruff(&["check"])),
+        lint("Python types", || {
+            let mut command = project::own("target/venv/bin/python", &["-m", "mypy"]);
+            command.current_dir(project::path("hosts/python"));
+            command
+        }),
+        lint("JavaScript format, lints and types", || project::npm("hosts/js", &["run", "lint"])),
+    ]
+}
+
+fn lint(name: &str, command: impl Fn() -> Command + 'static) -> Step {
+    Step::checked(name, move |progress| {
+        progress.run(&mut command())?;
+        Ok(Report::default())
+    })
+}
+
+fn wasm_lint(package: &str, target: &str) -> Command {
+    let mut command = project::cargo(&["clippy", "--profile", "wasm", "--package", package, "--target", target]);
+    command.args(["--", "-D", "warnings"]);
+    command
+}
+
+/// Over all Python of the project, by the settings of the Python host.
+fn ruff(arguments: &[&str]) -> Command {
+    let mut command = project::own("target/venv/bin/ruff", arguments);
+    command.args(["--config", "hosts/python/pyproject.toml", "hosts/python", "tests"]);
+    command
+}

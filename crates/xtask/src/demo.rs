@@ -1,0 +1,218 @@
+//! `cargo xtask demo`: Rust, Python and Node each read the same Parquet files and go through one epoch; what they saw
+//! is shown side by side, and the demo fails where it differs.
+
+use std::path::Path;
+use std::{env, fs, path};
+
+use crate::build;
+use crate::counts::Counts;
+use crate::flat;
+use crate::machine;
+use crate::plan::{Outcome, Plan, Report, Step};
+use crate::project;
+use crate::replay::{self, Replay};
+use crate::setup;
+use crate::stamp::Stamp;
+
+const WORLD: u32 = 4;
+const BATCH_SIZE: &str = "32";
+/// The dataset that every machine with Python has.
+const DATA: &str = "target/demo/data";
+/// The three hosts: a name, and the program that goes through an epoch.
+const HOSTS: &[(&str, &[&str])] = &[
+    ("Rust", &["target/release/samedeal", "replay", "--format", "json"]),
+    ("Python", &["target/venv/bin/python", "tests/demo/replay.py"]),
+    ("Node", &["node", "tests/demo/replay.mjs"]),
+];
+/// What the reader can try next, and why; `proof` runs every line.
+const NEXT: &[(&str, &str)] = &[
+    (
+        "target/release/samedeal batches target/demo/data --world 4 --rank 3 --batch-size 32",
+        "which samples, batch by batch",
+    ),
+    (
+        "target/release/samedeal locate target/demo/data --world 4 --batch-size 32 1234",
+        "when and where sample 1234 is seen",
+    ),
+    ("target/release/samedeal verify --samples 1000003 --world 8 --epoch 5", "an epoch of a million, all ranks"),
+];
+
+/// What to replay.
+pub struct Options {
+    /// A folder with Parquet files, absolute or from the root of the project.
+    folder: String,
+    column: String,
+    ranks: Vec<u32>,
+    own_data: bool,
+}
+
+impl Options {
+    /// From `[DIR --column NAME] [--rank R | --all]`.
+    pub fn parse(words: &[&str]) -> Result<Options, String> {
+        let mut options = Options { folder: DATA.into(), column: "text".into(), ranks: vec![0], own_data: false };
+        let mut column = None;
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            let mut value = || words.next().copied().ok_or_else(|| format!("{word} needs a value"));
+            match word {
+                "--column" => column = Some(value()?.to_string()),
+                "--all" => options.ranks = (0..WORLD).collect(),
+                "--rank" => {
+                    let rank = value()?.parse().ok().filter(|rank| *rank < WORLD);
+                    options.ranks = vec![rank.ok_or_else(|| format!("--rank is 0 to {}", WORLD - 1))?];
+                }
+                option if option.starts_with('-') => return Err(format!("unknown option: {option}")),
+                folder if options.own_data => return Err(format!("one folder, please, not also {folder}")),
+                folder => {
+                    let folder = path::absolute(folder).map_err(|error| format!("{folder}: {error}"))?;
+                    options.folder = folder.to_str().ok_or("the name of the folder is not UTF-8")?.into();
+                    options.own_data = true;
+                }
+            }
+        }
+        match (options.own_data, column) {
+            (true, Some(column)) => options.column = column,
+            (true, None) => return Err("which column holds the samples? Add --column NAME".into()),
+            (false, Some(_)) => return Err("--column goes with a folder of your own".into()),
+            (false, None) => {}
+        }
+        Ok(options)
+    }
+}
+
+/// The demo as a command of its own.
+pub fn plan(options: Options) -> Plan {
+    let closing = closing(&options);
+    Plan::new("demo").with(setup::for_build()).with(build::steps()).with(steps(options)).with_closing(closing)
+}
+
+/// The demo as the last proof of the tests: all ranks, and the lines that it ends with.
+pub fn proof() -> Vec<Step> {
+    let ranks = (0..WORLD).collect();
+    let mut steps = steps(Options { folder: DATA.into(), column: "text".into(), ranks, own_data: false });
+    steps.push(Step::checked("demo: what to try next", |progress| {
+        for (line, _) in NEXT {
+            progress.run(&mut project::words(&line.split(' ').collect::<Vec<_>>()))?;
+        }
+        let counts = Counts { passed: NEXT.len() as u64, ..Counts::default() };
+        Ok(Report { note: counts.to_string(), counts, ..Report::default() })
+    }));
+    steps
+}
+
+fn steps(options: Options) -> Vec<Step> {
+    let Options { folder, column, ranks, own_data } = options;
+    let mut steps = vec![Step::checked("demo: npm packages", |progress| setup::npm_packages(progress, "tests/demo"))];
+    if !own_data {
+        steps.push(dataset());
+    }
+    for &(host, words) in HOSTS {
+        let (folder, column, ranks) = (folder.clone(), column.clone(), ranks.clone());
+        steps.push(Step::checked(format!("demo: {host}"), move |progress| {
+            for &rank in &ranks {
+                // What an earlier run left must not be compared.
+                let output = output_of(host, rank);
+                fs::create_dir_all(project::path("target/demo"))?;
+                let mut command = project::words(words);
+                command.args([&folder, "--column", &column, "--rank", &rank.to_string()]);
+                command.args(["--world", &WORLD.to_string(), "--batch-size", BATCH_SIZE]);
+                progress.run_into(&mut command, Path::new(&output))?;
+            }
+            Ok(Report::note(if ranks.len() == 1 { format!("rank {}", ranks[0]) } else { "all ranks".into() }))
+        }));
+    }
+    steps.push(Step::checked("demo: the three side by side", move |_| compare(&ranks)));
+    steps.push(Step::checked("demo: all ranks together", move |progress| {
+        let mut command = project::own("target/release/samedeal", &["verify", &folder]);
+        let output = project::path("target/demo/verify.txt");
+        progress.run_into(command.args(["--world", &WORLD.to_string(), "--batch-size", BATCH_SIZE]), &output)?;
+        let counts = Counts { passed: 1, ..Counts::default() };
+        Ok(Report { counts, display: format!("\n{}\n", fs::read_to_string(output)?.trim()), ..Report::default() })
+    }));
+    steps
+}
+
+/// Makes the dataset, unless it is there and of this Python.
+fn dataset() -> Step {
+    Step::checked("demo: dataset", |progress| {
+        let python = "target/venv/bin/python";
+        let library = "import sys, sysconfig; print(*sys.version_info, sysconfig.get_path('stdlib'))";
+        let library = machine::answer(&mut project::own(python, &["-c", library])).unwrap_or_default();
+        let stamp = Stamp::of("demo-data", &["tests/demo/make_dataset.py"], &library)?;
+        if stamp.is_current() && project::path(DATA).is_dir() {
+            return Ok(Report::note("up to date"));
+        }
+        progress.run(&mut project::own(python, &["tests/demo/make_dataset.py", DATA]))?;
+        stamp.record()?;
+        let log = progress.log_text();
+        Ok(Report::note(log.lines().last().unwrap_or_default()))
+    })
+}
+
+fn compare(ranks: &[u32]) -> Outcome {
+    let mut display = String::new();
+    let mut problems = Vec::new();
+    for &rank in ranks {
+        let mut replays = Vec::new();
+        for (host, _) in HOSTS {
+            let text = fs::read_to_string(output_of(host, rank)).map_err(|error| format!("{host}: {error}"))?;
+            let fields = flat::fields(&text).map_err(|why| format!("{host}, rank {rank}: {why}"))?;
+            replays.push(Replay { host: host.to_string(), fields });
+        }
+        display += &format!("\n{}", replay::render(&format!("rank {rank} of {WORLD}"), &replays));
+        problems.extend(replay::differences(&replays).into_iter().map(|problem| format!("rank {rank}: {problem}")));
+    }
+    if problems.is_empty() {
+        let counts = Counts { passed: ranks.len() as u64, ..Counts::default() };
+        return Ok(Report { note: "identical".into(), counts, display: display + "\n" });
+    }
+    Err(format!("THE DEALS DIFFER\n{display}\n{}", problems.join("\n")).into())
+}
+
+fn output_of(host: &str, rank: u32) -> String {
+    let file = format!("target/demo/{}-{rank}.json", host.to_lowercase());
+    project::path(&file).display().to_string()
+}
+
+fn closing(options: &Options) -> String {
+    let mut text = String::from("Three languages, one deal. What to try next:\n\n");
+    for (line, why) in NEXT {
+        text += &format!("  # {why}\n  {line}\n");
+    }
+    if !options.own_data {
+        text += "  # the same demo on Parquet files of your own\n  cargo xtask demo DIR --column NAME --all\n";
+    }
+    let root = project::path("");
+    let there = env::current_dir().is_ok_and(|folder| folder == root.components().as_path());
+    if !there {
+        text += &format!("\n(paths from {})\n", root.display());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read() {
+        let options = Options::parse(&["/data", "--column", "image", "--rank", "3"]).unwrap();
+        assert_eq!((options.folder.as_str(), options.column.as_str(), options.ranks), ("/data", "image", vec![3]));
+        let options = Options::parse(&["--all"]).unwrap();
+        assert_eq!((options.folder.as_str(), options.ranks.len(), options.own_data), (DATA, 4, false));
+    }
+
+    #[test]
+    fn options_that_make_no_sense_are_errors() {
+        for words in [
+            &["/data"][..],
+            &["--column", "text"],
+            &["/a", "/b", "--column", "c"],
+            &["--rank", "4"],
+            &["--rank"],
+            &["--fast"],
+        ] {
+            assert!(Options::parse(words).is_err(), "{words:?}");
+        }
+    }
+}

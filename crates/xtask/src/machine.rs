@@ -1,0 +1,82 @@
+//! What has to be on the machine before anything can be built, and what is found there.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::plan::{Outcome, Report};
+use crate::project;
+
+const PYTHON: (u32, u32) = (3, 10);
+const NODE: (u32, u32) = (20, 0);
+
+/// The interpreter that the environments are made from: `$PYTHON`, or `python3`.
+pub fn python() -> String {
+    env::var("PYTHON").unwrap_or_else(|_| "python3".into())
+}
+
+/// Names everything that is missing at once, before a long build. (A C compiler is there: this program was linked.)
+pub fn check() -> Outcome {
+    let mut found = Vec::new();
+    let mut missing = Vec::new();
+    let wanted = |least: (u32, u32)| format!("{}.{} or newer", least.0, least.1);
+    let mut need = |what: &str, version: Option<String>, least: (u32, u32), advice: &str| match version {
+        Some(version) if at_least(&version, least) => found.push(format!("{what} {version}")),
+        Some(version) => missing.push(format!("{what} {} (this is {version}): {advice}", wanted(least))),
+        None => missing.push(format!("{what} {}: {advice}", wanted(least))),
+    };
+    let python_version = "import sys; print('%d.%d.%d' % sys.version_info[:3])";
+    let python_advice = "install python3 (Debian: `apt-get install python3 python3-venv`), or set PYTHON to one";
+    need("Python", answer(&mut project::program(python(), &["-c", python_version])), PYTHON, python_advice);
+    let node_advice = "install it from https://nodejs.org";
+    need("Node", answer(&mut project::program("node", &["--version"])), NODE, node_advice);
+    need("npm", answer(&mut project::npm("", &["--version"])), (0, 0), "it comes with Node: https://nodejs.org");
+    if answer(&mut project::program(python(), &["-c", "import venv, ensurepip; print('there')"])).is_none() {
+        missing.push("Python's venv module: Debian has it in the package python3-venv".into());
+    }
+    if missing.is_empty() {
+        return Ok(Report::note(found.join(", ")));
+    }
+    Err(format!("this machine lacks:\n- {}", missing.join("\n- ")).into())
+}
+
+/// A browser that runs headless: `$CHROMIUM`, or the first of the usual names.
+pub fn browser() -> Option<PathBuf> {
+    if let Some(set) = env::var_os("CHROMIUM") {
+        return Some(set.into());
+    }
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+    let folders: Vec<PathBuf> = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
+    let mac = Path::new("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome");
+    let mut usual = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    usual.find(|path| path.is_file()).or_else(|| mac.is_file().then(|| mac.into()))
+}
+
+/// Whether packages of the system can be installed: by root, with apt.
+pub fn can_install() -> bool {
+    answer(&mut project::program("id", &["-u"])).as_deref() == Some("0")
+        && answer(&mut project::program("apt-get", &["--version"])).is_some()
+}
+
+/// The first line that a program prints, without a `v` before a version; none if it is not there or fails.
+pub fn answer(command: &mut Command) -> Option<String> {
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let line = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().trim_start_matches('v').to_string();
+    output.status.success().then_some(line)
+}
+
+fn at_least(version: &str, least: (u32, u32)) -> bool {
+    let mut numbers = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        assert!(at_least("3.10.2", PYTHON) && at_least("3.9999", PYTHON) && at_least("4.0", PYTHON));
+        assert!(!at_least("3.9.18", PYTHON) && !at_least("2.7", PYTHON) && !at_least("unknown", PYTHON));
+    }
+}

@@ -1,0 +1,156 @@
+//! Runs the programs of one step: keeps what they print in a log, and shows that something is going on.
+
+use std::cell::Cell;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::project;
+
+/// Without a terminal, a step that takes longer than this says that it runs, and then again at every `HEARTBEAT`.
+const PATIENCE: Duration = Duration::from_secs(2);
+const HEARTBEAT: Duration = Duration::from_secs(30);
+/// How much of the log is shown when a step fails.
+const TAIL_LINES: usize = 60;
+
+/// The step that is running.
+pub struct Progress {
+    label: String,
+    log: PathBuf,
+    started: Instant,
+    terminal: bool,
+    next_sign: Cell<Duration>,
+}
+
+impl Progress {
+    /// Begins a step; `name` is also the name of its log.
+    pub fn begin(label: String, name: &str) -> io::Result<Progress> {
+        let file: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let log = project::path("target/xtask").join(file.to_lowercase() + ".log");
+        fs::create_dir_all(project::path("target/xtask"))?;
+        File::create(&log)?;
+        let terminal = io::stdout().is_terminal();
+        Ok(Progress { label, log, started: Instant::now(), terminal, next_sign: Cell::new(PATIENCE) })
+    }
+
+    /// How long the step has been running.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The log, by its path from the root of the project.
+    pub fn log_name(&self) -> String {
+        self.log.strip_prefix(project::path("")).unwrap_or(&self.log).display().to_string()
+    }
+
+    /// Everything that the programs of the step have printed so far.
+    pub fn log_text(&self) -> String {
+        fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    }
+
+    /// Runs a program to its end with all its output in the log. Fails, naming the program, if that fails.
+    pub fn run(&self, command: &mut Command) -> Result<(), String> {
+        let log = self.open_log(command)?;
+        let output = log.try_clone().map_err(|error| self.cannot_write(&error))?;
+        self.wait(command.stdout(output).stderr(log))
+    }
+
+    /// The same with standard output in a file of its own, which is replaced: it is whole even if the program fails.
+    pub fn run_into(&self, command: &mut Command, output: &Path) -> Result<(), String> {
+        let log = self.open_log(command)?;
+        let file = File::create(output).map_err(|error| format!("cannot write {}: {error}", output.display()))?;
+        self.wait(command.stdout(file).stderr(log))
+    }
+
+    /// The end of the log, indented, for people.
+    pub fn tail(&self) -> String {
+        let text = self.log_text();
+        let lines: Vec<&str> = text.lines().collect();
+        let shown = &lines[lines.len().saturating_sub(TAIL_LINES)..];
+        let mut tail = String::new();
+        for line in shown {
+            tail.extend(["      | ", line, "\n"]);
+        }
+        tail
+    }
+
+    /// Replaces the passing line of a terminal by a lasting one.
+    pub fn finish(&self, line: &str) {
+        if self.terminal {
+            print!("\r\x1b[K");
+        }
+        println!("{line}");
+    }
+
+    fn open_log(&self, command: &Command) -> Result<File, String> {
+        let mut log = OpenOptions::new().append(true).open(&self.log).map_err(|error| self.cannot_write(&error))?;
+        writeln!(log, "$ {}", describe(command)).map_err(|error| self.cannot_write(&error))?;
+        Ok(log)
+    }
+
+    fn cannot_write(&self, error: &io::Error) -> String {
+        format!("cannot write {}: {error}", self.log_name())
+    }
+
+    fn wait(&self, command: &mut Command) -> Result<(), String> {
+        let name = describe(command);
+        self.sign(&name);
+        let mut child =
+            command.stdin(Stdio::null()).spawn().map_err(|error| format!("cannot run `{name}`: {error}"))?;
+        let mut pause = Duration::from_millis(5);
+        let status: ExitStatus = loop {
+            match child.try_wait().map_err(|error| format!("cannot wait for `{name}`: {error}"))? {
+                Some(status) => break status,
+                None => thread::sleep(pause),
+            }
+            pause = (pause * 2).min(Duration::from_millis(100));
+            self.sign(&name);
+        };
+        if status.success() { Ok(()) } else { Err(format!("`{name}` failed ({status})")) }
+    }
+
+    /// A sign of life: on a terminal one passing line, otherwise now and then a lasting one.
+    fn sign(&self, command: &str) {
+        let elapsed = self.elapsed();
+        if self.terminal {
+            let text = format!("{}  {}s  {}", self.label, elapsed.as_secs(), self.last_line(command));
+            let text: String = text.chars().take(110).collect();
+            print!("\r\x1b[K{text}");
+        } else if elapsed >= self.next_sign.get() {
+            let first = self.next_sign.get() == PATIENCE;
+            let what = if first { format!("running {command}") } else { self.last_line(command) };
+            println!("{}  {}s  {what}", self.label, elapsed.as_secs());
+            self.next_sign.set(elapsed + HEARTBEAT);
+        }
+        io::stdout().flush().ok();
+    }
+
+    /// The last line in the log, or `otherwise`.
+    fn last_line(&self, otherwise: &str) -> String {
+        let mut end = Vec::new();
+        let read = File::open(&self.log).and_then(|mut log| {
+            let length = log.metadata()?.len();
+            log.seek(SeekFrom::Start(length.saturating_sub(2000)))?;
+            log.read_to_end(&mut end)
+        });
+        let text = String::from_utf8_lossy(&end);
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or(otherwise);
+        let line: String = line.chars().filter(|character| !character.is_control()).take(100).collect();
+        if read.is_ok() { line } else { otherwise.into() }
+    }
+}
+
+/// A program and its arguments, as one would type them at the root of the project.
+pub fn describe(command: &Command) -> String {
+    let root = format!("{}/", project::path("").display()).replace("//", "/");
+    let program = Path::new(command.get_program());
+    let mut words = vec![match program.strip_prefix(project::path("")) {
+        Ok(own) => own.display().to_string(),
+        Err(_) => program.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+    }];
+    words.extend(command.get_args().map(|argument| argument.to_string_lossy().replace(&root, "")));
+    words.join(" ")
+}

@@ -1,0 +1,55 @@
+//! Where things are.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A path of the project, given relative to its root.
+pub fn path(relative: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/xtask lies below the root");
+    root.join(relative)
+}
+
+/// A program that starts at the root of the project; relative paths in its arguments are relative to that.
+/// The environment is the caller's, without what cargo adds for this program and what would colour a log.
+pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+    let mut command = Command::new(name);
+    command.args(arguments).current_dir(path("")).env("CARGO_TERM_COLOR", "never").env_remove("FORCE_COLOR");
+    for (key, _) in env::vars_os() {
+        let key = key.to_string_lossy().into_owned();
+        if key.starts_with("CARGO_PKG_") || key.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(key);
+        }
+    }
+    command
+}
+
+/// Cargo, of the toolchain that runs this program.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments);
+    command.env("CARGO_TARGET_DIR", path("target"));
+    command
+}
+
+/// A program below the root of the project, such as `target/venv/bin/python`.
+pub fn own(program_path: &str, arguments: &[&str]) -> Command {
+    program(path(program_path), arguments)
+}
+
+/// A command line in words: a program on the path, or one below the root of the project, and its arguments.
+pub fn words(words: &[&str]) -> Command {
+    if words[0].contains('/') { own(words[0], &words[1..]) } else { program(words[0], &words[1..]) }
+}
+
+/// npm, in a folder of the project.
+pub fn npm(folder: &str, arguments: &[&str]) -> Command {
+    let mut command = program("npm", arguments);
+    command.current_dir(path(folder));
+    command
+}
+
+/// The crates that are built for this machine: all but the two that only build for WebAssembly. Every build and test
+/// selects the same crates and features, so that cargo compiles each dependency once.
+pub const HOST_CRATES: &[&str] =
+    &["--workspace", "--exclude", "samedeal-component", "--exclude", "samedeal-web", "--features", "matrix/host"];

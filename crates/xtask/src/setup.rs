@@ -1,0 +1,153 @@
+//! What the other steps need and cargo does not bring: targets, tools, environments, a browser. Everything but the
+//! browser and the Rust targets goes below target/ or into node_modules.
+
+use std::fs;
+use std::path::Path;
+
+use crate::machine;
+use crate::plan::{Outcome, Report, Step};
+use crate::progress::Progress;
+use crate::project;
+use crate::stamp::Stamp;
+
+const TARGETS: &[&str] = &["wasm32-wasip2", "wasm32-unknown-unknown"];
+const UP_TO_DATE: &str = "up to date";
+
+/// What a build needs.
+pub fn for_build() -> Vec<Step> {
+    vec![
+        Step::needed("this machine", |_| machine::check()),
+        Step::needed("Rust targets", rust_targets),
+        Step::needed("wasm-bindgen", wasm_bindgen),
+        Step::needed("Python environment", |progress| {
+            environment(progress, "target/venv", "hosts/python/requirements-dev.txt")
+        }),
+        Step::needed("npm packages", |progress| npm_packages(progress, "hosts/js")),
+    ]
+}
+
+/// What the tests need besides. Without one of them only the suites that use it fail.
+pub fn for_test() -> Vec<Step> {
+    vec![Step::checked("browser", browser), torch()]
+}
+
+/// The environment with the originals of the compat orders, for the tests against them and the measurements.
+pub fn torch() -> Step {
+    Step::checked("Python environment with torch (5 GB)", |progress| {
+        environment(progress, "target/venv-torch", "hosts/python/requirements-oracle.txt")
+    })
+}
+
+/// Formatter and linter of the Rust toolchain.
+pub fn rust_lints() -> Step {
+    Step::needed("rustfmt and clippy", |progress| {
+        let there = |tool| machine::answer(&mut project::cargo(&[tool, "--version"])).is_some();
+        if there("fmt") && there("clippy") {
+            return Ok(Report::note(UP_TO_DATE));
+        }
+        progress.run(&mut project::program("rustup", &["component", "add", "rustfmt", "clippy"]))?;
+        Ok(Report::note("installed"))
+    })
+}
+
+/// Brings the packages of a folder with a package-lock.json to what that says.
+pub fn npm_packages(progress: &Progress, folder: &str) -> Outcome {
+    let lock = format!("{folder}/package-lock.json");
+    let node = machine::answer(&mut project::program("node", &["--version"])).unwrap_or_default();
+    let stamp = Stamp::of(&format!("npm-{}", folder.replace('/', "-")), &[&lock], &node)?;
+    if stamp.is_current() && project::path(folder).join("node_modules").is_dir() {
+        return Ok(Report::note(UP_TO_DATE));
+    }
+    progress.run(&mut project::npm(folder, &["ci", "--no-audit", "--no-fund"]))?;
+    stamp.record()?;
+    Ok(Report::note(format!("installed in {folder}/node_modules")))
+}
+
+fn rust_targets(progress: &Progress) -> Outcome {
+    let absent = |target: &&&str| {
+        let libraries = project::program("rustc", &["--print", "target-libdir", "--target", target]);
+        !machine::answer(&mut { libraries }).is_some_and(|folder| Path::new(&folder).is_dir())
+    };
+    let missing: Vec<&str> = TARGETS.iter().filter(absent).copied().collect();
+    if missing.is_empty() {
+        return Ok(Report::note(UP_TO_DATE));
+    }
+    if machine::answer(&mut project::program("rustup", &["--version"])).is_none() {
+        let list = missing.join(" and ");
+        return Err(format!(
+            "this toolchain lacks the targets {list}, and rustup, which would add them, is not there: \
+                            install it from https://rustup.rs"
+        )
+        .into());
+    }
+    progress.run(project::program("rustup", &["target", "add"]).args(&missing))?;
+    Ok(Report::note(format!("added {}", missing.join(", "))))
+}
+
+/// The command line tool, of exactly the version of the crate.
+fn wasm_bindgen(progress: &Progress) -> Outcome {
+    let lock = fs::read_to_string(project::path("Cargo.lock"))?;
+    let version = locked(&lock, "wasm-bindgen").ok_or_else(|| "Cargo.lock has no wasm-bindgen".to_string())?;
+    let there = machine::answer(&mut project::own("target/tools/bin/wasm-bindgen", &["--version"]));
+    if there == Some(format!("wasm-bindgen {version}")) {
+        return Ok(Report::note(UP_TO_DATE));
+    }
+    let install = ["install", "wasm-bindgen-cli", "--version", version, "--locked", "--root", "target/tools"];
+    // Its build folder is its own: it does not wait for, or hold up, the builds of the project.
+    progress.run(project::cargo(&install).env("CARGO_TARGET_DIR", project::path("target/tools/build")))?;
+    Ok(Report::note(format!("installed {version}")))
+}
+
+/// The version of a package in a Cargo.lock.
+fn locked<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
+    let (_, entry) = lock.split_once(&format!("name = \"{package}\"\nversion = \""))?;
+    Some(entry.split_once('"')?.0)
+}
+
+/// An environment with the packages of a requirements file, and the Python host itself in it as it stands in the tree.
+fn environment(progress: &Progress, folder: &str, requirements: &str) -> Outcome {
+    let version = machine::answer(&mut project::program(machine::python(), &["--version"])).unwrap_or_default();
+    let stamp = Stamp::of(&folder.replace('/', "-"), &[requirements, "hosts/python/pyproject.toml"], &version)?;
+    let python = format!("{folder}/bin/python");
+    let works = machine::answer(&mut project::own(&python, &["--version"])).as_ref() == Some(&version);
+    if works && stamp.is_current() {
+        return Ok(Report::note(UP_TO_DATE));
+    }
+    if !works {
+        progress.run(&mut project::program(machine::python(), &["-m", "venv", "--clear", folder]))?;
+    }
+    let install = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"];
+    progress.run(project::own(&python, &install).args(["-r", requirements, "-e", "hosts/python"]))?;
+    stamp.record()?;
+    Ok(Report::note(format!("installed in {folder}")))
+}
+
+fn browser(progress: &Progress) -> Outcome {
+    if let Some(browser) = machine::browser() {
+        return Ok(Report::note(browser.display().to_string()));
+    }
+    let advice = "install Chromium (Debian: `apt-get install chromium`) or Chrome, or set CHROMIUM to the program";
+    if !machine::can_install() {
+        return Err(format!("no browser to test in: {advice}").into());
+    }
+    progress.run(&mut project::program("apt-get", &["update"]))?;
+    let install = ["install", "--yes", "--no-install-recommends", "chromium"];
+    progress.run(project::program("apt-get", &install).env("DEBIAN_FRONTEND", "noninteractive"))?;
+    match machine::browser() {
+        Some(browser) => Ok(Report::note(format!("installed {}", browser.display()))),
+        None => Err(format!("apt-get installed no Chromium: {advice}").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_a_locked_version() {
+        let lock = "[[package]]\nname = \"wasm-bindgen-macro\"\nversion = \"1.0.0\"\n\n\
+                    [[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\nsource = \"x\"\n";
+        assert_eq!(locked(lock, "wasm-bindgen"), Some("0.2.130"));
+        assert_eq!(locked(lock, "wasm"), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! What was made from what: a step whose inputs have not changed since it last succeeded is skipped.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::project;
+
+/// The state of the inputs of one step, compared with the state at its last success.
+pub struct Stamp {
+    file: PathBuf,
+    digest: String,
+}
+
+impl Stamp {
+    /// Over the content of files and folders (paths from the root; folders recursively, without what builds and tools
+    /// leave there) and over `setting`, anything else that the result depends on.
+    pub fn of(name: &str, inputs: &[&str], setting: &str) -> io::Result<Stamp> {
+        let mut digest = Digest::new();
+        digest.add(setting.as_bytes());
+        for input in inputs {
+            add(&mut digest, &project::path(input))?;
+        }
+        let file = project::path("target/xtask").join(format!("{name}.stamp"));
+        Ok(Stamp { file, digest: format!("{:016x}", digest.0) })
+    }
+
+    /// Whether the inputs are those of the last success.
+    pub fn is_current(&self) -> bool {
+        fs::read_to_string(&self.file).is_ok_and(|stored| stored == self.digest)
+    }
+
+    /// Records a success.
+    pub fn record(&self) -> io::Result<()> {
+        fs::write(&self.file, &self.digest)
+    }
+}
+
+fn add(digest: &mut Digest, path: &Path) -> io::Result<()> {
+    digest.add(path.to_string_lossy().as_bytes());
+    if !path.is_dir() {
+        return match fs::read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            content => {
+                digest.add(&content?);
+                Ok(())
+            }
+        };
+    }
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    entries.retain(|entry| {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy();
+        !name.starts_with('.') && !matches!(&*name, "node_modules" | "dist" | "target" | "__pycache__")
+    });
+    entries.sort();
+    entries.iter().try_for_each(|entry| add(digest, entry))
+}
+
+/// FNV-1a, 64 bits: against forgetting, not against an adversary.
+struct Digest(u64);
+
+impl Digest {
+    fn new() -> Digest {
+        Digest(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Length first, so that no two sequences of parts read the same.
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_do_not_run_into_each_other() {
+        let digest = |parts: &[&str]| {
+            let mut digest = Digest::new();
+            parts.iter().for_each(|part| digest.add(part.as_bytes()));
+            digest.0
+        };
+        assert_ne!(digest(&["ab", "c"]), digest(&["a", "bc"]));
+        assert_ne!(digest(&["a", ""]), digest(&["a"]));
+        assert_eq!(digest(&["a", "b"]), digest(&["a", "b"]));
+    }
+}

@@ -1,0 +1,79 @@
+//! The tests of every language, the matrix of engines, and the demo as the last proof.
+
+use std::process::Command;
+
+use crate::build;
+use crate::counts::Counts;
+use crate::demo;
+use crate::machine;
+use crate::matrix;
+use crate::plan::{Failure, Outcome, Plan, Report, Step};
+use crate::progress::Progress;
+use crate::project;
+use crate::setup;
+
+/// `cargo xtask test`.
+pub fn plan() -> Plan {
+    let setup = Plan::new("test").with(setup::for_build()).with(setup::for_test()).with(build::steps());
+    setup.with(steps()).with_summary()
+}
+
+/// Every suite; all run, whatever fails.
+pub fn steps() -> Vec<Step> {
+    let mut steps = vec![
+        suite("Rust tests", || cargo_test(&["--lib", "--bins", "--tests", "--examples"], &["--include-ignored"])),
+        suite("Rust examples in the documentation", || cargo_test(&["--doc"], &[])),
+        vectors(true),
+        suite("second implementation", || pytest("target/venv", "tests/reference")),
+        suite("Python host", || pytest("target/venv", "hosts/python/tests")),
+        suite("Python against torch, CPython and numpy", || pytest("target/venv-torch", "hosts/python/tests/oracle")),
+        suite("JavaScript host", || with_browser(project::npm("hosts/js", &["test"]))),
+    ];
+    steps.extend(matrix::steps());
+    steps.extend(demo::proof());
+    steps
+}
+
+/// The golden cases: writes them, or checks that they are what the core computes.
+pub fn vectors(check: bool) -> Step {
+    let name = if check { "golden cases are fresh" } else { "golden cases" };
+    Step::checked(name, move |progress| {
+        let mut command = project::cargo(&["run", "--quiet", "--release", "--package", "vectors", "--"]);
+        progress.run(command.args(check.then_some("--check")))?;
+        Ok(Report::note(if check { "tests/vectors" } else { "tests/vectors is up to date" }))
+    })
+}
+
+/// The same, with the browser that was found in `CHROMIUM`.
+pub fn with_browser(mut command: Command) -> Command {
+    if let Some(browser) = machine::browser() {
+        command.env("CHROMIUM", browser);
+    }
+    command
+}
+
+/// A step that runs a suite and counts its tests. None at all is a failure.
+fn suite(name: &str, command: impl Fn() -> Command + 'static) -> Step {
+    Step::checked(name, move |progress| count(progress, progress.run(&mut command())))
+}
+
+fn count(progress: &Progress, result: Result<(), String>) -> Outcome {
+    let counts = Counts::read(&progress.log_text());
+    match result {
+        Err(why) => Err(Failure { why, counts }),
+        Ok(()) if counts.failed > 0 => Err(Failure { why: format!("{counts}, though it ended well"), counts }),
+        Ok(()) if counts.passed == 0 => Err("not one test ran".to_string().into()),
+        Ok(()) => Ok(Report { note: counts.to_string(), counts, display: String::new() }),
+    }
+}
+
+fn cargo_test(what: &[&str], options: &[&str]) -> Command {
+    let mut command = project::cargo(&["test", "--release", "--no-fail-fast"]);
+    command.args(project::HOST_CRATES).args(what).arg("--").args(options);
+    command
+}
+
+fn pytest(environment: &str, tests: &str) -> Command {
+    let python = format!("{environment}/bin/python");
+    with_browser(project::own(&python, &["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", tests]))
+}

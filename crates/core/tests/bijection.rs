@@ -1,0 +1,75 @@
+//! Every order is a bijection, and its inverse is one.
+
+use samedeal_core::{MAX_EXACT, Order, OrderId};
+
+/// Every sample of the epoch once, read in one run, and in strides as a rank reads it.
+fn assert_bijection(id: OrderId, samples: u64, stride: u64) {
+    let order = Order::new(id, samples, 1, 2).unwrap();
+    let mut seen = vec![false; samples as usize];
+    let mut run = vec![0_u32; samples.div_ceil(stride) as usize];
+    for start in 0..stride.min(samples) {
+        let run = &mut run[..(samples - start).div_ceil(stride) as usize];
+        order.fill(start, stride, run);
+        for sample in run {
+            assert!(!std::mem::replace(&mut seen[*sample as usize], true), "{id:?} {samples}: {sample} twice");
+        }
+    }
+    assert!(seen.into_iter().all(|seen| seen), "{id:?} {samples}");
+}
+
+#[test]
+fn every_small_number_of_samples() {
+    for samples in 0..=4_096 {
+        for id in OrderId::ALL {
+            // The table orders are the slower ones to build; their loops do not depend on the number of samples.
+            if matches!(id, OrderId::Feistel | OrderId::Sequential) || samples < 300 {
+                assert_bijection(id, samples, 1);
+            }
+        }
+        let feistel = Order::new(OrderId::Feistel, samples, -5, samples).unwrap();
+        for position in 0..samples {
+            assert_eq!(feistel.position(feistel.sample(position)), position, "{samples} samples");
+        }
+    }
+}
+
+#[test]
+fn around_every_power_of_two() {
+    for bits in 8..=24 {
+        for samples in [(1 << bits) - 1, 1 << bits, (1 << bits) + 1] {
+            assert_bijection(OrderId::Feistel, samples, 1);
+            assert_bijection(OrderId::Feistel, samples, 7);
+        }
+    }
+}
+
+#[test]
+fn squares_and_their_neighbours() {
+    for root in [17_u64, 100, 1_000, 2_047] {
+        for samples in [root * root - 1, root * root, root * root + 1, root * (root + 1), root * (root + 1) + 1] {
+            assert_bijection(OrderId::Feistel, samples, 3);
+        }
+    }
+}
+
+#[test]
+fn the_inverse_at_random_points_up_to_the_end() {
+    let mut state = 1_u64;
+    for round in 0..200_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // As many sizes of 9 bits as of 53.
+        let samples = (state >> 11 >> (round % 45)).max(1);
+        let order = Order::new(OrderId::Feistel, samples, state as i64, round).unwrap();
+        for position in [0, samples - 1, state % samples, (state >> 7) % samples] {
+            let sample = order.sample(position);
+            assert!(sample < samples);
+            assert_eq!(order.position(sample), position, "{samples} samples");
+        }
+    }
+    for samples in [MAX_EXACT, MAX_EXACT - 1, 1 << 52, (1 << 52) + 1] {
+        let order = Order::new(OrderId::Feistel, samples, 0, 0).unwrap();
+        for position in (0..1_000).chain(samples - 1_000..samples) {
+            assert_eq!(order.position(order.sample(position)), position);
+        }
+    }
+}

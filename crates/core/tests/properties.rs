@@ -1,0 +1,146 @@
+//! What holds for every configuration, whatever its numbers.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use samedeal_core::{Config, Layout, MAX_EXACT, MAX_WINDOW, OrderId, Remainder, Sampler};
+
+fn remainder() -> impl Strategy<Value = Remainder> {
+    prop_oneof![Just(Remainder::Drop), Just(Remainder::Pad), Just(Remainder::Uneven)]
+}
+
+fn layout() -> impl Strategy<Value = Layout> {
+    prop_oneof![Just(Layout::Strided), Just(Layout::Contiguous)]
+}
+
+fn order() -> impl Strategy<Value = OrderId> {
+    proptest::sample::select(OrderId::ALL.to_vec())
+}
+
+prop_compose! {
+    /// A configuration that a test can go through whole.
+    fn small()(
+        samples in 0_u64..700, seed in any::<i32>(), epoch in any::<u64>(), order in order(), world in 1_u32..40,
+        remainder in remainder(), layout in layout(),
+    ) -> Config {
+        Config { samples, seed: seed.into(), epoch, order, rank: 0, world, remainder, layout }
+    }
+}
+
+prop_compose! {
+    /// Any numbers at all.
+    fn any_config()(
+        samples in prop_oneof![any::<u64>(), 0..=MAX_EXACT, 0_u64..100], seed in any::<i64>(), epoch in any::<u64>(),
+        rank in prop_oneof![any::<u32>(), 0_u32..10], world in prop_oneof![any::<u32>(), 0_u32..10],
+        remainder in remainder(), layout in layout(),
+    ) -> Config {
+        Config { samples, seed, epoch, order: OrderId::Feistel, rank, world, remainder, layout }
+    }
+}
+
+fn all(sampler: &Sampler) -> Vec<u64> {
+    sampler.indices(0, sampler.num_samples() as u32).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_sample_once_but_for_the_counted_exceptions(config in small()) {
+        let mut sampler = Sampler::new(config).unwrap();
+        let (mut seen, mut padding, mut total) = (HashMap::<u64, u64>::new(), 0, 0);
+        let mut shares = Vec::new();
+        for rank in 0..config.world {
+            sampler.set_rank(rank).unwrap();
+            let share = all(&sampler);
+            for sample in &share {
+                prop_assert!(*sample < config.samples);
+                *seen.entry(*sample).or_default() += 1;
+            }
+            padding += sampler.deal().num_padding();
+            total += share.len() as u64;
+            shares.push(share.len());
+        }
+        let repeated: u64 = seen.values().map(|times| times - 1).sum();
+        prop_assert_eq!(total, sampler.deal().num_positions());
+        prop_assert_eq!(repeated, padding);
+        prop_assert_eq!(seen.len() as u64, config.samples - sampler.deal().num_dropped());
+        let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
+        match config.remainder {
+            Remainder::Uneven => prop_assert!(most - least <= 1 && repeated == 0),
+            Remainder::Drop => prop_assert!(most == least && repeated == 0),
+            Remainder::Pad => prop_assert!(most == least && sampler.deal().num_dropped() == 0),
+        }
+    }
+
+    #[test]
+    fn places_are_where_the_samples_are(config in small(), batch_size in 1_u32..20) {
+        let mut sampler = Sampler::new(config).unwrap();
+        let mut found = 0;
+        for sample in 0..config.samples {
+            let Some(place) = sampler.locate(sample, batch_size).unwrap() else { continue };
+            found += 1 + u64::from(place.copies);
+            for copy in 0..=u64::from(place.copies) {
+                let position = place.position + copy * config.samples;
+                let place = sampler.place_of(position, batch_size).unwrap();
+                prop_assert_eq!(sampler.sample_at(position).unwrap(), sample);
+                sampler.set_rank(place.rank).unwrap();
+                let batch = sampler.batch::<u32>(place.batch, batch_size, false).unwrap();
+                prop_assert_eq!(u64::from(batch[place.slot as usize]), sample);
+                prop_assert_eq!(sampler.indices::<u64>(place.index, 1).unwrap(), [sample]);
+                let real = sampler.num_samples() - sampler.deal().num_padding();
+                prop_assert_eq!(place.index >= real, copy > 0, "padding is what comes again");
+            }
+        }
+        prop_assert_eq!(found, sampler.deal().num_positions());
+    }
+
+    #[test]
+    fn batches_are_the_indices_cut(config in small(), batch_size in 1_u32..50, drop_last in any::<bool>()) {
+        let sampler = Sampler::new(config).unwrap();
+        let indices = all(&sampler);
+        let cut: Vec<_> = indices.chunks(batch_size as usize)
+            .filter(|batch| !drop_last || batch.len() == batch_size as usize).collect();
+        prop_assert_eq!(sampler.num_batches(batch_size, drop_last).unwrap(), cut.len() as u64);
+        for (i, batch) in (0..).zip(&cut) {
+            prop_assert_eq!(&sampler.batch::<u64>(i, batch_size, drop_last).unwrap(), batch);
+        }
+        prop_assert!(sampler.batch::<u64>(cut.len() as u64, batch_size, drop_last).is_err());
+    }
+
+    #[test]
+    fn any_window_is_a_part_of_the_whole(config in small(), start in 0_u64..300, count in 0_u32..300) {
+        let sampler = Sampler::new(config).unwrap();
+        let indices = all(&sampler);
+        let part = usize::try_from(start).ok().and_then(|start| indices.get(start..start + count as usize));
+        let window = sampler.indices::<u64>(start, count);
+        prop_assert_eq!(window.as_deref().ok(), part);
+        if let Some(part) = part {
+            let narrow: Vec<_> = sampler.indices::<u32>(start, count).unwrap().into_iter().map(u64::from).collect();
+            prop_assert_eq!(narrow, part);
+        }
+    }
+
+    #[test]
+    fn nothing_panics(
+        config in any_config(), start in any::<u64>(), count in any::<u32>(), batch in any::<u64>(),
+        batch_size in any::<u32>(), position in any::<u64>(), near in 0_u64..70,
+    ) {
+        let Ok(mut sampler) = Sampler::new(config) else { return Ok(()) };
+        let end = sampler.num_samples();
+        for start in [start, end.saturating_sub(near)] {
+            for count in [count, near as u32, MAX_WINDOW] {
+                let _ = (sampler.indices::<u64>(start, count), sampler.indices::<u32>(start, count));
+            }
+        }
+        let _ = (sampler.batch::<u64>(batch, batch_size, false), sampler.num_batches(batch_size, true));
+        let _ = sampler.batch::<u32>(near, near as u32, true);
+        for position in [position, position % config.samples.max(1), sampler.deal().num_positions().saturating_sub(1)] {
+            let _ = (sampler.locate(position, batch_size), sampler.place_of(position, batch_size));
+            let _ = sampler.sample_at(position);
+        }
+        let _ = sampler.set_rank(batch_size);
+        sampler.set_epoch(position);
+        let _ = sampler.indices::<u64>(0, near as u32);
+    }
+}

@@ -1,0 +1,125 @@
+"""The component's core module, compiled once per process.
+
+wasmtime-py crosses the component boundary at about a microsecond per list element. So this host takes the one core
+module that does the work out of the component and calls it by the canonical ABI (`_core.py`, `_deal.py`); a test holds
+the two ways against each other.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from pathlib import Path
+from typing import Any, NamedTuple
+from weakref import WeakSet
+
+import wasmtime
+
+PATH = Path(__file__).with_name("samedeal.wasm")
+if not PATH.is_file():
+    raise ImportError(
+        f"{PATH} is missing: the component is not in this installation. Install a wheel of samedeal, "
+        "or run `cargo xtask build` in a checkout."
+    )
+
+INTERFACE = "samedeal:deal/sampling@0.1.0"
+
+# `[resource-new]` gives a handle for what the component made, and `[resource-drop]` gives a handle back. One instance
+# serves one sampler here, so the handle is the thing itself; and the component never drops what it has handed out.
+_INTRINSICS = """(module
+    (func (export "resource-new") (param i32) (result i32) local.get 0)
+    (func (export "resource-drop") (param i32) unreachable))"""
+
+
+class Compiled(NamedTuple):
+    """What all instances of a process share."""
+
+    engine: wasmtime.Engine
+    module: wasmtime.Module
+    intrinsics: wasmtime.Module
+    initial_memory: int
+    """Bytes of memory that an instance begins with."""
+
+
+class Process:
+    """The compiled component of this process, and what has been made from it. A forked child gets a new one."""
+
+    def __init__(self, artefact: bytes | None = None) -> None:
+        self.owned: WeakSet[Any] = WeakSet()
+        self._artefact = artefact
+        self._compiled: Compiled | None = None
+        # Held while something is made that is made once: it nests, samplers upon the compiled component.
+        self.lock = threading.RLock()
+
+    def compiled(self) -> Compiled:
+        """Compiles at the first call, while NumPy is being imported."""
+        with self.lock:
+            if self._compiled is None:
+                thread = threading.Thread(target=self._compile, name="samedeal-compile")
+                thread.start()
+                import numpy  # noqa: F401  (half of the time to the first index, and it holds no lock that we need)
+
+                thread.join()
+            if self._compiled is None:
+                # Once more in this thread, for the exception.
+                self._compile()
+            assert self._compiled is not None
+            return self._compiled
+
+    def successor(self) -> Process:
+        """For a forked child: nothing made before the fork is used again, nor taken apart."""
+        things = [*self.owned, *(self._compiled or ())]
+        for thing in things:
+            # Another thread of the parent may have been inside of it, so that its locks stay closed here for ever.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+        return Process(self._artefact)
+
+    def _compile(self) -> None:
+        config = wasmtime.Config()
+        # The threads of a parallel compilation do not outlive a fork, and compiling would then wait for them.
+        config.parallel_compilation = False
+        engine = wasmtime.Engine(config)
+        if self._artefact is None:
+            module = wasmtime.Module(engine, core_module(PATH.read_bytes()))
+            # Kept in memory for forked children, never in a file: loading it is running it.
+            self._artefact = bytes(module.serialize())
+        else:
+            module = wasmtime.Module.deserialize(engine, self._artefact)
+        memory = next(export.type for export in module.exports if export.name == "memory")
+        assert isinstance(memory, wasmtime.MemoryType)
+        intrinsics = wasmtime.Module(engine, _INTRINSICS)
+        self._compiled = Compiled(engine, module, intrinsics, memory.limits.min << 16)
+
+
+def core_module(component: bytes) -> bytes:
+    """The first core module of a component binary: the one that the interface is compiled into.
+
+    A component is an 8-byte preamble and sections: an id, the size as LEB128, the content. Id 1 is a core module.
+    """
+    at = 8
+    while at < len(component):
+        section, at = component[at], at + 1
+        size = shift = 0
+        while True:
+            byte, at = component[at], at + 1
+            size |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        if section == 1:
+            return component[at : at + size]
+        at += size
+    raise ImportError(f"{PATH} holds no core module")
+
+
+process = Process()
+
+
+def _after_fork_in_child() -> None:
+    global process
+    process = process.successor()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,62 @@
+"""The one failure of this package, as exceptions that programs can branch on."""
+
+from __future__ import annotations
+
+
+class SamedealError(ValueError):
+    """A value was wrong, or there was no memory for what was asked. The object that raised it still works.
+
+    Attributes:
+        kind: "out-of-range", "unknown-name", "out-of-memory" or "wrong-type".
+        field: The parameter at fault, by its name in the component's interface, such as "batch-size".
+        value: What it was, as text.
+        allowed: What is allowed in its place, for people.
+    """
+
+    kind: str = "out-of-range"
+
+    def __init__(self, field: str, value: str, allowed: str) -> None:
+        """Takes the field at fault, its value and what is allowed in its place."""
+        # All three in `args`, so that the exception survives the way back from a worker process.
+        super().__init__(field, value, allowed)
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+
+    def __str__(self) -> str:
+        """The failure in one line, with the field under the name that it has in Python."""
+        return f"{self.field.replace('-', '_')} is {self.value}; allowed: {self.allowed}"
+
+
+class OutOfRangeError(SamedealError):
+    """A number is outside its range."""
+
+
+class IndexOutOfRangeError(OutOfRangeError, IndexError):
+    """`sampler[i]` beyond either end."""
+
+
+class UnknownNameError(SamedealError):
+    """A name is not one of those that this version knows."""
+
+    kind = "unknown-name"
+
+    def __str__(self) -> str:
+        """The failure in one line, with the known names."""
+        return f"{self.field.replace('-', '_')} is {self.value!r}; known: {self.allowed}"
+
+
+class WrongTypeError(SamedealError, TypeError):
+    """A value is not of the type that its parameter takes: a fraction, a string, a bool for a number."""
+
+    kind = "wrong-type"
+
+
+class OutOfMemoryError(SamedealError, MemoryError):
+    """There is no memory for what was asked."""
+
+    kind = "out-of-memory"
+
+    def __str__(self) -> str:
+        """The failure in one line, with what would need less."""
+        return f"no memory for {self.field.replace('-', '_')} = {self.value}; allowed: {self.allowed}"

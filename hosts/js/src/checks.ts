@@ -1,0 +1,93 @@
+import { type Kind, SamedealError } from './errors.js';
+
+/** Whole numbers from the first to the second, both included. */
+export type Range = readonly [least: bigint, most: bigint];
+
+export const U32: Range = [0n, 0xffff_ffffn];
+export const FROM_ONE: Range = [1n, 0xffff_ffffn];
+export const S64: Range = [-(2n ** 63n), 2n ** 63n - 1n];
+/** What a `number` holds exactly. */
+const EXACT: Range = [0n, 2n ** 53n - 1n];
+export const U64: Range = [0n, 2n ** 64n - 1n];
+
+/** The longest text of a value in an error, as in the engines. */
+const TEXT_MAX = 64;
+
+/** A whole number within a range, given as a safe integer or as a `bigint`. */
+export function integer(field: string, value: unknown, range: Range): bigint {
+  const [least, most] = range;
+  if (typeof value === 'number' ? Number.isSafeInteger(value) : typeof value === 'bigint') {
+    const whole = BigInt(value as number | bigint);
+    if (whole >= least && whole <= most) return whole;
+    fail('out-of-range', field, value, `${least} to ${most}`);
+  }
+  // What is no whole number, and what may not be the number that was written in the source.
+  const kind = Number.isInteger(value) ? 'out-of-range' : 'wrong-type';
+  const large = most > Number.MAX_SAFE_INTEGER ? ', as a bigint where it is beyond 2^53 - 1' : '';
+  fail(kind, field, value, `a whole number, ${least} to ${most}${large}`);
+}
+
+/**
+ * A count, position or index. Its range is the engine's to know: what fits into 64 bits is passed on, and refused there.
+ */
+export function natural(field: string, value: unknown): bigint {
+  const whole = Number.isInteger(value) ? BigInt(value as number) : value;
+  return typeof whole === 'bigint' && whole >= 0 && whole <= U64[1] ? whole : integer(field, whole, EXACT);
+}
+
+/** The same where 32 bits are passed on; `range` is what an error tells. */
+export function natural32(field: string, value: unknown, range: Range): number {
+  const number = Number.isInteger(value) || typeof value === 'bigint' ? Number(value) : -1;
+  return number >= 0 && number <= U32[1] ? number : Number(integer(field, value, range));
+}
+
+export function boolean(field: string, value: unknown): boolean {
+  if (typeof value !== 'boolean') fail('wrong-type', field, value, 'true or false');
+  return value;
+}
+
+export function string(field: string, value: unknown): string {
+  if (typeof value !== 'string') fail('wrong-type', field, value, 'a name');
+  // No name is that long, and no error shows more of it; so no text can be too long for the engine's memory.
+  return value.slice(0, 4 * TEXT_MAX);
+}
+
+/** One of a few names. */
+export function oneOf<T extends string>(field: string, value: unknown, names: readonly T[]): T {
+  const name = string(field, value);
+  if (!names.includes(name as T)) fail('unknown-name', field, name, names.join(', '));
+  return name as T;
+}
+
+/** An options object with no other keys than these, so that a misspelt option is no silent default. */
+export function options<T extends object>(value: T | undefined, known: readonly (keyof T & string)[]): Partial<T> {
+  if (value === undefined) return {};
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    fail('wrong-type', 'options', value, `an object with ${known.join(', ')}`);
+  }
+  const unknown = Object.keys(value).find((key) => !known.includes(key as keyof T & string));
+  if (unknown !== undefined) fail('unknown-name', 'options', unknown, known.join(', '));
+  return value;
+}
+
+export function fail(kind: Kind, field: string, value: unknown, allowed: string): never {
+  const text = typeof value === 'string' && kind === 'wrong-type' ? `"${describe(value)}"` : describe(value);
+  throw new SamedealError({ kind, field, value: [...text].slice(0, TEXT_MAX).join(''), allowed });
+}
+
+/** A value as text, without calling anything of its own. */
+function describe(value: unknown): string {
+  switch (typeof value) {
+    case 'number':
+      // Digits rather than an exponent, as for the `bigint` of the same value.
+      return Number.isInteger(value) ? String(BigInt(value)) : String(value);
+    case 'string':
+      return value.slice(0, 4 * TEXT_MAX);
+    case 'object':
+      return value === null ? 'null' : Array.isArray(value) ? 'an array' : 'an object';
+    case 'function':
+      return 'a function';
+    default:
+      return String(value);
+  }
+}

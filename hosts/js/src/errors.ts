@@ -1,0 +1,48 @@
+/** The kinds of failure: what a program branches on. */
+export type Kind = 'out-of-range' | 'unknown-name' | 'out-of-memory' | 'wrong-type';
+
+/** Which value was wrong and what is allowed, as data. */
+export interface Failure {
+  /** What kind of failure this is. */
+  kind: Kind;
+  /** The parameter at fault, by its name in the language-neutral interface, such as `batch-size`. */
+  field: string;
+  /** Its value as text (cut after 64 characters). */
+  value: string;
+  /** What is allowed in its place, for people. */
+  allowed: string;
+}
+
+/**
+ * The one error of this package that depends on what a caller passes. The message uses JavaScript's names
+ * (`batchSize`); `field` keeps the name that all languages share (`batch-size`). The object that threw it is as good
+ * as before.
+ */
+export class SamedealError extends Error implements Failure {
+  override readonly name = 'SamedealError';
+  readonly kind: Kind;
+  readonly field: string;
+  readonly value: string;
+  readonly allowed: string;
+
+  /** @internal */
+  constructor({ kind, field, value, allowed }: Failure) {
+    super(message({ kind, field, value, allowed }));
+    this.kind = kind;
+    this.field = field;
+    this.value = value;
+    this.allowed = allowed;
+  }
+}
+
+function message({ kind, field, value, allowed }: Failure): string {
+  const name = field.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  switch (kind) {
+    case 'unknown-name':
+      return `${name} is "${value}"; known: ${allowed}`;
+    case 'out-of-memory':
+      return `no memory for ${name} = ${value}; allowed: ${allowed}`;
+    default:
+      return `${name} is ${value}; allowed: ${allowed}`;
+  }
+}

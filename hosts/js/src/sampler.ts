@@ -1,0 +1,402 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import {
+  boolean,
+  FROM_ONE,
+  fail,
+  integer,
+  natural,
+  natural32,
+  oneOf,
+  options,
+  S64,
+  string,
+  U32,
+  U64,
+} from './checks.js';
+import type { Bindings, Engine, RawConfig, RawPlace, RawSampler } from './engine.js';
+
+/** A whole number: a `number` that is a safe integer, or a `bigint`. */
+export type Integer = number | bigint;
+
+/** Sample indices, in order: 32-bit numbers where there are at most 2^32 samples, else `number`s, all of them exact. */
+export type Indices = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+
+/** What happens where `world` does not divide the samples. */
+export type Remainder = 'drop' | 'pad' | 'uneven';
+
+/** Which positions belong to a rank: every `world`-th one, or one run of neighbours. */
+export type Layout = 'strided' | 'contiguous';
+
+/** Everything that decides a deal but the number of samples. */
+export interface SamplerOptions {
+  /** Seed of the order: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
+  seed?: Integer;
+  /** Number of the epoch: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
+  epoch?: Integer;
+  /** Name of the order, one of `orders()`. Default `feistel`. */
+  order?: string;
+  /** Which of the data-parallel readers this is: 0 to `world` - 1. Default 0. */
+  rank?: Integer;
+  /** How many data-parallel readers there are: 1 to 2^32 - 1. Default 1. */
+  world?: Integer;
+  /** What happens where `world` does not divide the samples. Default `pad`. */
+  remainder?: Remainder;
+  /** Which positions belong to a rank. Default `strided`. */
+  layout?: Layout;
+}
+
+/** How batches are cut. */
+export interface BatchOptions {
+  /** Whether a last batch that is shorter than the others is left out. Default false. */
+  dropLast?: boolean;
+}
+
+/** When and where a sample is seen in the epoch. */
+export interface Place {
+  /** The global position. */
+  position: number;
+  /** The rank that it is dealt to. */
+  rank: number;
+  /** 0-based number within that rank's samples of the epoch. */
+  index: number;
+  /** 0-based number of that rank's batch. */
+  batch: number;
+  /** 0-based place in that batch. */
+  slot: number;
+  /** How many times the sample is dealt again, as padding: the k-th time at `position` + k * samples. */
+  copies: number;
+}
+
+/** A configuration as JSON, the same in every language: numbers of 64 bits are decimal strings. */
+export interface ConfigJson {
+  samples: string;
+  seed: string;
+  epoch: string;
+  order: string;
+  rank: number;
+  world: number;
+  remainder: Remainder;
+  layout: Layout;
+}
+
+const OPTIONS = ['seed', 'epoch', 'order', 'rank', 'world', 'remainder', 'layout'] as const;
+const JSON_FIELDS = ['samples', ...OPTIONS] as const;
+const REMAINDERS: readonly Remainder[] = ['drop', 'pad', 'uneven'];
+const LAYOUTS: readonly Layout[] = ['strided', 'contiguous'];
+
+/** How many indices are read at a time: enough that the calls cost nothing, few enough to stay in the cache. */
+const WINDOW = 1 << 15;
+
+/** Older engines lack the symbol; there, `dispose()` has the same effect. */
+const symbolDispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
+
+/** What the samplers of both engines are. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
+export abstract class BaseSampler implements Iterable<number> {
+  readonly #engine: Engine;
+  #raw: RawSampler | undefined;
+  #config: RawConfig;
+  #length: number;
+
+  /** @internal */
+  constructor(engine: Engine, samples: Integer, given?: SamplerOptions) {
+    // Defaults stand in for what is missing, and not for null.
+    const {
+      seed = 0,
+      epoch = 0,
+      order = 'feistel',
+      rank = 0,
+      world = 1,
+      remainder = 'pad',
+      layout = 'strided',
+    } = options(given, OPTIONS);
+    const config: RawConfig = {
+      samples: natural('samples', samples),
+      seed: integer('seed', seed, S64),
+      epoch: integer('epoch', epoch, U64),
+      order: string('order', order),
+      rank: natural32('rank', rank, U32),
+      world: natural32('world', world, FROM_ONE),
+      remainder: oneOf('remainder', remainder, REMAINDERS),
+      layout: oneOf('layout', layout, LAYOUTS),
+    };
+    this.#engine = engine;
+    this.#raw = engine.run((bindings) => bindings.create(config));
+    this.#config = config;
+    this.#length = this.#number((raw) => raw.numSamples());
+  }
+
+  /** The sampler of a configuration that `toJSON` gave, here or in another language. Errors: as the constructor. */
+  static fromJSON<T>(this: new (samples: Integer, options?: SamplerOptions) => T, json: ConfigJson): T {
+    const { samples, seed, epoch, ...others } = options(json, JSON_FIELDS);
+    return new this(decimal(samples), { ...others, seed: decimal(seed), epoch: decimal(epoch) });
+  }
+
+  /** Number of samples in the dataset. */
+  get samples(): number {
+    return Number(this.#config.samples);
+  }
+
+  /** Seed of the order; a `bigint` where it is beyond 2^53 - 1. */
+  get seed(): Integer {
+    return plain(this.#config.seed);
+  }
+
+  /** Number of the epoch; a `bigint` where it is beyond 2^53 - 1. */
+  get epoch(): Integer {
+    return plain(this.#config.epoch);
+  }
+
+  /** Name of the order. */
+  get order(): string {
+    return this.#config.order;
+  }
+
+  /** Which of the data-parallel readers this is. */
+  get rank(): number {
+    return this.#config.rank;
+  }
+
+  /** How many data-parallel readers there are. */
+  get world(): number {
+    return this.#config.world;
+  }
+
+  /** What happens where `world` does not divide the samples. */
+  get remainder(): Remainder {
+    return this.#config.remainder;
+  }
+
+  /** Which positions belong to a rank. */
+  get layout(): Layout {
+    return this.#config.layout;
+  }
+
+  /** How many samples this rank sees in an epoch, padding included. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** How many of them, the last ones, are padding. */
+  get numPadding(): number {
+    return this.#number((raw) => raw.numPadding());
+  }
+
+  /** How many positions the epoch deals to all ranks together, padding included. */
+  get numPositions(): number {
+    return this.#number((raw) => raw.numPositions());
+  }
+
+  /** How many samples no rank sees in this epoch. */
+  get numDropped(): number {
+    return this.#number((raw) => raw.numDropped());
+  }
+
+  /**
+   * This rank's samples number `start` to `end` - 1, in order: all of them by default.
+   * Errors: `start`, `end` (out of range), memory.
+   */
+  indices(start: Integer = 0, end: Integer = this.#length): Indices {
+    const first = Number(integer('start', start, [0n, BigInt(this.#length)]));
+    const last = Number(integer('end', end, [BigInt(first), BigInt(this.#length)]));
+    if (last - first <= WINDOW) return this.#window(first, last);
+    const out = this.#array(last - first);
+    for (let at = first; at < last; at += WINDOW) {
+      out.set(this.#window(at, Math.min(at + WINDOW, last)), at - first);
+    }
+    return out;
+  }
+
+  /**
+   * The samples one by one. An iteration that goes on after `setEpoch` or `setRank` fails, since what it would go on
+   * with is no epoch. Errors: `epoch`, `rank`, memory.
+   */
+  *[Symbol.iterator](): Generator<number, void, undefined> {
+    const same = this.#unmoved();
+    for (let at = 0; at < this.#length; at += WINDOW) {
+      same();
+      yield* this.#window(at, Math.min(at + WINDOW, this.#length));
+    }
+  }
+
+  /** How many batches this rank gets: rounded down with `dropLast`, else up. Errors: `batchSize`. */
+  numBatches(batchSize: Integer, given?: BatchOptions): number {
+    const size = natural32('batch-size', batchSize, FROM_ONE);
+    const dropLast = dropsLast(given);
+    return this.#number((raw) => raw.numBatches(size, dropLast));
+  }
+
+  /**
+   * Batch number `batch` of this rank; the last one may be shorter unless `dropLast`.
+   * Errors: `batch`, `batchSize` (out of range, or above 2^20 indices in one batch), memory.
+   */
+  batch(batch: Integer, batchSize: Integer, given?: BatchOptions): Indices {
+    const number = natural('batch', batch);
+    const size = natural32('batch-size', batchSize, FROM_ONE);
+    const dropLast = dropsLast(given);
+    return this.#wide
+      ? numbers(this.#call((raw) => raw.batch(number, size, dropLast)))
+      : this.#call((raw) => raw.batch32(number, size, dropLast));
+  }
+
+  /**
+   * All batches of this rank, one after the other; as to `setEpoch` and `setRank`, see the iteration over samples.
+   * Errors: as `batch`, and `epoch`, `rank`.
+   */
+  batches(batchSize: Integer, given?: BatchOptions): Generator<Indices, void, undefined> {
+    const count = this.numBatches(batchSize, given);
+    return this.#batches(count, batchSize, given, this.#unmoved());
+  }
+
+  *#batches(count: number, batchSize: Integer, given: BatchOptions | undefined, same: () => void) {
+    for (let number = 0; number < count; number++) {
+      same();
+      yield this.batch(number, batchSize, given);
+    }
+  }
+
+  /** Moves to another epoch. The next index asked for is of that epoch. Errors: `epoch`. */
+  setEpoch(epoch: Integer): void {
+    const number = integer('epoch', epoch, U64);
+    this.#call((raw) => raw.setEpoch(number));
+    this.#config = { ...this.#config, epoch: number };
+  }
+
+  /** Answers for another rank of the same deal from now on. Errors: `rank`. */
+  setRank(rank: Integer): void {
+    const number = natural32('rank', rank, U32);
+    this.#call((raw) => raw.setRank(number));
+    this.#config = { ...this.#config, rank: number };
+    this.#length = this.#number((raw) => raw.numSamples());
+  }
+
+  /** The sample at a global position of the epoch, whichever rank it is dealt to. Errors: `position`, memory. */
+  sampleAt(position: Integer): number {
+    const number = natural('position', position);
+    return this.#number((raw) => raw.sampleAt(number));
+  }
+
+  /**
+   * Where in the epoch a sample is seen first, on whichever rank, with batches of `batchSize`; null if it is dropped.
+   * Errors: `sample`, `batchSize`, memory.
+   */
+  locate(sample: Integer, batchSize: Integer = 1): Place | null {
+    const number = natural('sample', sample);
+    const size = natural32('batch-size', batchSize, FROM_ONE);
+    const found = this.#call((raw) => raw.locate(number, size));
+    return found ? place(found) : null;
+  }
+
+  /** Who sees a global position, and when, with batches of `batchSize`. Errors: `position`, `batchSize`. */
+  placeOf(position: Integer, batchSize: Integer = 1): Place {
+    const number = natural('position', position);
+    const size = natural32('batch-size', batchSize, FROM_ONE);
+    return place(this.#call((raw) => raw.placeOf(number, size)));
+  }
+
+  /** SHA-256 over all of this rank's indices, each as 8 bytes, little-endian; in hexadecimal. Errors: memory. */
+  fingerprint(): string {
+    return this.#call((raw) => raw.fingerprint());
+  }
+
+  /** SHA-256 over the configuration without the rank, in hexadecimal: equal on all ranks of one deal. */
+  configFingerprint(): string {
+    return this.#call((raw) => raw.configFingerprint());
+  }
+
+  /** The configuration as it stands, for `JSON.stringify` and `fromJSON`. */
+  toJSON(): ConfigJson {
+    const { samples, seed, epoch, order, rank, world, remainder, layout } = this.#call((raw) => raw.config());
+    return {
+      samples: String(samples),
+      seed: String(seed),
+      epoch: String(epoch),
+      order,
+      rank,
+      world,
+      remainder,
+      layout,
+    };
+  }
+
+  /** Frees the engine's memory now rather than when the sampler is collected; it cannot be used afterwards. */
+  dispose(): void {
+    const raw = this.#raw;
+    if (!raw) return;
+    this.#raw = undefined;
+    this.#engine.run((bindings: Bindings) => bindings.release(raw));
+  }
+
+  /** The same as `dispose()`, for `using`. */
+  [symbolDispose](): void {
+    this.dispose();
+  }
+
+  get #wide(): boolean {
+    return this.#config.samples > 2 ** 32;
+  }
+
+  #call<T>(call: (raw: RawSampler) => T): T {
+    const raw = this.#raw;
+    if (!raw) throw new Error('this sampler has been disposed of');
+    return this.#engine.run(() => call(raw));
+  }
+
+  /** For what is below 2^53. */
+  #number(call: (raw: RawSampler) => bigint): number {
+    return Number(this.#call(call));
+  }
+
+  #window(start: number, end: number): Indices {
+    const first = BigInt(start);
+    return this.#wide
+      ? numbers(this.#call((raw) => raw.indices(first, end - start)))
+      : this.#call((raw) => raw.indices32(first, end - start));
+  }
+
+  #array(count: number): Indices {
+    try {
+      return this.#wide ? new Float64Array(count) : new Uint32Array(count);
+    } catch {
+      fail('out-of-memory', 'count', count, 'a shorter run of indices');
+    }
+  }
+
+  /** A check that the epoch and the rank are still what they are now. */
+  #unmoved(): () => void {
+    const { epoch, rank } = this.#config;
+    return () => {
+      const now = this.#config;
+      if (now.epoch !== epoch) fail('out-of-range', 'epoch', now.epoch, `${epoch} until the iteration ends`);
+      if (now.rank !== rank) fail('out-of-range', 'rank', now.rank, `${rank} until the iteration ends`);
+    };
+  }
+}
+
+function dropsLast(given: BatchOptions | undefined): boolean {
+  const { dropLast = false } = options(given, ['dropLast']);
+  return boolean('drop-last', dropLast);
+}
+
+function place({ position, rank, index, batch, slot, copies }: RawPlace): Place {
+  return { position: Number(position), rank, index: Number(index), batch: Number(batch), slot, copies };
+}
+
+/** The numbers, all below 2^53, of 64-bit words, written over them: a `bigint` for each would cost many times that. */
+function numbers(words: BigUint64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const halves = new Uint32Array(words.buffer, words.byteOffset, 2 * words.length);
+  const out = new Float64Array(words.buffer, words.byteOffset, words.length);
+  for (let i = 0; i < out.length; i++) {
+    out[i] = (halves[2 * i] as number) + 2 ** 32 * (halves[2 * i + 1] as number);
+  }
+  return out;
+}
+
+function plain(value: bigint): Integer {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+/** A decimal string as a `bigint`; anything else as it is, for the constructor to refuse. */
+function decimal(text: unknown): Integer {
+  return typeof text === 'string' && /^-?\d{1,20}$/.test(text) ? BigInt(text) : (text as Integer);
+}

@@ -1,0 +1,28 @@
+// What the JavaScript adapters share in reading the golden cases and telling the outcome.
+import { readdirSync, readFileSync } from 'node:fs';
+
+const vectors = new URL('../vectors/', import.meta.url);
+
+/** The names of the files of golden cases. */
+export function groupFiles() {
+  const files = readdirSync(vectors).filter((file) => file.endsWith('.json') && file !== 'schema.json');
+  if (files.length === 0) fail(`no golden cases in ${vectors.pathname}`);
+  return files.sort();
+}
+
+/** The golden cases of a file. */
+export function readGroup(file) {
+  return JSON.parse(readFileSync(new URL(file, vectors), 'utf8'));
+}
+
+/** Prints one line of the matrix; a failed case makes the process fail in the end. */
+export function report(engine, { group, passed, errors }) {
+  console.log(['matrix', engine, group, passed, errors.length].join('\t'));
+  for (const error of errors) console.error(`${engine}: ${error}`);
+  if (errors.length > 0) process.exitCode = 1;
+}
+
+export function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

@@ -52,7 +52,7 @@ for (const batch of sampler.batches(Number(values["batch-size"]))) {
     const length = Buffer.alloc(8);
     length.writeBigUInt64LE(BigInt(dataset[index].length));
     digest.update(length).update(dataset[index]);
-    seen.push(Number(index));
+    seen.push(index);
   }
 }
 

@@ -31,7 +31,7 @@ const NEXT: &[(&str, &str)] = &[
         "which samples, batch by batch",
     ),
     (
-        "target/release/samedeal locate target/demo/data --world 4 --batch-size 32 1234",
+        "target/release/samedeal locate target/demo/data --world 4 --batch-size 32 --sample 1234",
         "when and where sample 1234 is seen",
     ),
     ("target/release/samedeal verify --samples 1000003 --world 8 --epoch 5", "an epoch of a million, all ranks"),

@@ -114,20 +114,21 @@ impl Plan {
         let total = self.steps.len();
         let (mut counts, mut broken) = (Counts::default(), 0);
         let mut rows = Vec::new();
-        println!("cargo xtask {}: {total} steps; logs in target/xtask", self.name);
+        let plural = if total == 1 { "" } else { "s" };
+        println!("cargo xtask {}: {total} step{plural}; logs in target/xtask", self.name);
         for (number, step) in self.steps.into_iter().enumerate() {
             let label = format!("[{:>2}/{total}] {}", number + 1, step.name);
             let (outcome, time) = run_step(step.action, &label, &step.name);
+            let failed = outcome.is_err();
             let (result, counted) = match outcome {
                 Ok(report) => (report.note, report.counts),
-                Err(failure) => ("FAILED".into(), failure.counts),
+                Err(Failure { counts, .. }) if counts == Counts::default() => ("FAILED".into(), counts),
+                Err(Failure { counts, .. }) => (format!("FAILED: {counts}"), counts),
             };
-            // A step may fail without a test that did (a build that breaks, a download): that counts as one.
-            let failed = result == "FAILED";
             broken += u64::from(failed);
             counts = counts.plus(counted);
+            // A step may fail without a test that did (a build that breaks, a download): that counts as one.
             counts.failed += u64::from(failed && counted.failed == 0);
-            let result = if failed && counted != Counts::default() { format!("FAILED: {counted}") } else { result };
             rows.push(vec![step.name, time, result]);
             if failed && step.kind == Kind::Needed {
                 break;

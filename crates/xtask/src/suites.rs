@@ -38,7 +38,7 @@ pub fn steps() -> Vec<Step> {
 pub fn vectors(check: bool) -> Step {
     let name = if check { "golden cases are fresh" } else { "golden cases" };
     Step::checked(name, move |progress| {
-        let mut command = project::cargo(&["run", "--quiet", "--release", "--package", "vectors", "--"]);
+        let mut command = project::cargo(&["run", "--release", "--package", "vectors", "--"]);
         progress.run(command.args(check.then_some("--check")))?;
         Ok(Report::note(if check { "tests/vectors" } else { "tests/vectors is up to date" }))
     })

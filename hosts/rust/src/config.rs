@@ -1,0 +1,153 @@
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Failure;
+use crate::engine::{sampling, types};
+
+/// What happens where `world` does not divide the samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Remainder {
+    /// Every rank gets floor(samples / world); the last (samples mod world) positions are not dealt.
+    Drop,
+    /// Every rank gets ceil(samples / world); the missing ones repeat the order from its beginning. The default.
+    #[default]
+    Pad,
+    /// Every sample is dealt exactly once; ranks may differ by one sample, and so by one batch.
+    Uneven,
+}
+
+/// Which positions belong to a rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Rank r takes the positions r, r + world, r + 2 world, ... The default.
+    #[default]
+    Strided,
+    /// Each rank takes one run of neighbouring positions, in the order of the ranks.
+    Contiguous,
+}
+
+/// Gives an enum of the interface its names, and the way back from a name.
+macro_rules! named {
+    ($type:ident, $field:literal, { $($variant:ident = $name:literal),* }) => {
+        impl $type {
+            /// Every choice.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The name of the choice, the same in every language.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = Failure;
+
+            /// The choice of a name. An unknown name is a failure that lists the known ones.
+            fn from_str(name: &str) -> Result<Self, Failure> {
+                let known = || [$($name),*].join(", ");
+                Self::ALL
+                    .iter()
+                    .copied()
+                    .find(|choice| choice.name() == name)
+                    .ok_or_else(|| Failure::unknown_name($field, name, known()))
+            }
+        }
+
+        impl From<$type> for types::$type {
+            fn from(choice: $type) -> Self {
+                match choice { $($type::$variant => Self::$variant),* }
+            }
+        }
+
+        impl From<types::$type> for $type {
+            fn from(choice: types::$type) -> Self {
+                match choice { $(types::$type::$variant => Self::$variant),* }
+            }
+        }
+    };
+}
+
+named!(Remainder, "remainder", { Drop = "drop", Pad = "pad", Uneven = "uneven" });
+named!(Layout, "layout", { Strided = "strided", Contiguous = "contiguous" });
+
+/// Everything that decides a deal: the same configuration gives the same numbers, everywhere and for ever.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Config {
+    /// Number of samples in the dataset. Range: 0 to 2^53 - 1; some orders take fewer.
+    pub samples: u64,
+    /// Seed of the order. Range: any; with the order `dotnet`, -2^31 to 2^31 - 1.
+    pub seed: i64,
+    /// Number of the epoch. Range: any. A new epoch is a new order.
+    pub epoch: u64,
+    /// Name of the order, one of [`orders`](crate::orders).
+    pub order: String,
+    /// Which of the data-parallel readers this is. Range: 0 to `world` - 1.
+    pub rank: u32,
+    /// How many data-parallel readers there are. Range: 1 to 2^32 - 1.
+    pub world: u32,
+    /// What happens where `world` does not divide `samples`.
+    pub remainder: Remainder,
+    /// Which positions belong to a rank.
+    pub layout: Layout,
+}
+
+impl Config {
+    pub(crate) fn new(samples: u64) -> Self {
+        Self {
+            samples,
+            seed: 0,
+            epoch: 0,
+            order: "feistel".to_owned(),
+            rank: 0,
+            world: 1,
+            remainder: Remainder::default(),
+            layout: Layout::default(),
+        }
+    }
+}
+
+impl From<Config> for sampling::Config {
+    fn from(config: Config) -> Self {
+        let Config { samples, seed, epoch, order, rank, world, remainder, layout } = config;
+        Self { samples, seed, epoch, order, rank, world, remainder: remainder.into(), layout: layout.into() }
+    }
+}
+
+impl From<sampling::Config> for Config {
+    fn from(config: sampling::Config) -> Self {
+        let sampling::Config { samples, seed, epoch, order, rank, world, remainder, layout } = config;
+        Self { samples, seed, epoch, order, rank, world, remainder: remainder.into(), layout: layout.into() }
+    }
+}
+
+/// When and where a sample is seen in the epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Place {
+    /// The global position.
+    pub position: u64,
+    /// The rank that it is dealt to.
+    pub rank: u32,
+    /// 0-based number within that rank's samples of the epoch.
+    pub index: u64,
+    /// 0-based number of that rank's batch: index / batch size.
+    pub batch: u64,
+    /// 0-based place in that batch: index mod batch size.
+    pub slot: u32,
+    /// How many times the sample is dealt again as padding, the k-th time (k from 1) at `position` + k * samples.
+    pub copies: u32,
+}
+
+impl From<sampling::Place> for Place {
+    fn from(place: sampling::Place) -> Self {
+        let sampling::Place { position, rank, index, batch, slot, copies } = place;
+        Self { position, rank, index, batch, slot, copies }
+    }
+}

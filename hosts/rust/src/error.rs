@@ -1,0 +1,150 @@
+use std::fmt;
+
+use crate::engine::types;
+
+/// Why a call did not succeed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A value was wrong, or there is no memory for what was asked. The sampler still works.
+    Failure(Failure),
+    /// The engine itself failed, which no argument can cause: a defect, or a machine out of resources. The sampler
+    /// refuses every later call; build a new one.
+    Engine(EngineError),
+}
+
+impl Error {
+    /// The failure, if the arguments are to blame and not the engine.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Failure(failure) => Some(failure),
+            Self::Engine(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failure(failure) => failure.fmt(f),
+            Self::Engine(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+/// What a program branches on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// A number is outside its range.
+    OutOfRange,
+    /// A name is not one of those that this version knows.
+    UnknownName,
+    /// There is no memory for what was asked. The same sampler still answers everything that needs less.
+    OutOfMemory,
+    /// A value of the wrong type. Rust's own types leave no room for it.
+    WrongType,
+}
+
+impl FailureKind {
+    /// The name of the kind, the same in every language, such as `out-of-range`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OutOfRange => "out-of-range",
+            Self::UnknownName => "unknown-name",
+            Self::OutOfMemory => "out-of-memory",
+            Self::WrongType => "wrong-type",
+        }
+    }
+}
+
+/// Which value was wrong and what is allowed: the same in every language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What kind of failure this is.
+    pub kind: FailureKind,
+    /// The parameter at fault, by its name in the interface that all languages share, such as `batch-size`.
+    pub field: String,
+    /// Its value, in decimal, or the name that was given (cut after 64 characters).
+    pub value: String,
+    /// What is allowed in its place, for people: a range such as `0 to 9`, or the known names.
+    pub allowed: String,
+}
+
+impl Failure {
+    pub(crate) fn out_of_range(field: &str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
+        Self::new(FailureKind::OutOfRange, field, value, allowed)
+    }
+
+    pub(crate) fn out_of_memory(field: &str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
+        Self::new(FailureKind::OutOfMemory, field, value, allowed)
+    }
+
+    pub(crate) fn unknown_name(field: &str, name: &str, known: impl fmt::Display) -> Self {
+        Self::new(FailureKind::UnknownName, field, name.chars().take(64).collect::<String>(), known)
+    }
+
+    fn new(kind: FailureKind, field: &str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
+        Self { kind, field: field.to_owned(), value: value.to_string(), allowed: allowed.to_string() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, field, value, allowed } = self;
+        let field = field.replace('-', "_");
+        match kind {
+            FailureKind::OutOfRange | FailureKind::WrongType => write!(f, "{field} is {value}; allowed: {allowed}"),
+            FailureKind::UnknownName => write!(f, "{field} is {value:?}; known: {allowed}"),
+            FailureKind::OutOfMemory => write!(f, "no memory for {field} = {value}; allowed: {allowed}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<types::Failure> for Failure {
+    fn from(types::Failure { kind, field, value, allowed }: types::Failure) -> Self {
+        let kind = match kind {
+            types::FailureKind::OutOfRange => FailureKind::OutOfRange,
+            types::FailureKind::UnknownName => FailureKind::UnknownName,
+            types::FailureKind::OutOfMemory => FailureKind::OutOfMemory,
+            types::FailureKind::WrongType => FailureKind::WrongType,
+        };
+        Self { kind, field, value, allowed }
+    }
+}
+
+/// What the engine said when it failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineError {
+    message: String,
+}
+
+impl EngineError {
+    pub(crate) fn new(error: &wasmtime::Error) -> Self {
+        // The alternate form holds the causes as well, in one line.
+        Self { message: format!("the engine failed: {error:#}; build a new sampler") }
+    }
+
+    /// The same, for the calls that come after the one that failed.
+    pub(crate) fn repeated(&self) -> Self {
+        Self { message: format!("refused, because of an earlier call: {}", self.message) }
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for EngineError {}

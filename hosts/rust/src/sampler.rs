@@ -1,0 +1,280 @@
+use std::ops::{Bound, RangeBounds};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use wasmtime::component::ResourceAny;
+use wasmtime::{Store, StoreLimits};
+
+use crate::engine::{Instance, sampling, types};
+use crate::{Batches, Builder, Config, Error, Failure, Index, Indices, Place};
+
+/// The samples of one rank in one epoch.
+///
+/// Everything but [`set_epoch`](Self::set_epoch) and [`set_rank`](Self::set_rank) takes `&self`, and threads may share
+/// a sampler; they take turns. The borrow checker sees to it that no iterator outlives its epoch. Orders that need a
+/// table build it at the first call that asks for an index.
+pub struct Sampler {
+    instance: Mutex<Instance>,
+    sampler: ResourceAny,
+    known: Known,
+}
+
+/// What the component said of the sampler as it stands: all of it O(1), none of it dependent on the order.
+struct Known {
+    config: Config,
+    num_samples: u64,
+    num_padding: u64,
+    num_positions: u64,
+    num_dropped: u64,
+    max_window: u32,
+}
+
+impl Known {
+    fn ask(instance: &mut Instance, sampler: ResourceAny) -> Result<Self, Error> {
+        instance.call(|exports, store| {
+            let max_window = exports.call_max_window(&mut *store)?;
+            let methods = exports.sampler();
+            Ok(Self {
+                config: methods.call_config(&mut *store, sampler)?.into(),
+                num_samples: methods.call_num_samples(&mut *store, sampler)?,
+                num_padding: methods.call_num_padding(&mut *store, sampler)?,
+                num_positions: methods.call_num_positions(&mut *store, sampler)?,
+                num_dropped: methods.call_num_dropped(&mut *store, sampler)?,
+                max_window,
+            })
+        })
+    }
+}
+
+impl Sampler {
+    /// A sampler of `samples` samples for one reader, with the seed 0, in the default order `feistel`.
+    /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`samples` above 2^53 - 1).
+    pub fn new(samples: u64) -> Result<Self, Error> {
+        Self::builder(samples).build()
+    }
+
+    /// Everything that can be chosen, such as seed, rank and world.
+    pub fn builder(samples: u64) -> Builder {
+        Builder::new(samples)
+    }
+
+    pub(crate) fn build(config: Config, memory_limit: usize) -> Result<Self, Error> {
+        let mut instance = Instance::new(memory_limit)?;
+        let sampler = instance.sampler(config)?;
+        let known = Known::ask(&mut instance, sampler)?;
+        Ok(Self { instance: Mutex::new(instance), sampler, known })
+    }
+
+    /// The configuration as it stands, with the current epoch and rank.
+    pub fn config(&self) -> &Config {
+        &self.known.config
+    }
+
+    /// Moves to another epoch, in O(1). The next index asked for is of that epoch.
+    pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
+        self.call(|methods, store, sampler| methods.call_set_epoch(store, sampler, epoch))?;
+        self.refresh()
+    }
+
+    /// Answers for another rank of the same deal from now on, in O(1); a table that was built is kept.
+    /// Errors: out of range (`rank`).
+    pub fn set_rank(&mut self, rank: u32) -> Result<(), Error> {
+        self.ask(|methods, store, sampler| methods.call_set_rank(store, sampler, rank))?;
+        self.refresh()
+    }
+
+    /// How many samples this rank sees in an epoch, padding included.
+    pub fn num_samples(&self) -> u64 {
+        self.known.num_samples
+    }
+
+    /// How many of them, the last ones of the rank, are padding.
+    pub fn num_padding(&self) -> u64 {
+        self.known.num_padding
+    }
+
+    /// How many positions the epoch deals to all ranks together, padding included.
+    pub fn num_positions(&self) -> u64 {
+        self.known.num_positions
+    }
+
+    /// How many samples no rank sees in this epoch: samples mod world with [`Remainder::Drop`](crate::Remainder), else 0.
+    pub fn num_dropped(&self) -> u64 {
+        self.known.num_dropped
+    }
+
+    /// The most indices that one call of [`window`](Self::window) or [`batch`](Self::batch) hands out: 2^20.
+    pub fn max_window(&self) -> u32 {
+        self.known.max_window
+    }
+
+    /// This rank's samples number `start` to `start + count - 1`, in order, in one call of the component.
+    /// Errors: out of range (`start` above [`num_samples`](Self::num_samples); `count` above
+    /// [`max_window`](Self::max_window) or past the end; `samples` above 2^32 when read as `u32`), out of memory.
+    pub fn window<I: Index>(&self, start: u64, count: u32) -> Result<Vec<I>, Error> {
+        let mut instance = self.lock();
+        let read = instance.call(|exports, store| I::indices(exports, store, self.sampler, start, count))?;
+        Ok(read.map_err(Failure::from)?)
+    }
+
+    /// This rank's samples in a range of any length, such as `..` for all of them.
+    /// Errors: out of range (`start`, `count` where the range ends after [`num_samples`](Self::num_samples), `samples`
+    /// above 2^32 when read as `u32`), out of memory.
+    pub fn indices<I: Index>(&self, range: impl RangeBounds<u64>) -> Result<Vec<I>, Error> {
+        let (start, count) = self.run(range)?;
+        let mut out = Vec::new();
+        if count <= u64::from(self.known.max_window) {
+            return self.window(start, count as u32);
+        }
+        let reserved = usize::try_from(count).ok().and_then(|count| out.try_reserve_exact(count).ok());
+        reserved.ok_or_else(|| Failure::out_of_memory("count", count, "a shorter range, or the iterator"))?;
+        while (out.len() as u64) < count {
+            let rest = (count - out.len() as u64).min(self.known.max_window.into());
+            out.extend(self.window::<I>(start + out.len() as u64, rest as u32)?);
+        }
+        Ok(out)
+    }
+
+    /// Iterates over all of this rank's samples, without ever holding more than a window of them.
+    pub fn iter(&self) -> Indices<'_> {
+        Indices::new(self)
+    }
+
+    /// How many batches of `batch_size` this rank gets: rounded down with `drop_last`, else up.
+    /// Errors: out of range (`batch-size` is 0).
+    pub fn num_batches(&self, batch_size: u32, drop_last: bool) -> Result<u64, Error> {
+        self.ask(|methods, store, sampler| methods.call_num_batches(store, sampler, batch_size, drop_last))
+    }
+
+    /// Batch number `batch` of this rank; the last one may be shorter unless `drop_last`.
+    /// Errors: out of range (`batch-size` is 0 or longer than [`max_window`](Self::max_window); `batch` at or above
+    /// [`num_batches`](Self::num_batches); `samples` above 2^32 when read as `u32`), out of memory.
+    pub fn batch<I: Index>(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<I>, Error> {
+        let mut instance = self.lock();
+        let read = instance.call(|exports, store| I::batch(exports, store, self.sampler, batch, batch_size, drop_last))?;
+        Ok(read.map_err(Failure::from)?)
+    }
+
+    /// Iterates over the batches of this rank. Errors: out of range (`batch-size` is 0).
+    pub fn batches(&self, batch_size: u32, drop_last: bool) -> Result<Batches<'_>, Error> {
+        Ok(Batches::new(self.iter(), self.num_batches(batch_size, drop_last)?, batch_size))
+    }
+
+    /// The sample at a global position of the epoch, whichever rank it is dealt to.
+    /// Errors: out of range (`position` at or above [`num_positions`](Self::num_positions)), out of memory.
+    pub fn sample_at(&self, position: u64) -> Result<u64, Error> {
+        self.ask(|methods, store, sampler| methods.call_sample_at(store, sampler, position))
+    }
+
+    /// The inverse: where in the epoch a sample is seen first, on whichever rank, with batches of `batch_size`; `None`
+    /// if it is dropped. O(1) for `feistel` and `sequential`, one pass over the table for the other orders.
+    /// Errors: out of range (`sample` at or above `samples`, `batch-size` is 0), out of memory.
+    pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Error> {
+        let place = self.ask(|methods, store, sampler_| methods.call_locate(store, sampler_, sample, batch_size))?;
+        Ok(place.map(Place::from))
+    }
+
+    /// Who sees a global position, and when; `copies` counts from this position on.
+    /// Errors: out of range (`position` at or above [`num_positions`](Self::num_positions), `batch-size` is 0).
+    pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Place, Error> {
+        self.ask(|methods, store, sampler| methods.call_place_of(store, sampler, position, batch_size)).map(Place::from)
+    }
+
+    /// SHA-256 over all of this rank's indices of the epoch, each as 8 bytes, little-endian, in order; as 64 lower-case
+    /// hexadecimal digits. One pass over the rank's samples, tens of nanoseconds each. Errors: out of memory.
+    pub fn fingerprint(&self) -> Result<String, Error> {
+        self.ask(|methods, store, sampler| methods.call_fingerprint(store, sampler))
+    }
+
+    /// SHA-256 over the configuration without the rank, in O(1), as 64 lower-case hexadecimal digits: equal on all
+    /// ranks of one deal, and different where anything that decides the deal differs. Errors: the engine's alone.
+    pub fn config_fingerprint(&self) -> Result<String, Error> {
+        self.call(|methods, store, sampler| methods.call_config_fingerprint(store, sampler))
+    }
+
+    fn refresh(&mut self) -> Result<(), Error> {
+        let instance = self.instance.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.known = Known::ask(instance, self.sampler)?;
+        Ok(())
+    }
+
+    /// A range as its first number and its length, within this rank's samples.
+    fn run(&self, range: impl RangeBounds<u64>) -> Result<(u64, u64), Failure> {
+        let most = self.num_samples();
+        // A bound beyond the largest number is out of range all the same.
+        let after = |bound: u64| bound.saturating_add(1);
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&start) => after(start),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&end) => after(end),
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => most.max(start),
+        };
+        if start > most {
+            return Err(Failure::out_of_range("start", start, format!("0 to {most}")));
+        }
+        let count = i128::from(end) - i128::from(start);
+        if count < 0 || end > most {
+            return Err(Failure::out_of_range("count", count, format!("0 to {} from {start}", most - start)));
+        }
+        Ok((start, end - start))
+    }
+
+    /// Calls a method that cannot fail by its arguments.
+    fn call<T>(
+        &self,
+        call: impl FnOnce(&sampling::GuestSampler<'_>, &mut Store<StoreLimits>, ResourceAny) -> wasmtime::Result<T>,
+    ) -> Result<T, Error> {
+        self.lock().call(|exports, store| call(&exports.sampler(), store, self.sampler))
+    }
+
+    /// Calls a method that can.
+    fn ask<T>(
+        &self,
+        call: impl FnOnce(
+            &sampling::GuestSampler<'_>,
+            &mut Store<StoreLimits>,
+            ResourceAny,
+        ) -> wasmtime::Result<Result<T, types::Failure>>,
+    ) -> Result<T, Error> {
+        Ok(self.call(call)?.map_err(Failure::from)?)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Instance> {
+        // A panic within a call leaves nothing half-done on this side that the next call would see.
+        self.instance.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Sampler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sampler").field("config", self.config()).field("num_samples", &self.num_samples()).finish()
+    }
+}
+
+impl<'a> IntoIterator for &'a Sampler {
+    type Item = Result<u64, Error>;
+    type IntoIter = Indices<'a>;
+
+    fn into_iter(self) -> Indices<'a> {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_an_engine_error_every_call_is_refused() {
+        let sampler = Sampler::new(10).unwrap();
+        let broken: Result<(), Error> = sampler.call(|_, _, _| Err(wasmtime::Error::msg("a trap")));
+        assert!(matches!(broken, Err(Error::Engine(error)) if error.to_string().contains("a trap")));
+        let refused = sampler.window::<u64>(0, 1).unwrap_err();
+        assert!(refused.failure().is_none());
+        assert!(refused.to_string().contains("refused") && refused.to_string().contains("build a new sampler"));
+        assert_eq!(sampler.num_samples(), 10);
+    }
+}

@@ -5,28 +5,28 @@
 // The samples are the rows of all *.parquet files below DIR, laid end to end in the order of the paths. Prints what
 // came, as JSON; `sha256` is over each sample in the order seen: its length in bytes (8 bytes, little-endian), its bytes.
 
-import { createHash } from "node:crypto";
-import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
-import { compressors } from "hyparquet-compressors";
-import { Sampler } from "samedeal";
+import { createHash } from 'node:crypto';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
+import { Sampler } from 'samedeal';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    column: { type: "string", default: "text" },
-    rank: { type: "string", default: "0" },
-    world: { type: "string", default: "1" },
-    "batch-size": { type: "string", default: "32" },
+    column: { type: 'string', default: 'text' },
+    rank: { type: 'string', default: '0' },
+    world: { type: 'string', default: '1' },
+    'batch-size': { type: 'string', default: '32' },
   },
 });
 
 /** One column of the whole dataset, text as UTF-8. */
 async function read(folder, column) {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const named = entries.filter((entry) => entry.name.endsWith(".parquet"));
+  const named = entries.filter((entry) => entry.name.endsWith('.parquet'));
   const paths = named.map((entry) => join(entry.parentPath ?? entry.path, entry.name)); // `path` before Node 20.12
   const files = paths.filter((path) => statSync(path).isFile());
   files.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -42,11 +42,16 @@ async function read(folder, column) {
 
 const start = performance.now();
 const dataset = await read(positionals[0], values.column);
-const sampler = new Sampler(dataset.length, { seed: 0, epoch: 0, rank: Number(values.rank), world: Number(values.world) });
-const digest = createHash("sha256");
+const sampler = new Sampler(dataset.length, {
+  seed: 0,
+  epoch: 0,
+  rank: Number(values.rank),
+  world: Number(values.world),
+});
+const digest = createHash('sha256');
 const seen = [];
 let batches = 0;
-for (const batch of sampler.batches(Number(values["batch-size"]))) {
+for (const batch of sampler.batches(Number(values['batch-size']))) {
   batches += 1;
   for (const index of batch) {
     const length = Buffer.alloc(8);
@@ -63,7 +68,7 @@ console.log(
     batches,
     first: seen.slice(0, 5),
     last: seen.slice(-5),
-    sha256: digest.digest("hex"),
+    sha256: digest.digest('hex'),
     seconds: (performance.now() - start) / 1000,
   }),
 );

@@ -37,7 +37,12 @@ fn lints() -> Vec<Step> {
             command.current_dir(project::path("hosts/python"));
             command
         }),
-        lint("JavaScript format, lints and types", || project::npm("hosts/js", &["run", "lint"])),
+        lint("JavaScript format and lints", || project::npm("hosts/js", &["run", "lint"])),
+        lint("JavaScript format and lints: demo", || {
+            let mut command = project::own("hosts/js/node_modules/.bin/biome", &["check", "."]);
+            command.current_dir(project::path("tests/demo"));
+            command
+        }),
     ]
 }
 

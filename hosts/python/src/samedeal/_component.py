@@ -31,6 +31,10 @@ _INTRINSICS = """(module
     (func (export "resource-new") (param i32) (result i32) local.get 0)
     (func (export "resource-drop") (param i32) unreachable))"""
 
+# The component answers with out-of-memory where a call finds less than 64 KiB; memory grows by pages of 64 KiB, and
+# blocks have headers. With less than this even the name of the order would find no room, which traps.
+_HEADROOM = 2**18
+
 
 class Compiled(NamedTuple):
     """What all instances of a process share."""
@@ -38,8 +42,8 @@ class Compiled(NamedTuple):
     engine: wasmtime.Engine
     module: wasmtime.Module
     intrinsics: wasmtime.Module
-    initial_memory: int
-    """Bytes of memory that an instance begins with."""
+    least_memory: int
+    """Bytes of memory that a sampler cannot do without: what an instance begins with, and what a call needs."""
 
 
 class Process:
@@ -89,7 +93,7 @@ class Process:
         memory = next(export.type for export in module.exports if export.name == "memory")
         assert isinstance(memory, wasmtime.MemoryType)
         intrinsics = wasmtime.Module(engine, _INTRINSICS)
-        self._compiled = Compiled(engine, module, intrinsics, memory.limits.min << 16)
+        self._compiled = Compiled(engine, module, intrinsics, (memory.limits.min << 16) + _HEADROOM)
 
 
 def core_module(component: bytes) -> bytes:

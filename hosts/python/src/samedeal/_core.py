@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import wasmtime
 from wasmtime import _bindings as capi
+from wasmtime import _ffi
 
 from . import _component
 from ._errors import OutOfMemoryError, OutOfRangeError, SamedealError, UnknownNameError, WrongTypeError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _function(name: str, result: Any, *arguments: Any) -> Any:
-    return ctypes.CFUNCTYPE(result, *arguments)((name, capi.dll))
+    return ctypes.CFUNCTYPE(result, *arguments)((name, _ffi.dll))
 
 
 # The same functions as in wasmtime._bindings, taking addresses, so that nothing is converted call by call.
@@ -63,8 +64,8 @@ class Core:
     def __init__(self, memory_limit: int) -> None:
         self.process = _component.process
         compiled = self.process.compiled()
-        if not compiled.initial_memory <= memory_limit:
-            raise OutOfRangeError("memory-limit", str(memory_limit), f"{compiled.initial_memory} or more bytes")
+        if memory_limit < compiled.least_memory:
+            raise OutOfRangeError("memory-limit", str(memory_limit), f"{compiled.least_memory} or more bytes")
         self._store = wasmtime.Store(compiled.engine)
         self._store.set_limits(memory_size=memory_limit)
         try:
@@ -162,7 +163,8 @@ class Core:
         """A `failure`, as the exception that it is here."""
         kind, *strings = self.unpack(_FAILURE, pointer)
         field, value, allowed = (self.string(*strings[i : i + 2]) for i in (0, 2, 4))
-        return _KINDS[kind](field, value, allowed)
+        raised: type[SamedealError] = _KINDS[kind]
+        return raised(field, value, allowed)
 
     def _break(self, error: int | None) -> None:
         """After a trap every later call on the instance would fail, or worse."""

@@ -204,14 +204,16 @@ def _u64s_view(core: Core, pointer: int) -> NDArray[np.int64]:
 
 
 def _u64s(core: Core, pointer: int) -> NDArray[np.int64]:
-    return _u64s_view(core, pointer).copy()
+    own: NDArray[np.int64] = _u64s_view(core, pointer).copy()
+    return own
 
 
 def _u32s(core: Core, pointer: int) -> NDArray[np.uint32]:
     tag, first, count = core.unpack(_TAGGED_PAIR, pointer)
     if tag:
         raise core.failure(pointer + 4)
-    return core.u32s(first, count).copy()
+    own: NDArray[np.uint32] = core.u32s(first, count).copy()
+    return own
 
 
 def _plain_string(core: Core, pointer: int) -> str:

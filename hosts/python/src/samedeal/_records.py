@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 REMAINDERS = ("drop", "pad", "uneven")
@@ -29,7 +30,8 @@ class Config(NamedTuple):
     """Which positions belong to a rank: "strided" or "contiguous"."""
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Place:
     """When and where a sample is seen in the epoch."""
 
     position: int

@@ -195,7 +195,11 @@ class Sampler:
         return int(self._engine().indices(number % end, 1)[0])
 
     def __iter__(self) -> Iterator[int]:
-        """This rank's samples, in order, as `int`. Moving to another epoch or rank ends it with a `RuntimeError`."""
+        """This rank's samples, in order, as `int`.
+
+        An iterator never mixes epochs or ranks: it ends with a `RuntimeError` where it would have to read on after
+        the sampler has moved.
+        """
         for window in self._windows(ITERATION_WINDOW, self.num_samples):
             yield from window.tolist()
 

@@ -1,0 +1,232 @@
+"""Values that cannot be meant: a typed error each time, and the same object still works."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import samedeal
+from samedeal import OutOfRangeError, SamedealError, Sampler, UnknownNameError, WrongTypeError
+
+NOT_WHOLE: list[Any] = [
+    1.7,
+    3.0,
+    math.nan,
+    math.inf,
+    "3",
+    b"3",
+    None,
+    True,
+    False,
+    [1],
+    (),
+    {},
+    1j,
+    np.float64(1),
+    np.array([1, 2]),
+]
+TOO_WIDE = [-1, -(2**63), 2**64, 10**5000, -(10**5000)]
+UNKNOWN = ["", "x", "Feistel", "PAD", "torch ", "\0", "\ud800", "é" * 10**6]
+
+
+class Vicious:
+    """An object that fails wherever it can."""
+
+    def __index__(self) -> int:
+        raise TypeError("no")
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+@contextlib.contextmanager
+def fails(error: type[SamedealError], field: str) -> Iterator[None]:
+    with pytest.raises(SamedealError) as caught:
+        yield
+    assert type(caught.value) is error
+    assert caught.value.field == field
+    assert caught.value.allowed
+    assert len(caught.value.value) <= 64
+    assert field.replace("-", "_") in str(caught.value)
+
+
+@pytest.mark.parametrize("field", ["samples", "seed", "epoch", "rank", "world", "memory_limit"])
+@pytest.mark.parametrize("value", [*NOT_WHOLE, Vicious()], ids=lambda value: type(value).__name__)
+def test_constructor_takes_whole_numbers_only(field: str, value: Any) -> None:
+    with fails(WrongTypeError, field.replace("_", "-")):
+        Sampler(**{"samples": 10, field: value})
+
+
+@pytest.mark.parametrize("field", ["samples", "epoch", "rank", "world", "memory_limit"])
+@pytest.mark.parametrize("value", TOO_WIDE, ids=lambda value: hex(value)[:20])
+def test_constructor_takes_numbers_that_cross_only(field: str, value: Any) -> None:
+    with fails(OutOfRangeError, field.replace("_", "-")):
+        Sampler(**{"samples": 10, field: value})
+
+
+@pytest.mark.parametrize("seed", [2**63, -(2**63) - 1, 10**5000], ids=lambda value: hex(value)[:20])
+def test_constructor_takes_seeds_that_cross_only(seed: int) -> None:
+    with fails(OutOfRangeError, "seed"):
+        Sampler(10, seed=seed)
+
+
+@pytest.mark.parametrize("seed", [2**63 - 1, -(2**63), -1])
+def test_constructor_takes_every_seed_that_crosses(seed: int) -> None:
+    sampler = Sampler(10, seed=seed, epoch=2**64 - 1)
+    assert sampler.config.seed == seed
+    assert sampler.config.epoch == 2**64 - 1
+    assert sorted(sampler) == list(range(10))
+
+
+@pytest.mark.parametrize(
+    ("field", "arguments"),
+    [
+        ("samples", {"samples": 2**53}),
+        ("samples", {"samples": 2**64 - 1}),
+        ("samples", {"samples": 2**32, "order": "torch"}),
+        ("samples", {"samples": 2**53 - 1, "world": 2}),
+        ("rank", {"samples": 10, "rank": 4, "world": 4}),
+        ("world", {"samples": 10, "world": 0}),
+        ("world", {"samples": 10, "world": 2**32}),
+        ("seed", {"samples": 10, "order": "dotnet", "seed": 2**31}),
+        ("memory-limit", {"samples": 10, "memory_limit": 0}),
+        ("memory-limit", {"samples": 10, "memory_limit": 2**20}),
+    ],
+)
+def test_constructor_takes_the_documented_ranges(field: str, arguments: dict[str, Any]) -> None:
+    with fails(OutOfRangeError, field):
+        Sampler(**arguments)
+
+
+@pytest.mark.parametrize("field", ["order", "remainder", "layout"])
+@pytest.mark.parametrize("value", UNKNOWN, ids=lambda value: ascii(value)[:20])
+def test_names_must_be_known(field: str, value: str) -> None:
+    with fails(UnknownNameError, field):
+        Sampler(10, **{field: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("field", ["order", "remainder", "layout"])
+@pytest.mark.parametrize("value", [None, 0, True, b"pad", ["pad"], Vicious()], ids=lambda value: type(value).__name__)
+def test_names_must_be_strings(field: str, value: Any) -> None:
+    with fails(WrongTypeError, field):
+        Sampler(10, **{field: value})
+
+
+def test_unknown_names_list_the_known_ones() -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        Sampler(10, order="shuffle")
+    assert caught.value.allowed == ", ".join(samedeal.orders())
+    assert str(caught.value) == f"order is 'shuffle'; known: {', '.join(samedeal.orders())}"
+    with pytest.raises(UnknownNameError, match="remainder is 'ceil'; known: drop, pad, uneven"):
+        Sampler(10, remainder="ceil")
+
+
+Call = Callable[[Sampler, Any], Any]
+CALLS: dict[str, tuple[str, Call]] = {
+    "set_epoch": ("epoch", lambda sampler, value: sampler.set_epoch(value)),
+    "set_rank": ("rank", lambda sampler, value: sampler.set_rank(value)),
+    "indices from": ("start", lambda sampler, value: sampler.indices(value)),
+    "indices to": ("stop", lambda sampler, value: sampler.indices(0, value)),
+    "batch number": ("batch", lambda sampler, value: sampler.batch(value, 2)),
+    "batch size": ("batch-size", lambda sampler, value: sampler.batch(0, value)),
+    "num_batches": ("batch-size", lambda sampler, value: sampler.num_batches(value)),
+    "batches": ("batch-size", lambda sampler, value: sampler.batches(value)),
+    "sample_at": ("position", lambda sampler, value: sampler.sample_at(value)),
+    "locate": ("sample", lambda sampler, value: sampler.locate(value)),
+    "locate size": ("batch-size", lambda sampler, value: sampler.locate(0, value)),
+    "place_of": ("position", lambda sampler, value: sampler.place_of(value)),
+    "place_of size": ("batch-size", lambda sampler, value: sampler.place_of(0, value)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_call_checks_and_leaves_the_sampler_working(name: str) -> None:
+    field, call = CALLS[name]
+    sampler = Sampler(10, order="torch", world=3)
+    before = list(sampler)
+    for value in [*NOT_WHOLE, Vicious()]:
+        if value is None and name == "indices to":
+            continue
+        with fails(WrongTypeError, field):
+            call(sampler, value)
+    for value in TOO_WIDE:
+        with fails(OutOfRangeError, field):
+            call(sampler, value)
+    assert list(sampler) == before
+    assert (sampler.epoch, sampler.rank) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("field", "call"),
+    [
+        ("rank", lambda sampler: sampler.set_rank(3)),
+        ("start", lambda sampler: sampler.indices(5)),
+        ("stop", lambda sampler: sampler.indices(0, 5)),
+        ("stop", lambda sampler: sampler.indices(3, 2)),
+        ("batch", lambda sampler: sampler.batch(2, 2)),
+        ("batch", lambda sampler: sampler.batch(1, 3, drop_last=True)),
+        ("batch-size", lambda sampler: sampler.batch(0, 0)),
+        ("batch-size", lambda sampler: sampler.num_batches(0)),
+        ("batch-size", lambda sampler: sampler.batches(0)),
+        ("batch-size", lambda sampler: sampler.locate(0, 0)),
+        ("batch-size", lambda sampler: sampler.locate(0, 2**32)),
+        ("position", lambda sampler: sampler.sample_at(12)),
+        ("position", lambda sampler: sampler.place_of(12)),
+        ("sample", lambda sampler: sampler.locate(10)),
+    ],
+)
+def test_every_call_has_its_range(field: str, call: Callable[[Sampler], Any]) -> None:
+    sampler = Sampler(10, world=3)
+    before = list(sampler)
+    for _ in range(3):
+        with fails(OutOfRangeError, field):
+            call(sampler)
+    assert list(sampler) == before
+
+
+def test_a_batch_beyond_the_widest_window() -> None:
+    sampler = Sampler(2**21)
+    with fails(OutOfRangeError, "batch-size"):
+        sampler.batch(0, 2**20 + 1)
+    assert len(sampler.batch(1, 2**20)) == 2**20
+    assert len(next(sampler.batches(2**20 + 1))) == 2**20 + 1
+
+
+@pytest.mark.parametrize("value", [0, 1, None, "", "yes", np.int64(1), math.nan])
+def test_drop_last_is_a_bool(value: Any) -> None:
+    sampler = Sampler(10)
+    for call in (sampler.num_batches, sampler.batches):
+        with fails(WrongTypeError, "drop-last"):
+            call(3, value)
+    with fails(WrongTypeError, "drop-last"):
+        sampler.batch(0, 3, value)
+    assert sampler.num_batches(3, np.bool_(True)) == 3  # type: ignore[arg-type]
+
+
+def test_numpy_integers_are_whole_numbers() -> None:
+    sampler = Sampler(np.int64(10), seed=np.int8(-3), epoch=np.uint64(2**64 - 1), rank=np.uint8(1), world=np.int16(2))
+    same = Sampler(10, seed=-3, epoch=2**64 - 1, rank=1, world=2)
+    assert sampler.config == same.config
+    assert sampler[np.int32(-1)] == same[-1]
+    assert sampler.batch(np.uint64(1), np.array(2)).tolist() == same.batch(1, 2).tolist()
+    sampler.set_epoch(np.int64(3))
+    assert type(sampler.epoch) is int
+
+
+def test_errors_are_what_python_expects_and_survive_a_pickle() -> None:
+    sampler = Sampler(10)
+    with pytest.raises(TypeError, match=r"batch is 1\.5; allowed: a whole number"):
+        sampler.batch(1.5, 2)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="batch_size is 0; allowed: 1 to 4294967295") as caught:
+        sampler.batch(0, 0)
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert type(copy) is OutOfRangeError
+    assert (copy.kind, copy.field, copy.value, copy.allowed) == ("out-of-range", "batch-size", "0", "1 to 4294967295")
+    assert issubclass(samedeal.OutOfMemoryError, MemoryError)
+    kinds = {error.kind for error in (OutOfRangeError, UnknownNameError, WrongTypeError, samedeal.OutOfMemoryError)}
+    assert kinds == {"out-of-range", "unknown-name", "wrong-type", "out-of-memory"}

@@ -1,0 +1,102 @@
+"""What is installed: the wheel, its message without the component, and the documents' examples."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.metadata
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+import samedeal
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path(samedeal.__file__).parent
+
+
+def test_readme_examples() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    # A closing fence would be taken for output.
+    examples = "\n".join("" if line.startswith("```") else line for line in text.splitlines())
+    test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", "README.md", 0)
+    assert len(test.examples) >= 10
+    assert doctest.DocTestRunner().run(test).failed == 0
+    # Nothing that looks like Python goes untested.
+    assert "```python" in text
+    blocks = text.split("```python\n")[1:]
+    assert all(line.startswith((">>> ", "... ")) for block in blocks for line in block.splitlines()[:1])
+
+
+def test_docstring_examples() -> None:
+    result = doctest.testmod(samedeal)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_version() -> None:
+    assert importlib.metadata.version("samedeal") == samedeal.__version__
+
+
+def test_without_the_component(tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "samedeal", ignore=shutil.ignore_patterns("*.wasm", "__pycache__"))
+    done = subprocess.run([sys.executable, "-c", "import samedeal"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "ImportError" in done.stderr
+    assert "cargo xtask build" in done.stderr
+
+
+def test_numpy_waits_until_it_is_needed() -> None:
+    code = "import sys, samedeal; assert 'numpy' not in sys.modules; samedeal.Sampler(10)[:3]"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    done = subprocess.run(build, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = out.glob("*.whl")
+    return found
+
+
+def test_wheel_contents(wheel: Path) -> None:
+    # The wheel is built from the source distribution, so both carry the component.
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {"samedeal/samedeal.wasm", "samedeal/py.typed", "samedeal/__init__.py"} <= set(names)
+    assert wheel.name.endswith("py3-none-any.whl")
+    assert not [name for name in names if "test" in name]
+
+
+def test_wheel_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
+    home = tmp_path / "fresh"
+    venv.create(home, with_pip=True)
+    python = str(home / ("Scripts" if sys.platform == "win32" else "bin") / "python")
+    install = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--disable-pip-version-check",
+        "--no-index",
+        "--no-deps",
+        str(wheel),
+    ]
+    subprocess.run(install, check=True)
+    # The dependencies are borrowed; a path file does not bring the editable installation along.
+    site = next((home).rglob("site-packages"))
+    borrowed = {str(importlib.metadata.distribution(name).locate_file("")) for name in ("wasmtime", "numpy")}
+    (site / "borrowed.pth").write_text("\n".join(borrowed))
+    code = (
+        "import samedeal; from pathlib import Path; print(Path(samedeal.__file__).parents[1]);"
+        "s = samedeal.Sampler(10, order='torch', seed=42, epoch=1, world=3); print(s.indices().tolist())"
+    )
+    done = subprocess.run([python, "-I", "-c", code], check=True, capture_output=True, text=True)
+    where, numbers = done.stdout.splitlines()
+    assert Path(where) == site
+    assert numbers == "[8, 0, 6, 3]"

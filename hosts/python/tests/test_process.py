@@ -1,0 +1,176 @@
+"""Pickles, copies, forks, other processes and threads: the same deal on every side."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import samedeal
+from samedeal import Sampler, _component
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+
+
+def make(order: str = "torch") -> Sampler:
+    sampler = Sampler(1000, seed=9, order=order, world=3, remainder="uneven", layout="contiguous", memory_limit=2**24)
+    sampler.set_epoch(4)
+    sampler.set_rank(2)
+    return sampler
+
+
+@pytest.mark.parametrize(
+    "clone", [copy.copy, copy.deepcopy, *(lambda s, p=p: pickle.loads(pickle.dumps(s, p)) for p in range(6))]
+)
+def test_clones_are_equal_and_independent(clone: Callable[[Sampler], Sampler]) -> None:
+    sampler = make()
+    before = sampler.fingerprint()
+    other = clone(sampler)
+    assert other.config == sampler.config
+    assert repr(other) == repr(sampler)
+    assert other.fingerprint() == before
+    other.set_epoch(5)
+    assert other.fingerprint() != before
+    assert sampler.fingerprint() == before
+    assert sampler.epoch == 4
+    large = copy.copy(Sampler(10**7, order="torch", memory_limit=2**24))
+    with pytest.raises(samedeal.OutOfMemoryError):
+        large[0]
+
+
+def test_pickles_are_small() -> None:
+    sampler = Sampler(10**6, order="torch")
+    sampler[0]
+    assert len(pickle.dumps(sampler)) < 500
+
+
+def test_subclasses_keep_their_attributes() -> None:
+    other = pickle.loads(pickle.dumps(Named(10, "train")))
+    assert type(other) is Named
+    assert other.name == "train"
+    assert list(other) == list(Sampler(10))
+
+
+class Named(Sampler):
+    def __init__(self, samples: int, name: str) -> None:
+        super().__init__(samples)
+        self.name = name
+
+
+def read(sampler: Sampler) -> tuple[str, list[int]]:
+    return sampler.fingerprint(), sampler.indices().tolist()
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_other_processes_get_the_same(method: str) -> None:
+    samplers = [make(order) for order in samedeal.orders()]
+    wanted = [read(sampler) for sampler in samplers]
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map(read, samplers) == wanted
+    assert [read(sampler) for sampler in samplers] == wanted
+
+
+def in_child(check: Callable[[], bool]) -> None:
+    """Runs a check in a forked child, which must end within a minute."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            threading.Timer(60, os._exit, [2]).start()
+            code = 0 if check() else 1
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+@forks
+def test_a_fork_makes_an_engine_of_its_own() -> None:
+    sampler = make()
+    wanted = read(sampler)
+    iterator = iter(sampler)
+    first = next(iterator)
+    inherited = sampler._engine()
+
+    def check() -> bool:
+        fresh = sampler._engine() is not inherited and sampler._engine().process is _component.process
+        same = read(sampler) == wanted and [first, *iterator] == wanted[1]
+        sampler.set_epoch(5)
+        return fresh and same and read(sampler) != wanted and read(copy.copy(make())) == wanted
+
+    in_child(check)
+    assert sampler._engine() is inherited
+    assert read(sampler) == wanted
+
+
+@forks
+def test_a_fork_while_other_threads_work() -> None:
+    sampler = Sampler(10**6, order="fisher-yates")
+    wanted = sampler.batch(3, 32).tolist()
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            sampler.indices()
+            Sampler(100)[0]
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(10):
+            in_child(lambda: sampler.batch(3, 32).tolist() == wanted)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+@forks
+@pytest.mark.parametrize("first", ["", "s[0]; "])
+def test_children_that_end_like_programs(first: str) -> None:
+    # Before and after the parent has compiled; and unlike multiprocessing's, the child takes everything down.
+    code = f"import os, samedeal; s = samedeal.Sampler(10) if {bool(first)} else None; {first}pid = os.fork();" + (
+        "t = samedeal.Sampler(10); assert sorted(t) == list(range(10)); s = None;"
+        "assert pid == 0 or os.waitpid(pid, 0)[1] == 0"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_threads_share_a_sampler() -> None:
+    sampler = Sampler(300_000, seed=2, order="torch")
+    wanted = sampler.indices()
+
+    def work(number: int) -> bool:
+        random = np.random.default_rng(number)
+        for _ in range(150):
+            i = int(random.integers(sampler.num_batches(100)))
+            if not np.array_equal(sampler.batch(i, 100), wanted[100 * i : 100 * i + 100]):
+                return False
+            place = sampler.locate(wanted[i])
+            if place is None or place.position != i:
+                return False
+        return np.array_equal(sampler.indices(), wanted)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(8)))
+
+
+def test_threads_begin_at_once() -> None:
+    # In a fresh process, so that they meet before the component is compiled.
+    code = (
+        "import samedeal; from concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor(8) as pool:\n"
+        "    assert len(set(pool.map(lambda _: samedeal.Sampler(1000).fingerprint(), range(32)))) == 1"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    unpickled = pickle.loads(pickle.dumps(make()))
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(lambda _: id(unpickled._engine()), range(32)))) == 1

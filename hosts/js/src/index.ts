@@ -7,19 +7,11 @@
 import { readFileSync } from 'node:fs';
 import { componentBindings } from './component.js';
 import { Engine } from './engine.js';
-import { BaseSampler, type Integer, type SamplerOptions } from './sampler.js';
+import { BaseSampler } from './sampler.js';
+import type { Integer, SamplerOptions } from './types.js';
 
 export { type Failure, type Kind, SamedealError } from './errors.js';
-export type {
-  BatchOptions,
-  ConfigJson,
-  Indices,
-  Integer,
-  Layout,
-  Place,
-  Remainder,
-  SamplerOptions,
-} from './sampler.js';
+export type * from './types.js';
 export { version } from './version.js';
 
 let started: Engine | undefined;

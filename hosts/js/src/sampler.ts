@@ -14,70 +14,8 @@ import {
   U64,
 } from './checks.js';
 import type { Bindings, Engine, RawConfig, RawPlace, RawSampler } from './engine.js';
-
-/** A whole number: a `number` that is a safe integer, or a `bigint`. */
-export type Integer = number | bigint;
-
-/** Sample indices, in order: 32-bit numbers where there are at most 2^32 samples, else `number`s, all of them exact. */
-export type Indices = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
-
-/** What happens where `world` does not divide the samples. */
-export type Remainder = 'drop' | 'pad' | 'uneven';
-
-/** Which positions belong to a rank: every `world`-th one, or one run of neighbours. */
-export type Layout = 'strided' | 'contiguous';
-
-/** Everything that decides a deal but the number of samples. */
-export interface SamplerOptions {
-  /** Seed of the order: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
-  seed?: Integer;
-  /** Number of the epoch: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
-  epoch?: Integer;
-  /** Name of the order, one of `orders()`. Default `feistel`. */
-  order?: string;
-  /** Which of the data-parallel readers this is: 0 to `world` - 1. Default 0. */
-  rank?: Integer;
-  /** How many data-parallel readers there are: 1 to 2^32 - 1. Default 1. */
-  world?: Integer;
-  /** What happens where `world` does not divide the samples. Default `pad`. */
-  remainder?: Remainder;
-  /** Which positions belong to a rank. Default `strided`. */
-  layout?: Layout;
-}
-
-/** How batches are cut. */
-export interface BatchOptions {
-  /** Whether a last batch that is shorter than the others is left out. Default false. */
-  dropLast?: boolean;
-}
-
-/** When and where a sample is seen in the epoch. */
-export interface Place {
-  /** The global position. */
-  position: number;
-  /** The rank that it is dealt to. */
-  rank: number;
-  /** 0-based number within that rank's samples of the epoch. */
-  index: number;
-  /** 0-based number of that rank's batch. */
-  batch: number;
-  /** 0-based place in that batch. */
-  slot: number;
-  /** How many times the sample is dealt again, as padding: the k-th time at `position` + k * samples. */
-  copies: number;
-}
-
-/** A configuration as JSON, the same in every language: numbers of 64 bits are decimal strings. */
-export interface ConfigJson {
-  samples: string;
-  seed: string;
-  epoch: string;
-  order: string;
-  rank: number;
-  world: number;
-  remainder: Remainder;
-  layout: Layout;
-}
+import { WindowIterator } from './iterator.js';
+import type { BatchOptions, ConfigJson, Indices, Integer, Layout, Place, Remainder, SamplerOptions } from './types.js';
 
 const OPTIONS = ['seed', 'epoch', 'order', 'rank', 'world', 'remainder', 'layout'] as const;
 const JSON_FIELDS = ['samples', ...OPTIONS] as const;
@@ -210,12 +148,9 @@ export abstract class BaseSampler implements Iterable<number> {
    * The samples one by one. An iteration that goes on after `setEpoch` or `setRank` fails, since what it would go on
    * with is no epoch. Errors: `epoch`, `rank`, memory.
    */
-  *[Symbol.iterator](): Generator<number, void, undefined> {
-    const same = this.#unmoved();
-    for (let at = 0; at < this.#length; at += WINDOW) {
-      same();
-      yield* this.#window(at, Math.min(at + WINDOW, this.#length));
-    }
+  [Symbol.iterator](): IterableIterator<number> {
+    const length = this.#length;
+    return new WindowIterator(this.#unmoved(), length, WINDOW, (start, end) => this.#window(start, end));
   }
 
   /** How many batches this rank gets: rounded down with `dropLast`, else up. Errors: `batchSize`. */
@@ -363,9 +298,11 @@ export abstract class BaseSampler implements Iterable<number> {
 
   /** A check that the epoch and the rank are still what they are now. */
   #unmoved(): () => void {
-    const { epoch, rank } = this.#config;
+    const before = this.#config;
+    const { epoch, rank } = before;
     return () => {
       const now = this.#config;
+      if (now === before) return;
       if (now.epoch !== epoch) fail('out-of-range', 'epoch', now.epoch, `${epoch} until the iteration ends`);
       if (now.rank !== rank) fail('out-of-range', 'rank', now.rank, `${rank} until the iteration ends`);
     };

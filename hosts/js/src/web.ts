@@ -6,20 +6,12 @@
  */
 import { bindgenBindings, type Source } from './bindgen.js';
 import { Engine } from './engine.js';
-import { BaseSampler, type Integer, type SamplerOptions } from './sampler.js';
+import { BaseSampler } from './sampler.js';
+import type { Integer, SamplerOptions } from './types.js';
 
 export type { Source } from './bindgen.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
-export type {
-  BatchOptions,
-  ConfigJson,
-  Indices,
-  Integer,
-  Layout,
-  Place,
-  Remainder,
-  SamplerOptions,
-} from './sampler.js';
+export type * from './types.js';
 export { version } from './version.js';
 
 let started: Engine | undefined;

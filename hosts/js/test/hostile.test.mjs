@@ -1,0 +1,154 @@
+// Whatever a caller passes is a typed error, and the object is as good as before.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { entries } from './entries.mjs';
+
+/** No whole numbers at all, whatever the parameter. */
+const NOT_WHOLE = [
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  1.7,
+  -0.5,
+  '3',
+  '',
+  'three',
+  null,
+  true,
+  false,
+  [],
+  [3],
+  {},
+  Object(3),
+  { valueOf: () => 3 },
+  { toString: assert.fail },
+  () => 3,
+  Symbol('3'),
+  new Date(3),
+  new Uint32Array([3]),
+];
+/** Whole, and beyond 64 bits. */
+const TOO_LARGE = [2 ** 64, -(2 ** 64), 1e300, -1e300, 2n ** 64n, -(2n ** 64n), 10n ** 100n];
+/** Whole, and beyond 32 bits or negative. */
+const NOT_32_BITS = [-1, -1n, 2 ** 32, 2n ** 32n, 2 ** 32 + 3, Number.MAX_SAFE_INTEGER, ...TOO_LARGE];
+const NOT_64_BITS = [-1, -1n, Number.MIN_SAFE_INTEGER, ...TOO_LARGE];
+
+for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
+  const made = new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 });
+  const as = (option) => (value) => new Sampler(10, { [option]: value });
+
+  /** Every parameter: its name in the shared interface, what is out of its range, a call that passes it. */
+  const parameters = [
+    ['samples', NOT_64_BITS.concat(2 ** 53, 2n ** 53n, 2n ** 64n - 1n), (value) => new Sampler(value)],
+    ['seed', [2 ** 53, -(2 ** 53), 2n ** 63n, -(2n ** 63n) - 1n, ...TOO_LARGE], as('seed')],
+    ['epoch', NOT_64_BITS.concat(2 ** 53), as('epoch')],
+    ['rank', NOT_32_BITS.concat(1, 2n), as('rank')],
+    ['world', NOT_32_BITS.concat(0, 0n), as('world')],
+    ['epoch', NOT_64_BITS.concat(2 ** 53), (value) => made.setEpoch(value)],
+    ['rank', NOT_32_BITS.concat(3, 4n), (value) => made.setRank(value)],
+    ['start', NOT_64_BITS.concat(5, 5n, 2 ** 53), (value) => made.indices(value)],
+    ['end', NOT_64_BITS.concat(5, 1, 0n, 2 ** 53), (value) => made.indices(2, value)],
+    ['batch', NOT_64_BITS.concat(4, 2n ** 64n - 1n, 2 ** 53), (value) => made.batch(value, 1)],
+    ['batch-size', NOT_32_BITS.concat(0, 0n), (value) => made.batch(0, value)],
+    ['batch-size', NOT_32_BITS.concat(0, 0n), (value) => made.numBatches(value)],
+    ['batch-size', NOT_32_BITS.concat(0, 0n), (value) => made.batches(value)],
+    ['position', NOT_64_BITS.concat(12, 2n ** 64n - 1n), (value) => made.sampleAt(value)],
+    ['sample', NOT_64_BITS.concat(10, 2n ** 64n - 1n), (value) => made.locate(value)],
+    ['batch-size', NOT_32_BITS.concat(0, 0n), (value) => made.locate(0, value)],
+    ['position', NOT_64_BITS.concat(12, 2n ** 64n - 1n), (value) => made.placeOf(value)],
+    ['batch-size', NOT_32_BITS.concat(0, 0n), (value) => made.placeOf(0, value)],
+  ];
+
+  /** Holds `call` to a typed error about `field`, and the sampler to its numbers after it. */
+  function refused(call, kind, field) {
+    assert.throws(call, (error) => {
+      assert(error instanceof SamedealError && error instanceof Error, String(error));
+      assert.equal(error.name, 'SamedealError');
+      assert.equal(error.kind, kind);
+      assert.equal(error.field, field);
+      assert.equal(typeof error.value, 'string');
+      assert(error.allowed.length > 0 && error.message.includes(error.allowed), error.message);
+      return true;
+    });
+    assert.deepEqual([...made.indices()], [8, 0, 6, 3]);
+    assert.equal(made.epoch, 1);
+    assert.equal(made.rank, 0);
+  }
+
+  describe(entry, () => {
+    for (const [number, [field, outside, call]] of parameters.entries()) {
+      test(`parameter ${number}, ${field}`, () => {
+        for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+        for (const value of outside) refused(() => call(value), 'out-of-range', field);
+      });
+    }
+
+    test('names', () => {
+      for (const option of ['order', 'remainder', 'layout']) {
+        for (const value of [null, 3, true, [], {}, ['pad'], Symbol('pad')]) {
+          refused(() => as(option)(value), 'wrong-type', option);
+        }
+        for (const value of ['', 'Pad', 'pad ', '\0', '\ud800', 'π'.repeat(200), 'x'.repeat(2 ** 28)]) {
+          refused(() => as(option)(value), 'unknown-name', option);
+        }
+      }
+      assert.throws(() => as('order')('π'.repeat(200)), { value: 'π'.repeat(64) });
+      assert.throws(() => as('layout')('round'), { message: 'layout is "round"; known: strided, contiguous' });
+    });
+
+    test('options', () => {
+      for (const value of [null, 3, 'seed', true, [], Symbol('seed')]) {
+        refused(() => new Sampler(10, value), 'wrong-type', 'options');
+        refused(() => made.batch(0, 1, value), 'wrong-type', 'options');
+        refused(() => made.numBatches(1, value), 'wrong-type', 'options');
+        refused(() => made.batches(1, value), 'wrong-type', 'options');
+      }
+      refused(() => new Sampler(10, { Seed: 3 }), 'unknown-name', 'options');
+      refused(() => made.batch(0, 1, { drop_last: true }), 'unknown-name', 'options');
+      for (const value of [null, 0, 1, 'true', {}]) {
+        refused(() => made.batch(0, 1, { dropLast: value }), 'wrong-type', 'drop-last');
+      }
+    });
+
+    test('the message names the option as JavaScript writes it, the data as all languages do', () => {
+      assert.throws(() => made.batch(0, 0), {
+        message: 'batchSize is 0; allowed: 1 to 4294967295',
+        kind: 'out-of-range',
+        field: 'batch-size',
+        value: '0',
+        allowed: '1 to 4294967295',
+      });
+    });
+
+    test('an order whose seed or number of samples is narrower', () => {
+      refused(() => new Sampler(10, { order: 'dotnet', seed: 2 ** 31 }), 'out-of-range', 'seed');
+      refused(() => new Sampler(2 ** 32, { order: 'torch' }), 'out-of-range', 'samples');
+    });
+
+    test('more than there is memory for', () => {
+      const table = new Sampler(2 ** 32 - 1, { order: 'fisher-yates' });
+      for (const call of [
+        () => table.sampleAt(0),
+        () => table.indices(0, 1),
+        () => table.fingerprint(),
+        () => [...table],
+      ]) {
+        refused(call, 'out-of-memory', 'samples');
+      }
+      refused(() => new Sampler(2 ** 53 - 1).indices(), 'out-of-memory', 'count');
+      refused(() => new Sampler(2 ** 53 - 1).batch(0, 2 ** 20 + 1), 'out-of-range', 'batch-size');
+    });
+
+    test('a JSON configuration that is none', () => {
+      const json = made.toJSON();
+      for (const field of ['samples', 'seed', 'epoch']) {
+        for (const value of ['', '1.7', '0x10', '1e3', ' 1', 'NaN', '9'.repeat(21), null, undefined]) {
+          if (value === undefined && field !== 'samples') continue;
+          refused(() => Sampler.fromJSON({ ...json, [field]: value }), 'wrong-type', field);
+        }
+      }
+      refused(() => Sampler.fromJSON({ ...json, samples: '-1' }), 'out-of-range', 'samples');
+      refused(() => Sampler.fromJSON({ ...json, comment: 'x' }), 'unknown-name', 'options');
+    });
+  });
+}

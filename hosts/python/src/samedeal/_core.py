@@ -11,7 +11,7 @@ import ctypes
 import threading
 from ctypes import addressof, byref, c_bool, c_char_p, c_size_t, c_uint64, c_void_p
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import wasmtime
 from wasmtime import _bindings as capi
@@ -42,16 +42,11 @@ _FAILURE = Struct("<B3xIIIIII")
 _KINDS: tuple[type[SamedealError], ...] = (OutOfRangeError, UnknownNameError, OutOfMemoryError, WrongTypeError)
 
 
-class Export:
-    """A function of the instance and its post-return, as addresses."""
+class Function(NamedTuple):
+    """A function of the instance and its post-return, as addresses that hold for as long as the instance."""
 
-    def __init__(self, core: Core, name: str) -> None:
-        self._items = [core.export(prefix + name) for prefix in ("", "cabi_post_")]
-        function, post = (None if item is None else addressof(item.of.func) for item in self._items)
-        if function is None:
-            raise RuntimeError(f"the component has no function {name}")
-        self.function: int = function
-        self.post: int | None = post
+    address: int
+    post: int | None
 
 
 class Core:
@@ -85,20 +80,34 @@ class Core:
         self._arguments_at = addressof(self._arguments)
         self._trap = c_void_p()
         self._trap_at = addressof(self._trap)
-        self._memory = self.export("memory")
-        self._memory_at = addressof(self._memory.of.memory)
+        self._exports: list[Any] = []
+        self._functions: dict[str, Function] = {}
+        self._memory_at = addressof(self._export("memory").of.memory)
         self._base = self._size = 0
         self.refresh()
 
-    def export(self, name: str) -> Any:
-        """The export of this name in wasmtime's form, or None."""
+    def function(self, name: str) -> Function:
+        """A function that the component exports."""
+        found = self._functions.get(name)
+        if found is None:
+            items = (self._export(name), self._export(f"cabi_post_{name}"))
+            function, post = (None if item is None else addressof(item.of.func) for item in items)
+            if function is None:
+                raise RuntimeError(f"the component has no function {name}")
+            found = self._functions[name] = Function(function, post)
+        return found
+
+    def _export(self, name: str) -> Any:
         item = capi.wasmtime_extern_t()
         encoded = name.encode()
-        found = _export_get(self._context, byref(self._instance._instance), encoded, len(encoded), byref(item))
-        return item if found else None
+        if not _export_get(self._context, byref(self._instance._instance), encoded, len(encoded), byref(item)):
+            return None
+        # Calls refer to it by its address.
+        self._exports.append(item)
+        return item
 
-    def call(self, function: int, *arguments: int) -> int:
-        """Calls a function of the instance; its result, if it has one, as 64 bits. The caller holds the lock."""
+    def call(self, address: int, *arguments: int) -> int:
+        """Calls the function at this address; its result, if it has one, as 64 bits. The caller holds the lock."""
         if self.broken is not None:
             raise RuntimeError(self.broken)
         slots = self._slots
@@ -106,7 +115,7 @@ class Core:
         for argument in arguments:
             slots[at] = argument
             at += 2
-        error = _call(self._context, function, self._arguments_at, _SLOTS, self._trap_at)
+        error = _call(self._context, address, self._arguments_at, _SLOTS, self._trap_at)
         if error or self._trap.value:
             self._break(error)
         return slots[0]

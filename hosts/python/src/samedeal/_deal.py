@@ -11,7 +11,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, TypeVar
 
 from ._component import INTERFACE
-from ._core import Core, Export
+from ._core import Core
 from ._records import LAYOUTS, REMAINDERS, Config, Place
 
 if TYPE_CHECKING:
@@ -38,14 +38,13 @@ class Deal:
 
     def __init__(self, config: Config, memory_limit: int) -> None:
         self._core = Core(memory_limit)
-        self._exports: dict[str, Export] = {}
         self._this: tuple[int, ...] = ()
         self.lock = self._core.lock
         self.process = self._core.process
         order = config.order.encode()
         with self.lock:
             # The component takes the name over, and frees it.
-            at = self._core.call(Export(self._core, "cabi_realloc").function, 0, 0, 1, len(order)) & _MASK32
+            at = self._core.call(self._core.function("cabi_realloc").address, 0, 0, 1, len(order)) & _MASK32
             self._core.refresh()
             self._core.view(at, len(order))[:] = order
             fields = (config.samples, config.seed & _MASK64, config.epoch, at, len(order), config.rank, config.world)
@@ -130,10 +129,7 @@ class Deal:
 
     def _ask(self, name: str, lift: Lift[T], *arguments: int) -> T:
         with self.lock:
-            export = self._exports.get(name)
-            if export is None:
-                export = self._exports[name] = Export(self._core, f"{INTERFACE}#{name}")
-            return _call(self._core, export, lift, *self._this, *arguments)
+            return _call(self._core, name, lift, *self._this, *arguments)
 
 
 def orders() -> tuple[str, ...]:
@@ -150,14 +146,15 @@ def max_window() -> int:
 def _facts() -> tuple[tuple[str, ...], int]:
     core = Core(2**31)
     with core.lock:
-        names = _call(core, Export(core, f"{INTERFACE}#orders"), _strings)
-        window = _call(core, Export(core, f"{INTERFACE}#max-window"), _scalar)
+        names = _call(core, "orders", _strings)
+        window = _call(core, "max-window", _scalar)
     return tuple(names), window & _MASK32
 
 
-def _call(core: Core, export: Export, lift: Lift[T], *arguments: int) -> T:
-    result = core.call(export.function, *arguments)
-    if export.post is None:
+def _call(core: Core, name: str, lift: Lift[T], *arguments: int) -> T:
+    address, post = core.function(f"{INTERFACE}#{name}")
+    result = core.call(address, *arguments)
+    if post is None:
         return lift(core, result)
     # Only the lower half of a 32-bit result is written.
     pointer = result & _MASK32
@@ -165,7 +162,7 @@ def _call(core: Core, export: Export, lift: Lift[T], *arguments: int) -> T:
     try:
         return lift(core, pointer)
     finally:
-        core.call(export.post, pointer)
+        core.call(post, pointer)
 
 
 def _nothing(core: Core, result: int) -> None:

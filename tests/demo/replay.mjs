@@ -3,7 +3,8 @@
 //     node replay.mjs DIR --column text --rank 0 --world 4 --batch-size 32
 //
 // The samples are the rows of all *.parquet files below DIR, laid end to end in the order of the paths. Prints what
-// came, as JSON; `sha256` is over each sample in the order seen: its length in bytes (8 bytes, little-endian), its bytes.
+// came, as JSON: the number of samples and batches, the first and the last five indices, and the SHA-256 over each sample
+// in the order seen, as its length in bytes (8 bytes, little-endian) and its bytes.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
@@ -63,8 +64,8 @@ for (const batch of sampler.batches(Number(values['batch-size']))) {
 
 console.log(
   JSON.stringify({
-    engine: `node ${process.version.slice(1)}`,
-    samples: dataset.length,
+    engine: `node (${process.version.slice(1)})`,
+    samples: seen.length,
     batches,
     first: seen.slice(0, 5),
     last: seen.slice(-5),

@@ -3,7 +3,8 @@
     python replay.py DIR --column text --rank 0 --world 4 --batch-size 32
 
 The samples are the rows of all *.parquet files below DIR, laid end to end in the order of the paths. Prints what
-came, as JSON; `sha256` is over each sample in the order seen: its length in bytes (8 bytes, little-endian), its bytes.
+came, as JSON: the number of samples and batches, the first and the last five indices, and the SHA-256 over each sample
+in the order seen, as its length in bytes (8 bytes, little-endian) and its bytes.
 """
 
 import argparse
@@ -49,8 +50,8 @@ def main() -> None:
             seen.append(index)
     seconds = time.perf_counter() - start
 
-    engine = f"wasmtime-py {importlib.metadata.version('wasmtime')}"
-    result = {"engine": engine, "samples": len(dataset), "batches": batches, "first": seen[:5], "last": seen[-5:]}
+    engine = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
+    result = {"engine": engine, "samples": len(seen), "batches": batches, "first": seen[:5], "last": seen[-5:]}
     print(json.dumps({**result, "sha256": digest.hexdigest(), "seconds": seconds}))
 
 

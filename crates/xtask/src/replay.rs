@@ -2,8 +2,8 @@
 
 use crate::table;
 
-/// The fields that must be the same in every host: the number of samples in the dataset, the number of batches of the
-/// rank, its first and last sample indices, and the SHA-256 over the contents of its samples in the order seen.
+/// The fields that must be the same in every host: the number of samples and batches of the rank, its first and last
+/// sample indices, and the SHA-256 over the contents of its samples in the order seen.
 const EQUAL: &[&str] = &["samples", "batches", "first", "last", "sha256"];
 /// Those that are its own.
 const OWN: &[&str] = &["engine", "seconds"];
@@ -49,7 +49,7 @@ pub fn render(title: &str, replays: &[Replay]) -> String {
         let mark = if differs { vec!["<- DIFFERS".to_string()] } else { Vec::new() };
         [vec![field.to_string()], cells, mark].concat()
     };
-    let heading = [row(title, &|replay| replay.host.clone()), row("", &|replay| short(replay.get("engine"), 32))];
+    let heading = [row(title, &|replay| short(replay.get("engine"), 32))];
     let rows = [
         row("samples", &|replay| table::thousands(replay.get("samples"))),
         row("batches", &|replay| table::thousands(replay.get("batches"))),

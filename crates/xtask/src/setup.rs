@@ -92,9 +92,13 @@ fn wasm_bindgen(progress: &Progress) -> Outcome {
     if there == Some(format!("wasm-bindgen {version}")) {
         return Ok(Report::note(UP_TO_DATE));
     }
-    let install = ["install", "wasm-bindgen-cli", "--version", version, "--locked", "--root", "target/tools"];
     // Its build folder is its own: it does not wait for, or hold up, the builds of the project.
-    progress.run(project::cargo(&install).env("CARGO_TARGET_DIR", project::path("target/tools/build")))?;
+    let install = |locked: &[&str]| {
+        let words = ["install", "wasm-bindgen-cli", "--version", version, "--root", "target/tools"];
+        progress.run(project::cargo(&words).args(locked).env("CARGO_TARGET_DIR", project::path("target/tools/build")))
+    };
+    // Its own lock file may name a release that the registry has withdrawn; then others of its dependencies must do.
+    install(&["--locked"]).or_else(|_| install(&[]))?;
     Ok(Report::note(format!("installed {version}")))
 }
 

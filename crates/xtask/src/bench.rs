@@ -6,7 +6,7 @@ use crate::project;
 use crate::setup;
 
 /// The measurements: a name, and the program that takes them, its paths from the root of the project.
-const BENCHES: &[(&str, &[&str])] = &[];
+const BENCHES: &[(&str, &[&str])] = &[("all", &["target/release/bench"])];
 
 /// Builds everything, then measures.
 pub fn plan() -> Plan {

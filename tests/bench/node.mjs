@@ -1,0 +1,40 @@
+// The JavaScript side of the measurements: a line on standard input asks for one, a line on standard output answers.
+// Times are in seconds.
+import { createInterface } from 'node:readline';
+
+const HOST = '../../hosts/js/dist/index.js';
+
+const measurements = {
+  /** What is measured here, for people. */
+  versions: () => `Node ${process.version} (V8 ${process.versions.v8})`,
+
+  /** From the import to the first index. */
+  async start() {
+    const began = performance.now();
+    const { Sampler } = await import(HOST);
+    new Sampler(1e8, { world: 8 }).indices(0, 1);
+    return (performance.now() - began) / 1e3;
+  },
+
+  /** Windows of 32-bit indices, per index; and the sum of the last one, to hold against another engine. */
+  async per_index(samples, window, windows, epoch) {
+    const { Sampler } = await import(HOST);
+    const sampler = new Sampler(samples, { epoch });
+    const read = (number) => {
+      const start = (number * window) % (samples - window + 1);
+      return sampler.indices(start, start + window);
+    };
+    read(0);
+    let last;
+    const began = performance.now();
+    for (let number = 0; number < windows; number++) last = read(number);
+    const seconds = (performance.now() - began) / 1e3 / (windows * window);
+    sampler.dispose();
+    return `${seconds} ${last.reduce((sum, index) => sum + index, 0)}`;
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [name, ...words] = line.split(' ');
+  console.log(String(await measurements[name](...words.map(Number))));
+}

@@ -1,0 +1,212 @@
+"""The Python side of the measurements: a line on standard input asks for one, a line on standard output answers.
+
+The programs that are measured are imported by the measurement that needs them, so that one in a fresh process pays for
+its own alone. Times are in seconds, memory in bytes.
+"""
+
+import sys
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+
+BATCH = 32
+
+
+def versions() -> str:
+    """What is measured here, for people."""
+    import platform
+    from importlib.metadata import version
+
+    packages = ("wasmtime", "numpy", "torch", "grain")
+    python = f"CPython {platform.python_version()}"
+    return ", ".join([python, *(f"{package} {version(package)}" for package in packages)])
+
+
+def start() -> float:
+    """From the import to the first index."""
+    began = perf_counter()
+    import samedeal
+
+    _ = samedeal.Sampler(10**8, world=8)[0]
+    return perf_counter() - began
+
+
+def rank(samples: int, world: int, epoch: int) -> float:
+    """All indices of a rank, from the constructor on, as an array."""
+    import samedeal
+
+    began = perf_counter()
+    indices = samedeal.Sampler(samples, epoch=epoch, world=world).indices()
+    return done(began, indices)
+
+
+def rank_list(samples: int, world: int, epoch: int) -> float:
+    """The same as a list of int."""
+    import samedeal
+
+    began = perf_counter()
+    indices = samedeal.Sampler(samples, epoch=epoch, world=world).indices().tolist()
+    return done(began, indices)
+
+
+def rank_order_torch(samples: int, world: int, epoch: int) -> float:
+    """The indices that torch deals, as an array."""
+    import samedeal
+
+    began = perf_counter()
+    indices = samedeal.Sampler(samples, epoch=epoch, world=world, order="torch").indices()
+    return done(began, indices)
+
+
+def rank_torch(samples: int, world: int, epoch: int) -> float:
+    """The list of torch's own sampler."""
+    sampler = torch_sampler(samples, world)
+    began = perf_counter()
+    sampler.set_epoch(epoch)
+    indices = list(sampler)
+    return done(began, indices)
+
+
+def same_as_torch(samples: int, world: int, epoch: int) -> float:
+    """1, if the order `torch` gives the indices of torch's own sampler."""
+    import samedeal
+
+    sampler = torch_sampler(samples, world)
+    sampler.set_epoch(epoch)
+    ours = samedeal.Sampler(samples, epoch=epoch, world=world, order="torch").indices()
+    return float(ours.tolist() == list(sampler))
+
+
+def first_batch(samples: int, world: int, epoch: int) -> tuple[float, float]:
+    """Time to the first batch, and the most memory until then beyond what the imports took."""
+    import numpy  # noqa: F401  (samedeal imports it with its first sampler; torch's side has it as well)
+    import samedeal
+
+    before = reset_peak()
+    began = perf_counter()
+    batch = next(samedeal.Sampler(samples, epoch=epoch, world=world).batches(BATCH))
+    return done(began, batch), memory("VmHWM") - before
+
+
+def first_batch_torch(samples: int, world: int, epoch: int) -> tuple[float, float]:
+    """The same with torch's own sampler."""
+    sampler = torch_sampler(samples, world)
+    before = reset_peak()
+    began = perf_counter()
+    sampler.set_epoch(epoch)
+    batch = list(islice(iter(sampler), BATCH))
+    return done(began, batch), memory("VmHWM") - before
+
+
+def per_index(samples: int, count: int, epoch: int) -> float:
+    """A run of indices at once, per index."""
+    import samedeal
+
+    sampler = samedeal.Sampler(samples, epoch=epoch)
+    _ = sampler[0]
+    began = perf_counter()
+    indices = sampler.indices(0, count)
+    return done(began, indices) / count
+
+
+def one_by_one(samples: int, count: int, epoch: int) -> float:
+    """A run of indices, a call for each."""
+    import samedeal
+
+    sampler = samedeal.Sampler(samples, epoch=epoch)
+    _ = sampler[0]
+    began = perf_counter()
+    indices = [sampler[i] for i in range(count)]
+    return done(began, indices) / count
+
+
+def per_index_grain(samples: int, count: int, epoch: int) -> float:
+    """A run of indices from grain, which has no other form than a call for each; in the cheapest way to call it."""
+    import logging
+
+    logging.getLogger("absl").setLevel(logging.ERROR)  # grain misses jax, aloud
+    from grain.experimental import index_shuffle
+
+    last = samples - 1
+    began = perf_counter()
+    # 4 is the number of rounds that grain itself asks for.
+    indices = [index_shuffle(i, last, epoch, 4) for i in range(count)]
+    return done(began, indices) / count
+
+
+def batch(samples: int, count: int, epoch: int) -> float:
+    """Batches at random, per batch."""
+    import random
+
+    import samedeal
+
+    sampler = samedeal.Sampler(samples, epoch=epoch, world=8)
+    numbers = random.Random(epoch).choices(range(sampler.num_batches(BATCH)), k=count)
+    _ = sampler.batch(0, BATCH)
+    began = perf_counter()
+    for number in numbers:
+        sampler.batch(number, BATCH)
+    return (perf_counter() - began) / count
+
+
+def randperm(samples: int, epoch: int) -> float:
+    """Torch's shuffle, in native code on one thread."""
+    import torch
+
+    torch.set_num_threads(1)
+    generator = torch.Generator().manual_seed(epoch)
+    began = perf_counter()
+    permutation = torch.randperm(samples, generator=generator)
+    return done(began, permutation)
+
+
+def torch_sampler(samples: int, world: int):
+    """Torch's sampler over a dataset that takes no memory."""
+    from torch.utils.data import DistributedSampler
+
+    return DistributedSampler(range(samples), num_replicas=world, rank=0)
+
+
+def done(began: float, result: object) -> float:
+    """The time since; whatever is handed in lives until now, so that taking it apart is not part of it."""
+    return perf_counter() - began
+
+
+def reset_peak() -> int:
+    """Begins the measurement of the peak memory anew; the memory that is in use now."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return memory("VmRSS")
+
+
+def memory(field: str) -> int:
+    """What the kernel says about this process's memory."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    kilobytes = next(line.split()[1] for line in lines if line.startswith(field))
+    return int(kilobytes) << 10
+
+
+MEASUREMENTS: dict[str, Callable[..., object]] = {
+    measurement.__name__: measurement
+    for measurement in (
+        versions,
+        start,
+        rank,
+        rank_list,
+        rank_order_torch,
+        rank_torch,
+        same_as_torch,
+        first_batch,
+        first_batch_torch,
+        per_index,
+        one_by_one,
+        per_index_grain,
+        batch,
+        randperm,
+    )
+}
+
+for line in sys.stdin:
+    name, *arguments = line.split()
+    answer = MEASUREMENTS[name](*map(int, arguments))
+    print(*(answer if isinstance(answer, tuple) else [answer]), flush=True)

@@ -1,0 +1,176 @@
+//! Takes the measurements, run by run.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+
+use crate::groups::Group;
+use crate::worker::Worker;
+use crate::{Options, Result, machine};
+
+/// What the measurements share.
+pub struct Bench {
+    /// Whether to measure next to nothing.
+    pub smoke: bool,
+    /// The number of the run: the epoch that is measured, so that nothing is ever the same work twice.
+    pub run: u64,
+    /// Every figure so far.
+    pub series: Series,
+    python: PathBuf,
+    node: PathBuf,
+    /// For what is steady. One process each for all runs.
+    workers: BTreeMap<&'static str, Worker>,
+}
+
+impl Bench {
+    pub fn new(options: &Options) -> Self {
+        let own_python = || machine::project("target/venv-torch/bin/python");
+        Self {
+            smoke: options.smoke,
+            run: 0,
+            series: Series::default(),
+            python: options.python.clone().unwrap_or_else(own_python),
+            node: options.node.clone(),
+            workers: BTreeMap::new(),
+        }
+    }
+
+    /// One of two sizes: the real one, or the one for a smoke run.
+    pub fn size(&self, full: u64, smoke: u64) -> u64 {
+        if self.smoke { smoke } else { full }
+    }
+
+    /// Python, warm.
+    pub fn python(&mut self) -> Result<&mut Worker> {
+        self.worker("python.py")
+    }
+
+    /// Node, warm.
+    pub fn node(&mut self) -> Result<&mut Worker> {
+        self.worker("node.mjs")
+    }
+
+    /// Python in a new process.
+    pub fn fresh_python(&self) -> Result<Worker> {
+        Worker::start(&self.python, "python.py")
+    }
+
+    /// Node in a new process.
+    pub fn fresh_node(&self) -> Result<Worker> {
+        Worker::start(&self.node, "node.mjs")
+    }
+
+    fn worker(&mut self, script: &'static str) -> Result<&mut Worker> {
+        if !self.workers.contains_key(script) {
+            let started = if script == "python.py" { self.fresh_python()? } else { self.fresh_node()? };
+            self.workers.insert(script, started);
+        }
+        Ok(self.workers.get_mut(script).ok_or("no worker")?)
+    }
+
+    /// Takes all measurements of the groups, each as often as `runs` says. The first run of what is steady is a
+    /// warm-up more, and forgotten.
+    pub fn run(&mut self, groups: &[&Group], runs: u32) -> Result<()> {
+        let total = groups.iter().map(|group| u64::from(runs) + u64::from(group.warm_up)).sum();
+        let progress = Progress::new(total);
+        for group in groups {
+            let first = if group.warm_up { 0 } else { 1 };
+            for run in first..=u64::from(runs) {
+                progress.step(if run == 0 {
+                    format!("{}: warm-up", group.name)
+                } else {
+                    format!("{}: run {run} of {runs}", group.name)
+                });
+                self.run = run;
+                self.series.recording = run > 0;
+                (group.run)(self).map_err(|error| format!("{}: {error}", group.name))?;
+                progress.done();
+            }
+            // What a group leaves in memory is not the next one's burden.
+            self.workers.clear();
+        }
+        progress.finish();
+        Ok(())
+    }
+}
+
+/// The figures of every measurement, by its name.
+#[derive(Default)]
+pub struct Series {
+    figures: BTreeMap<String, Vec<f64>>,
+    recording: bool,
+}
+
+impl Series {
+    /// Adds a figure, unless this is the warm-up.
+    pub fn record(&mut self, name: impl Into<String>, figure: f64) {
+        if self.recording {
+            self.figures.entry(name.into()).or_default().push(figure);
+        }
+    }
+
+    /// The median of a measurement; NaN, which no bound accepts, if it was not taken.
+    pub fn median(&self, name: &str) -> f64 {
+        let mut figures = self.figures.get(name).cloned().unwrap_or_default();
+        figures.sort_by(f64::total_cmp);
+        let middle = figures.len() / 2;
+        match figures.len() {
+            0 => f64::NAN,
+            count if count % 2 == 1 => figures[middle],
+            _ => f64::midpoint(figures[middle - 1], figures[middle]),
+        }
+    }
+
+    /// Every figure, for programs.
+    pub fn json(&self) -> Value {
+        json!(self.figures)
+    }
+}
+
+/// What is going on, on standard error: a bar on a terminal, lines elsewhere.
+struct Progress(Option<ProgressBar>);
+
+impl Progress {
+    fn new(total: u64) -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self(None);
+        }
+        let style = ProgressStyle::with_template("{elapsed:>4} {bar:30} {pos}/{len}  {msg}");
+        Self(Some(ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))))
+    }
+
+    fn step(&self, message: String) {
+        match &self.0 {
+            Some(bar) => bar.set_message(message),
+            None => eprintln!("{message}"),
+        }
+    }
+
+    fn done(&self) {
+        self.0.iter().for_each(|bar| bar.inc(1));
+    }
+
+    fn finish(&self) {
+        self.0.iter().for_each(ProgressBar::finish_and_clear);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_leaves_out_the_warm_up() {
+        let mut series = Series::default();
+        series.record("a", 1000.0);
+        series.recording = true;
+        assert!(series.median("a").is_nan());
+        [5.0, 1.0, 2.0].into_iter().for_each(|figure| series.record("a", figure));
+        assert_eq!(series.median("a"), 2.0);
+        series.record("a", 3.0);
+        assert_eq!(series.median("a"), 2.5);
+    }
+}

@@ -1,0 +1,36 @@
+//! What is measured. A group is a few measurements that belong together: how they are taken, and how they are judged.
+
+mod feistel;
+mod native;
+mod python;
+mod start;
+
+use crate::Result;
+use crate::bench::{Bench, Series};
+use crate::table::Row;
+
+/// Measurements that are taken together.
+pub struct Group {
+    /// What `--only` calls it.
+    pub name: &'static str,
+    /// What it measures, in a line.
+    pub about: &'static str,
+    /// Whether the first run is only there to warm up caches and compilers.
+    pub warm_up: bool,
+    /// Takes each of its measurements once, one after the other.
+    pub run: fn(&mut Bench) -> Result<()>,
+    /// Its lines of the table.
+    pub rows: fn(&Series) -> Vec<Row>,
+}
+
+/// All of them, in the order of the table.
+pub const GROUPS: &[Group] = &[
+    feistel::GROUP,
+    python::RANK,
+    python::FIRST_BATCH,
+    python::GRAIN,
+    python::BATCH,
+    native::FISHER_YATES,
+    native::NODE,
+    start::GROUP,
+];

@@ -1,0 +1,26 @@
+//! From the import to the first index, in new processes.
+
+use super::Group;
+use crate::quantity::Quantity::Seconds;
+use crate::table::Row;
+
+pub const GROUP: Group = Group {
+    name: "start",
+    about: "from the import to the first index, in new processes of Python and Node",
+    // Of the disk's cache.
+    warm_up: true,
+    run: |bench| {
+        let time = bench.fresh_python()?.ask("start")?[0];
+        bench.series.record("python start", time);
+        let time = bench.fresh_node()?.ask("start")?[0];
+        bench.series.record("node start", time);
+        Ok(())
+    },
+    rows: |series| {
+        let row = |title, name: &str, must| Row::new(title, Seconds(series.median(name))).at_most(Seconds(must), None);
+        vec![
+            row("Python, from the import to the first index", "python start", 0.2),
+            row("Node, from the import to the first index", "node start", 0.08),
+        ]
+    },
+};

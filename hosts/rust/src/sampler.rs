@@ -150,7 +150,8 @@ impl Sampler {
     /// [`num_batches`](Self::num_batches); `samples` above 2^32 when read as `u32`), out of memory.
     pub fn batch<I: Index>(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<I>, Error> {
         let mut instance = self.lock();
-        let read = instance.call(|exports, store| I::batch(exports, store, self.sampler, batch, batch_size, drop_last))?;
+        let read =
+            instance.call(|exports, store| I::batch(exports, store, self.sampler, batch, batch_size, drop_last))?;
         Ok(read.map_err(Failure::from)?)
     }
 

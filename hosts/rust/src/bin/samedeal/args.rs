@@ -1,0 +1,323 @@
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use samedeal::{Layout, Remainder, Sampler};
+
+use crate::examples;
+use crate::problem::Problem;
+
+/// Same seed, same deal: which sample goes to which rank, batch and step of a training run.
+///
+/// The numbers are those of the Python, JavaScript and Rust libraries: the same component computes all of them.
+#[derive(Parser)]
+#[command(name = "samedeal", version, after_help = examples::ALL, max_term_width = 110)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Show the samples of a rank, in order
+    #[command(after_help = examples::INDICES)]
+    Indices(IndicesArgs),
+    /// Show the batches of a rank
+    #[command(after_help = examples::BATCHES)]
+    Batches(BatchesArgs),
+    /// Find out when and where a sample is seen
+    #[command(after_help = examples::LOCATE)]
+    Locate(LocateArgs),
+    /// Print the SHA-256 of a rank's samples and that of the configuration
+    #[command(after_help = examples::FINGERPRINT)]
+    Fingerprint(FingerprintArgs),
+    /// Check a whole epoch over all ranks: disjoint, covering, equal steps
+    #[command(after_help = examples::VERIFY)]
+    Verify(VerifyArgs),
+    /// Read a column of Parquet files in the order dealt to a rank, and print the SHA-256 of what was read
+    #[command(after_help = examples::REPLAY)]
+    Replay(ReplayArgs),
+    /// List the orders
+    Orders(OrdersArgs),
+}
+
+#[derive(Args)]
+pub struct IndicesArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub rank: RankArgs,
+    /// Number of the first index shown, among those of the rank
+    #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
+    pub start: u64,
+    /// How many indices [default: 20; all with --format npy]
+    #[arg(long, value_parser = number, allow_negative_numbers = true)]
+    pub count: Option<u64>,
+    /// All indices from --start on
+    #[arg(long, conflicts_with = "count")]
+    pub all: bool,
+    #[command(flatten)]
+    pub output: ArrayOutput,
+}
+
+#[derive(Args)]
+pub struct BatchesArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub rank: RankArgs,
+    #[command(flatten)]
+    pub batch: BatchArgs,
+    /// Number of the first batch shown
+    #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
+    pub start: u64,
+    /// How many batches [default: 5; all with --format npy]
+    #[arg(long, value_parser = number, allow_negative_numbers = true)]
+    pub count: Option<u64>,
+    /// All batches from --start on
+    #[arg(long, conflicts_with = "count")]
+    pub all: bool,
+    #[command(flatten)]
+    pub output: ArrayOutput,
+}
+
+#[derive(Args)]
+pub struct LocateArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    /// The samples to find; may be repeated or separated by commas
+    #[arg(long, value_name = "INDEX", value_parser = number, value_delimiter = ',', required = true)]
+    #[arg(allow_negative_numbers = true)]
+    pub sample: Vec<u64>,
+    /// Samples in a batch
+    #[arg(long, default_value = "1", allow_negative_numbers = true)]
+    pub batch_size: u32,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Args)]
+pub struct FingerprintArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub rank: RankArgs,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Args)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    /// Check as well that every rank gets the same number of batches of this size
+    #[arg(long, allow_negative_numbers = true)]
+    pub batch_size: Option<u32>,
+    /// Leave out a last, partial batch
+    #[arg(long, requires = "batch_size")]
+    pub drop_last: bool,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Args)]
+pub struct ReplayArgs {
+    /// Parquet files, or directories that are searched for *.parquet
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub rank: RankArgs,
+    #[command(flatten)]
+    pub batch: BatchArgs,
+    /// The column to read, of strings or bytes
+    #[arg(long, default_value = "text")]
+    pub column: String,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Args)]
+pub struct OrdersArgs {
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// What is dealt: a number of samples, or the rows of Parquet files.
+#[derive(Args)]
+pub struct DatasetArgs {
+    /// Parquet files, or directories that are searched for *.parquet; their rows, laid end to end, are the samples
+    #[arg(value_name = "PATH", required_unless_present = "samples")]
+    pub paths: Vec<PathBuf>,
+    /// Number of samples, such as 50000, 50_000 or 5e4
+    #[arg(long, value_name = "N", value_parser = number, conflicts_with = "paths", allow_negative_numbers = true)]
+    pub samples: Option<u64>,
+}
+
+/// Everything that decides a deal, but the number of samples and the rank.
+#[derive(Args)]
+#[command(next_help_heading = "Deal")]
+pub struct DealArgs {
+    /// Seed of the order
+    #[arg(long, default_value = "0", allow_negative_numbers = true)]
+    pub seed: i64,
+    /// Number of the epoch
+    #[arg(long, default_value = "0", allow_negative_numbers = true)]
+    pub epoch: u64,
+    /// Order of the epoch, one of those that `samedeal orders` lists
+    #[arg(long, default_value = "feistel")]
+    pub order: String,
+    /// How many ranks share the epoch
+    #[arg(long, default_value = "1", allow_negative_numbers = true)]
+    pub world: u32,
+    /// What happens where the world does not divide the samples
+    #[arg(long, default_value = "pad", value_parser = named::<Remainder>(Remainder::ALL.iter().map(|it| it.name())))]
+    pub remainder: Remainder,
+    /// Which positions belong to a rank
+    #[arg(long, default_value = "strided", value_parser = named::<Layout>(Layout::ALL.iter().map(|it| it.name())))]
+    pub layout: Layout,
+}
+
+impl DealArgs {
+    pub fn sampler(&self, samples: u64, rank: u32) -> Result<Sampler, Problem> {
+        let Self { seed, epoch, order, world, remainder, layout } = self;
+        let builder = Sampler::builder(samples).seed(*seed).epoch(*epoch).order(order).rank(rank).world(*world);
+        Ok(builder.remainder(*remainder).layout(*layout).build()?)
+    }
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Deal")]
+pub struct RankArgs {
+    /// Which of the ranks
+    #[arg(long, default_value = "0", allow_negative_numbers = true)]
+    pub rank: u32,
+}
+
+#[derive(Args)]
+pub struct BatchArgs {
+    /// Samples in a batch
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub batch_size: u32,
+    /// Leave out a last, partial batch
+    #[arg(long)]
+    pub drop_last: bool,
+}
+
+/// How an answer is printed.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct Output {
+    /// How to print the answer
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+impl Output {
+    pub fn is_json(&self) -> bool {
+        self.json || matches!(self.format, Format::Json)
+    }
+}
+
+/// How numbers are printed or written.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct ArrayOutput {
+    /// How to print the numbers
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: ArrayFormat,
+    /// Write to this file, which appears when it is complete
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ArrayFormat {
+    /// For people
+    Table,
+    /// Bare numbers, one index or one batch a line
+    Text,
+    /// One JSON object
+    Json,
+    /// A NumPy array of int64
+    Npy,
+}
+
+/// Reads a whole number, with `_` between digits or as a power of ten if that is easier to write.
+fn number(text: &str) -> Result<u64, String> {
+    let read = || {
+        let digits = text.replace('_', "");
+        let (digits, zeros) = digits.split_once(['e', 'E']).unwrap_or((&digits, "0"));
+        let scale = 10_u64.checked_pow(zeros.parse().ok()?)?;
+        digits.parse::<u64>().ok()?.checked_mul(scale)
+    };
+    read().ok_or_else(|| format!("not a whole number from 0 to {}, such as 50000, 50_000 or 5e4", u64::MAX))
+}
+
+fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+where
+    T: std::str::FromStr<Err = samedeal::Failure> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(|name| name.parse::<T>())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_example_is_a_command_line() {
+        use examples::{ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, REPLAY, VERIFY};
+        let mut seen = 0;
+        for line in [ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, REPLAY, VERIFY].iter().flat_map(|text| text.lines()) {
+            let Some(line) = line.trim_start().strip_prefix("samedeal ") else { continue };
+            let words = line.split(" | ").next().unwrap_or(line).split_whitespace();
+            if let Err(error) = Cli::try_parse_from(std::iter::once("samedeal").chain(words)) {
+                panic!("{line}: {error}");
+            }
+            seen += 1;
+        }
+        assert!(seen >= 12, "only {seen} examples were found");
+    }
+
+    #[test]
+    fn numbers_are_read_in_the_ways_people_write_them() {
+        for (text, value) in
+            [("50000", 50_000), ("50_000", 50_000), ("5e4", 50_000), ("18446744073709551615", u64::MAX)]
+        {
+            assert_eq!(number(text), Ok(value), "{text}");
+        }
+        for text in ["", "-1", "1.7", "NaN", "18446744073709551616", "1e20", "2e19", "1e", "e3", "0x10"] {
+            assert!(number(text).is_err(), "{text}");
+        }
+    }
+}

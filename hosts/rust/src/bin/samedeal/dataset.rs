@@ -1,0 +1,100 @@
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use crate::args::DatasetArgs;
+use crate::output::grouped;
+use crate::problem::Problem;
+
+/// What is dealt: so many samples, which may be the rows of Parquet files laid end to end.
+pub struct Dataset {
+    pub samples: u64,
+    pub files: Vec<Rows>,
+}
+
+/// A Parquet file, and which samples its rows are.
+pub struct Rows {
+    pub path: PathBuf,
+    /// The sample that its first row is.
+    pub first: u64,
+    pub count: u64,
+}
+
+impl Dataset {
+    pub fn new(args: &DatasetArgs) -> Result<Self, Problem> {
+        match args.samples {
+            Some(samples) => Ok(Self { samples, files: Vec::new() }),
+            None => Self::of_files(&args.paths),
+        }
+    }
+
+    /// Reads the number of rows of every file from its footer.
+    pub fn of_files(paths: &[PathBuf]) -> Result<Self, Problem> {
+        let mut samples = 0;
+        let mut files = Vec::new();
+        for path in find(paths)? {
+            let rows = open(&path)?.metadata().file_metadata().num_rows();
+            let count = u64::try_from(rows).map_err(|_| Problem::of(&path, format!("says that it has {rows} rows")))?;
+            files.push(Rows { path, first: samples, count });
+            samples = u64::saturating_add(samples, count);
+        }
+        Ok(Self { samples, files })
+    }
+
+    /// The file that holds a sample, and the row in it; both empty if the dataset is a mere number.
+    pub fn row_as_text(&self, sample: u64) -> [String; 2] {
+        let after = self.files.partition_point(|file| file.first <= sample);
+        match self.files[..after].last() {
+            Some(file) => [file.path.display().to_string(), grouped(sample - file.first)],
+            None => [String::new(), String::new()],
+        }
+    }
+}
+
+pub fn open(path: &Path) -> Result<SerializedFileReader<File>, Problem> {
+    let file = File::open(path).map_err(|error| Problem::of(path, error))?;
+    SerializedFileReader::new(file).map_err(|error| unreadable(path, &error))
+}
+
+pub fn unreadable(path: &Path, error: &ParquetError) -> Problem {
+    Problem::of(path, format!("cannot be read as Parquet: {error}"))
+}
+
+/// The Parquet files of `paths`: a file as it is, a directory with all *.parquet below it, in the order of the bytes
+/// of their paths relative to that directory, with `/` between the parts.
+fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
+    let mut found = Vec::new();
+    for path in paths {
+        let metadata = fs::metadata(path).map_err(|error| Problem::of(path, error))?;
+        if !metadata.is_dir() {
+            found.push(path.clone());
+            continue;
+        }
+        let mut below = Vec::new();
+        search(path, &[], &mut below)?;
+        if below.is_empty() {
+            return Err(Problem::of(path, "holds no *.parquet files; name a directory that does, or the files"));
+        }
+        below.sort_unstable();
+        found.extend(below.into_iter().map(|(_, path)| path));
+    }
+    Ok(found)
+}
+
+/// Adds the Parquet files of a directory, each with the bytes that it is ordered by. Links to files count as files;
+/// links to directories are not followed, so that the search ends.
+fn search(directory: &Path, prefix: &[u8], found: &mut Vec<(Vec<u8>, PathBuf)>) -> Result<(), Problem> {
+    for entry in fs::read_dir(directory).map_err(|error| Problem::of(directory, error))? {
+        let entry = entry.map_err(|error| Problem::of(directory, error))?;
+        let (name, path) = (entry.file_name(), entry.path());
+        let key = [prefix, name.as_encoded_bytes()].concat();
+        if entry.file_type().map_err(|error| Problem::of(&path, error))?.is_dir() {
+            search(&path, &[&key, &b"/"[..]].concat(), found)?;
+        } else if key.ends_with(b".parquet") && path.is_file() {
+            found.push((key, path));
+        }
+    }
+    Ok(())
+}

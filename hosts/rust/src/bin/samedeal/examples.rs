@@ -1,0 +1,57 @@
+//! The examples of `--help`, each of them a command line that a test parses.
+
+pub const ALL: &str = "\
+Examples:
+  samedeal indices --samples 50_000 --seed 42 --rank 1 --world 8
+  samedeal batches data/train --batch-size 32 --world 4 --rank 3
+  samedeal verify --samples 1e8 --world 64 --batch-size 32
+  samedeal replay data/train --column text --world 4 --rank 1 --batch-size 32";
+
+pub const INDICES: &str = "\
+Examples:
+  The first 20 samples of rank 1 of 8:
+    samedeal indices --samples 50_000 --seed 42 --rank 1 --world 8
+  Which rows of which files come after the first million:
+    samedeal indices data/train --start 1e6 --count 10
+  A whole epoch as a NumPy array:
+    samedeal indices --samples 1e7 --epoch 3 --format npy --output epoch-3.npy
+  Bare numbers for another program:
+    samedeal indices --samples 100 --all --format text | sort -n";
+
+pub const BATCHES: &str = "\
+Examples:
+  The first batches of rank 3 of 4:
+    samedeal batches --samples 50_000 --batch-size 32 --rank 3 --world 4
+  What step 1000 of the epoch 2 reads:
+    samedeal batches data/train --batch-size 32 --epoch 2 --start 1000 --count 1
+  All full batches as a NumPy array of shape (batches, 32):
+    samedeal batches --samples 1e6 --batch-size 32 --drop-last --format npy --output batches.npy";
+
+pub const LOCATE: &str = "\
+Examples:
+  When and where sample 31337 is seen, in batches of 32:
+    samedeal locate --samples 50_000 --world 8 --batch-size 32 --sample 31337
+  Several at once, of a dataset in files:
+    samedeal locate data/train --world 8 --batch-size 32 --sample 7,8,9";
+
+pub const FINGERPRINT: &str = "\
+Examples:
+  To compare with samedeal.Sampler(50_000, seed=42, rank=1, world=8).fingerprint() in Python:
+    samedeal fingerprint --samples 50_000 --seed 42 --rank 1 --world 8";
+
+pub const VERIFY: &str = "\
+Examples:
+  Every sample exactly once, and as many steps on every rank:
+    samedeal verify --samples 1e8 --world 64 --batch-size 32 --drop-last
+  The deal of a dataset in files, for a program:
+    samedeal verify data/train --world 6 --remainder uneven --json
+
+The exit code is 1 if anything is not as it must be. Needs one bit of memory a sample.";
+
+pub const REPLAY: &str = "\
+Examples:
+  What rank 1 of 4 reads in the epoch 2:
+    samedeal replay data/train --column text --rank 1 --world 4 --batch-size 32 --epoch 2
+
+The SHA-256 runs over the samples in the order they are seen: for each, its length in bytes as an unsigned 64-bit
+little-endian number, then its bytes. The rank's share of the column is held in memory.";

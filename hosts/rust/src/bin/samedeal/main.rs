@@ -1,0 +1,45 @@
+//! The command `samedeal`: the deal of a dataset, in the terminal.
+
+mod args;
+mod dataset;
+mod examples;
+mod locate;
+mod numbers;
+mod output;
+mod problem;
+mod progress;
+mod replay;
+mod summaries;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use problem::Problem;
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Indices(args) => numbers::indices(&args),
+        Command::Batches(args) => numbers::batches(&args),
+        Command::Locate(args) => locate::run(&args),
+        Command::Fingerprint(args) => summaries::fingerprint(&args),
+        Command::Verify(args) => return exit(verify::run(&args)),
+        Command::Replay(args) => replay::run(&args),
+        Command::Orders(args) => summaries::orders(&args),
+    };
+    exit(done.map(|()| true))
+}
+
+/// 0 when all is well, 1 when a check or the command failed. (A command line that makes no sense is 2.)
+fn exit(done: Result<bool, Problem>) -> ExitCode {
+    match done {
+        Ok(true) | Err(Problem::Unheard) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,193 @@
+use std::io::Write;
+
+use samedeal::Sampler;
+
+use crate::args::{ArrayFormat, ArrayOutput, BatchesArgs, IndicesArgs};
+use crate::dataset::Dataset;
+use crate::output::{Sink, grouped, json_of, table};
+use crate::problem::Problem;
+use crate::progress;
+
+/// How many numbers are read from the sampler at a time.
+const WINDOW: u64 = 1 << 16;
+
+/// `samedeal indices`
+pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
+    let dataset = Dataset::new(&args.dataset)?;
+    let sampler = args.deal.sampler(dataset.samples, args.rank.rank)?;
+    let end = sampler.num_samples();
+    let count = run(args.start, args.count, args.all, 20, end, &args.output)?;
+    if args.output.format == ArrayFormat::Table {
+        return indices_table(&dataset, &sampler, args, count);
+    }
+    let mut sink = open(&args.output)?;
+    let bar = progress::bar("writing", count);
+    let mut separator = "";
+    match args.output.format {
+        ArrayFormat::Npy => npy_header(&mut sink, &[count])?,
+        ArrayFormat::Json => json_start(&mut sink, &sampler, "indices", args.start)?,
+        _ => {}
+    }
+    for start in (args.start..args.start + count).step_by(WINDOW as usize) {
+        let window: Vec<u64> = sampler.window(start, (args.start + count - start).min(WINDOW) as u32)?;
+        match args.output.format {
+            ArrayFormat::Npy => npy_values(&mut sink, &window)?,
+            ArrayFormat::Json => {
+                write!(sink, "{separator}{}", joined(&window, ","))?;
+                separator = ",";
+            }
+            _ => window.iter().try_for_each(|index| writeln!(sink, "{index}"))?,
+        }
+        bar.inc(window.len() as u64);
+    }
+    if args.output.format == ArrayFormat::Json {
+        writeln!(sink, "]}}")?;
+    }
+    sink.finish()
+}
+
+fn indices_table(dataset: &Dataset, sampler: &Sampler, args: &IndicesArgs, count: u64) -> Result<(), Problem> {
+    let window: Vec<u64> = sampler.indices(args.start..args.start + count)?;
+    let (end, padding) = (sampler.num_samples(), sampler.num_padding());
+    let numbered = || (args.start..).zip(&window);
+    let note = |index| if index >= end - padding { " (padding)" } else { "" };
+    let text = if dataset.files.is_empty() {
+        let rows = numbered().map(|(index, &sample)| [grouped(index), format!("{}{}", grouped(sample), note(index))]);
+        table(["index", "sample"], rows)
+    } else {
+        let rows = numbered().map(|(index, &sample)| {
+            let [path, row] = dataset.row_as_text(sample);
+            [grouped(index), format!("{}{}", grouped(sample), note(index)), path, row]
+        });
+        table(["index", "sample", "file", "row"], rows)
+    };
+    let mut sink = open(&args.output)?;
+    writeln!(sink, "{text}")?;
+    summary(&mut sink, sampler, "samples", args.start, count, end)?;
+    sink.finish()
+}
+
+/// `samedeal batches`
+pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
+    let dataset = Dataset::new(&args.dataset)?;
+    let sampler = args.deal.sampler(dataset.samples, args.rank.rank)?;
+    let size = args.batch.batch_size;
+    let end = sampler.num_batches(size, args.batch.drop_last)?;
+    let count = run(args.start, args.count, args.all, 5, end, &args.output)?;
+    let numbers = args.start..args.start + count;
+    let read = |batch| sampler.batch::<u64>(batch, size, args.batch.drop_last);
+    let mut sink = open(&args.output)?;
+    let bar = progress::bar("writing", count);
+    match args.output.format {
+        ArrayFormat::Table => {
+            let rows = numbers.map(|batch| {
+                let samples = read(batch)?;
+                Ok([grouped(batch), grouped(samples.len() as u64), abridged(&samples)])
+            });
+            let rows = rows.collect::<Result<Vec<_>, Problem>>()?;
+            writeln!(sink, "{}", table(["batch", "size", "samples"], rows))?;
+            summary(&mut sink, &sampler, "batches", args.start, count, end)?;
+            return sink.finish();
+        }
+        ArrayFormat::Npy => {
+            let full = sampler.num_batches(size, true)?;
+            if numbers.end > full {
+                return Err(Problem::message(format!(
+                    "batch {full} is shorter than the others, which an array cannot hold; leave it out with --drop-last"
+                )));
+            }
+            npy_header(&mut sink, &[count, size.into()])?;
+        }
+        ArrayFormat::Json => json_start(&mut sink, &sampler, "batches", args.start)?,
+        ArrayFormat::Text => {}
+    }
+    for batch in numbers {
+        let samples = read(batch)?;
+        match args.output.format {
+            ArrayFormat::Npy => npy_values(&mut sink, &samples)?,
+            ArrayFormat::Json => {
+                let separator = if batch == args.start { "" } else { "," };
+                write!(sink, "{separator}[{}]", joined(&samples, ","))?;
+            }
+            _ => writeln!(sink, "{}", joined(&samples, " "))?,
+        }
+        bar.inc(1);
+    }
+    if args.output.format == ArrayFormat::Json {
+        writeln!(sink, "]}}")?;
+    }
+    sink.finish()
+}
+
+/// How many there are to show. What was asked for must exist; what is shown without being asked for is cut.
+fn run(start: u64, count: Option<u64>, all: bool, some: u64, end: u64, output: &ArrayOutput) -> Result<u64, Problem> {
+    let most = end.checked_sub(start);
+    let most = most.ok_or_else(|| Problem::message(format!("--start is {start}; allowed: 0 to {end}")))?;
+    match count {
+        Some(count) if count > most => {
+            Err(Problem::message(format!("--count is {count}; allowed: 0 to {most} from {start}, or --all")))
+        }
+        Some(count) => Ok(count),
+        None if all || output.format == ArrayFormat::Npy => Ok(most),
+        None => Ok(most.min(some)),
+    }
+}
+
+fn open(output: &ArrayOutput) -> Result<Sink, Problem> {
+    let sink = Sink::new(output.output.as_deref())?;
+    if output.format == ArrayFormat::Npy && sink.is_terminal() {
+        return Err(Problem::message("an array is not for the terminal; name a file with --output FILE"));
+    }
+    Ok(sink)
+}
+
+fn summary(sink: &mut Sink, sampler: &Sampler, what: &str, start: u64, count: u64, end: u64) -> Result<(), Problem> {
+    let (rank, world) = (sampler.config().rank, sampler.config().world);
+    write!(sink, "{} of the {} {what} of rank {rank} of {world}", grouped(count), grouped(end))?;
+    match (sampler.num_padding(), sampler.num_dropped()) {
+        (0, 0) => {}
+        (0, dropped) => write!(sink, "; {} samples are dropped", grouped(dropped))?,
+        (padding, _) => write!(sink, "; the last {} samples are padding", grouped(padding))?,
+    }
+    let more = if start + count < end { "; --start, --count and --all show more" } else { "" };
+    Ok(writeln!(sink, "{more}")?)
+}
+
+/// Opens the object and the list that the numbers go into.
+fn json_start(sink: &mut Sink, sampler: &Sampler, list: &str, start: u64) -> Result<(), Problem> {
+    let mut object = json_of(sampler);
+    object.insert("start".to_owned(), start.into());
+    let object = serde_json::Value::Object(object).to_string();
+    Ok(write!(sink, "{},\"{list}\":[", object.strip_suffix('}').unwrap_or(&object))?)
+}
+
+fn joined(numbers: &[u64], separator: &str) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(separator)
+}
+
+/// As many samples as are easily read in a line.
+fn abridged(samples: &[u64]) -> String {
+    match samples {
+        [first @ .., last] if samples.len() > 9 => format!("{} ... {last}", joined(&first[..8], " ")),
+        _ => joined(samples, " "),
+    }
+}
+
+/// Begins a NumPy file: version 1.0 of the format, little-endian int64, in C order.
+fn npy_header(sink: &mut Sink, shape: &[u64]) -> Result<(), Problem> {
+    // A tuple of one element ends with a comma; longer ones may.
+    let shape = shape.iter().map(|length| format!("{length},")).collect::<String>();
+    let mut header = format!("{{'descr': '<i8', 'fortran_order': False, 'shape': ({shape}), }}");
+    // The values begin at a multiple of 64 bytes: 10 bytes come before the header, a line feed ends it.
+    header += &" ".repeat(63 - (10 + header.len()) % 64);
+    header.push('\n');
+    sink.write_all(b"\x93NUMPY\x01\x00")?;
+    sink.write_all(&(header.len() as u16).to_le_bytes())?;
+    Ok(sink.write_all(header.as_bytes())?)
+}
+
+fn npy_values(sink: &mut Sink, values: &[u64]) -> Result<(), Problem> {
+    // Every index is below 2^53, and so the same number as int64.
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    Ok(sink.write_all(&bytes)?)
+}

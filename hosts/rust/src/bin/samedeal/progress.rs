@@ -1,0 +1,19 @@
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+
+/// A bar on standard error, where that is a terminal, which vanishes at the end.
+pub fn bar(what: &'static str, length: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta}");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(length).with_style(style).with_message(what).with_finish(ProgressFinish::AndClear)
+}
+
+/// The same for work of unknown length.
+pub fn spinner(what: &'static str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let spinner = ProgressBar::new_spinner().with_style(style).with_message(what).with_finish(ProgressFinish::AndClear);
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
+}

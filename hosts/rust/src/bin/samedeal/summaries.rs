@@ -1,0 +1,57 @@
+use serde_json::{Value, json};
+
+use crate::args::{FingerprintArgs, OrdersArgs};
+use crate::dataset::Dataset;
+use crate::output::{json_of, print, table};
+use crate::problem::Problem;
+use crate::progress;
+
+/// `samedeal fingerprint`
+pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
+    let dataset = Dataset::new(&args.dataset)?;
+    let sampler = args.deal.sampler(dataset.samples, args.rank.rank)?;
+    let spinner = progress::spinner("hashing");
+    let indices = sampler.fingerprint()?;
+    let config = sampler.config_fingerprint()?;
+    spinner.finish_and_clear();
+    if args.output.is_json() {
+        let mut object = json_of(&sampler);
+        object.insert("fingerprint".to_owned(), indices.into());
+        object.insert("config_fingerprint".to_owned(), config.into());
+        return print(Value::Object(object));
+    }
+    let (rank, world) = (args.rank.rank, args.deal.world);
+    print(format!("{indices}  indices of rank {rank} of {world}\n{config}  configuration, the same on all ranks"))
+}
+
+/// `samedeal orders`
+pub fn orders(args: &OrdersArgs) -> Result<(), Problem> {
+    let names = samedeal::orders()?;
+    if args.output.is_json() {
+        return print(json!(names));
+    }
+    print(table(["order", "what it is"], names.into_iter().map(|name| [name.clone(), description(&name).to_owned()])))
+}
+
+fn description(order: &str) -> &'static str {
+    match order {
+        "feistel" => "pseudo-random, any number of samples without memory; the default",
+        "fisher-yates" => "exactly uniform; 4 bytes of memory a sample",
+        "sequential" => "the samples in their own order",
+        "torch" => "DistributedSampler and randperm of PyTorch 2.6 and later; 4 bytes a sample",
+        "torch-2.5" => "the same of PyTorch up to 2.5; differs from 214,748,364 samples upwards",
+        "python" => "random.Random(seed + epoch).shuffle of CPython; 4 bytes a sample",
+        "dotnet" => "a shuffle with the seeded System.Random of .NET; 4 bytes a sample",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_order_is_described() {
+        for order in samedeal::orders().unwrap() {
+            assert_ne!(super::description(&order), "", "{order}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+use std::collections::BTreeMap;
+
+use samedeal::{Config, Remainder, Sampler};
+use serde_json::{Value, json};
+
+use crate::args::VerifyArgs;
+use crate::dataset::Dataset;
+use crate::output::{grouped, print, table};
+use crate::problem::Problem;
+use crate::progress;
+
+/// One thing that must hold: its name, whether it does, and what was counted.
+struct Check {
+    name: &'static str,
+    passed: bool,
+    found: String,
+}
+
+/// `samedeal verify`: whether everything holds.
+pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
+    let dataset = Dataset::new(&args.dataset)?;
+    let mut sampler = args.deal.sampler(dataset.samples, 0)?;
+    if let Some(size) = args.batch_size {
+        sampler.num_batches(size, args.drop_last)?;
+    }
+    let epoch = Epoch::walk(&mut sampler, args)?;
+    let checks = epoch.checks(&sampler, args);
+    let passed = checks.iter().all(|check| check.passed);
+    if args.output.is_json() {
+        let steps = args.batch_size.map(|_| [epoch.steps.keys().min(), epoch.steps.keys().max()]);
+        let checks =
+            checks.iter().map(|check| json!({"name": check.name, "passed": check.passed, "found": check.found}));
+        print(json!({
+            "passed": passed, "samples": dataset.samples, "ranks": args.deal.world, "seen": epoch.seen,
+            "padding": epoch.padding, "dropped": epoch.dropped(dataset.samples), "steps": steps,
+            "checks": checks.collect::<Value>(),
+        }))?;
+    } else {
+        let verdict = |passed| if passed { "ok" } else { "FAILED" }.to_owned();
+        let rows = checks.iter().map(|check| [check.name.to_owned(), verdict(check.passed), check.found.clone()]);
+        print(table(["check", "result", "found"], rows))?;
+    }
+    Ok(passed)
+}
+
+/// What all ranks together were dealt in an epoch, as it was counted.
+#[derive(Default)]
+struct Epoch {
+    /// Samples dealt other than as padding: for the first time, and again.
+    seen: u64,
+    repeated: u64,
+    padding: u64,
+    /// Padding that repeats nothing that was dealt.
+    stray: u64,
+    /// Indices that are not samples of the dataset.
+    outside: u64,
+    /// How many ranks have so many samples, and so many batches.
+    shares: BTreeMap<u64, u64>,
+    steps: BTreeMap<u64, u64>,
+}
+
+impl Epoch {
+    /// Reads the indices of every rank, with one sampler, so that an order's table is built once.
+    fn walk(sampler: &mut Sampler, args: &VerifyArgs) -> Result<Self, Problem> {
+        let mut bits = Bits::new(sampler.config().samples)?;
+        let mut epoch = Self::default();
+        let bar = progress::bar("verifying", sampler.num_positions());
+        // Padding repeats what an earlier rank was dealt; if it does not, a later one may still be.
+        let mut pending = Vec::new();
+        for rank in 0..args.deal.world {
+            sampler.set_rank(rank)?;
+            let share = sampler.num_samples();
+            *epoch.shares.entry(share).or_default() += 1;
+            if let Some(size) = args.batch_size {
+                *epoch.steps.entry(sampler.num_batches(size, args.drop_last)?).or_default() += 1;
+            }
+            let real = share - sampler.num_padding();
+            for start in (0..share).step_by(1 << 16) {
+                let window: Vec<u64> = sampler.window(start, (share - start).min(1 << 16) as u32)?;
+                for (index, &sample) in (start..).zip(&window) {
+                    let Some(mark) = bits.mark(sample) else {
+                        epoch.outside += 1;
+                        continue;
+                    };
+                    match (index < real, mark.is_set()) {
+                        (true, false) => {
+                            mark.set();
+                            epoch.seen += 1;
+                        }
+                        (true, true) => epoch.repeated += 1,
+                        (false, true) => epoch.padding += 1,
+                        (false, false) => pending.push(sample),
+                    }
+                }
+                bar.inc(window.len() as u64);
+            }
+        }
+        for sample in pending {
+            epoch.padding += 1;
+            epoch.stray += u64::from(!bits.mark(sample).is_some_and(|mark| mark.is_set()));
+        }
+        Ok(epoch)
+    }
+
+    /// Samples that no rank was dealt.
+    fn dropped(&self, samples: u64) -> u64 {
+        samples - self.seen
+    }
+
+    /// Holds what was counted against what the configuration promises.
+    fn checks(&self, sampler: &Sampler, args: &VerifyArgs) -> Vec<Check> {
+        let &Config { samples, world, remainder, .. } = sampler.config();
+        let over = samples % u64::from(world);
+        let (padding, dropped) = match remainder {
+            Remainder::Drop => (0, over),
+            Remainder::Pad if over > 0 => (u64::from(world) - over, 0),
+            Remainder::Pad | Remainder::Uneven => (0, 0),
+        };
+        let spread = self.shares.keys().max().unwrap_or(&0) - self.shares.keys().min().unwrap_or(&0);
+        let mut checks = vec![
+            Check {
+                name: "disjoint",
+                passed: self.repeated == 0 && self.outside == 0,
+                found: format!("{} samples dealt twice, {} unknown", grouped(self.repeated), grouped(self.outside)),
+            },
+            Check {
+                name: "covering",
+                passed: self.dropped(samples) == dropped && self.stray == 0,
+                found: format!(
+                    "{} of {} samples seen; {} dropped, expected {}",
+                    grouped(self.seen),
+                    grouped(samples),
+                    grouped(self.dropped(samples)),
+                    grouped(dropped)
+                ),
+            },
+            Check {
+                name: "padding",
+                passed: self.padding == padding && self.stray == 0,
+                found: format!("{} repeated, expected {}", grouped(self.padding), grouped(padding)),
+            },
+            Check {
+                name: "shares",
+                passed: spread <= u64::from(remainder == Remainder::Uneven),
+                found: counted(&self.shares, "samples"),
+            },
+        ];
+        if args.batch_size.is_some() {
+            let equal = self.steps.len() == 1;
+            let hint = if equal { "" } else { "; --remainder drop or pad makes them equal" };
+            checks.push(Check { name: "equal steps", passed: equal, found: counted(&self.steps, "batches") + hint });
+        }
+        checks
+    }
+}
+
+/// How many ranks have how many.
+fn counted(counts: &BTreeMap<u64, u64>, what: &str) -> String {
+    let parts = counts.iter().map(|(count, ranks)| {
+        let ranks = if *ranks == 1 { "1 rank".to_owned() } else { format!("{} ranks", grouped(*ranks)) };
+        format!("{ranks} with {} {what}", grouped(*count))
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// One bit for every sample.
+struct Bits {
+    words: Vec<u64>,
+    length: u64,
+}
+
+impl Bits {
+    fn new(length: u64) -> Result<Self, Problem> {
+        let mut words = Vec::new();
+        let count = usize::try_from(length.div_ceil(64)).ok();
+        let reserved = count.filter(|count| words.try_reserve_exact(*count).is_ok());
+        let Some(count) = reserved else {
+            let needed = grouped(length.div_ceil(8));
+            return Err(Problem::message(format!(
+                "no memory for one bit a sample, {needed} bytes; verify fewer samples"
+            )));
+        };
+        words.resize(count, 0);
+        Ok(Self { words, length })
+    }
+
+    /// The bit of a sample, if there is such a sample.
+    fn mark(&mut self, sample: u64) -> Option<Mark<'_>> {
+        let word = (sample < self.length).then(|| &mut self.words[(sample / 64) as usize])?;
+        Some(Mark { word, bit: 1 << (sample % 64) })
+    }
+}
+
+struct Mark<'a> {
+    word: &'a mut u64,
+    bit: u64,
+}
+
+impl Mark<'_> {
+    fn is_set(&self) -> bool {
+        *self.word & self.bit != 0
+    }
+
+    fn set(self) {
+        *self.word |= self.bit;
+    }
+}

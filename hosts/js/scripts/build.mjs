@@ -1,6 +1,6 @@
 // Builds dist/ from the two WebAssembly builds and src/. The generated parts are made again only if their input is newer.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -62,3 +62,7 @@ await generate('bindgen', 'samedeal.js', [web, wasmBindgen], (folder) => {
 });
 
 execFileSync(process.execPath, [join(here, 'node_modules/typescript/bin/tsc'), '-p', here], { stdio: 'inherit' });
+
+for (const license of ['LICENSE-MIT', 'LICENSE-APACHE']) {
+  copyFileSync(join(here, '../..', license), join(here, 'dist', license));
+}

@@ -1,0 +1,80 @@
+// Memory comes back, and where there is none, that is an error like any other.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { LIMIT, samplers } from './limited.mjs';
+
+const MIB = 1 << 20;
+/** A sampler whose table takes so many bytes. */
+const withTable = (Sampler, bytes) => {
+  const sampler = new Sampler(bytes / 4, { order: 'fisher-yates' });
+  sampler.sampleAt(0);
+  return sampler;
+};
+
+for (const [entry, Sampler] of Object.entries(samplers)) {
+  describe(entry, () => {
+    test('dispose gives memory back', () => {
+      for (let total = 0; total < 3 * LIMIT; total += MIB) withTable(Sampler, MIB).dispose();
+    });
+
+    test('so does the garbage collector', async () => {
+      for (let total = 0; total < 3 * LIMIT; total += MIB) {
+        withTable(Sampler, MIB);
+        // The collector tells the engine in a task of its own.
+        globalThis.gc();
+        await setImmediate();
+      }
+    });
+
+    test('a table that does not fit is an error, and those that do go on', () => {
+      const kept = [];
+      const fill = () => {
+        for (;;) kept.push(withTable(Sampler, MIB));
+      };
+      assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory', field: 'samples' });
+      assert(kept.length > 5);
+      for (const sampler of kept) assert.equal(sampler.indices(0, 100).length, 100);
+      for (const sampler of kept) sampler.dispose();
+      withTable(Sampler, MIB).dispose();
+    });
+
+    test('a sampler too many is an error, and all the others go on', () => {
+      const kept = [];
+      const fill = () => {
+        for (;;) kept.push(new Sampler(1000));
+      };
+      assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory', field: 'memory' });
+      assert(kept.length > 1000);
+      for (const sampler of kept) sampler.setEpoch(2);
+      assert.throws(() => kept[0].sampleAt(1000), { field: 'position' });
+      assert.equal(kept[0].toJSON().epoch, '2');
+      for (const sampler of kept) sampler.dispose();
+      withTable(Sampler, MIB).dispose();
+    });
+
+    test('memory that is full to the last byte', () => {
+      const unbuilt = [];
+      for (let bytes = 4 * MIB; bytes >= 4; bytes /= 2) {
+        for (let i = 0; i < 6; i++) unbuilt.push(new Sampler(bytes / 4, { order: 'fisher-yates' }));
+      }
+      let refused = 0;
+      for (const sampler of unbuilt) {
+        try {
+          sampler.sampleAt(0);
+        } catch (error) {
+          assert.equal(error.kind, 'out-of-memory', String(error.cause));
+          refused++;
+        }
+      }
+      assert(refused > 0);
+      for (const sampler of unbuilt) {
+        assert.throws(() => sampler.setRank(1), { field: 'rank' });
+        assert.throws(() => sampler.sampleAt(2 ** 32), { field: 'position' });
+        sampler.toJSON();
+        sampler.dispose();
+      }
+      withTable(Sampler, MIB).dispose();
+    });
+  });
+}

@@ -1,0 +1,142 @@
+// The package as users get it: packed, installed in an empty project, run, type-checked, and shown in a page.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { openPage } from '../../../tests/matrix/page.mjs';
+
+const run = promisify(execFile);
+const host = fileURLToPath(new URL('..', import.meta.url));
+const readme = readFileSync(join(host, 'README.md'), 'utf8');
+const examples = (language) =>
+  [...readme.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(([, text]) => text);
+const project = mkdtempSync(join(tmpdir(), 'samedeal-'));
+
+before(async () => {
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', project], { cwd: host });
+  const [{ filename }] = Object.values(JSON.parse(stdout));
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(project, filename)], { cwd: project });
+});
+after(() => rmSync(project, { recursive: true }));
+
+/** What a module prints, run in the project. */
+async function output(text) {
+  writeFileSync(join(project, 'example.mjs'), text);
+  return (await run(process.execPath, ['example.mjs'], { cwd: project })).stdout;
+}
+
+test('the package has no dependencies, both licences, and nothing that was not built', () => {
+  const installed = join(project, 'node_modules');
+  assert.deepEqual(readdirSync(installed).sort(), ['.package-lock.json', 'samedeal']);
+  assert.deepEqual(readdirSync(join(installed, 'samedeal')).sort(), ['README.md', 'dist', 'package.json']);
+  const dist = readdirSync(join(installed, 'samedeal/dist'));
+  assert(dist.includes('LICENSE-MIT') && dist.includes('LICENSE-APACHE'));
+});
+
+test('every example of the README prints what it says', async () => {
+  const blocks = examples('js');
+  assert.equal(blocks.length, 4);
+  for (const block of blocks) {
+    const said = [...block.matchAll(/(?:;|^) ?\/\/ (.*)$/gm)].map(([, text]) => text);
+    assert.deepEqual((await output(block)).trimEnd().split('\n'), said);
+  }
+});
+
+test('the entries have the same names, and say where they are not loaded', async () => {
+  const text = `
+    import * as node from 'samedeal';
+    import * as web from 'samedeal/web';
+    console.log(Object.keys(node).sort().join(' '), Object.keys(web).sort().join(' '));
+    try { new web.Sampler(3); } catch ({ message }) { console.log(message); }`;
+  assert.equal(
+    await output(text),
+    'SamedealError Sampler orders version SamedealError Sampler init orders version\n' +
+      'samedeal/web is not loaded: await init() first\n',
+  );
+});
+
+test('no module awaits anything at its top level', async () => {
+  // Such a module cannot be required.
+  const text = "for (const entry of ['samedeal', 'samedeal/web']) console.log(require(entry).version);";
+  const args = ['--experimental-require-module', '--no-warnings', '-e', text];
+  const { stdout } = await run(process.execPath, args, { cwd: join(project, 'node_modules') });
+  assert.equal(stdout, '0.1.0\n0.1.0\n');
+});
+
+test('a failed init can be tried again', async () => {
+  const text = `
+    import { readFileSync } from 'node:fs';
+    import { init, Sampler } from 'samedeal/web';
+    await init(new Uint8Array(8)).catch((error) => console.log(error instanceof WebAssembly.CompileError));
+    const bytes = readFileSync(new URL(import.meta.resolve('samedeal/samedeal.wasm')));
+    await init(new WebAssembly.Module(bytes));
+    await init();
+    console.log(new Sampler(3).length);`;
+  assert.equal(await output(text), 'true\n3\n');
+});
+
+test('the types hold in a strict project', async () => {
+  const consumer = join(project, 'types');
+  mkdirSync(consumer);
+  const check = async (text, lib) => {
+    writeFileSync(join(consumer, 'use.ts'), text);
+    const options = { strict: true, module: 'nodenext', target: 'es2022', noEmit: true, types: [], lib };
+    writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions: options }));
+    const tsc = join(host, 'node_modules/typescript/bin/tsc');
+    return run(process.execPath, [tsc, '-p', consumer], { cwd: project });
+  };
+  const use = `
+    const sampler: Sampler = new Sampler(10n, { seed: -3n, world: 2, remainder: 'drop', layout: 'contiguous' });
+    const run: Uint32Array | Float64Array = sampler.indices(0, 2n);
+    const place: { position: number; batch: number } | null = sampler.locate(3, 2);
+    for (const sample of sampler) sample.toFixed();
+    for (const batch of sampler.batches(2, { dropLast: true })) batch.length;
+    const copy: Sampler = Sampler.fromJSON(sampler.toJSON());
+    const epoch: number | bigint = copy.epoch;
+    function told(error: unknown): Kind | undefined {
+      return error instanceof SamedealError ? error.kind : undefined;
+    }
+    { using scoped = new Sampler(3); scoped.length; }
+    // @ts-expect-error
+    new Sampler(10, { remainder: 'keep' });
+    // @ts-expect-error
+    new Sampler('10');
+    // @ts-expect-error
+    sampler.batch(0, 2, { drop_last: true });
+    // @ts-expect-error
+    sampler.length = 3;
+    export { run, place, epoch, told };`;
+  await check(`import { Sampler, SamedealError, type Kind } from 'samedeal';${use}`, ['es2022']);
+  const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}
+    await init(); await init('a.wasm'); await init(fetch('a.wasm')); await init(new Uint8Array(8));`;
+  await check(web, ['es2022', 'dom']);
+  await assert.rejects(check(`import { Sampler } from 'samedeal'; new Sampler(1).nothing;`, ['es2022']));
+});
+
+test('the example of the README runs in a page', async () => {
+  const [html] = examples('html');
+  const { page, close } = await openPage({ '/samedeal/dist/': join(project, 'node_modules/samedeal/dist/') }, html);
+  try {
+    await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 30_000 });
+    assert.equal(await page.textContent('body'), '8 0 6 3');
+  } finally {
+    await close();
+  }
+});
+
+test('a page loads less than 60 kB, compressed', () => {
+  const folders = ['', 'bindgen/'].map((folder) => join(project, 'node_modules/samedeal/dist/', folder));
+  const served = folders.flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)));
+  // What belongs to the other entry.
+  const loaded = served.filter((file) => /\.(js|wasm)$/.test(file) && !/\/(index|component)\.js$/.test(file));
+  assert.equal(loaded.filter((file) => file.endsWith('.wasm')).length, 1);
+  const size = loaded.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
+  assert(size < 60_000, `${size} bytes`);
+  assert(Math.abs(size / 1000 - Number(/(\d+) kB compressed/.exec(readme)[1])) < 2, `${size} bytes`);
+});

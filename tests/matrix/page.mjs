@@ -1,0 +1,49 @@
+// A page in headless Chromium, and the server that it reads from.
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { extname, join } from 'node:path';
+
+const require = createRequire(new URL('../../hosts/js/package.json', import.meta.url));
+const { chromium } = require('playwright-core');
+
+const TYPES = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
+// The last ones keep a browser without a network from looking for one.
+const ARGS = ['--disable-gpu', '--disable-quic', '--no-first-run'].concat(
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+);
+
+/** Opens a page with this HTML. `folders` says, by the beginning of a path, which folder answers it. */
+export async function openPage(folders, html) {
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  if (!existsSync(executablePath)) {
+    const remedy = 'install Chromium (Debian, Ubuntu: apt-get install chromium), or name one in CHROMIUM';
+    throw new Error(`no browser at ${executablePath}: ${remedy}`);
+  }
+  const server = createServer((request, response) => {
+    // A URL has no `..` left in its path.
+    const { pathname } = new URL(request.url, 'http://localhost');
+    if (pathname === '/') return response.setHeader('content-type', 'text/html').end(`<!doctype html>${html}`);
+    const [beginning, folder] = Object.entries(folders).find(([start]) => pathname.startsWith(start)) ?? [];
+    const file = folder && join(folder, pathname.slice(beginning.length));
+    if (!file || !existsSync(file)) return response.writeHead(404).end();
+    response.setHeader('content-type', TYPES[extname(file)] ?? 'application/json').end(readFileSync(file));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // Root has no sandbox to give.
+  const args = process.getuid?.() === 0 ? [...ARGS, '--no-sandbox'] : ARGS;
+  const browser = await chromium.launch({ executablePath, headless: true, args });
+  const page = await browser.newPage();
+  page.on('pageerror', (error) => console.error(`the page failed: ${error}`));
+  await page.goto(`http://127.0.0.1:${server.address().port}/`);
+  return {
+    page,
+    version: browser.version().split('.')[0],
+    async close() {
+      await browser.close();
+      server.close();
+    },
+  };
+}

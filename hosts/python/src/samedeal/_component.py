@@ -7,8 +7,10 @@ the two ways against each other.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,12 +27,6 @@ if not PATH.is_file():
 
 INTERFACE = "samedeal:deal/sampling@0.1.0"
 
-# `[resource-new]` gives a handle for what the component made, and `[resource-drop]` gives a handle back. One instance
-# serves one sampler here, so the handle is the thing itself; and the component never drops what it has handed out.
-_INTRINSICS = """(module
-    (func (export "resource-new") (param i32) (result i32) local.get 0)
-    (func (export "resource-drop") (param i32) unreachable))"""
-
 # The component answers with out-of-memory where a call finds less than 64 KiB; memory grows by pages of 64 KiB, and
 # blocks have headers. With less than this even the name of the order would find no room, which traps.
 _HEADROOM = 2**18
@@ -40,8 +36,7 @@ class Compiled(NamedTuple):
     """What all instances of a process share."""
 
     engine: wasmtime.Engine
-    module: wasmtime.Module
-    intrinsics: wasmtime.Module
+    instance: wasmtime.InstancePre
     least_memory: int
     """Bytes of memory that a sampler cannot do without: what an instance begins with, and what a call needs."""
 
@@ -57,19 +52,15 @@ class Process:
         self.lock = threading.RLock()
 
     def compiled(self) -> Compiled:
-        """Compiles at the first call, while NumPy is being imported."""
+        """Compiles at the first call, and imports NumPy meanwhile: each is half of the time to the first index."""
         with self.lock:
-            if self._compiled is None:
-                thread = threading.Thread(target=self._compile, name="samedeal-compile")
+            if self._compiled is None and "numpy" not in sys.modules:
+                thread = threading.Thread(target=self._try_to_compile, name="samedeal-compile")
                 thread.start()
-                import numpy  # noqa: F401  (half of the time to the first index, and it holds no lock that we need)
+                import numpy  # noqa: F401
 
                 thread.join()
-            if self._compiled is None:
-                # Once more in this thread, for the exception.
-                self._compile()
-            assert self._compiled is not None
-            return self._compiled
+            return self._compiled or self._compile()
 
     def successor(self) -> Process:
         """For a forked child: nothing made before the fork is used again, nor taken apart."""
@@ -79,7 +70,12 @@ class Process:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
         return Process(self._artefact)
 
-    def _compile(self) -> None:
+    def _try_to_compile(self) -> None:
+        # What fails here fails again in the thread that is waiting for it, which can tell.
+        with contextlib.suppress(Exception):
+            self._compile()
+
+    def _compile(self) -> Compiled:
         config = wasmtime.Config()
         # The threads of a parallel compilation do not outlive a fork, and compiling would then wait for them.
         config.parallel_compilation = False
@@ -92,8 +88,19 @@ class Process:
             module = wasmtime.Module.deserialize(engine, self._artefact)
         memory = next(export.type for export in module.exports if export.name == "memory")
         assert isinstance(memory, wasmtime.MemoryType)
-        intrinsics = wasmtime.Module(engine, _INTRINSICS)
-        self._compiled = Compiled(engine, module, intrinsics, (memory.limits.min << 16) + _HEADROOM)
+        linker = wasmtime.Linker(engine)
+        number = wasmtime.ValType.i32()
+        # One instance serves one sampler here, so its handle is the thing itself, which the component never drops.
+        new, drop = wasmtime.FuncType([number], [number]), wasmtime.FuncType([number], [])
+        linker.define_func(f"[export]{INTERFACE}", "[resource-new]sampler", new, int)
+        linker.define_func(f"[export]{INTERFACE}", "[resource-drop]sampler", drop, _never)
+        instance = linker.instantiate_pre(module)
+        self._compiled = Compiled(engine, instance, (memory.limits.min << 16) + _HEADROOM)
+        return self._compiled
+
+
+def _never(handle: int) -> None:
+    raise RuntimeError(f"the component drops its sampler {handle}")
 
 
 def core_module(component: bytes) -> bytes:

@@ -62,15 +62,13 @@ class Core:
         if memory_limit < compiled.least_memory:
             raise OutOfRangeError("memory-limit", str(memory_limit), f"{compiled.least_memory} or more bytes")
         self._store = wasmtime.Store(compiled.engine)
+        self.process.owned.add(self._store)
         self._store.set_limits(memory_size=memory_limit)
         try:
-            intrinsics = wasmtime.Instance(self._store, compiled.intrinsics, [])
-            imports = intrinsics.exports(self._store).by_index
-            self._instance = wasmtime.Instance(self._store, compiled.module, imports)
+            self._instance = compiled.instance.instantiate(self._store)
         except wasmtime.WasmtimeError as error:
             # Every import is there, so what remains is address space.
             raise OutOfMemoryError("memory", "full", f"fewer samplers at a time ({error})") from error
-        self.process.owned.add(self._store)
 
         self.lock = threading.RLock()
         self.broken: str | None = None

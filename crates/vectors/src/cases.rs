@@ -316,8 +316,8 @@ fn failures() -> Vec<Case> {
     for seed in [i64::from(i32::MAX) + 1, i64::from(i32::MIN) - 1] {
         cases.push(case(Config { seed: S64(seed), ..base("dotnet", 10) }, none()));
     }
-    let long = "é".repeat(100);
-    for order in ["", "Feistel", "feistel ", "random", "torch-2.6", "nul\0", &long] {
+    let long = "é\u{1F0A1}".repeat(50);
+    for order in ["", "Feistel", "feistel ", "random", "torch-2.6", "nul\0", "\u{1F0A1}", &long] {
         cases.push(case(base(order, 10), none()));
     }
     for (rank, world) in [(0, 0), (1, 1), (8, 8), (u32::MAX, u32::MAX), (0, u32::MAX)] {
@@ -329,6 +329,23 @@ fn failures() -> Vec<Case> {
             cases.push(case(config, [Call::NumPositions]));
         }
     }
+    // Two rules broken at once: the first one decides.
+    let wrong = Config { seed: S64(i64::MAX), rank: 9, world: 0, ..base("?", u64::MAX) };
+    for (order, samples, world) in [
+        ("?", u64::MAX, 0), ("dotnet", u64::MAX, 0), ("dotnet", 9, 0), ("dotnet", 1 << 31, 3), ("feistel", u64::MAX, 0),
+        ("feistel", MAX_EXACT, 0), ("feistel", MAX_EXACT, 2), ("feistel", 5, 0), ("torch", 1 << 32, 0),
+    ] {
+        cases.push(case(Config { order: order.into(), samples: U64(samples), world, ..wrong.clone() }, none()));
+    }
+    let calls = [
+        Call::Indices32 { start: U64(0), count: (1 << 20) + 1 },
+        Call::Indices32 { start: U64(u64::MAX), count: 1 },
+        Call::Batch32 { batch: U64(0), batch_size: (1 << 20) + 1, drop_last: false },
+        Call::Batch32 { batch: U64(u64::MAX), batch_size: 1, drop_last: false },
+        Call::Batch32 { batch: U64(0), batch_size: 0, drop_last: false },
+        Call::Indices32 { start: U64(0), count: 1 },
+    ];
+    cases.push(case(base("feistel", MAX_EXACT), calls));
     // Every call that can fail, in an empty epoch and in a small one; the sampler works on afterwards.
     for samples in [0, 10] {
         let mut calls = Vec::new();

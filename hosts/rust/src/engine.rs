@@ -18,6 +18,9 @@ static COMPONENT: &[u8] = include_bytes!("../samedeal.wasm");
 /// The least memory limit: what the component begins with, and room for a few windows.
 pub(crate) const LEAST_MEMORY: usize = 32 << 20;
 
+/// How many characters of a name are passed on: one more than what a failure shows.
+const LONGEST_NAME: usize = 65;
+
 /// Compiled at the first use in a process and kept until it ends.
 fn compiled() -> Result<&'static SamedealPre<StoreLimits>, Error> {
     static COMPILED: OnceLock<Result<SamedealPre<StoreLimits>, EngineError>> = OnceLock::new();
@@ -72,7 +75,12 @@ impl Instance {
     }
 
     /// Makes a sampler within the instance.
-    pub(crate) fn sampler(&mut self, config: Config) -> Result<ResourceAny, Error> {
+    pub(crate) fn sampler(&mut self, mut config: Config) -> Result<ResourceAny, Error> {
+        // No order has a name of this length, a failure shows no more of it, and a text that does not fit into the
+        // memory would stop the component before it can say so.
+        if let Some((end, _)) = config.order.char_indices().nth(LONGEST_NAME) {
+            config.order.truncate(end);
+        }
         let config = config.into();
         let made = self.call(|exports, store| exports.sampler().call_constructor(store, &config))?;
         made.map_err(|failure| Error::Failure(failure.into()))

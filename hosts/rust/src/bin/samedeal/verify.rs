@@ -142,24 +142,28 @@ impl Epoch {
             Check {
                 name: "shares",
                 passed: spread <= u64::from(remainder == Remainder::Uneven),
-                found: counted(&self.shares, "samples"),
+                found: counted(&self.shares, "sample", "samples"),
             },
         ];
         if args.batch_size.is_some() {
             let equal = self.steps.len() == 1;
             let hint = if equal { "" } else { "; --remainder drop or pad makes them equal" };
-            checks.push(Check { name: "equal steps", passed: equal, found: counted(&self.steps, "batches") + hint });
+            checks.push(Check {
+                name: "equal steps",
+                passed: equal,
+                found: counted(&self.steps, "batch", "batches") + hint,
+            });
         }
         checks
     }
 }
 
 /// How many ranks have how many.
-fn counted(counts: &BTreeMap<u64, u64>, what: &str) -> String {
-    let parts = counts.iter().map(|(count, ranks)| {
-        let ranks = if *ranks == 1 { "1 rank".to_owned() } else { format!("{} ranks", grouped(*ranks)) };
-        format!("{ranks} with {} {what}", grouped(*count))
-    });
+fn counted(counts: &BTreeMap<u64, u64>, one: &str, many: &str) -> String {
+    let number = |count: u64, one, many| format!("{} {}", grouped(count), if count == 1 { one } else { many });
+    let parts = counts
+        .iter()
+        .map(|(&count, &ranks)| format!("{} with {}", number(ranks, "rank", "ranks"), number(count, one, many)));
     parts.collect::<Vec<_>>().join(", ")
 }
 

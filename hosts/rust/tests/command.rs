@@ -1,0 +1,283 @@
+//! The command, run as a process, on numbers and on Parquet files written here.
+#![cfg(feature = "cli")]
+
+mod files;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use files::Dataset;
+use samedeal::Sampler;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+fn command(arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_samedeal"));
+    command.args(arguments.split_whitespace());
+    command
+}
+
+fn run(arguments: &str) -> Output {
+    command(arguments).output().unwrap()
+}
+
+#[track_caller]
+fn text(arguments: &str) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stderr.is_empty(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[track_caller]
+fn json(arguments: &str) -> Value {
+    serde_json::from_str(&text(arguments)).unwrap()
+}
+
+/// What the command says when it fails, with its exit code.
+#[track_caller]
+fn failing(arguments: &str) -> (i32, String) {
+    let output = run(arguments);
+    assert!(output.stdout.is_empty(), "{arguments}: {}", String::from_utf8_lossy(&output.stdout));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("error: ") && !said.contains("panicked"), "{said}");
+    (output.status.code().unwrap(), said.lines().next().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn numbers_are_those_of_the_library() {
+    let sampler = Sampler::builder(100_000).seed(-3).epoch(2).order("torch").rank(1).world(3).build().unwrap();
+    let deal = "--samples 1e5 --seed -3 --epoch 2 --order torch --rank 1 --world 3";
+    let all: Vec<u64> = sampler.indices(..).unwrap();
+    let lines = text(&format!("indices {deal} --all --format text"));
+    assert!(lines.lines().map(|line| line.parse::<u64>().unwrap()).eq(all.iter().copied()));
+    assert_eq!(json(&format!("indices {deal} --start 7 --count 3 --format json"))["indices"], Value::from(&all[7..10]));
+    let batches = json(&format!("batches {deal} --batch-size 32 --start 5 --count 2 --format json"));
+    assert_eq!(batches["batches"], Value::from([&all[160..192], &all[192..224]].map(Value::from).to_vec()));
+    let print = json(&format!("fingerprint {deal} --json"));
+    assert_eq!(print["fingerprint"], sampler.fingerprint().unwrap());
+    assert_eq!(print["config_fingerprint"], sampler.config_fingerprint().unwrap());
+    assert_eq!(print["config"]["seed"], -3);
+    let place = sampler.locate(all[40], 32).unwrap().unwrap();
+    let found = json(&format!("locate {deal} --batch-size 32 --sample {} --json", all[40]).replace("--rank 1", ""));
+    assert_eq!(found[0]["places"][0]["position"], place.position);
+    assert_eq!((&found[0]["places"][0]["batch"], &found[0]["places"][0]["slot"]), (&1.into(), &8.into()));
+}
+
+#[test]
+fn a_table_shows_a_window_and_how_to_see_more() {
+    let shown = text("indices --samples 1e12");
+    assert_eq!(shown.lines().count(), 3 + 20 + 1 + 1);
+    assert!(shown.contains("20 of the 1,000,000,000,000 samples") && shown.contains("--all"));
+    let padded = text("indices --samples 5 --world 4 --rank 3");
+    assert!(padded.contains("(padding)") && !padded.contains("--all"));
+}
+
+#[test]
+fn arrays_are_numpy_files() {
+    let folder = files::folder("arrays");
+    let path = folder.join("indices.npy");
+    let silent = text(&format!("indices --samples 70_000 --format npy --output {}", path.display()));
+    assert_eq!(silent, "");
+    let bytes = std::fs::read(&path).unwrap();
+    let (header, values) = npy(&bytes);
+    assert_eq!(header.trim_end(), "{'descr': '<i8', 'fortran_order': False, 'shape': (70000,), }");
+    assert_eq!(values, Sampler::new(70_000).unwrap().indices::<u64>(..).unwrap());
+    // Nothing else stays behind, and standard output will do when it is not a terminal.
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    assert_eq!(run("indices --samples 70_000 --format npy").stdout, bytes);
+    let output = run("batches --samples 100 --batch-size 32 --drop-last --format npy");
+    assert!(npy(&output.stdout).0.contains("'shape': (3,32,)"));
+    let (code, said) = failing("batches --samples 100 --batch-size 32 --format npy");
+    assert!(code == 1 && said.contains("--drop-last"), "{said}");
+}
+
+fn npy(bytes: &[u8]) -> (&str, Vec<u64>) {
+    assert_eq!(bytes[..8], *b"\x93NUMPY\x01\x00");
+    let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let (header, values) = bytes[10..].split_at(length);
+    assert_eq!((bytes.len() - values.len()) % 64, 0);
+    let values = values.chunks_exact(8).map(|value| u64::from_le_bytes(value.try_into().unwrap()));
+    (std::str::from_utf8(header).unwrap(), values.collect())
+}
+
+#[test]
+fn a_failed_array_leaves_no_file() {
+    let folder = files::folder("no-array");
+    let output = format!("--format npy --output {}", folder.join("x.npy").display());
+    assert_eq!(failing(&format!("batches --samples 100 --batch-size 32 {output}")).0, 1);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    let (_, said) = failing("indices --samples 9 --format npy --output /nowhere/at/all.npy");
+    assert!(said.contains("/nowhere/at/all.npy"), "{said}");
+}
+
+#[test]
+fn verify_accepts_every_deal() {
+    for remainder in ["drop", "pad", "uneven"] {
+        for layout in ["strided", "contiguous"] {
+            for (samples, world) in [(0, 3), (1, 1), (3, 8), (1000, 7), (70_000, 4)] {
+                let deal = format!("--samples {samples} --world {world} --remainder {remainder} --layout {layout}");
+                let found = json(&format!("verify {deal} --json"));
+                assert_eq!(found["passed"], true, "{deal}: {found}");
+                let dropped = if remainder == "drop" { samples % world } else { 0 };
+                assert_eq!(found["dropped"], dropped, "{deal}");
+                assert_eq!(found["seen"], samples - dropped, "{deal}");
+                let padding = if remainder == "pad" { (world - samples % world) % world } else { 0 };
+                assert_eq!(found["padding"], padding, "{deal}");
+            }
+        }
+    }
+}
+
+#[test]
+fn verify_fails_on_unequal_steps() {
+    let output = run("verify --samples 9 --world 2 --remainder uneven --batch-size 4");
+    assert_eq!(output.status.code(), Some(1));
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains("FAILED") && shown.contains("1 rank with 1 batch, 1 rank with 2 batches"), "{shown}");
+    assert_eq!(
+        json("verify --samples 9 --world 2 --remainder uneven --batch-size 4 --drop-last --json")["passed"],
+        true
+    );
+}
+
+#[test]
+fn files_are_laid_end_to_end_in_the_order_of_their_paths() {
+    let dataset = Dataset::write("laid");
+    let path = dataset.folder.display();
+    let shown = text(&format!("indices {path} --order sequential --all"));
+    let rows = shown.lines().filter(|line| line.contains(".parquet")).map(|line| {
+        let cells = line.trim_matches('│').split('┆').map(str::trim).collect::<Vec<_>>();
+        (Path::new(cells[2]).strip_prefix(&dataset.folder).unwrap().to_str().unwrap().to_owned(), cells[3].to_owned())
+    });
+    let expected = dataset.rows.iter().map(|(file, row, _)| (file.clone(), row.to_string()));
+    assert_eq!(rows.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    let found = json(&format!("verify {path} --world 3 --json"));
+    assert_eq!((&found["passed"], &found["samples"]), (&true.into(), &dataset.rows.len().into()));
+}
+
+#[test]
+fn replay_reads_what_is_dealt() {
+    let dataset = Dataset::write("replay");
+    let path = dataset.folder.display();
+    for (rank, drop_last) in [(0, false), (2, false), (2, true)] {
+        let flag = if drop_last { "--drop-last" } else { "" };
+        let found =
+            json(&format!("replay {path} --seed 5 --rank {rank} --world 3 --batch-size 8 {flag} --format json"));
+        let sampler = Sampler::builder(dataset.rows.len() as u64).seed(5).rank(rank).world(3).build().unwrap();
+        let batches = sampler.batches(8, drop_last).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
+        let order = batches.concat();
+        let mut hash = Sha256::new();
+        for &sample in &order {
+            let text = &dataset.rows[sample as usize].2;
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        }
+        let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!(found["sha256"], sha256);
+        assert_eq!((&found["samples"], &found["batches"]), (&order.len().into(), &batches.len().into()));
+        assert_eq!(found["first"], Value::from(&order[..5]));
+        assert_eq!(found["last"], Value::from(&order[order.len() - 5..]));
+        assert_eq!(found["engine"], format!("rust ({})", samedeal::ENGINE));
+    }
+}
+
+#[test]
+fn replay_for_people_shows_both_ends() {
+    let dataset = Dataset::write("people");
+    let shown = text(&format!("replay {} --order sequential --batch-size 32", dataset.folder.display()));
+    // The files' texts begin with the file and the row.
+    for (sample, is_shown) in [(0, true), (4, true), (5, false), (124, false), (125, true), (129, true)] {
+        let (file, row, _) = &dataset.rows[sample];
+        assert_eq!(shown.contains(&format!(" {file} {row} ")), is_shown, "sample {sample} of {shown}");
+    }
+    assert!(shown.contains("130 samples in 5 batches of 32") && shown.contains("sha256 "), "{shown}");
+}
+
+#[test]
+fn bad_files_are_named() {
+    let dataset = Dataset::write("bad");
+    let folder = dataset.folder.display().to_string();
+    let (code, said) = failing(&format!("replay {folder} --batch-size 4 --column body"));
+    assert!(
+        code == 1 && said.contains("Z.parquet") && said.contains("text, number, words.list.element, note"),
+        "{said}"
+    );
+    for column in ["number", "words.list.element"] {
+        let (_, said) = failing(&format!("replay {folder} --batch-size 4 --column {column}"));
+        assert!(said.contains("does not hold strings"), "{said}");
+    }
+    let (_, said) = failing(&format!("replay {folder} --batch-size 4 --order sequential --column note"));
+    assert!(said.contains("sample 1 has no value"), "{said}");
+    std::fs::write(dataset.folder.join("b/broken.parquet"), b"PAR1 and no more").unwrap();
+    let (code, said) = failing(&format!("indices {folder}"));
+    assert!(code == 1 && said.contains("broken.parquet: cannot be read as Parquet"), "{said}");
+    let empty = files::folder("empty");
+    assert!(failing(&format!("verify {}", empty.display())).1.contains("holds no *.parquet files"));
+    assert!(failing("indices no/such/file.parquet").1.contains("no/such/file.parquet"));
+}
+
+#[test]
+fn refusals_say_which_value_and_what_is_allowed() {
+    for (arguments, said) in [
+        ("indices --samples 10 --rank 4 --world 4", "error: --rank is 4; allowed: 0 to 3"),
+        ("indices --samples 10 --world 0", "error: --world is 0; allowed: 1 to 4294967295"),
+        ("indices --samples 10 --start 11", "error: --start is 11; allowed: 0 to 10"),
+        ("indices --samples 10 --count 11", "error: --count is 11; allowed: 0 to 10 from 0, or --all"),
+        ("batches --samples 10 --batch-size 0", "error: --batch-size is 0; allowed: 1 to 4294967295"),
+        ("verify --samples 10 --batch-size 0", "error: --batch-size is 0; allowed: 1 to 4294967295"),
+        ("locate --samples 10 --sample 10", "error: --sample is 10; allowed: 0 to 9"),
+    ] {
+        assert_eq!(failing(arguments), (1, said.to_owned()));
+    }
+    let (_, said) = failing("indices --samples 9007199254740992");
+    assert!(said.starts_with("error: --samples is 9007199254740992; allowed: 0 to 9007199254740991"), "{said}");
+    assert!(failing("indices --samples 10 --order deal").1.starts_with("error: --order is \"deal\"; known: feistel, "));
+    assert!(failing("verify --samples 9e15").1.contains("1,125,000,000,000,000 bytes"));
+    for arguments in [
+        "indices",
+        "indices --samples -1",
+        "indices --samples 1.7",
+        "indices --samples NaN",
+        "indices --samples 18446744073709551616",
+        "indices --samples 10 data",
+        "indices --samples 10 --rank -1",
+        "indices --samples 10 --rank 4294967296",
+        "indices --samples 10 --seed 9223372036854775808",
+        "indices --samples 10 --remainder keep",
+        "indices --samples 10 --layout diagonal",
+        "locate --samples 10",
+        "batches --samples 10",
+        "verify --samples 10 --drop-last",
+    ] {
+        assert_eq!(failing(arguments).0, 2, "{arguments}");
+    }
+}
+
+#[test]
+fn every_subcommand_has_help_with_examples() {
+    for subcommand in ["indices", "batches", "locate", "fingerprint", "verify", "replay"] {
+        let help = text(&format!("{subcommand} --help"));
+        assert!(help.contains("Examples:") && help.contains(&format!("samedeal {subcommand} ")), "{help}");
+    }
+}
+
+#[test]
+fn every_order_is_listed() {
+    let shown = text("orders");
+    for order in samedeal::orders().unwrap() {
+        assert!(shown.lines().any(|line| line.trim_start_matches('│').trim_start().starts_with(&order)), "{shown}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = command("indices --samples 1e7 --all --format text");
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.success() && !line.is_empty());
+}

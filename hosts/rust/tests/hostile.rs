@@ -1,0 +1,127 @@
+//! Whatever is passed, the answer is a typed failure, and the same sampler still works.
+
+use samedeal::{Error, Failure, FailureKind, Layout, Remainder, Sampler};
+
+/// The failure of a call that must fail, as kind and field.
+#[track_caller]
+fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
+    let error = result.unwrap_err();
+    let Failure { kind, field, .. } = error.failure().unwrap_or_else(|| panic!("{error}")).clone();
+    (kind, field)
+}
+
+fn out_of_range(field: &str) -> (FailureKind, String) {
+    (FailureKind::OutOfRange, field.to_owned())
+}
+
+#[test]
+fn configurations() {
+    let all = 1 << 53;
+    assert_eq!(failing(Sampler::new(all)), out_of_range("samples"));
+    assert_eq!(failing(Sampler::new(u64::MAX)), out_of_range("samples"));
+    assert_eq!(failing(Sampler::builder(all - 1).world(2).build()), out_of_range("samples"));
+    assert_eq!(failing(Sampler::builder(1 << 32).order("torch").build()), out_of_range("samples"));
+    assert_eq!(failing(Sampler::builder(10).world(0).build()), out_of_range("world"));
+    assert_eq!(failing(Sampler::builder(10).world(4).rank(4).build()), out_of_range("rank"));
+    assert_eq!(failing(Sampler::builder(10).rank(u32::MAX).world(u32::MAX).build()), out_of_range("rank"));
+    assert_eq!(failing(Sampler::builder(10).order("dotnet").seed(1 << 31).build()), out_of_range("seed"));
+    assert_eq!(failing(Sampler::builder(10).memory_limit(1 << 20).build()), out_of_range("memory-limit"));
+    for order in ["", "Feistel", "feistel ", "\0", &"x".repeat(1 << 20), "é€😀"] {
+        let error = Sampler::builder(10).order(order).build().unwrap_err();
+        let failure = error.failure().unwrap();
+        assert_eq!((failure.kind, failure.field.as_str()), (FailureKind::UnknownName, "order"));
+        assert!(failure.value.chars().count() <= 64 && order.starts_with(&failure.value));
+        assert!(failure.allowed.starts_with("feistel, "));
+    }
+}
+
+#[test]
+fn a_name_longer_than_the_memory() {
+    let order = "é".repeat(32 << 20);
+    let error = Sampler::builder(10).order(order).memory_limit(32 << 20).build().unwrap_err();
+    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
+    assert_eq!((failure.kind, failure.value.as_str()), (FailureKind::UnknownName, "é".repeat(64).as_str()));
+}
+
+#[test]
+fn names_of_choices() {
+    assert_eq!("uneven".parse(), Ok(Remainder::Uneven));
+    assert_eq!("contiguous".parse(), Ok(Layout::Contiguous));
+    let failure = "Pad".parse::<Remainder>().unwrap_err();
+    assert_eq!(failure.to_string(), "remainder is \"Pad\"; known: drop, pad, uneven");
+    assert_eq!("".parse::<Layout>().unwrap_err().allowed, "strided, contiguous");
+}
+
+#[test]
+fn calls() {
+    let mut sampler = Sampler::builder(10).world(2).build().unwrap();
+    let before = sampler.indices::<u64>(..).unwrap();
+    let wide = sampler.max_window();
+    assert_eq!(failing(sampler.window::<u64>(6, 0)), out_of_range("start"));
+    assert_eq!(failing(sampler.window::<u64>(u64::MAX, u32::MAX)), out_of_range("start"));
+    assert_eq!(failing(sampler.window::<u64>(3, 3)), out_of_range("count"));
+    assert_eq!(failing(sampler.window::<u32>(0, wide + 1)), out_of_range("count"));
+    assert_eq!(failing(sampler.indices::<u64>(0..6)), out_of_range("count"));
+    assert_eq!(failing(sampler.indices::<u64>(..=u64::MAX)), out_of_range("count"));
+    assert_eq!(failing(sampler.indices::<u64>(u64::MAX..)), out_of_range("start"));
+    #[expect(clippy::reversed_empty_ranges, reason = "what is tested")]
+    let reversed = 4..2;
+    assert_eq!(failing(sampler.indices::<u64>(reversed)), out_of_range("count"));
+    assert_eq!(failing(sampler.batch::<u64>(0, 0, false)), out_of_range("batch-size"));
+    assert_eq!(failing(sampler.batch::<u64>(5, 1, false)), out_of_range("batch"));
+    assert_eq!(failing(sampler.batch::<u64>(u64::MAX, u32::MAX, true)), out_of_range("batch"));
+    assert_eq!(failing(sampler.num_batches(0, true)), out_of_range("batch-size"));
+    assert_eq!(failing(sampler.batches(0, true)), out_of_range("batch-size"));
+    assert_eq!(failing(sampler.sample_at(10)), out_of_range("position"));
+    assert_eq!(failing(sampler.locate(10, 1)), out_of_range("sample"));
+    assert_eq!(failing(sampler.locate(0, 0)), out_of_range("batch-size"));
+    assert_eq!(failing(sampler.place_of(u64::MAX, 1)), out_of_range("position"));
+    assert_eq!(failing(sampler.set_rank(2)), out_of_range("rank"));
+    assert_eq!(sampler.config().rank, 0);
+    assert_eq!(sampler.indices::<u64>(..).unwrap(), before);
+}
+
+#[test]
+fn wide_batches_and_narrow_numbers() {
+    let sampler = Sampler::new((1 << 32) + 1).unwrap();
+    assert_eq!(failing(sampler.window::<u32>(0, 1)), out_of_range("samples"));
+    assert_eq!(failing(sampler.batch::<u32>(0, 1, false)), out_of_range("samples"));
+    assert_eq!(failing(sampler.batch::<u64>(0, sampler.max_window() + 1, false)), out_of_range("batch-size"));
+    assert_eq!(sampler.window::<u64>(0, 1).unwrap().len(), 1);
+}
+
+#[test]
+fn a_table_beyond_the_memory_limit() {
+    let mut sampler = Sampler::builder(50_000_000).order("fisher-yates").memory_limit(64 << 20).build().unwrap();
+    let no_memory = (FailureKind::OutOfMemory, "samples".to_owned());
+    for _ in 0..3 {
+        assert_eq!(failing(sampler.window::<u64>(0, 1)), no_memory);
+        assert_eq!(failing(sampler.locate(0, 1)), no_memory);
+        assert_eq!(failing(sampler.fingerprint()), no_memory);
+        // The iterators end after their first error.
+        assert!(sampler.iter().map(failing).eq([no_memory.clone()]));
+        assert!(sampler.batches(8, true).unwrap().map(failing).eq([no_memory.clone()]));
+        sampler.set_epoch(sampler.config().epoch + 1).unwrap();
+        assert_eq!(sampler.num_samples(), 50_000_000);
+        assert_eq!(sampler.num_batches(7, false).unwrap(), 7_142_858);
+        assert_eq!(sampler.config_fingerprint().unwrap().len(), 64);
+    }
+    let wide = Sampler::builder(50_000_000).order("fisher-yates").build().unwrap();
+    assert_eq!(wide.window::<u32>(0, 3).unwrap().len(), 3);
+}
+
+#[test]
+fn the_least_memory_is_enough_for_windows() {
+    let sampler = Sampler::builder(1 << 40).memory_limit(32 << 20).build().unwrap();
+    for start in 0..4 {
+        let window = sampler.window::<u64>(start << 20, sampler.max_window()).unwrap();
+        assert_eq!(window.len(), 1 << 20);
+    }
+}
+
+#[test]
+fn more_indices_than_memory() {
+    let sampler = Sampler::new((1 << 53) - 1).unwrap();
+    assert_eq!(failing(sampler.indices::<u64>(..)), (FailureKind::OutOfMemory, "count".to_owned()));
+    assert_eq!(sampler.indices::<u64>(..3).unwrap().len(), 3);
+}

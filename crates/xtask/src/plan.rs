@@ -167,7 +167,7 @@ fn run_step(action: Box<dyn FnOnce(&Progress) -> Outcome>, label: &str, name: &s
         }
         Err(failure) => {
             progress.finish(&format!("{label:<58} {time:>6} s  FAILED"));
-            print!("{}", progress.tail());
+            print!("{}", progress.excerpt());
             println!("      {}\n      (all of it: {})", failure.why.replace('\n', "\n      "), progress.log_name());
         }
     }

@@ -13,8 +13,9 @@ use crate::project;
 /// Without a terminal, a step that takes longer than this says that it runs, and then again at every `HEARTBEAT`.
 const PATIENCE: Duration = Duration::from_secs(2);
 const HEARTBEAT: Duration = Duration::from_secs(30);
-/// How much of the log is shown when a step fails.
-const TAIL_LINES: usize = 60;
+/// How many lines from either end of a long log are shown when a step fails.
+const HEAD: usize = 12;
+const TAIL: usize = 48;
 
 /// The step that is running.
 pub struct Progress {
@@ -65,16 +66,17 @@ impl Progress {
         self.wait(command.stdout(file).stderr(log))
     }
 
-    /// The end of the log, indented, for people.
-    pub fn tail(&self) -> String {
+    /// The log, indented, for people; of a long one its beginning and its end.
+    pub fn excerpt(&self) -> String {
         let text = self.log_text();
         let lines: Vec<&str> = text.lines().collect();
-        let shown = &lines[lines.len().saturating_sub(TAIL_LINES)..];
-        let mut tail = String::new();
-        for line in shown {
-            tail.extend(["      | ", line, "\n"]);
+        let left_out = lines.len().saturating_sub(HEAD + TAIL);
+        let indent = |lines: &[&str]| lines.iter().map(|line| format!("      | {line}\n")).collect::<String>();
+        if left_out == 0 {
+            return indent(&lines);
         }
-        tail
+        let (head, tail) = (&lines[..HEAD], &lines[HEAD + left_out..]);
+        format!("{}      | ... {left_out} lines ...\n{}", indent(head), indent(tail))
     }
 
     /// Replaces the passing line of a terminal by a lasting one.

@@ -54,11 +54,14 @@ pub fn rust_lints() -> Step {
 pub fn npm_packages(progress: &Progress, folder: &str) -> Outcome {
     let lock = format!("{folder}/package-lock.json");
     let node = machine::answer(&mut project::program("node", &["--version"])).unwrap_or_default();
-    let stamp = Stamp::of(&format!("npm-{}", folder.replace('/', "-")), &[&lock], &node)?;
+    let stamp =
+        Stamp::of(&format!("npm-{}", folder.replace('/', "-")), &[&lock, &format!("{folder}/package.json")], &node)?;
     if stamp.is_current() && project::path(folder).join("node_modules").is_dir() {
         return Ok(Report::note(UP_TO_DATE));
     }
-    progress.run(&mut project::npm(folder, &["ci", "--no-audit", "--no-fund"]))?;
+    // The versions of the lock file, which stays as it is. `npm ci` would refuse a lock file that was written where the
+    // registry lacks optional packages of other platforms.
+    progress.run(&mut project::npm(folder, &["install", "--no-save", "--no-audit", "--no-fund"]))?;
     stamp.record()?;
     Ok(Report::note(format!("installed in {folder}/node_modules")))
 }

@@ -1,27 +1,31 @@
 //! Aligned tables for people.
 
-/// Lines of columns, two spaces apart, under a heading; numbers stand to the right.
+/// Lines of columns, two spaces apart, under a heading; a column of numbers alone stands to the right.
 pub fn render(heading: &[Vec<String>], rows: &[Vec<String>]) -> String {
     let all = || heading.iter().chain(rows);
-    let columns = all().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0))
+    let columns: Vec<(usize, bool)> = (0..all().map(Vec::len).max().unwrap_or(0))
+        .map(|column| {
+            let width = all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+            (width, rows.iter().filter_map(|row| row.get(column)).all(|cell| is_number(cell)))
+        })
         .collect();
+    let pad = |(cell, &(width, right)): (&String, &(usize, bool))| {
+        if right { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+    };
     let line = |row: &Vec<String>| {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| pad(cell, width)).collect();
+        let cells: Vec<String> = row.iter().zip(&columns).map(pad).collect();
         format!("{}\n", cells.join("  ").trim_end())
     };
-    let rule = "-".repeat(widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1));
+    let width = columns.iter().map(|(width, _)| width + 2).sum::<usize>().saturating_sub(2);
     let mut text: String = heading.iter().map(line).collect();
-    text.extend([rule.as_str(), "\n"]);
+    text.extend(["-".repeat(width).as_str(), "\n"]);
     text.extend(rows.iter().map(line));
     text
 }
 
-fn pad(cell: &str, width: usize) -> String {
-    let number = cell.starts_with(|first: char| first.is_ascii_digit())
-        && cell.chars().all(|character| character.is_ascii_digit() || matches!(character, '.' | ','));
-    if number { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+fn is_number(cell: &str) -> bool {
+    cell.starts_with(|first: char| first.is_ascii_digit())
+        && cell.chars().all(|character| character.is_ascii_digit() || matches!(character, '.' | ','))
 }
 
 /// `17012` as `17,012`; a text that is no whole number stays as it is.
@@ -49,8 +53,10 @@ mod tests {
 
     #[test]
     fn columns_align() {
-        let text = render(&[row(&["", "rust"])], &[row(&["samples", "7"]), row(&["order", "feistel"])]);
-        assert_eq!(text, "         rust\n----------------\nsamples        7\norder    feistel\n");
+        let rows = [row(&["samples", "7", "7"]), row(&["order", "feistel", "1,024"])];
+        let expected = "         rust      node\n-----------------------\n\
+                        samples  7            7\norder    feistel  1,024\n";
+        assert_eq!(render(&[row(&["", "rust", "node"])], &rows), expected);
     }
 
     #[test]

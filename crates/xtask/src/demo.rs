@@ -24,17 +24,17 @@ const HOSTS: &[(&str, &[&str])] = &[
     ("Python", &["target/venv/bin/python", "tests/demo/replay.py"]),
     ("Node", &["node", "tests/demo/replay.mjs"]),
 ];
-/// What the reader can try next, and why; `proof` runs every line.
+/// What the reader can try next with the files (`DIR`) that were replayed, and why; `proof` runs every line.
 const NEXT: &[(&str, &str)] = &[
     (
-        "target/release/samedeal batches target/demo/data --world 4 --rank 3 --batch-size 32",
-        "which samples, batch by batch",
+        "target/release/samedeal batches DIR --world 4 --rank 3 --batch-size 32",
+        "which samples a rank sees, batch by batch",
     ),
     (
-        "target/release/samedeal locate target/demo/data --world 4 --batch-size 32 --sample 1234",
-        "when and where sample 1234 is seen",
+        "target/release/samedeal locate DIR --world 4 --batch-size 32 --sample 0",
+        "when and where the first sample is seen",
     ),
-    ("target/release/samedeal verify --samples 1000003 --world 8 --epoch 5", "an epoch of a million, all ranks"),
+    ("target/release/samedeal verify DIR --world 8 --epoch 5", "another epoch, dealt to eight ranks"),
 ];
 
 /// What to replay.
@@ -92,6 +92,7 @@ pub fn proof() -> Vec<Step> {
     let mut steps = steps(Options { folder: DATA.into(), column: "text".into(), ranks, own_data: false });
     steps.push(Step::checked("demo: what to try next", |progress| {
         for (line, _) in NEXT {
+            let line = line.replace("DIR", DATA);
             progress.run(&mut project::words(&line.split(' ').collect::<Vec<_>>()))?;
         }
         let counts = Counts { passed: NEXT.len() as u64, ..Counts::default() };
@@ -156,6 +157,10 @@ fn compare(ranks: &[u32]) -> Outcome {
         let mut replays = Vec::new();
         for (host, _) in HOSTS {
             let text = fs::read_to_string(output_of(host, rank)).map_err(|error| format!("{host}: {error}"))?;
+            if text.is_empty() {
+                problems.push(format!("rank {rank}: {host} has no result"));
+                continue;
+            }
             let fields = flat::fields(&text).map_err(|why| format!("{host}, rank {rank}: {why}"))?;
             replays.push(Replay { host: host.to_string(), fields });
         }
@@ -177,7 +182,7 @@ fn output_of(host: &str, rank: u32) -> String {
 fn closing(options: &Options) -> String {
     let mut text = String::from("Three languages, one deal. What to try next:\n\n");
     for (line, why) in NEXT {
-        text += &format!("  # {why}\n  {line}\n");
+        text += &format!("  # {why}\n  {}\n", line.replace("DIR", &quoted(&options.folder)));
     }
     if !options.own_data {
         text += "  # the same demo on Parquet files of your own\n  cargo xtask demo DIR --column NAME --all\n";
@@ -190,9 +195,21 @@ fn closing(options: &Options) -> String {
     text
 }
 
+/// A path as one word of a shell.
+fn quoted(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    if path.bytes().all(plain) { path.into() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_quoted_where_a_shell_would_part_them() {
+        assert_eq!(quoted("target/demo/data"), "target/demo/data");
+        assert_eq!(quoted("/my data/it's"), r"'/my data/it'\''s'");
+    }
 
     #[test]
     fn options_are_read() {

@@ -38,7 +38,6 @@ struct Sampler(RefCell<core_::Sampler>);
 
 impl sampling::GuestSampler for Sampler {
     fn new(config: sampling::Config) -> Result<Self, types::Failure> {
-        runtime::check_headroom()?;
         let config = core_::Config {
             samples: config.samples,
             seed: config.seed,
@@ -105,12 +104,10 @@ impl sampling::GuestSampler for Sampler {
     }
 
     fn indices(&self, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {
-        runtime::check_headroom()?;
         Ok(self.0.borrow().indices(start, count)?)
     }
 
     fn indices32(&self, start: u64, count: u32) -> Result<Vec<u32>, types::Failure> {
-        runtime::check_headroom()?;
         Ok(self.0.borrow().indices(start, count)?)
     }
 
@@ -119,12 +116,10 @@ impl sampling::GuestSampler for Sampler {
     }
 
     fn batch(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<u64>, types::Failure> {
-        runtime::check_headroom()?;
         Ok(self.0.borrow().batch(batch, batch_size, drop_last)?)
     }
 
     fn batch32(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<u32>, types::Failure> {
-        runtime::check_headroom()?;
         Ok(self.0.borrow().batch(batch, batch_size, drop_last)?)
     }
 

@@ -1,10 +1,7 @@
 //! What a component without the standard library has to bring itself, so that it imports nothing.
 #![allow(unsafe_code)]
 
-use alloc::alloc::{Layout, alloc, dealloc, realloc};
-use alloc::string::ToString;
-
-use crate::bindings::exports::samedeal::deal::types::{Failure, FailureKind};
+use alloc::alloc::{Layout, alloc, realloc};
 
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
@@ -36,27 +33,4 @@ unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, n
         core::arch::wasm32::unreachable()
     }
     block
-}
-
-/// Small allocations (a handle, an error's text) cannot report that there is no memory. Fails while enough for all
-/// of those that one call makes is still left, so that filled memory is an error and never a trap.
-pub fn check_headroom() -> Result<(), Failure> {
-    const HEADROOM: Layout = Layout::new::<[u8; 64 << 10]>();
-    // SAFETY: the layout is not empty, and the block is returned with the layout that it was asked for with.
-    let found = unsafe {
-        let block = alloc(HEADROOM);
-        if !block.is_null() {
-            dealloc(block, HEADROOM);
-        }
-        !block.is_null()
-    };
-    if found {
-        return Ok(());
-    }
-    Err(Failure {
-        kind: FailureKind::OutOfMemory,
-        field: "memory".to_string(),
-        value: "full".to_string(),
-        allowed: "fewer samplers at a time, or smaller ones".to_string(),
-    })
 }

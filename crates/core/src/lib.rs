@@ -17,6 +17,7 @@ mod deal;
 mod failure;
 mod fingerprint;
 mod key;
+mod memory;
 mod order;
 mod sampler;
 

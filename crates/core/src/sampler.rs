@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::cell::OnceCell;
 
 use crate::fingerprint::{self, Fingerprint};
+use crate::memory::has_headroom;
 use crate::{Config, Deal, Failure, Index, Order, Place};
 
 /// The most indices that one call hands out.
@@ -28,7 +29,11 @@ pub struct Sampler {
 impl Sampler {
     /// Checks the configuration, in O(1).
     pub fn new(config: Config) -> Result<Self, Failure> {
-        Ok(Self { config, deal: config.deal()?, order: OnceCell::new() })
+        let deal = config.deal()?;
+        if !has_headroom() {
+            return Err(Failure::out_of_memory("memory", "full", "fewer samplers at a time, or smaller ones"));
+        }
+        Ok(Self { config, deal, order: OnceCell::new() })
     }
 
     /// The configuration as it stands.

@@ -40,21 +40,3 @@ impl From<Thrown> for JsValue {
         object.into()
     }
 }
-
-/// Small allocations (a sampler, an error's text) cannot report that there is no memory. Fails while enough for all
-/// of those that one call makes is still left, so that filled memory is an error and never a trap.
-pub fn check_headroom() -> Result<(), Thrown> {
-    const HEADROOM: usize = 64 << 10;
-    let mut block = Vec::<u8>::new();
-    let found = block.try_reserve_exact(HEADROOM);
-    // An allocation that nothing looks at may be left out, and then proves nothing.
-    core::hint::black_box(&mut block);
-    found.map_err(|_| {
-        Thrown(Failure {
-            kind: Kind::OutOfMemory,
-            field: "memory",
-            value: "full".to_string(),
-            allowed: "fewer samplers at a time, or smaller ones".to_string(),
-        })
-    })
-}

@@ -9,7 +9,7 @@ mod failure;
 use samedeal_core::{Config, Layout, MAX_WINDOW, OrderId, Remainder};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use failure::{Object, Thrown, check_headroom};
+use failure::{Object, Thrown};
 
 /// The names of the orders, the default first.
 #[wasm_bindgen]
@@ -42,7 +42,6 @@ impl Sampler {
         remainder: u8,
         layout: u8,
     ) -> Result<Self, Thrown> {
-        check_headroom()?;
         let config = Config {
             samples,
             seed,
@@ -131,13 +130,11 @@ impl Sampler {
 
     /// A window of this rank's samples.
     pub fn indices(&self, start: u64, count: u32) -> Result<Vec<u64>, Thrown> {
-        check_headroom()?;
         Ok(self.0.indices(start, count)?)
     }
 
     /// The same in half the bytes, for at most 2^32 samples.
     pub fn indices32(&self, start: u64, count: u32) -> Result<Vec<u32>, Thrown> {
-        check_headroom()?;
         Ok(self.0.indices(start, count)?)
     }
 
@@ -149,13 +146,11 @@ impl Sampler {
 
     /// One batch of this rank.
     pub fn batch(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<u64>, Thrown> {
-        check_headroom()?;
         Ok(self.0.batch(batch, batch_size, drop_last)?)
     }
 
     /// The same in half the bytes, for at most 2^32 samples.
     pub fn batch32(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<u32>, Thrown> {
-        check_headroom()?;
         Ok(self.0.batch(batch, batch_size, drop_last)?)
     }
 

@@ -2,6 +2,7 @@ use alloc::vec::Vec;
 
 use super::Index;
 use crate::Failure;
+use crate::memory::has_headroom;
 
 /// An order held in memory: the sample at every position.
 pub(super) struct Table(Vec<u32>);
@@ -10,9 +11,11 @@ impl Table {
     /// Begins with the samples in their own order, for `shuffle` to permute.
     pub(super) fn new(samples: u32, shuffle: impl FnOnce(&mut [u32])) -> Result<Self, Failure> {
         let mut values = Vec::new();
-        values.try_reserve_exact(samples as usize).map_err(|_| {
-            Failure::out_of_memory("samples", samples, "what fits into memory at 4 bytes a sample, or another order")
-        })?;
+        if values.try_reserve_exact(samples as usize).is_err() || !has_headroom() {
+            drop(values);
+            let allowed = "what fits into memory at 4 bytes a sample, or another order";
+            return Err(Failure::out_of_memory("samples", samples, allowed));
+        }
         values.extend(0..samples);
         shuffle(&mut values);
         Ok(Self(values))

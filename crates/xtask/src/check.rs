@@ -22,7 +22,7 @@ pub fn plan() -> Plan {
 
 fn lints() -> Vec<Step> {
     vec![
-        lint("Rust format", || project::cargo(&["fmt", "--all", "--check"])),
+        lint("Rust format", || project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])),
         lint("Rust lints", || {
             let mut command = project::cargo(&["clippy", "--release", "--all-targets"]);
             command.args(project::HOST_CRATES).args(["--", "-D", "warnings"]);

@@ -19,16 +19,15 @@ pub fn python() -> String {
 pub fn check() -> Outcome {
     let mut found = Vec::new();
     let mut missing = Vec::new();
-    let wanted = |least: (u32, u32)| format!("{}.{} or newer", least.0, least.1);
     let mut need = |what: &str, version: Option<String>, least: (u32, u32), advice: &str| match version {
         Some(version) if at_least(&version, least) => found.push(format!("{what} {version}")),
-        Some(version) => missing.push(format!("{what} {} (this is {version}): {advice}", wanted(least))),
-        None => missing.push(format!("{what} {}: {advice}", wanted(least))),
+        Some(version) => missing.push(format!("{what} {}.{} (this is {version}): {advice}", least.0, least.1)),
+        None => missing.push(format!("{what}: {advice}")),
     };
     let python_version = "import sys; print('%d.%d.%d' % sys.version_info[:3])";
-    let python_advice = "install python3 (Debian: `apt-get install python3 python3-venv`), or set PYTHON to one";
+    let python_advice = "install 3.10 or newer (Debian: `apt-get install python3 python3-venv`), or set PYTHON to it";
     need("Python", answer(&mut project::program(python(), &["-c", python_version])), PYTHON, python_advice);
-    let node_advice = "install it from https://nodejs.org";
+    let node_advice = "install 20 or newer from https://nodejs.org";
     need("Node", answer(&mut project::program("node", &["--version"])), NODE, node_advice);
     need("npm", answer(&mut project::npm("", &["--version"])), (0, 0), "it comes with Node: https://nodejs.org");
     if answer(&mut project::program(python(), &["-c", "import venv, ensurepip; print('there')"])).is_none() {

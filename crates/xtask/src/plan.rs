@@ -167,8 +167,10 @@ fn run_step(action: Box<dyn FnOnce(&Progress) -> Outcome>, label: &str, name: &s
         }
         Err(failure) => {
             progress.finish(&format!("{label:<58} {time:>6} s  FAILED"));
-            print!("{}", progress.excerpt());
-            println!("      {}\n      (all of it: {})", failure.why.replace('\n', "\n      "), progress.log_name());
+            println!("{}      {}", progress.excerpt(), failure.why.replace('\n', "\n      "));
+            if !progress.log_text().is_empty() {
+                println!("      (all of it: {})", progress.log_name());
+            }
         }
     }
     (outcome, time)

@@ -9,9 +9,19 @@ pub(super) fn order(samples: u32, seed: i64, epoch: u64) -> Result<Table, Failur
     Table::new(samples, |values| shuffle(values, &mut Words::new("fisher-yates", seed, epoch, 0)))
 }
 
-/// Shuffles at most 2^32 - 1 values.
+/// Shuffles at most 2^32 - 1 values. The draws of many swaps are made ahead, in the same order, so that the processor waits for
+/// several places of a large list at once.
 pub(super) fn shuffle<T>(values: &mut [T], words: &mut Words) {
-    for i in (1..values.len()).rev() {
-        values.swap(i, words.below(i as u32 + 1) as usize);
+    let mut ahead = [0; 512];
+    let mut end = values.len();
+    while end > 1 {
+        let count = ahead.len().min(end - 1);
+        for (draw, bound) in ahead[..count].iter_mut().zip((1..=end).rev()) {
+            *draw = words.below(bound as u32);
+        }
+        for (&draw, i) in ahead[..count].iter().zip((0..end).rev()) {
+            values.swap(i, draw as usize);
+        }
+        end -= count;
     }
 }

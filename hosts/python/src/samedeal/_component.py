@@ -44,9 +44,10 @@ class Compiled(NamedTuple):
 class Process:
     """The compiled component of this process, and what has been made from it. A forked child gets a new one."""
 
-    def __init__(self, artefact: bytes | None = None) -> None:
+    def __init__(self, artefact: bytes | None = None, *, forked: bool = False) -> None:
         self.owned: WeakSet[Any] = WeakSet()
         self._artefact = artefact
+        self._forked = forked
         self._compiled: Compiled | None = None
         # Held while something is made that is made once: it nests, samplers upon the compiled component.
         self.lock = threading.RLock()
@@ -68,7 +69,7 @@ class Process:
         for thing in things:
             # Another thread of the parent may have been inside of it, so that its locks stay closed here for ever.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
-        return Process(self._artefact)
+        return Process(self._artefact, forked=True)
 
     def _try_to_compile(self) -> None:
         # What fails here fails again in the thread that is waiting for it, which can tell.
@@ -77,8 +78,8 @@ class Process:
 
     def _compile(self) -> Compiled:
         config = wasmtime.Config()
-        # The threads of a parallel compilation do not outlive a fork, and compiling would then wait for them.
-        config.parallel_compilation = False
+        # The threads of a parallel compilation do not outlive a fork: compiling in the child would wait for them for ever.
+        config.parallel_compilation = not self._forked
         engine = wasmtime.Engine(config)
         if self._artefact is None:
             module = wasmtime.Module(engine, core_module(PATH.read_bytes()))

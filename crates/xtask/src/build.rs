@@ -21,7 +21,7 @@ pub fn steps() -> Vec<Step> {
         Step::needed("web build", web),
         Step::needed("npm package", npm_package),
         Step::needed("Rust host and tools", |progress| {
-            progress.run(project::cargo(&["build", "--release", "--bins"]).args(project::HOST_CRATES))?;
+            progress.run(project::cargo(&["build", "--release", "--bins", "--examples"]).args(project::HOST_CRATES))?;
             Ok(Report::note("target/release/samedeal"))
         }),
     ]

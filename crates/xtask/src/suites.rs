@@ -25,8 +25,12 @@ pub fn plan() -> Plan {
 pub fn steps() -> Vec<Step> {
     let mut steps = vec![
         suite("Rust tests", || cargo_test(&["--lib", "--bins", "--tests", "--examples"], &["--include-ignored"])),
+        suite("core with checked arithmetic", || {
+            project::cargo(&["test", "--package", "samedeal-core", "--test", "properties", "--test", "originals"])
+        }),
         suite("Rust examples in the documentation", || cargo_test(&["--doc"], &[])),
         vectors(true),
+        suite("README", || pytest("target/venv", "tests/readme")),
         suite("second implementation", || pytest("target/venv", "tests/reference")),
         suite("Python host", || {
             let mut command = pytest("target/venv", "hosts/python/tests");

@@ -1,0 +1,66 @@
+"""What the README shows is what happens: the same numbers in three languages, and from the command."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def block(language: str) -> str:
+    """The first block of code in a language."""
+    found = re.search(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    assert found, language
+    return found[1]
+
+
+def output(*command: str | Path) -> str:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def numbers(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"(?<![\w.])\d+(?![\w.])", text)]
+
+
+def batch_by_the_command() -> list[int]:
+    """Batch 31,000 of epoch 1, as the command that the README shows prints it, one number a line."""
+    line = next(line for line in README.splitlines() if line.startswith("$ samedeal batches"))
+    words = line.removeprefix("$ samedeal ").split()
+    return numbers(output(ROOT / "target/release/samedeal", *words, "--format", "text"))
+
+
+def test_python() -> None:
+    *batch, rank, number, slot = numbers(output(sys.executable, "-c", block("python")))
+    assert batch == batch_by_the_command()
+    where = output(
+        ROOT / "target/release/samedeal",
+        *"locate --samples 10000000 --seed 42 --epoch 1 --world 8 --batch-size 32 --sample 1234 --json".split(),
+    )
+    assert (rank, number, slot) == tuple(int(re.search(rf'"{name}":\s*(\d+)', where)[1]) for name in ("rank", "batch", "slot"))
+
+
+def test_javascript() -> None:
+    script = ROOT / "hosts/js/dist/readme.mjs"  # within the package, whose own name resolves there
+    script.write_text(block("js"), encoding="utf-8")
+    try:
+        text = output("node", script)
+    finally:
+        script.unlink()
+    assert numbers(text.split("[", 1)[1].split("]", 1)[0]) == batch_by_the_command()
+
+
+def test_rust() -> None:
+    assert (ROOT / "hosts/rust/examples/readme.rs").read_text(encoding="utf-8") == block("rust")
+    text = output(ROOT / "target/release/examples/readme")
+    assert numbers(text.splitlines()[-1].split("]", 1)[0]) == batch_by_the_command()
+
+
+def test_links() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert target.startswith("https://") or (ROOT / target).exists(), target

@@ -155,7 +155,7 @@ impl From<core_::Failure> for types::Failure {
         let kind = match kind {
             core_::Kind::UnknownName => types::FailureKind::UnknownName,
             core_::Kind::OutOfMemory => types::FailureKind::OutOfMemory,
-            _ => types::FailureKind::OutOfRange,
+            core_::Kind::OutOfRange => types::FailureKind::OutOfRange,
         };
         Self { kind, field: field.to_string(), value, allowed }
     }

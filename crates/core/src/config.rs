@@ -13,7 +13,8 @@ pub const MAX_EXACT: u64 = (1 << 53) - 1;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Number of samples in the dataset, 0 to 2^53 - 1 (2^32 - 1 for the orders that hold a table).
+    /// Number of samples in the dataset, 0 to 2^53 - 1 (2^32 - 1 for the orders that hold a table, 2^31 - 1 for
+    /// [`OrderId::Dotnet`]).
     pub samples: u64,
     /// Seed of the order; with [`OrderId::Dotnet`] an `i32`.
     pub seed: i64,

@@ -3,7 +3,6 @@ use core::fmt;
 
 /// The kinds of failure: what a program branches on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Kind {
     /// A number is outside its range.
     OutOfRange,
@@ -11,6 +10,17 @@ pub enum Kind {
     UnknownName,
     /// There is no memory for what was asked.
     OutOfMemory,
+}
+
+impl Kind {
+    /// The name of the kind in the WIT interface.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OutOfRange => "out-of-range",
+            Self::UnknownName => "unknown-name",
+            Self::OutOfMemory => "out-of-memory",
+        }
+    }
 }
 
 /// The one error of this crate: which value was wrong and what is allowed.

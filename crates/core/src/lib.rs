@@ -4,8 +4,9 @@
 //! An [`order`](Order) maps every position of an epoch to a sample; a [`Deal`] says which positions belong to which
 //! rank; a [`Sampler`] is the two together. `SPEC.md` of the repository defines every value down to the bit.
 //!
-//! The crate is `no_std`, has no unsafe code, and nothing that a caller passes makes it panic: every failure is a
-//! [`Failure`] that names the value at fault and what is allowed.
+//! The crate is `no_std`, has no unsafe code, and nothing that a caller passes to a [`Sampler`] makes it panic: every
+//! failure is a [`Failure`] that names the value at fault and what is allowed. ([`Order`], below it, is for tests and
+//! measurements, and relies on positions that a sampler has checked.)
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -31,7 +31,7 @@ impl Sampler {
     pub fn new(config: Config) -> Result<Self, Failure> {
         let deal = config.deal()?;
         if !has_headroom() {
-            return Err(Failure::out_of_memory("memory", "full", "fewer samplers at a time, or smaller ones"));
+            return Err(Failure::out_of_memory("samples", config.samples, "fewer samplers at a time, or smaller ones"));
         }
         Ok(Self { config, deal, order: OnceCell::new() })
     }
@@ -77,7 +77,7 @@ impl Sampler {
             return Err(Failure::out_of_range("count", count, format!("0 to {most} from {start}")));
         }
         self.check_width::<T>()?;
-        self.window(start, count)
+        self.window(start, count, ("count", count))
     }
 
     /// How many batches this rank gets: rounded down with `drop_last`, else up. Failures: `batch-size`.
@@ -96,7 +96,7 @@ impl Sampler {
             return Err(Failure::out_of_range("batch-size", batch_size, format!("1 to {MAX_WINDOW} in one piece")));
         }
         self.check_width::<T>()?;
-        self.window(start, count as u32)
+        self.window(start, count as u32, ("batch-size", batch_size))
     }
 
     /// The sample at a global position, whichever rank it is dealt to. Failures: `position`.
@@ -149,12 +149,12 @@ impl Sampler {
         Ok(self.order.get_or_init(|| order))
     }
 
-    /// A run that was found to lie within this rank's samples and the widest window.
-    fn window<T: Index>(&self, start: u64, count: u32) -> Result<Vec<T>, Failure> {
+    /// A run that was found to lie within this rank's samples and the widest window. `asked` is what the caller named.
+    fn window<T: Index>(&self, start: u64, count: u32, asked: (&'static str, u32)) -> Result<Vec<T>, Failure> {
         let order = self.order()?;
         let mut out = Vec::new();
         out.try_reserve_exact(count as usize)
-            .map_err(|_| Failure::out_of_memory("count", count, "a smaller window"))?;
+            .map_err(|_| Failure::out_of_memory(asked.0, asked.1, "fewer at a time"))?;
         out.resize(count as usize, T::default());
         self.fill(order, start, &mut out);
         Ok(out)

@@ -92,11 +92,8 @@ fn look(samples: u64) -> Vec<Call> {
 }
 
 fn orders(order: &str) -> Vec<Case> {
-    let seeds: Vec<i64> = if order == "dotnet" {
-        vec![0, 1, 42, -7, i32::MAX.into(), i32::MIN.into()]
-    } else {
-        SEEDS.to_vec()
-    };
+    let seeds: Vec<i64> =
+        if order == "dotnet" { vec![0, 1, 42, -7, i32::MAX.into(), i32::MIN.into()] } else { SEEDS.to_vec() };
     let mut cases = Vec::new();
     // Every small size: one permutation each.
     for samples in 0..=17 {
@@ -227,10 +224,10 @@ fn inverse() -> Vec<Case> {
                 let places = (0..15).map(|position| Call::PlaceOf { position: U64(position), batch_size: 2 });
                 let samples = (0..15).map(|position| Call::SampleAt { position: U64(position) });
                 cases.push(case(config(12, 5), all.chain(places).chain(samples)));
-                cases.push(case(config(3, 11), (0..3).map(locate).chain([Call::PlaceOf {
-                    position: U64(10),
-                    batch_size: 1,
-                }])));
+                cases.push(case(
+                    config(3, 11),
+                    (0..3).map(locate).chain([Call::PlaceOf { position: U64(10), batch_size: 1 }]),
+                ));
             }
         }
     }
@@ -292,8 +289,13 @@ fn fingerprints() -> Vec<Case> {
     for remainder in ["drop", "pad", "uneven"] {
         for layout in ["strided", "contiguous"] {
             for rank in 0..3 {
-                let deal =
-                    Config { rank, world: 3, remainder: remainder.into(), layout: layout.into(), ..base("feistel", 5_000) };
+                let deal = Config {
+                    rank,
+                    world: 3,
+                    remainder: remainder.into(),
+                    layout: layout.into(),
+                    ..base("feistel", 5_000)
+                };
                 cases.push(case(deal, both));
             }
         }
@@ -332,8 +334,15 @@ fn failures() -> Vec<Case> {
     // Two rules broken at once: the first one decides.
     let wrong = Config { seed: S64(i64::MAX), rank: 9, world: 0, ..base("?", u64::MAX) };
     for (order, samples, world) in [
-        ("?", u64::MAX, 0), ("dotnet", u64::MAX, 0), ("dotnet", 9, 0), ("dotnet", 1 << 31, 3), ("feistel", u64::MAX, 0),
-        ("feistel", MAX_EXACT, 0), ("feistel", MAX_EXACT, 2), ("feistel", 5, 0), ("torch", 1 << 32, 0),
+        ("?", u64::MAX, 0),
+        ("dotnet", u64::MAX, 0),
+        ("dotnet", 9, 0),
+        ("dotnet", 1 << 31, 3),
+        ("feistel", u64::MAX, 0),
+        ("feistel", MAX_EXACT, 0),
+        ("feistel", MAX_EXACT, 2),
+        ("feistel", 5, 0),
+        ("torch", 1 << 32, 0),
     ] {
         cases.push(case(Config { order: order.into(), samples: U64(samples), world, ..wrong.clone() }, none()));
     }

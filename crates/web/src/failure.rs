@@ -1,6 +1,6 @@
 //! How failures cross: as plain objects, thrown.
 
-use samedeal_core::{Failure, Kind};
+use samedeal_core::Failure;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -27,13 +27,8 @@ impl From<Failure> for Thrown {
 
 impl From<Thrown> for JsValue {
     fn from(Thrown(Failure { kind, field, value, allowed }): Thrown) -> Self {
-        let kind = match kind {
-            Kind::UnknownName => "unknown-name",
-            Kind::OutOfMemory => "out-of-memory",
-            _ => "out-of-range",
-        };
         let object = Object::new();
-        object.set("kind", kind.into());
+        object.set("kind", kind.name().into());
         object.set("field", field.into());
         object.set("value", value.into());
         object.set("allowed", allowed.into());

@@ -89,11 +89,5 @@ fn place(place: core::Place) -> Value {
 
 fn failure(failure: core::Failure) -> Failure {
     let core::Failure { kind, field, value, allowed } = failure;
-    let kind = match kind {
-        core::Kind::OutOfRange => "out-of-range",
-        core::Kind::UnknownName => "unknown-name",
-        core::Kind::OutOfMemory => "out-of-memory",
-        other => panic!("no kind: {other:?}"),
-    };
-    Failure { kind: kind.into(), field: field.into(), value, allowed }
+    Failure { kind: kind.name().into(), field: field.into(), value, allowed }
 }

@@ -1,6 +1,6 @@
 //! `dotnet`: `for (i = n - 1; i > 0; i--) { j = random.Next(0, i + 1); swap }` with `new System.Random(seed + epoch)`,
-//! whose seeded form is the same in every .NET: Knuth's subtractive generator (The Art of Computer Programming,
-//! volume 2, 3.2.2) in 32-bit integers, one of its signs wrong, kept for compatibility.
+//! whose seeded form is the same in every .NET: the subtractive generator of Knuth (The Art of Computer Programming,
+//! volume 2, 3.2.2) in 32-bit integers, with a lag of 21 where Knuth has 31, kept for compatibility.
 
 use super::table::Table;
 use crate::Failure;

@@ -17,11 +17,10 @@ use torch::Release;
 
 /// The name of an order, which is its definition: the same name means the same values for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum OrderId {
     /// `feistel`: pseudo-random, random access and inverse in O(1) time and memory. The default.
     Feistel,
-    /// `fisher-yates`: exactly uniform, 4 bytes of memory a sample.
+    /// `fisher-yates`: unbiased, every order as likely as any other up to the generator; 4 bytes of memory a sample.
     FisherYates,
     /// `sequential`: position p is sample p.
     Sequential,
@@ -37,15 +36,8 @@ pub enum OrderId {
 
 impl OrderId {
     /// Every order, the default first.
-    pub const ALL: [Self; 7] = [
-        Self::Feistel,
-        Self::FisherYates,
-        Self::Sequential,
-        Self::Torch,
-        Self::Torch25,
-        Self::Python,
-        Self::Dotnet,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Feistel, Self::FisherYates, Self::Sequential, Self::Torch, Self::Torch25, Self::Python, Self::Dotnet];
 
     /// The name of the order.
     pub const fn name(self) -> &'static str {
@@ -111,7 +103,8 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// The order of one epoch: a bijection of positions and samples, both 0 to samples - 1.
+/// The order of one epoch: a bijection of positions and samples, both 0 to samples - 1. Its methods do not check what
+/// they are given, and may panic, or answer without meaning, beyond that range; a [`Sampler`](crate::Sampler) checks.
 pub struct Order(Kind);
 
 /// One of them for a sampler: that a small one takes as much room as a large one costs nothing.

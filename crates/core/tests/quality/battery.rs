@@ -22,9 +22,8 @@ impl Finding {
 }
 
 /// Few samples, the smallest networks (full and not), squares, and up to 10^9 and beyond.
-pub const SIZES: [u64; 16] = [
-    2, 3, 4, 5, 6, 31, 256, 257, 289, 290, 1_000, 10_000, 1_000_000, 16_777_217, 1_000_000_000, (1 << 53) - 1,
-];
+pub const SIZES: [u64; 16] =
+    [2, 3, 4, 5, 6, 31, 256, 257, 289, 290, 1_000, 10_000, 1_000_000, 16_777_217, 1_000_000_000, (1 << 53) - 1];
 
 /// Runs the checks that suit each number of samples.
 pub fn run(source: &impl Source, sizes: &[u64]) -> Vec<Finding> {

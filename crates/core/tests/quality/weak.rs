@@ -6,7 +6,7 @@ type Sample = Box<dyn Fn(u64) -> u64>;
 
 /// A multiplication: a bijection, evenly spread, without any disorder, and sample 0 always first.
 pub fn affine(samples: u64, seed: i64, epoch: u64) -> Sample {
-    let mut factor = hash(seed, epoch, 0) % samples | 1;
+    let mut factor = (hash(seed, epoch, 0) % samples) | 1;
     while gcd(factor, samples) != 1 {
         factor += 2;
     }

@@ -55,12 +55,7 @@ mod portable {
     }
 
     impl<'a> Lanes<'a> {
-        pub(super) fn new(
-            network: &'a Network,
-            rows: &[u32; LANES],
-            columns: &[u32; LANES],
-            step: (u32, u32),
-        ) -> Self {
+        pub(super) fn new(network: &'a Network, rows: &[u32; LANES], columns: &[u32; LANES], step: (u32, u32)) -> Self {
             Self { network, rows: *rows, columns: *columns, step }
         }
 
@@ -101,12 +96,7 @@ mod simd128 {
     }
 
     impl<'a> Lanes<'a> {
-        pub(super) fn new(
-            network: &'a Network,
-            rows: &[u32; LANES],
-            columns: &[u32; LANES],
-            step: (u32, u32),
-        ) -> Self {
+        pub(super) fn new(network: &'a Network, rows: &[u32; LANES], columns: &[u32; LANES], step: (u32, u32)) -> Self {
             Self { network, rows: load(rows), columns: load(columns), step: (u32x4_splat(step.0), u32x4_splat(step.1)) }
         }
 

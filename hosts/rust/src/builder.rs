@@ -1,6 +1,7 @@
 use crate::{Config, Error, Layout, Remainder, Sampler};
 
-/// What a new [`Sampler`] is to be; see [`Sampler::builder`].
+/// What a new [`Sampler`] is to be; see [`Sampler::builder`]. `Builder::from` begins with a whole [`Config`], such as
+/// that of another sampler.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {
@@ -10,7 +11,7 @@ pub struct Builder {
 
 impl Builder {
     pub(crate) fn new(samples: u64) -> Self {
-        Self { config: Config::new(samples), memory_limit: 2 << 30 }
+        Config::new(samples).into()
     }
 
     /// The seed of the order; 0 unless set. Range: any; with the order `dotnet`, -2^31 to 2^31 - 1.
@@ -69,5 +70,12 @@ impl Builder {
     /// [`UnknownName`](crate::FailureKind::UnknownName) (`order`).
     pub fn build(self) -> Result<Sampler, Error> {
         Sampler::build(self.config, self.memory_limit)
+    }
+}
+
+/// The deal of a configuration. The memory limit, which decides nothing, is no part of it: 2 GiB unless set.
+impl From<Config> for Builder {
+    fn from(config: Config) -> Self {
+        Self { config, memory_limit: 2 << 30 }
     }
 }

@@ -77,6 +77,7 @@ named!(Remainder, "remainder", { Drop = "drop", Pad = "pad", Uneven = "uneven" }
 named!(Layout, "layout", { Strided = "strided", Contiguous = "contiguous" });
 
 /// Everything that decides a deal: the same configuration gives the same numbers, everywhere and for ever.
+/// [`Sampler::config`](crate::Sampler::config) says it; [`Builder::from`](crate::Builder) makes a sampler of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Config {

@@ -1,6 +1,6 @@
 use std::iter::FusedIterator;
 
-use crate::{Error, Failure, Sampler};
+use crate::{Error, Sampler};
 
 /// How many indices an iterator reads at a time: enough that crossing into the component costs nothing, and few
 /// enough to stay in the cache.
@@ -58,17 +58,15 @@ impl<'a> Indices<'a> {
     }
 
     /// The next indices, as many as asked for unless the end comes first.
-    fn take_run(&mut self, count: u64) -> Result<Vec<u64>, Error> {
-        let count = count.min(self.remaining());
-        let mut out = Vec::new();
-        let reserved = usize::try_from(count).ok().and_then(|count| out.try_reserve_exact(count).ok());
-        reserved.ok_or_else(|| Failure::out_of_memory("batch-size", count, "smaller batches"))?;
-        while (out.len() as u64) < count {
+    fn take_run(&mut self, count: u32) -> Result<Vec<u64>, Error> {
+        let count = self.remaining().min(count.into()) as usize;
+        let mut out = Vec::with_capacity(count);
+        while out.len() < count {
             if self.buffered().is_empty() {
                 self.read()?;
             }
             let part = self.buffered();
-            let part = &part[..part.len().min(count as usize - out.len())];
+            let part = &part[..part.len().min(count - out.len())];
             out.extend_from_slice(part);
             self.next += part.len();
         }
@@ -112,6 +110,7 @@ pub struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
+    /// The sampler has checked that no batch is longer than one call hands out.
     pub(crate) fn new(indices: Indices<'a>, remaining: u64, batch_size: u32) -> Self {
         Self { indices, remaining, batch_size }
     }
@@ -122,7 +121,7 @@ impl Iterator for Batches<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.remaining = self.remaining.checked_sub(1)?;
-        let batch = self.indices.take_run(self.batch_size.into());
+        let batch = self.indices.take_run(self.batch_size);
         if batch.is_err() {
             self.remaining = 0;
         }

@@ -146,8 +146,9 @@ impl Sampler {
     }
 
     /// Batch number `batch` of this rank; the last one may be shorter unless `drop_last`.
-    /// Errors: out of range (`batch-size` is 0 or longer than [`max_window`](Self::max_window); `batch` at or above
-    /// [`num_batches`](Self::num_batches); `samples` above 2^32 when read as `u32`), out of memory.
+    /// Errors: out of range (`batch-size` is 0; `batch-size` where the batch would really hold more than
+    /// [`max_window`](Self::max_window) samples; `batch` at or above [`num_batches`](Self::num_batches); `samples` above
+    /// 2^32 when read as `u32`), out of memory.
     pub fn batch<I: Index>(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<I>, Error> {
         let mut instance = self.lock();
         let read =
@@ -155,9 +156,16 @@ impl Sampler {
         Ok(read.map_err(Failure::from)?)
     }
 
-    /// Iterates over the batches of this rank. Errors: out of range (`batch-size` is 0).
+    /// Iterates over the batches of this rank. Errors: out of range (`batch-size` is 0; `batch-size` where a batch
+    /// would really hold more than [`max_window`](Self::max_window) samples).
     pub fn batches(&self, batch_size: u32, drop_last: bool) -> Result<Batches<'_>, Error> {
-        Ok(Batches::new(self.iter(), self.num_batches(batch_size, drop_last)?, batch_size))
+        let batches = self.num_batches(batch_size, drop_last)?;
+        let longest = self.num_samples().min(batch_size.into());
+        if batches > 0 && longest > self.max_window().into() {
+            // No batch is longer than the first one: the component itself says why it refuses it.
+            self.batch::<u64>(0, batch_size, drop_last)?;
+        }
+        Ok(Batches::new(self.iter(), batches, batch_size))
     }
 
     /// The sample at a global position of the epoch, whichever rank it is dealt to.

@@ -91,6 +91,25 @@ fn wide_batches_and_narrow_numbers() {
 }
 
 #[test]
+fn a_batch_is_refused_where_it_would_be_too_long_and_not_before() {
+    let widest = Sampler::new(1).unwrap().max_window();
+    let sampler = Sampler::new(u64::from(widest) + 1).unwrap();
+    for batch_size in [widest + 1, 2 * widest, u32::MAX] {
+        // Refused, and as the component says it: with the size that was given, not that of the batch.
+        let expected = sampler.batch::<u64>(0, batch_size, false).unwrap_err();
+        assert_eq!(expected.failure().unwrap().value, batch_size.to_string());
+        assert_eq!(sampler.batches(batch_size, false).map(|batches| batches.len()), Err(expected));
+        // A long size is not a long batch.
+        let short = Sampler::new(100).unwrap();
+        assert_eq!(short.batches(batch_size, false).unwrap().map(|batch| batch.unwrap().len()).sum::<usize>(), 100);
+        assert_eq!(short.batches(batch_size, true).unwrap().len(), 0);
+    }
+    assert_eq!(sampler.batches(2 * widest, true).unwrap().len(), 0);
+    let lengths = sampler.batches(widest, false).unwrap().map(|batch| batch.unwrap().len());
+    assert!(lengths.eq([widest as usize, 1]));
+}
+
+#[test]
 fn a_table_beyond_the_memory_limit() {
     let mut sampler = Sampler::builder(50_000_000).order("fisher-yates").memory_limit(64 << 20).build().unwrap();
     let no_memory = (FailureKind::OutOfMemory, "samples".to_owned());

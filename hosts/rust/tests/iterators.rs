@@ -1,6 +1,6 @@
 //! The iterators hand out what windows and batches hold, and are as long as they say.
 
-use samedeal::{Remainder, Sampler};
+use samedeal::{Builder, Layout, Remainder, Sampler};
 
 /// More than two of the windows that the iterator reads.
 const SAMPLES: u64 = 150_001;
@@ -92,6 +92,20 @@ fn epochs_and_ranks_change_what_is_handed_out() {
     let fresh = Sampler::builder(1003).world(4).rank(3).build().unwrap();
     assert_eq!(sampler.indices::<u64>(..).unwrap(), fresh.indices::<u64>(..).unwrap());
     assert_eq!(sampler.fingerprint().unwrap(), fresh.fingerprint().unwrap());
+}
+
+#[test]
+fn a_configuration_makes_the_same_sampler_again() {
+    let builder = Sampler::builder(1003).seed(-5).epoch(9).order("python").rank(2).world(4);
+    let mut sampler = builder.remainder(Remainder::Uneven).layout(Layout::Contiguous).build().unwrap();
+    sampler.set_epoch(u64::MAX).unwrap();
+    sampler.set_rank(1).unwrap();
+    let again = Builder::from(sampler.config().clone()).build().unwrap();
+    assert_eq!(again.config(), sampler.config());
+    assert_eq!(again.fingerprint().unwrap(), sampler.fingerprint().unwrap());
+    let mut config = sampler.config().clone();
+    config.rank = 4;
+    assert_eq!(Builder::from(config).build().unwrap_err().failure().unwrap().field, "rank");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -38,11 +39,10 @@ def batch_by_the_command() -> list[int]:
 def test_python() -> None:
     *batch, rank, number, slot = numbers(output(sys.executable, "-c", block("python")))
     assert batch == batch_by_the_command()
-    where = output(
-        ROOT / "target/release/samedeal",
-        *"locate --samples 10000000 --seed 42 --epoch 1 --world 8 --batch-size 32 --sample 1234 --json".split(),
-    )
-    assert (rank, number, slot) == tuple(int(re.search(rf'"{name}":\s*(\d+)', where)[1]) for name in ("rank", "batch", "slot"))
+    question = "locate --samples 10000000 --seed 42 --epoch 1 --world 8 --batch-size 32 --sample 1234 --json"
+    [where] = json.loads(output(ROOT / "target/release/samedeal", *question.split()))
+    [found] = where["places"]
+    assert (rank, number, slot) == (found["rank"], found["batch"], found["slot"])
 
 
 def test_javascript() -> None:

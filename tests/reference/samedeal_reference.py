@@ -61,7 +61,7 @@ def chacha8(key: bytes) -> Iterator[int]:
     start = [int.from_bytes((b"expand 32-byte k" + key)[i : i + 4], "little") for i in range(0, 48, 4)]
     counter = 0
     while True:
-        state = start + [counter & MASK32, counter >> 32, 0, 0]
+        state = [*start, counter & MASK32, counter >> 32, 0, 0]
         w = state.copy()
         for a, b, c, d in QUARTERS * 4:
             wa, wb, wc, wd = w[a], w[b], w[c], w[d]

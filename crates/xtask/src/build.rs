@@ -10,6 +10,8 @@ use crate::project;
 use crate::stamp::Stamp;
 
 const COMPONENT: &str = "target/wasm32-wasip2/wasm/samedeal.wasm";
+/// Made with the Rust tools: it writes the JavaScript around the web build.
+const BINDGEN: &str = "target/release/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
 /// Where the hosts carry the component; not in git.
 const COPIES: &[&str] = &["hosts/rust/samedeal.wasm", "hosts/python/src/samedeal/samedeal.wasm"];
@@ -19,11 +21,11 @@ pub fn steps() -> Vec<Step> {
     vec![
         Step::needed("component", component),
         Step::needed("web build", web),
-        Step::needed("npm package", npm_package),
         Step::needed("Rust host and tools", |progress| {
             progress.run(project::cargo(&["build", "--release", "--bins", "--examples"]).args(project::HOST_CRATES))?;
             Ok(Report::note("target/release/samedeal"))
         }),
+        Step::needed("npm package", npm_package),
     ]
 }
 
@@ -47,7 +49,7 @@ fn wasm(progress: &Progress, package: &str, target: &str) -> Result<(), String> 
 
 /// The npm package from its sources, the component and the web build.
 fn npm_package(progress: &Progress) -> Outcome {
-    let stamp = Stamp::of("npm-package", &["hosts/js", "wit", COMPONENT, WEB], "")?;
+    let stamp = Stamp::of("npm-package", &["hosts/js", "wit", COMPONENT, WEB, BINDGEN], "")?;
     if stamp.is_current() && project::path("hosts/js/dist").is_dir() {
         return Ok(Report::note("up to date"));
     }

@@ -33,7 +33,7 @@ Usage: cargo xtask <command>
   build              the component, the web build, the command `samedeal`, the Python and the npm package
   bench              the measurements, as tables
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh
-  setup              what `build` and `test` download: tools, environments, browser
+  setup              what `build` and `test` download: targets, environments, browser
   help               this text
 
 Every command does its own set-up below target/ (and in node_modules), and is incremental. The whole output of each

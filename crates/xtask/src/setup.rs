@@ -1,7 +1,6 @@
-//! What the other steps need and cargo does not bring: targets, tools, environments, a browser. Everything but the
+//! What the other steps need and cargo does not bring: targets, environments, a browser. Everything but the
 //! browser and the Rust targets goes below target/ or into node_modules.
 
-use std::fs;
 use std::path::Path;
 
 use crate::machine;
@@ -18,7 +17,6 @@ pub fn for_build() -> Vec<Step> {
     vec![
         Step::needed("this machine", |_| machine::check()),
         Step::needed("Rust targets", rust_targets),
-        Step::needed("wasm-bindgen", wasm_bindgen),
         Step::needed("Python environment", |progress| {
             environment(progress, "target/venv", "hosts/python/requirements-dev.txt")
         }),
@@ -87,30 +85,6 @@ fn rust_targets(progress: &Progress) -> Outcome {
     Ok(Report::note(format!("added {}", missing.join(", "))))
 }
 
-/// The command line tool, of exactly the version of the crate.
-fn wasm_bindgen(progress: &Progress) -> Outcome {
-    let lock = fs::read_to_string(project::path("Cargo.lock"))?;
-    let version = locked(&lock, "wasm-bindgen").ok_or_else(|| "Cargo.lock has no wasm-bindgen".to_string())?;
-    let there = machine::answer(&mut project::own("target/tools/bin/wasm-bindgen", &["--version"]));
-    if there == Some(format!("wasm-bindgen {version}")) {
-        return Ok(Report::note(UP_TO_DATE));
-    }
-    // Its build folder is its own: it does not wait for, or hold up, the builds of the project.
-    let install = |locked: &[&str]| {
-        let words = ["install", "wasm-bindgen-cli", "--version", version, "--root", "target/tools"];
-        progress.run(project::cargo(&words).args(locked).env("CARGO_TARGET_DIR", project::path("target/tools/build")))
-    };
-    // Its own lock file may name a release that the registry has withdrawn; then others of its dependencies must do.
-    install(&["--locked"]).or_else(|_| install(&[]))?;
-    Ok(Report::note(format!("installed {version}")))
-}
-
-/// The version of a package in a Cargo.lock.
-fn locked<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
-    let (_, entry) = lock.split_once(&format!("name = \"{package}\"\nversion = \""))?;
-    Some(entry.split_once('"')?.0)
-}
-
 /// An environment with the packages of a requirements file, and the Python host itself in it as it stands in the tree.
 fn environment(progress: &Progress, folder: &str, requirements: &str) -> Outcome {
     let version = machine::answer(&mut project::program(machine::python(), &["--version"])).unwrap_or_default();
@@ -143,18 +117,5 @@ fn browser(progress: &Progress) -> Outcome {
     match machine::browser() {
         Some(browser) => Ok(Report::note(format!("installed {}", browser.display()))),
         None => Err(format!("apt-get installed no Chromium: {advice}").into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_a_locked_version() {
-        let lock = "[[package]]\nname = \"wasm-bindgen-macro\"\nversion = \"1.0.0\"\n\n\
-                    [[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\nsource = \"x\"\n";
-        assert_eq!(locked(lock, "wasm-bindgen"), Some("0.2.130"));
-        assert_eq!(locked(lock, "wasm"), None);
     }
 }

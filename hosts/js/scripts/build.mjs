@@ -9,12 +9,12 @@ const here = fileURLToPath(new URL('..', import.meta.url));
 const target = join(here, '../../target');
 const component = join(target, 'wasm32-wasip2/wasm/samedeal.wasm');
 const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
-const wasmBindgen = join(target, 'tools/bin/wasm-bindgen');
+const bindgen = join(target, 'release/bindgen');
 
 for (const [path, remedy] of [
   [component, 'cargo build --profile wasm -p samedeal-component --target wasm32-wasip2'],
   [web, 'cargo build --profile wasm -p samedeal-web --target wasm32-unknown-unknown'],
-  [wasmBindgen, 'cargo install wasm-bindgen-cli --version 0.2.130 --root target/tools'],
+  [bindgen, 'cargo build --release -p bindgen'],
 ]) {
   if (!existsSync(path)) {
     console.error(`${path} is missing; make it with: ${remedy}`);
@@ -55,10 +55,8 @@ function withoutDebugging(content) {
   return parts.join('false');
 }
 
-await generate('bindgen', 'samedeal.js', [web, wasmBindgen], (folder) => {
-  execFileSync(wasmBindgen, ['--target', 'web', '--out-dir', folder, '--out-name', 'samedeal', web], {
-    stdio: 'inherit',
-  });
+await generate('bindgen', 'samedeal.js', [web, bindgen], (folder) => {
+  execFileSync(bindgen, [web, folder, 'samedeal'], { stdio: 'inherit' });
 });
 
 execFileSync(process.execPath, [join(here, 'node_modules/typescript/bin/tsc'), '-p', here], { stdio: 'inherit' });

@@ -90,7 +90,7 @@ fn arrays_are_numpy_files() {
     let output = run("batches --samples 100 --batch-size 32 --drop-last --format npy");
     assert!(npy(&output.stdout).0.contains("'shape': (3,32,)"));
     let (code, said) = failing("batches --samples 100 --batch-size 32 --format npy");
-    assert!(code == 1 && said.contains("--drop-last"), "{said}");
+    assert!(code == 2 && said.contains("--drop-last"), "{said}");
 }
 
 fn npy(bytes: &[u8]) -> (&str, Vec<u64>) {
@@ -106,7 +106,7 @@ fn npy(bytes: &[u8]) -> (&str, Vec<u64>) {
 fn a_failed_array_leaves_no_file() {
     let folder = files::folder("no-array");
     let output = format!("--format npy --output {}", folder.join("x.npy").display());
-    assert_eq!(failing(&format!("batches --samples 100 --batch-size 32 {output}")).0, 1);
+    assert_eq!(failing(&format!("batches --samples 100 --batch-size 32 {output}")).0, 2);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     let (_, said) = failing("indices --samples 9 --format npy --output /nowhere/at/all.npy");
     assert!(said.contains("/nowhere/at/all.npy"), "{said}");
@@ -140,6 +140,115 @@ fn verify_fails_on_unequal_steps() {
         json("verify --samples 9 --world 2 --remainder uneven --batch-size 4 --drop-last --json")["passed"],
         true
     );
+}
+
+/// A pipe whose reader has gone away, before anything is written.
+fn unheard() -> std::io::PipeWriter {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer
+}
+
+#[test]
+fn the_exit_code_is_the_verdict_even_if_nobody_reads() {
+    for (arguments, code) in [
+        ("verify --samples 9 --world 2", 0),
+        ("verify --samples 9 --world 2 --remainder uneven --batch-size 4", 1),
+        ("verify --samples 9 --world 2 --remainder uneven --batch-size 4 --format text", 1),
+        ("verify --samples 9 --world 2 --remainder uneven --batch-size 4 --json", 1),
+        ("verify --samples 9 --world 0", 2),
+        ("verify --samples 9 --world two", 2),
+        ("verify no/such/file.parquet", 2),
+        ("orders", 0),
+    ] {
+        let status = command(arguments).stdout(unheard()).stderr(unheard()).status().unwrap();
+        assert_eq!(status.code(), Some(code), "{arguments}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_cannot_be_written_is_none() {
+    let full = || std::fs::File::create("/dev/full").unwrap();
+    for arguments in ["verify --samples 9", "verify --samples 9 --world 2 --remainder uneven --batch-size 4", "orders"]
+    {
+        let output = command(arguments).stdout(full()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write the answer: "));
+    }
+}
+
+#[test]
+fn formats_mean_the_same_in_every_subcommand() {
+    let dataset = Dataset::write("formats");
+    let path = dataset.folder.display();
+    for subcommand in [
+        format!("indices {path} --count 7"),
+        format!("batches {path} --batch-size 16 --count 3"),
+        format!("locate {path} --sample 1,2,3"),
+        format!("fingerprint {path}"),
+        format!("verify {path} --world 3"),
+        "orders".to_owned(),
+    ] {
+        let table = text(&subcommand);
+        assert!(table.starts_with('┌'), "{table}");
+        assert_eq!(text(&format!("{subcommand} --format table")), table);
+        let value = json(&format!("{subcommand} --json"));
+        assert_eq!(json(&format!("{subcommand} --format json")), value);
+        let bare = text(&format!("{subcommand} --format text"));
+        assert!(!bare.contains(['│', '┆']) && bare.ends_with('\n'), "{bare}");
+        // A line for every row of the table, but for its frame, its head and what is said below it.
+        assert_eq!(bare.lines().count(), table.lines().filter(|line| line.starts_with('│')).count() - 1, "{bare}");
+        assert_eq!(failing(&format!("{subcommand} --json --format text")).0, 2);
+    }
+    let replay = format!("replay {path} --batch-size 16");
+    assert!(text(&replay).starts_with('┌') && text(&format!("{replay} --format table")).starts_with('┌'));
+    let (value, bare) = (json(&format!("{replay} --json")), text(&format!("{replay} --format text")));
+    let fields = bare.lines().map(|line| line.split_once('\t').unwrap()).collect::<Vec<_>>();
+    assert_eq!(fields.len(), value.as_object().unwrap().len());
+    for (name, parts) in fields {
+        let expected = match &value[name] {
+            Value::String(words) => words.clone(),
+            Value::Array(numbers) => numbers.iter().map(Value::to_string).collect::<Vec<_>>().join("\t"),
+            number => number.to_string(),
+        };
+        assert!(parts == expected || name == "seconds", "{name}: {parts}, {expected}");
+    }
+}
+
+#[test]
+fn text_is_bare() {
+    assert_eq!(text("indices --samples 2000 --order sequential --start 1500 --count 2 --format text"), "1500\n1501\n");
+    assert_eq!(
+        text("batches --samples 1003 --order sequential --batch-size 2 --start 500 --format text"),
+        "1000\t1001\n1002\n"
+    );
+    let deal = "--samples 5 --order sequential --batch-size 2 --format text";
+    assert_eq!(
+        text(&format!("locate {deal} --world 4 --sample 0,4")),
+        "0\t0\t0\t0\t0\t0\t1\n0\t5\t1\t1\t0\t1\t0\n4\t4\t0\t1\t0\t1\t0\n"
+    );
+    assert_eq!(text(&format!("locate {deal} --world 2 --remainder drop --sample 4")), "4\tdropped\t\t\t\t\t\n");
+    let checks = text("verify --samples 4000 --world 2 --format text");
+    assert!(checks.starts_with("disjoint\tok\t0 samples dealt twice, 0 unknown\n"), "{checks}");
+    let dataset = Dataset::write("bare");
+    let (file, row, _) = &dataset.rows[129];
+    let found = text(&format!("locate {} --order sequential --sample 129 --format text", dataset.folder.display()));
+    assert_eq!(found, format!("129\t129\t0\t129\t129\t0\t0\t{}\t{row}\n", dataset.folder.join(file).display()));
+    let sampler = Sampler::builder(9).seed(4).build().unwrap();
+    let lines = [("fingerprint", sampler.fingerprint()), ("config_fingerprint", sampler.config_fingerprint())]
+        .map(|(name, print)| format!("{name}\t{}\n", print.unwrap()));
+    assert_eq!(text("fingerprint --samples 9 --seed 4 --format text"), lines.concat());
+    assert!(text("orders --format text").starts_with("feistel\t"));
+}
+
+#[test]
+fn numbers_of_64_bits_are_exact_in_json() {
+    let (seed, epoch) = (i64::MIN + 1, u64::MAX - 1);
+    for subcommand in ["indices", "fingerprint", "batches --batch-size 2"] {
+        let found = json(&format!("{subcommand} --samples 5 --seed {seed} --epoch {epoch} --json"));
+        assert_eq!((&found["config"]["seed"], &found["config"]["epoch"]), (&seed.into(), &epoch.into()));
+    }
 }
 
 #[test]
@@ -201,7 +310,7 @@ fn bad_files_are_named() {
     let folder = dataset.folder.display().to_string();
     let (code, said) = failing(&format!("replay {folder} --batch-size 4 --column body"));
     assert!(
-        code == 1 && said.contains("Z.parquet") && said.contains("text, number, words.list.element, note"),
+        code == 2 && said.contains("Z.parquet") && said.contains("text, number, words.list.element, note"),
         "{said}"
     );
     for column in ["number", "words.list.element"] {
@@ -212,7 +321,7 @@ fn bad_files_are_named() {
     assert!(said.contains("sample 1 has no value"), "{said}");
     std::fs::write(dataset.folder.join("b/broken.parquet"), b"PAR1 and no more").unwrap();
     let (code, said) = failing(&format!("indices {folder}"));
-    assert!(code == 1 && said.contains("broken.parquet: cannot be read as Parquet"), "{said}");
+    assert!(code == 2 && said.contains("broken.parquet: cannot be read as Parquet"), "{said}");
     let empty = files::folder("empty");
     assert!(failing(&format!("verify {}", empty.display())).1.contains("holds no *.parquet files"));
     assert!(failing("indices no/such/file.parquet").1.contains("no/such/file.parquet"));
@@ -228,12 +337,18 @@ fn refusals_say_which_value_and_what_is_allowed() {
         ("batches --samples 10 --batch-size 0", "error: --batch-size is 0; allowed: 1 to 4294967295"),
         ("verify --samples 10 --batch-size 0", "error: --batch-size is 0; allowed: 1 to 4294967295"),
         ("locate --samples 10 --sample 10", "error: --sample is 10; allowed: 0 to 9"),
+        (
+            "batches --samples 2e6 --batch-size 2000000",
+            "error: --batch-size is 2000000; allowed: 1 to 1048576 in one piece",
+        ),
     ] {
-        assert_eq!(failing(arguments), (1, said.to_owned()));
+        assert_eq!(failing(arguments), (2, said.to_owned()));
     }
     let (_, said) = failing("indices --samples 9007199254740992");
     assert!(said.starts_with("error: --samples is 9007199254740992; allowed: 0 to 9007199254740991"), "{said}");
     assert!(failing("indices --samples 10 --order deal").1.starts_with("error: --order is \"deal\"; known: feistel, "));
+    let (code, said) = failing("indices --samples 6e8 --order fisher-yates");
+    assert!(code == 2 && said.starts_with("error: no memory for --samples 600000000; allowed: "), "{said}");
     assert!(failing("verify --samples 9e15").1.contains("1,125,000,000,000,000 bytes"));
     for arguments in [
         "indices",

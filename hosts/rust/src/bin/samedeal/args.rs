@@ -1,10 +1,11 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use samedeal::{Layout, Remainder, Sampler};
 
 use crate::examples;
+use crate::format::{ArrayOutput, Output};
 use crate::problem::Problem;
 
 /// Same seed, same deal: which sample goes to which rank, batch and step of a training run.
@@ -213,56 +214,6 @@ pub struct BatchArgs {
     /// Leave out a last, partial batch
     #[arg(long)]
     pub drop_last: bool,
-}
-
-/// How an answer is printed.
-#[derive(Args)]
-#[command(next_help_heading = "Output")]
-pub struct Output {
-    /// How to print the answer
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
-    /// The same as --format json
-    #[arg(long, conflicts_with = "format")]
-    pub json: bool,
-}
-
-impl Output {
-    pub fn is_json(&self) -> bool {
-        self.json || matches!(self.format, Format::Json)
-    }
-}
-
-/// How numbers are printed or written.
-#[derive(Args)]
-#[command(next_help_heading = "Output")]
-pub struct ArrayOutput {
-    /// How to print the numbers
-    #[arg(long, value_enum, default_value = "table")]
-    pub format: ArrayFormat,
-    /// Write to this file, which appears when it is complete
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people
-    Text,
-    /// One JSON object
-    Json,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ArrayFormat {
-    /// For people
-    Table,
-    /// Bare numbers, one index or one batch a line
-    Text,
-    /// One JSON object
-    Json,
-    /// A NumPy array of int64
-    Npy,
 }
 
 /// Reads a whole number, with `_` between digits or as a power of ten if that is easier to write.

@@ -5,7 +5,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::args::DatasetArgs;
-use crate::output::grouped;
+use crate::items::Cell;
 use crate::problem::Problem;
 
 /// What is dealt: so many samples, which may be the rows of Parquet files laid end to end.
@@ -43,13 +43,16 @@ impl Dataset {
         Ok(Self { samples, files })
     }
 
-    /// The file that holds a sample, and the row in it; both empty if the dataset is a mere number.
-    pub fn row_as_text(&self, sample: u64) -> [String; 2] {
+    /// The columns that say where a sample is; none if the dataset is a mere number.
+    pub fn columns(&self) -> &'static [&'static str] {
+        if self.files.is_empty() { &[] } else { &["file", "row"] }
+    }
+
+    /// What they say of a sample: the file that holds it, and the row in it.
+    pub fn row(&self, sample: u64) -> Vec<Cell> {
         let after = self.files.partition_point(|file| file.first <= sample);
-        match self.files[..after].last() {
-            Some(file) => [file.path.display().to_string(), grouped(sample - file.first)],
-            None => [String::new(), String::new()],
-        }
+        let file = self.files[..after].last();
+        file.map_or(Vec::new(), |file| vec![file.path.display().to_string().into(), (sample - file.first).into()])
     }
 }
 

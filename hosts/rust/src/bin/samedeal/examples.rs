@@ -32,12 +32,15 @@ Examples:
   When and where sample 31337 is seen, in batches of 32:
     samedeal locate --samples 50_000 --world 8 --batch-size 32 --sample 31337
   Several at once, of a dataset in files:
-    samedeal locate data/train --world 8 --batch-size 32 --sample 7,8,9";
+    samedeal locate data/train --world 8 --batch-size 32 --sample 7,8,9
+
+With --format text, the parts of a line are the sample, its position, rank, index, batch and slot, how many more times it
+is dealt as padding, and its file and row, if there are files. At most 8 repetitions are shown.";
 
 pub const FINGERPRINT: &str = "\
 Examples:
   To compare with samedeal.Sampler(50_000, seed=42, rank=1, world=8).fingerprint() in Python:
-    samedeal fingerprint --samples 50_000 --seed 42 --rank 1 --world 8";
+    samedeal fingerprint --samples 50_000 --seed 42 --rank 1 --world 8 --format text";
 
 pub const VERIFY: &str = "\
 Examples:
@@ -46,7 +49,8 @@ Examples:
   The deal of a dataset in files, for a program:
     samedeal verify data/train --world 6 --remainder uneven --json
 
-The exit code is 1 if anything is not as it must be. Needs one bit of memory a sample.";
+The exit code is 0 if everything is as it must be, 1 if a check failed, and 2 if the checks could not be run. Needs
+one bit of memory a sample.";
 
 pub const REPLAY: &str = "\
 Examples:

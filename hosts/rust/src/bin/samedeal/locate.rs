@@ -3,7 +3,9 @@ use serde_json::{Value, json};
 
 use crate::args::LocateArgs;
 use crate::dataset::Dataset;
-use crate::output::{grouped, print, table};
+use crate::format::Format;
+use crate::items::{Cell, Items};
+use crate::output::print;
 use crate::problem::Problem;
 use crate::progress;
 
@@ -20,44 +22,57 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
         found.push((sample, places(&sampler, sample, args.batch_size)?));
     }
     spinner.finish_and_clear();
-    if args.output.is_json() {
-        let found = found.iter().map(|(sample, places)| {
-            let copies = places.first().map_or(0, |place| place.copies);
-            let places = places.iter().map(json_of).collect::<Value>();
-            json!({ "sample": sample, "copies": copies, "places": places })
-        });
-        return print(found.collect::<Value>());
-    }
-    let rows = found.iter().flat_map(|(sample, places)| {
-        let [file, row] = dataset.row_as_text(*sample);
-        let dropped = places.is_empty().then(|| {
-            let none = String::new;
-            [grouped(*sample), "dropped".to_owned(), none(), none(), none(), none(), file.clone(), row.clone()]
-        });
-        let seen = places.iter().map(move |place| {
-            let Place { position, rank, index, batch, slot, .. } = *place;
-            let [rank, slot] = [rank, slot].map(|number| grouped(number.into()));
-            let [sample, position, index, batch] = [*sample, position, index, batch].map(grouped);
-            [sample, position, rank, index, batch, slot, file.clone(), row.clone()]
-        });
-        dropped.into_iter().chain(seen)
-    });
-    let mut text = table(["sample", "position", "rank", "index", "batch", "slot", "file", "row"], rows);
-    if dataset.files.is_empty() {
-        text.column_mut(6).into_iter().for_each(hide);
-        text.column_mut(7).into_iter().for_each(hide);
-    }
-    print(text)?;
-    for (sample, places) in &found {
-        if let Some(more) = places.first().and_then(|first| first.copies.checked_sub(COPIES)).filter(|more| *more > 0) {
-            print(format!("sample {sample} is dealt {more} more times, as padding"))?;
+    match args.output.format() {
+        Format::Table => {
+            print(items(&found, &dataset, &COLUMNS[..6]).table())?;
+            for (sample, places) in &found {
+                let copies = places.first().map_or(0, |first| first.copies);
+                if copies > COPIES {
+                    print(format!("sample {sample} is dealt {} more times, as padding", copies - COPIES))?;
+                }
+            }
+            Ok(())
+        }
+        Format::Text => print(items(&found, &dataset, &COLUMNS).lines()),
+        Format::Json => {
+            let found = found.iter().map(|(sample, places)| {
+                let copies = places.first().map_or(0, |place| place.copies);
+                let places = places.iter().map(json_of).collect::<Value>();
+                json!({ "sample": sample, "copies": copies, "places": places })
+            });
+            print(found.collect::<Value>())
         }
     }
-    Ok(())
 }
 
-fn hide(column: &mut comfy_table::Column) {
-    column.set_constraint(comfy_table::ColumnConstraint::Hidden);
+/// The last one says how many more times the sample is dealt, which a table says below it, and only if it is not shown.
+const COLUMNS: [&str; 7] = ["sample", "position", "rank", "index", "batch", "slot", "copies"];
+
+/// A row for every place, or for a sample that has none.
+fn items(found: &[(u64, Vec<Place>)], dataset: &Dataset, columns: &[&str]) -> Items {
+    let mut items = Items::new([columns, dataset.columns()].concat());
+    for (sample, places) in found {
+        let mut push = |parts: [Cell; 7]| {
+            items.push(parts.into_iter().take(columns.len()).chain(dataset.row(*sample)));
+        };
+        if places.is_empty() {
+            let none = || Cell::from("");
+            push([(*sample).into(), "dropped".into(), none(), none(), none(), none(), none()]);
+        }
+        for place in places {
+            let Place { position, rank, index, batch, slot, copies, .. } = *place;
+            push([
+                (*sample).into(),
+                position.into(),
+                rank.into(),
+                index.into(),
+                batch.into(),
+                slot.into(),
+                copies.into(),
+            ]);
+        }
+    }
+    items
 }
 
 /// Where a sample is seen: first, and then as padding.

@@ -3,6 +3,8 @@
 mod args;
 mod dataset;
 mod examples;
+mod format;
+mod items;
 mod locate;
 mod numbers;
 mod output;
@@ -12,6 +14,7 @@ mod replay;
 mod summaries;
 mod verify;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -32,14 +35,16 @@ fn main() -> ExitCode {
     exit(done.map(|()| true))
 }
 
-/// 0 when all is well, 1 when a check or the command failed. (A command line that makes no sense is 2.)
+/// 0 when all is well, 1 when a check failed, and 2 when there is no answer: the command could not be run, or its
+/// arguments make no sense.
 fn exit(done: Result<bool, Problem>) -> ExitCode {
     match done {
         Ok(true) | Err(Problem::Unheard) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(problem) => {
-            eprintln!("error: {problem}");
-            ExitCode::FAILURE
+            // There is nobody else to tell if this cannot be written; the code still says it.
+            let _ = writeln!(io::stderr(), "error: {problem}");
+            ExitCode::from(2)
         }
     }
 }

@@ -2,9 +2,11 @@ use std::io::Write;
 
 use samedeal::Sampler;
 
-use crate::args::{ArrayFormat, ArrayOutput, BatchesArgs, IndicesArgs};
+use crate::args::{BatchesArgs, IndicesArgs};
 use crate::dataset::Dataset;
-use crate::output::{Sink, grouped, json_of, table};
+use crate::format::{ArrayFormat, ArrayOutput, Format};
+use crate::items::Items;
+use crate::output::{Sink, grouped, json_of};
 use crate::problem::Problem;
 use crate::progress;
 
@@ -17,22 +19,23 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     let sampler = args.deal.sampler(dataset.samples, args.rank.rank)?;
     let end = sampler.num_samples();
     let count = run(args.start, args.count, args.all, 20, end, &args.output)?;
-    if args.output.format == ArrayFormat::Table {
+    let format = args.output.format();
+    if format == ArrayFormat::Shown(Format::Table) {
         return indices_table(&dataset, &sampler, args, count);
     }
     let mut sink = open(&args.output)?;
     let bar = progress::bar("writing", count);
     let mut separator = "";
-    match args.output.format {
+    match format {
         ArrayFormat::Npy => npy_header(&mut sink, &[count])?,
-        ArrayFormat::Json => json_start(&mut sink, &sampler, "indices", args.start)?,
+        ArrayFormat::Shown(Format::Json) => json_start(&mut sink, &sampler, "indices", args.start)?,
         _ => {}
     }
     for start in (args.start..args.start + count).step_by(WINDOW as usize) {
         let window: Vec<u64> = sampler.window(start, (args.start + count - start).min(WINDOW) as u32)?;
-        match args.output.format {
+        match format {
             ArrayFormat::Npy => npy_values(&mut sink, &window)?,
-            ArrayFormat::Json => {
+            ArrayFormat::Shown(Format::Json) => {
                 write!(sink, "{separator}{}", joined(&window, ","))?;
                 separator = ",";
             }
@@ -40,7 +43,7 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
         }
         bar.inc(window.len() as u64);
     }
-    if args.output.format == ArrayFormat::Json {
+    if format == ArrayFormat::Shown(Format::Json) {
         writeln!(sink, "]}}")?;
     }
     sink.finish()
@@ -49,20 +52,14 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
 fn indices_table(dataset: &Dataset, sampler: &Sampler, args: &IndicesArgs, count: u64) -> Result<(), Problem> {
     let window: Vec<u64> = sampler.indices(args.start..args.start + count)?;
     let (end, padding) = (sampler.num_samples(), sampler.num_padding());
-    let numbered = || (args.start..).zip(&window);
-    let note = |index| if index >= end - padding { " (padding)" } else { "" };
-    let text = if dataset.files.is_empty() {
-        let rows = numbered().map(|(index, &sample)| [grouped(index), format!("{}{}", grouped(sample), note(index))]);
-        table(["index", "sample"], rows)
-    } else {
-        let rows = numbered().map(|(index, &sample)| {
-            let [path, row] = dataset.row_as_text(sample);
-            [grouped(index), format!("{}{}", grouped(sample), note(index)), path, row]
-        });
-        table(["index", "sample", "file", "row"], rows)
-    };
+    let mut items = Items::new([&["index", "sample"], dataset.columns()].concat());
+    for (index, &sample) in (args.start..).zip(&window) {
+        let is_padding = index >= end - padding;
+        let shown = if is_padding { format!("{} (padding)", grouped(sample)).into() } else { sample.into() };
+        items.push([index.into(), shown].into_iter().chain(dataset.row(sample)));
+    }
     let mut sink = open(&args.output)?;
-    writeln!(sink, "{text}")?;
+    writeln!(sink, "{}", items.table())?;
     summary(&mut sink, sampler, "samples", args.start, count, end)?;
     sink.finish()
 }
@@ -78,14 +75,15 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     let read = |batch| sampler.batch::<u64>(batch, size, args.batch.drop_last);
     let mut sink = open(&args.output)?;
     let bar = progress::bar("writing", count);
-    match args.output.format {
-        ArrayFormat::Table => {
-            let rows = numbers.map(|batch| {
+    let format = args.output.format();
+    match format {
+        ArrayFormat::Shown(Format::Table) => {
+            let mut items = Items::new(["batch", "size", "samples"]);
+            for batch in numbers {
                 let samples = read(batch)?;
-                Ok([grouped(batch), grouped(samples.len() as u64), abridged(&samples)])
-            });
-            let rows = rows.collect::<Result<Vec<_>, Problem>>()?;
-            writeln!(sink, "{}", table(["batch", "size", "samples"], rows))?;
+                items.push([batch.into(), (samples.len() as u64).into(), abridged(&samples).into()]);
+            }
+            writeln!(sink, "{}", items.table())?;
             summary(&mut sink, &sampler, "batches", args.start, count, end)?;
             return sink.finish();
         }
@@ -98,22 +96,22 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
             }
             npy_header(&mut sink, &[count, size.into()])?;
         }
-        ArrayFormat::Json => json_start(&mut sink, &sampler, "batches", args.start)?,
-        ArrayFormat::Text => {}
+        ArrayFormat::Shown(Format::Json) => json_start(&mut sink, &sampler, "batches", args.start)?,
+        ArrayFormat::Shown(Format::Text) => {}
     }
     for batch in numbers {
         let samples = read(batch)?;
-        match args.output.format {
+        match format {
             ArrayFormat::Npy => npy_values(&mut sink, &samples)?,
-            ArrayFormat::Json => {
+            ArrayFormat::Shown(Format::Json) => {
                 let separator = if batch == args.start { "" } else { "," };
                 write!(sink, "{separator}[{}]", joined(&samples, ","))?;
             }
-            _ => writeln!(sink, "{}", joined(&samples, " "))?,
+            _ => writeln!(sink, "{}", joined(&samples, "\t"))?,
         }
         bar.inc(1);
     }
-    if args.output.format == ArrayFormat::Json {
+    if format == ArrayFormat::Shown(Format::Json) {
         writeln!(sink, "]}}")?;
     }
     sink.finish()
@@ -128,14 +126,14 @@ fn run(start: u64, count: Option<u64>, all: bool, some: u64, end: u64, output: &
             Err(Problem::message(format!("--count is {count}; allowed: 0 to {most} from {start}, or --all")))
         }
         Some(count) => Ok(count),
-        None if all || output.format == ArrayFormat::Npy => Ok(most),
+        None if all || output.format() == ArrayFormat::Npy => Ok(most),
         None => Ok(most.min(some)),
     }
 }
 
 fn open(output: &ArrayOutput) -> Result<Sink, Problem> {
     let sink = Sink::new(output.output.as_deref())?;
-    if output.format == ArrayFormat::Npy && sink.is_terminal() {
+    if output.format() == ArrayFormat::Npy && sink.is_terminal() {
         return Err(Problem::message("an array is not for the terminal; name a file with --output FILE"));
     }
     Ok(sink)
@@ -161,7 +159,7 @@ fn json_start(sink: &mut Sink, sampler: &Sampler, list: &str, start: u64) -> Res
     Ok(write!(sink, "{},\"{list}\":[", object.strip_suffix('}').unwrap_or(&object))?)
 }
 
-fn joined(numbers: &[u64], separator: &str) -> String {
+pub fn joined(numbers: &[u64], separator: &str) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(separator)
 }
 

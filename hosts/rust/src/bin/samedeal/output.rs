@@ -2,7 +2,6 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
 use samedeal::{Config, Sampler};
 use serde_json::{Map, Value, json};
 
@@ -69,20 +68,6 @@ impl Drop for Sink {
     }
 }
 
-/// A table for people. Columns of numbers are aligned to the right.
-pub fn table<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED).set_header(columns);
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
-    for row in rows {
-        table.add_row(row.map(|text| {
-            let alignment = if is_number(&text) { CellAlignment::Right } else { CellAlignment::Left };
-            Cell::new(text).set_alignment(alignment)
-        }));
-    }
-    table
-}
-
 /// A number with a comma after every three digits.
 pub fn grouped(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
@@ -103,7 +88,7 @@ pub fn json_of(sampler: &Sampler) -> Map<String, Value> {
     object
 }
 
-/// Prints an answer in one piece.
+/// Prints an answer in one piece, with the line feed that ends it.
 pub fn print(text: impl std::fmt::Display) -> Result<(), Problem> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;

@@ -11,7 +11,10 @@ use sha2::{Digest, Sha256};
 
 use crate::args::ReplayArgs;
 use crate::dataset::{Dataset, Rows, open, unreadable};
-use crate::output::{grouped, print, table};
+use crate::format::Format;
+use crate::items::Items;
+use crate::numbers::joined;
+use crate::output::{grouped, print};
 use crate::problem::Problem;
 use crate::progress;
 
@@ -29,24 +32,34 @@ pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
     let share = Share::read(&dataset, &sampler, &args.column)?;
     let seen = Seen::go(&sampler, &share, args)?;
     let seconds = began.elapsed().as_secs_f64();
-    let sha256 = hexadecimal(&seen.hash.finalize());
-    if args.output.is_json() {
-        return print(json!({
-            "engine": format!("rust ({})", samedeal::ENGINE), "samples": seen.samples, "batches": seen.batches,
-            "first": seen.first, "last": seen.last, "sha256": sha256, "seconds": seconds,
-        }));
+    let engine = format!("rust ({})", samedeal::ENGINE);
+    let Seen { samples, batches, first, last, hash } = seen;
+    let sha256 = hexadecimal(&hash.finalize());
+    match args.output.format() {
+        Format::Table => {
+            let columns = [&["index", "sample"], dataset.columns(), &[args.column.as_str()]].concat();
+            let mut items = Items::new(columns);
+            let last = last.iter().skip((first.len() + last.len()).saturating_sub(samples as usize));
+            for (index, &sample) in (0..).zip(&first).chain((samples - last.len() as u64..).zip(last)) {
+                let contents = excerpt(share.get(sample)).into();
+                items.push([index.into(), sample.into()].into_iter().chain(dataset.row(sample)).chain([contents]));
+            }
+            print(items.table())?;
+            let (rank, world) = (args.rank.rank, args.deal.world);
+            let [samples, batches, size] = [samples, batches, args.batch.batch_size.into()].map(grouped);
+            print(format!("rank {rank} of {world}: {samples} samples in {batches} batches of {size}, {seconds:.2} s"))?;
+            print(format!("sha256 {sha256}"))
+        }
+        Format::Text => {
+            let [first, last] = [&first, &Vec::from(last)].map(|samples| joined(samples, "\t"));
+            print(format!("engine\t{engine}\nsamples\t{samples}\nbatches\t{batches}\nfirst\t{first}\nlast\t{last}"))?;
+            print(format!("sha256\t{sha256}\nseconds\t{seconds}"))
+        }
+        Format::Json => print(json!({
+            "engine": engine, "samples": samples, "batches": batches, "first": first, "last": last, "sha256": sha256,
+            "seconds": seconds,
+        })),
     }
-    let last = seen.last.iter().skip((seen.first.len() + seen.last.len()).saturating_sub(seen.samples as usize));
-    let rows = (0..).zip(&seen.first).chain((seen.samples - last.len() as u64..).zip(last));
-    let rows = rows.map(|(index, &sample)| {
-        let [file, row] = dataset.row_as_text(sample);
-        [grouped(index), grouped(sample), file, row, excerpt(share.get(sample))]
-    });
-    print(table(["index", "sample", "file", "row", &args.column], rows))?;
-    let (rank, world) = (args.rank.rank, args.deal.world);
-    let [samples, batches, size] = [seen.samples, seen.batches, args.batch.batch_size.into()].map(grouped);
-    print(format!("rank {rank} of {world}: {samples} samples in {batches} batches of {size}, {seconds:.2} s"))?;
-    print(format!("sha256 {sha256}"))
 }
 
 /// What a rank saw.

@@ -2,7 +2,9 @@ use serde_json::{Value, json};
 
 use crate::args::{FingerprintArgs, OrdersArgs};
 use crate::dataset::Dataset;
-use crate::output::{json_of, print, table};
+use crate::format::Format;
+use crate::items::Items;
+use crate::output::{json_of, print};
 use crate::problem::Problem;
 use crate::progress;
 
@@ -14,29 +16,44 @@ pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
     let indices = sampler.fingerprint()?;
     let config = sampler.config_fingerprint()?;
     spinner.finish_and_clear();
-    if args.output.is_json() {
-        let mut object = json_of(&sampler);
-        object.insert("fingerprint".to_owned(), indices.into());
-        object.insert("config_fingerprint".to_owned(), config.into());
-        return print(Value::Object(object));
+    match args.output.format() {
+        Format::Table => {
+            let (rank, world) = (args.rank.rank, args.deal.world);
+            let mut items = Items::new(["of", "SHA-256"]);
+            items.push([format!("indices of rank {rank} of {world}").into(), indices.into()]);
+            items.push(["configuration, the same on all ranks".into(), config.into()]);
+            print(items.table())
+        }
+        Format::Text => print(format!("fingerprint\t{indices}\nconfig_fingerprint\t{config}")),
+        Format::Json => {
+            let mut object = json_of(&sampler);
+            object.insert("fingerprint".to_owned(), indices.into());
+            object.insert("config_fingerprint".to_owned(), config.into());
+            print(Value::Object(object))
+        }
     }
-    let (rank, world) = (args.rank.rank, args.deal.world);
-    print(format!("{indices}  indices of rank {rank} of {world}\n{config}  configuration, the same on all ranks"))
 }
 
 /// `samedeal orders`
 pub fn orders(args: &OrdersArgs) -> Result<(), Problem> {
     let names = samedeal::orders()?;
-    if args.output.is_json() {
-        return print(json!(names));
+    let mut items = Items::new(["order", "what it is"]);
+    for name in &names {
+        items.push([name.as_str().into(), description(name).into()]);
     }
-    print(table(["order", "what it is"], names.into_iter().map(|name| [name.clone(), description(&name).to_owned()])))
+    match args.output.format() {
+        Format::Table => print(items.table()),
+        Format::Text => print(items.lines()),
+        Format::Json => print(json!(names)),
+    }
 }
 
 fn description(order: &str) -> &'static str {
     match order {
         "feistel" => "pseudo-random, any number of samples without memory; the default",
-        "fisher-yates" => "exactly uniform; 4 bytes of memory a sample",
+        "fisher-yates" => {
+            "unbiased: every order as likely as any other, up to the generator; 4 bytes of memory a sample"
+        }
         "sequential" => "the samples in their own order",
         "torch" => "DistributedSampler and randperm of PyTorch 2.6 and later; 4 bytes a sample",
         "torch-2.5" => "the same of PyTorch up to 2.5; differs from 214,748,364 samples upwards",

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use crate::args::VerifyArgs;
 use crate::dataset::Dataset;
-use crate::output::{grouped, print, table};
+use crate::format::Format;
+use crate::items::Items;
+use crate::output::{grouped, print};
 use crate::problem::Problem;
 use crate::progress;
 
@@ -26,21 +28,29 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     let epoch = Epoch::walk(&mut sampler, args)?;
     let checks = epoch.checks(&sampler, args);
     let passed = checks.iter().all(|check| check.passed);
-    if args.output.is_json() {
-        let steps = args.batch_size.map(|_| [epoch.steps.keys().min(), epoch.steps.keys().max()]);
-        let checks =
-            checks.iter().map(|check| json!({"name": check.name, "passed": check.passed, "found": check.found}));
-        print(json!({
-            "passed": passed, "samples": dataset.samples, "ranks": args.deal.world, "seen": epoch.seen,
-            "padding": epoch.padding, "dropped": epoch.dropped(dataset.samples), "steps": steps,
-            "checks": checks.collect::<Value>(),
-        }))?;
-    } else {
-        let verdict = |passed| if passed { "ok" } else { "FAILED" }.to_owned();
-        let rows = checks.iter().map(|check| [check.name.to_owned(), verdict(check.passed), check.found.clone()]);
-        print(table(["check", "result", "found"], rows))?;
+    let mut items = Items::new(["check", "result", "found"]);
+    for Check { name, passed, found } in &checks {
+        items.push([(*name).into(), if *passed { "ok" } else { "FAILED" }.into(), found.as_str().into()]);
     }
-    Ok(passed)
+    let printed = match args.output.format() {
+        Format::Table => print(items.table()),
+        Format::Text => print(items.lines()),
+        Format::Json => {
+            let steps = args.batch_size.map(|_| [epoch.steps.keys().min(), epoch.steps.keys().max()]);
+            let checks =
+                checks.iter().map(|check| json!({"name": check.name, "passed": check.passed, "found": check.found}));
+            print(json!({
+                "passed": passed, "samples": dataset.samples, "ranks": args.deal.world, "seen": epoch.seen,
+                "padding": epoch.padding, "dropped": epoch.dropped(dataset.samples), "steps": steps,
+                "checks": checks.collect::<Value>(),
+            }))
+        }
+    };
+    match printed {
+        // The exit code is an answer of its own, which a reader that has gone away does not change.
+        Ok(()) | Err(Problem::Unheard) => Ok(passed),
+        Err(problem) => Err(problem),
+    }
 }
 
 /// What all ranks together were dealt in an epoch, as it was counted.

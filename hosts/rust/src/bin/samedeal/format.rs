@@ -1,0 +1,74 @@
+use std::path::PathBuf;
+
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
+
+/// How an answer is printed.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct Output {
+    /// How to print the answer
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl Output {
+    pub fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
+/// How numbers are printed or written.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct ArrayOutput {
+    /// How to print the numbers
+    #[arg(long, value_enum, default_value = "table")]
+    format: ArrayFormat,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Write to this file, which appears when it is complete
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+impl ArrayOutput {
+    pub fn format(&self) -> ArrayFormat {
+        if self.json { ArrayFormat::Shown(Format::Json) } else { self.format }
+    }
+}
+
+/// The ways to show any answer.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Table,
+    /// Bare, for other programs: a line for every item, with tabs between its parts
+    Text,
+    /// One JSON value; all its numbers are exact, also a seed or an epoch that needs 64 bits
+    Json,
+}
+
+/// The ways to show many numbers: those for any answer, and one more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum ArrayFormat {
+    Shown(Format),
+    Npy,
+}
+
+impl ValueEnum for ArrayFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Shown(Format::Table), Self::Shown(Format::Text), Self::Shown(Format::Json), Self::Npy]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Shown(format) => format.to_possible_value(),
+            Self::Npy => Some(PossibleValue::new("npy").help("A NumPy array of int64")),
+        }
+    }
+}

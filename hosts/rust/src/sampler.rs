@@ -97,7 +97,8 @@ impl Sampler {
         self.known.num_positions
     }
 
-    /// How many samples no rank sees in this epoch: samples mod world with [`Remainder::Drop`](crate::Remainder), else 0.
+    /// How many samples no rank sees in this epoch: samples mod world with [`Remainder::Drop`](crate::Remainder), else
+    /// 0.
     pub fn num_dropped(&self) -> u64 {
         self.known.num_dropped
     }
@@ -147,8 +148,8 @@ impl Sampler {
 
     /// Batch number `batch` of this rank; the last one may be shorter unless `drop_last`.
     /// Errors: out of range (`batch-size` is 0; `batch-size` where the batch would really hold more than
-    /// [`max_window`](Self::max_window) samples; `batch` at or above [`num_batches`](Self::num_batches); `samples` above
-    /// 2^32 when read as `u32`), out of memory.
+    /// [`max_window`](Self::max_window) samples; `batch` at or above [`num_batches`](Self::num_batches); `samples`
+    /// above 2^32 when read as `u32`), out of memory.
     pub fn batch<I: Index>(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<I>, Error> {
         let mut instance = self.lock();
         let read =

@@ -34,8 +34,8 @@ Examples:
   Several at once, of a dataset in files:
     samedeal locate data/train --world 8 --batch-size 32 --sample 7,8,9
 
-With --format text, the parts of a line are the sample, its position, rank, index, batch and slot, how many more times it
-is dealt as padding, and its file and row, if there are files. At most 8 repetitions are shown.";
+With --format text, the parts of a line are the sample, its position, rank, index, batch and slot, how many more times
+it is dealt as padding, and its file and row, if there are files. At most 8 repetitions are shown.";
 
 pub const FINGERPRINT: &str = "\
 Examples:

@@ -30,7 +30,7 @@ def numbers(text: str) -> list[int]:
 
 
 def batch_by_the_command() -> list[int]:
-    """Batch 31,000 of epoch 1, as the command that the README shows prints it, one number a line."""
+    """Batch 31,000 of epoch 1, as the command that the README shows prints it, in one line."""
     line = next(line for line in README.splitlines() if line.startswith("$ samedeal batches"))
     words = line.removeprefix("$ samedeal ").split()
     return numbers(output(ROOT / "target/release/samedeal", *words, "--format", "text"))

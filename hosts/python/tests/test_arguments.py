@@ -45,9 +45,9 @@ class Vicious:
 
 
 @contextlib.contextmanager
-def fails(error: type[SamedealError], field: str) -> Iterator[None]:
+def fails(error: type[SamedealError], field: str) -> Iterator[pytest.ExceptionInfo[SamedealError]]:
     with pytest.raises(SamedealError) as caught:
-        yield
+        yield caught
     assert type(caught.value) is error
     assert caught.value.field == field
     assert caught.value.allowed
@@ -189,12 +189,32 @@ def test_every_call_has_its_range(field: str, call: Callable[[Sampler], Any]) ->
     assert list(sampler) == before
 
 
-def test_a_batch_beyond_the_widest_window() -> None:
-    sampler = Sampler(2**21)
+@pytest.mark.parametrize("drop_last", [False, True])
+def test_batches_beyond_the_widest_window(drop_last: bool) -> None:
+    sampler = Sampler(2**21 + 1)
+    failures = []
+    for call in (lambda size: sampler.batch(0, size, drop_last), lambda size: sampler.batches(size, drop_last)):
+        for size in (2**20 + 1, 2**21):
+            with fails(OutOfRangeError, "batch-size") as caught:
+                call(size)
+            assert caught.value.value == str(size)
+            failures.append(caught.value.args)
+    assert failures[:2] == failures[2:]
+    assert [len(batch) for batch in sampler.batches(2**20, drop_last)] == [2**20, 2**20, 1][: 2 + (not drop_last)]
+    # The batch counts, not the number.
+    short = Sampler(2**20)
+    for size in (2**20 + 1, 2**32 - 1):
+        assert [len(batch) for batch in short.batches(size, drop_last)] == [2**20] * (not drop_last)
+    assert len(short.batch(0, 2**32 - 1)) == 2**20
+
+
+def test_batches_that_become_too_long() -> None:
+    sampler = Sampler(2**21 + 1, world=2, remainder="uneven", rank=1)
+    batches = sampler.batches(2**21)
+    assert [len(batch) for batch in batches] == [2**20]
+    sampler.set_rank(0)
     with fails(OutOfRangeError, "batch-size"):
-        sampler.batch(0, 2**20 + 1)
-    assert len(sampler.batch(1, 2**20)) == 2**20
-    assert len(next(sampler.batches(2**20 + 1))) == 2**20 + 1
+        iter(batches)
 
 
 @pytest.mark.parametrize("value", [0, 1, None, "", "yes", np.int64(1), math.nan])

@@ -54,6 +54,20 @@ def test_numpy_waits_until_it_is_needed() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_where_no_thread_can_start() -> None:
+    code = """
+import threading
+
+def start(thread):
+    raise RuntimeError("can't start new thread")
+
+threading.Thread.start = start
+import samedeal
+assert sorted(samedeal.Sampler(10)) == list(range(10))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("wheel")

@@ -15,7 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import samedeal
-from samedeal import Sampler, _component
+from samedeal import Sampler
+from samedeal._deal import Deal
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -78,6 +79,13 @@ def test_other_processes_get_the_same(method: str) -> None:
     assert [read(sampler) for sampler in samplers] == wanted
 
 
+def deal_of(sampler: Sampler) -> Deal:
+    def found(deal: Deal) -> Deal:
+        return deal
+
+    return sampler._engine.use(found)
+
+
 def in_child(check: Callable[[], bool]) -> None:
     """Runs a check in a forked child, which must end within a minute."""
     pid = os.fork()
@@ -97,16 +105,16 @@ def test_a_fork_makes_an_engine_of_its_own() -> None:
     wanted = read(sampler)
     iterator = iter(sampler)
     first = next(iterator)
-    inherited = sampler._engine()
+    inherited = deal_of(sampler)
 
     def check() -> bool:
-        fresh = sampler._engine() is not inherited and sampler._engine().process is _component.process
+        fresh = deal_of(sampler) is not inherited
         same = read(sampler) == wanted and [first, *iterator] == wanted[1]
         sampler.set_epoch(5)
         return fresh and same and read(sampler) != wanted and read(copy.copy(make())) == wanted
 
     in_child(check)
-    assert sampler._engine() is inherited
+    assert deal_of(sampler) is inherited
     assert read(sampler) == wanted
 
 
@@ -173,4 +181,4 @@ def test_threads_begin_at_once() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
     unpickled = pickle.loads(pickle.dumps(make()))
     with ThreadPoolExecutor(8) as pool:
-        assert len(set(pool.map(lambda _: id(unpickled._engine()), range(32)))) == 1
+        assert len(set(pool.map(lambda _: id(deal_of(unpickled)), range(32)))) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import samedeal
 from hypothesis import given
 from hypothesis import strategies as st
-from samedeal import OutOfRangeError, Sampler, WrongTypeError, _deal, _sampler
+from samedeal import OutOfRangeError, Sampler, WrongTypeError, _deal, _reading
 
 BOUNDS = st.none() | st.integers(-30, 30) | st.integers(-(2**70), 2**70)
 
@@ -61,7 +62,7 @@ def test_indices_across_windows() -> None:
 
 
 def test_windows_fit_the_component() -> None:
-    assert max(_sampler.WINDOW, _sampler.ITERATION_WINDOW) <= _deal.max_window()
+    assert max(_reading.WINDOW, _reading.ITERATION_WINDOW) <= _deal.max_window()
 
 
 @pytest.mark.parametrize("key", [1.5, "1", None, (1, 2), True, np.array([1, 2])])
@@ -96,21 +97,21 @@ def test_iteration() -> None:
     assert -1 not in Sampler(5)
 
 
-def test_iteration_does_not_mix_epochs() -> None:
-    sampler = Sampler(200_000)
-    for iterator in (iter(sampler), sampler.batches(7)):
-        next(iterator)
+@pytest.mark.parametrize("begin", [iter, lambda sampler: iter(sampler.batches(7))], ids=["samples", "batches"])
+def test_iteration_does_not_mix_epochs_or_ranks(begin: Callable[[Sampler], Iterator[Any]]) -> None:
+    sampler = Sampler(1000, world=3, remainder="uneven")
+    for move, value in ((sampler.set_epoch, 1), (sampler.set_rank, 1)):
+        fresh, begun = begin(sampler), begin(sampler)
+        next(begun)
         sampler.set_epoch(sampler.epoch)
-        next(iterator)
-        sampler.set_epoch(sampler.epoch + 1)
-        with pytest.raises(RuntimeError, match="another epoch"):
-            list(iterator)
-    short = Sampler(100, world=2)
-    iterator = iter(short)
-    model = short.indices().tolist()
-    assert next(iterator) == model[0]
-    short.set_rank(1)
-    assert list(iterator) == model[1:]
+        sampler.set_rank(sampler.rank)
+        next(begun)
+        move(value)
+        # At once, whatever has been read ahead.
+        for iterator in (fresh, begun):
+            with pytest.raises(RuntimeError, match="another epoch or rank"):
+                next(iterator)
+        assert sum(np.size(item) for item in begin(sampler)) == len(sampler)
 
 
 @pytest.mark.parametrize("samples", [0, 1, 9, 10, 11, 70_000])

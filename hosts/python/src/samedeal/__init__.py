@@ -6,6 +6,7 @@
 [6, 5, 7]
 """
 
+from ._batches import Batches
 from ._deal import orders
 from ._errors import (
     IndexOutOfRangeError,
@@ -21,6 +22,7 @@ from ._sampler import Sampler
 __version__ = "0.1.0"
 
 __all__ = [
+    "Batches",
     "Config",
     "IndexOutOfRangeError",
     "OutOfMemoryError",

@@ -32,21 +32,35 @@ INTERFACE = "samedeal:deal/sampling@0.1.0"
 _HEADROOM = 2**18
 
 
+# One instance serves one sampler here, so its handle is the thing itself, which the component never drops. In
+# WebAssembly and not in Python: what interrupts a callback into Python gets lost in the engine, and so does the result.
+_HANDLES = """(module
+  (func (export "[resource-new]sampler") (param i32) (result i32) local.get 0)
+  (func (export "[resource-drop]sampler") (param i32) unreachable))"""
+
+
 class Compiled(NamedTuple):
     """What all instances of a process share."""
 
     engine: wasmtime.Engine
-    instance: wasmtime.InstancePre
+    core: wasmtime.Module
+    handles: wasmtime.Module
     least_memory: int
     """Bytes of memory that a sampler cannot do without: what an instance begins with, and what a call needs."""
+
+    def instantiate(self, store: wasmtime.Store) -> wasmtime.Instance:
+        """An instance of the core module."""
+        linker = wasmtime.Linker(self.engine)
+        linker.define_instance(store, f"[export]{INTERFACE}", wasmtime.Instance(store, self.handles, []))
+        return linker.instantiate(store, self.core)
 
 
 class Process:
     """The compiled component of this process, and what has been made from it. A forked child gets a new one."""
 
-    def __init__(self, artefact: bytes | None = None, *, forked: bool = False) -> None:
+    def __init__(self, artefacts: list[bytes] | None = None, *, forked: bool = False) -> None:
         self.owned: WeakSet[Any] = WeakSet()
-        self._artefact = artefact
+        self._artefacts = artefacts
         self._forked = forked
         self._compiled: Compiled | None = None
         # Held while something is made that is made once: it nests, samplers upon the compiled component.
@@ -57,10 +71,13 @@ class Process:
         with self.lock:
             if self._compiled is None and "numpy" not in sys.modules:
                 thread = threading.Thread(target=self._try_to_compile, name="samedeal-compile")
-                thread.start()
+                # Where no thread can start, one comes after the other.
+                with contextlib.suppress(RuntimeError):
+                    thread.start()
                 import numpy  # noqa: F401
 
-                thread.join()
+                if thread.ident is not None:
+                    thread.join()
             return self._compiled or self._compile()
 
     def successor(self) -> Process:
@@ -69,7 +86,7 @@ class Process:
         for thing in things:
             # Another thread of the parent may have been inside of it, so that its locks stay closed here for ever.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
-        return Process(self._artefact, forked=True)
+        return Process(self._artefacts, forked=True)
 
     def _try_to_compile(self) -> None:
         # What fails here fails again in the thread that is waiting for it, which can tell.
@@ -78,30 +95,20 @@ class Process:
 
     def _compile(self) -> Compiled:
         config = wasmtime.Config()
-        # The threads of a parallel compilation do not outlive a fork: compiling in the child would wait for them for ever.
+        # The threads of a parallel compilation do not outlive a fork: a child would wait for them for ever.
         config.parallel_compilation = not self._forked
         engine = wasmtime.Engine(config)
-        if self._artefact is None:
-            module = wasmtime.Module(engine, core_module(PATH.read_bytes()))
+        if self._artefacts is None:
+            modules = [wasmtime.Module(engine, source) for source in (core_module(PATH.read_bytes()), _HANDLES)]
             # Kept in memory for forked children, never in a file: loading it is running it.
-            self._artefact = bytes(module.serialize())
+            self._artefacts = [bytes(module.serialize()) for module in modules]
         else:
-            module = wasmtime.Module.deserialize(engine, self._artefact)
-        memory = next(export.type for export in module.exports if export.name == "memory")
+            modules = [wasmtime.Module.deserialize(engine, artefact) for artefact in self._artefacts]
+        core, handles = modules
+        memory = next(export.type for export in core.exports if export.name == "memory")
         assert isinstance(memory, wasmtime.MemoryType)
-        linker = wasmtime.Linker(engine)
-        number = wasmtime.ValType.i32()
-        # One instance serves one sampler here, so its handle is the thing itself, which the component never drops.
-        new, drop = wasmtime.FuncType([number], [number]), wasmtime.FuncType([number], [])
-        linker.define_func(f"[export]{INTERFACE}", "[resource-new]sampler", new, int)
-        linker.define_func(f"[export]{INTERFACE}", "[resource-drop]sampler", drop, _never)
-        instance = linker.instantiate_pre(module)
-        self._compiled = Compiled(engine, instance, (memory.limits.min << 16) + _HEADROOM)
+        self._compiled = Compiled(engine, core, handles, (memory.limits.min << 16) + _HEADROOM)
         return self._compiled
-
-
-def _never(handle: int) -> None:
-    raise RuntimeError(f"the component drops its sampler {handle}")
 
 
 def core_module(component: bytes) -> bytes:

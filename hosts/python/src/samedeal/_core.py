@@ -8,7 +8,6 @@ the test that holds every call against wasmtime-py's component API.
 from __future__ import annotations
 
 import ctypes
-import threading
 from ctypes import addressof, byref, c_bool, c_char_p, c_size_t, c_uint64, c_void_p
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -50,28 +49,23 @@ class Function(NamedTuple):
 
 
 class Core:
-    """One instance in a store of its own, for one sampler.
+    """One instance in a store of its own, for one sampler and one caller at a time.
 
-    An instance costs a tenth of a millisecond and keeps samplers apart: each has its memory limit and lock, gives its
-    memory back when it goes (linear memory never shrinks), and a trap ends it alone.
+    An instance costs a tenth of a millisecond and keeps samplers apart: each has its memory limit, gives its memory
+    back when it goes (linear memory never shrinks), and a trap ends it alone.
     """
 
     def __init__(self, memory_limit: int) -> None:
-        self.process = _component.process
-        compiled = self.process.compiled()
+        process = _component.process
+        compiled = process.compiled()
         if memory_limit < compiled.least_memory:
             raise OutOfRangeError("memory-limit", str(memory_limit), f"{compiled.least_memory} or more bytes")
         self._store = wasmtime.Store(compiled.engine)
-        self.process.owned.add(self._store)
+        process.owned.add(self._store)
         self._store.set_limits(memory_size=memory_limit)
-        try:
-            self._instance = compiled.instance.instantiate(self._store)
-        except wasmtime.WasmtimeError as error:
-            # Every import is there, so what remains is address space.
-            raise OutOfMemoryError("memory", "full", f"fewer samplers at a time ({error})") from error
-
-        self.lock = threading.RLock()
-        self.broken: str | None = None
+        self._instance = compiled.instantiate(self._store)
+        self.whole = False
+        """Whether every call has run to its end, with a result or a failure; if not, this must not be used again."""
         self._context = ctypes.cast(self._store._context(), c_void_p).value
         self._arguments = (c_uint64 * (2 * _SLOTS))()
         self._slots = memoryview(self._arguments).cast("B").cast("Q")
@@ -105,9 +99,7 @@ class Core:
         return item
 
     def call(self, address: int, *arguments: int) -> int:
-        """Calls the function at this address; its result, if it has one, as 64 bits. The caller holds the lock."""
-        if self.broken is not None:
-            raise RuntimeError(self.broken)
+        """Calls the function at this address; its result, if it has one, as 64 bits."""
         slots = self._slots
         at = 0
         for argument in arguments:
@@ -115,7 +107,7 @@ class Core:
             at += 2
         error = _call(self._context, address, self._arguments_at, _SLOTS, self._trap_at)
         if error or self._trap.value:
-            self._break(error)
+            raise self._trapped(error)
         return slots[0]
 
     def refresh(self) -> None:
@@ -173,8 +165,7 @@ class Core:
         raised: type[SamedealError] = _KINDS[kind]
         return raised(field, value, allowed)
 
-    def _break(self, error: int | None) -> None:
-        """After a trap every later call on the instance would fail, or worse."""
+    def _trapped(self, error: int | None) -> RuntimeError:
         if error:
             reason: Exception = wasmtime.WasmtimeError._from_ptr(
                 ctypes.cast(error, ctypes.POINTER(capi.wasmtime_error_t))
@@ -182,5 +173,6 @@ class Core:
         else:
             reason = wasmtime.Trap._from_ptr(ctypes.cast(self._trap, ctypes.POINTER(capi.wasm_trap_t)))
             self._trap.value = None
-        self.broken = f"the component trapped; this is a defect of samedeal, please report it. {reason}"
-        raise RuntimeError(self.broken) from reason
+        failure = RuntimeError(f"the component trapped; this is a defect of samedeal, please report it. {reason}")
+        failure.__cause__ = reason
+        return failure

@@ -10,8 +10,11 @@ from collections.abc import Callable
 from struct import Struct
 from typing import TYPE_CHECKING, TypeVar
 
+import wasmtime
+
 from ._component import INTERFACE
 from ._core import Core
+from ._errors import OutOfMemoryError, SamedealError
 from ._records import LAYOUTS, REMAINDERS, Config, Place
 
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 T = TypeVar("T")
-Lift = Callable[[Core, int], T]
+Lift = Callable[[Core, int], T | SamedealError]
 
 _MASK32 = 2**32 - 1
 _MASK64 = 2**64 - 1
@@ -37,19 +40,30 @@ class Deal:
     """A `sampler` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, config: Config, memory_limit: int) -> None:
-        self._core = Core(memory_limit)
+        try:
+            self.core = Core(memory_limit)
+        except wasmtime.WasmtimeError as error:
+            # Every import is there, so what remains is address space.
+            raise OutOfMemoryError("samples", str(config.samples), f"fewer samplers at a time ({error})") from error
         self._this: tuple[int, ...] = ()
-        self.lock = self._core.lock
-        self.process = self._core.process
         order = config.order.encode()
-        with self.lock:
-            # The component takes the name over, and frees it.
-            at = self._core.call(self._core.function("cabi_realloc").address, 0, 0, 1, len(order)) & _MASK32
-            self._core.refresh()
-            self._core.view(at, len(order))[:] = order
-            fields = (config.samples, config.seed & _MASK64, config.epoch, at, len(order), config.rank, config.world)
-            enums = (REMAINDERS.index(config.remainder), LAYOUTS.index(config.layout))
-            self._this = (self._ask("[constructor]sampler", _handle, *fields, *enums),)
+        # The component takes the name over, and frees it.
+        at = self.core.call(self.core.function("cabi_realloc").address, 0, 0, 1, len(order)) & _MASK32
+        self.core.refresh()
+        self.core.view(at, len(order))[:] = order
+        fields = (config.samples, config.seed & _MASK64, config.epoch, at, len(order), config.rank, config.world)
+        enums = (REMAINDERS.index(config.remainder), LAYOUTS.index(config.layout))
+        self._this = (self._ask("[constructor]sampler", _handle, *fields, *enums),)
+        self.current = config
+        """Where the component's sampler stands whenever its core is `whole`."""
+
+    def move(self, config: Config) -> None:
+        """Moves to the epoch and rank of a configuration that differs in nothing else."""
+        if self.current.epoch != config.epoch:
+            self.set_epoch(config.epoch)
+        if self.current.rank != config.rank:
+            self.set_rank(config.rank)
+        self.current = config
 
     def config(self) -> Config:
         """The configuration as it stands."""
@@ -57,11 +71,22 @@ class Deal:
 
     def set_epoch(self, epoch: int) -> None:
         """Moves to another epoch."""
-        self._ask("[method]sampler.set-epoch", _nothing, epoch)
+
+        def lift(core: Core, result: int) -> None:
+            self.current = self.current._replace(epoch=epoch)
+
+        self._ask("[method]sampler.set-epoch", lift, epoch)
 
     def set_rank(self, rank: int) -> None:
         """Answers for another rank from now on."""
-        self._ask("[method]sampler.set-rank", _unit, rank)
+
+        def lift(core: Core, pointer: int) -> SamedealError | None:
+            failure = _unit(core, pointer)
+            if failure is None:
+                self.current = self.current._replace(rank=rank)
+            return failure
+
+        self._ask("[method]sampler.set-rank", lift, rank)
 
     def num_samples(self) -> int:
         """How many samples this rank sees."""
@@ -86,8 +111,12 @@ class Deal:
     def indices_into(self, out: NDArray[np.int64], start: int) -> None:
         """A window of this rank's samples, as many as `out` holds."""
 
-        def lift(core: Core, pointer: int) -> None:
-            out[:] = _u64s_view(core, pointer)
+        def lift(core: Core, pointer: int) -> SamedealError | None:
+            found = _u64s_view(core, pointer)
+            if isinstance(found, SamedealError):
+                return found
+            out[:] = found
+            return None
 
         self._ask("[method]sampler.indices", lift, start, len(out))
 
@@ -128,8 +157,7 @@ class Deal:
         return self._ask("[method]sampler.config-fingerprint", _plain_string)
 
     def _ask(self, name: str, lift: Lift[T], *arguments: int) -> T:
-        with self.lock:
-            return _call(self._core, name, lift, *self._this, *arguments)
+        return _call(self.core, name, lift, *self._this, *arguments)
 
 
 def orders() -> tuple[str, ...]:
@@ -145,70 +173,73 @@ def max_window() -> int:
 @functools.cache
 def _facts() -> tuple[tuple[str, ...], int]:
     core = Core(2**31)
-    with core.lock:
-        names = _call(core, "orders", _strings)
-        window = _call(core, "max-window", _scalar)
+    names = _call(core, "orders", _strings)
+    window = _call(core, "max-window", _scalar)
     return tuple(names), window & _MASK32
 
 
 def _call(core: Core, name: str, lift: Lift[T], *arguments: int) -> T:
+    """A call from its arguments to its post-return; a failure is raised when all is done.
+
+    Where an exception of anybody else's (a signal handler's) comes between, what the component handed out is lost, and
+    the instance is not `whole` any more.
+    """
     address, post = core.function(f"{INTERFACE}#{name}")
+    core.whole = False
     result = core.call(address, *arguments)
     if post is None:
-        return lift(core, result)
-    # Only the lower half of a 32-bit result is written.
-    pointer = result & _MASK32
-    core.refresh()
-    try:
-        return lift(core, pointer)
-    finally:
+        lifted = lift(core, result)
+    else:
+        # Only the lower half of a 32-bit result is written.
+        pointer = result & _MASK32
+        core.refresh()
+        lifted = lift(core, pointer)
         core.call(post, pointer)
-
-
-def _nothing(core: Core, result: int) -> None:
-    pass
+    core.whole = True
+    if isinstance(lifted, SamedealError):
+        raise lifted
+    return lifted
 
 
 def _scalar(core: Core, result: int) -> int:
     return result
 
 
-def _handle(core: Core, pointer: int) -> int:
+def _handle(core: Core, pointer: int) -> int | SamedealError:
     tag, handle, _ = core.unpack(_TAGGED_PAIR, pointer)
     if tag:
-        raise core.failure(pointer + 4)
+        return core.failure(pointer + 4)
     return int(handle)
 
 
-def _unit(core: Core, pointer: int) -> None:
+def _unit(core: Core, pointer: int) -> SamedealError | None:
     (tag,) = core.unpack(_TAG, pointer)
-    if tag:
-        raise core.failure(pointer + 4)
+    return core.failure(pointer + 4) if tag else None
 
 
-def _u64(core: Core, pointer: int) -> int:
+def _u64(core: Core, pointer: int) -> int | SamedealError:
     tag, value = core.unpack(_TAGGED_U64, pointer)
     if tag:
-        raise core.failure(pointer + 8)
+        return core.failure(pointer + 8)
     return int(value)
 
 
-def _u64s_view(core: Core, pointer: int) -> NDArray[np.int64]:
+def _u64s_view(core: Core, pointer: int) -> NDArray[np.int64] | SamedealError:
     tag, first, count = core.unpack(_TAGGED_PAIR, pointer)
     if tag:
-        raise core.failure(pointer + 4)
+        return core.failure(pointer + 4)
     return core.u64s(first, count)
 
 
-def _u64s(core: Core, pointer: int) -> NDArray[np.int64]:
-    own: NDArray[np.int64] = _u64s_view(core, pointer).copy()
-    return own
+def _u64s(core: Core, pointer: int) -> NDArray[np.int64] | SamedealError:
+    found = _u64s_view(core, pointer)
+    return found if isinstance(found, SamedealError) else found.copy()
 
 
-def _u32s(core: Core, pointer: int) -> NDArray[np.uint32]:
+def _u32s(core: Core, pointer: int) -> NDArray[np.uint32] | SamedealError:
     tag, first, count = core.unpack(_TAGGED_PAIR, pointer)
     if tag:
-        raise core.failure(pointer + 4)
+        return core.failure(pointer + 4)
     own: NDArray[np.uint32] = core.u32s(first, count).copy()
     return own
 
@@ -217,10 +248,10 @@ def _plain_string(core: Core, pointer: int) -> str:
     return core.string(*core.unpack(_PAIR, pointer))
 
 
-def _string(core: Core, pointer: int) -> str:
+def _string(core: Core, pointer: int) -> str | SamedealError:
     tag, first, length = core.unpack(_TAGGED_PAIR, pointer)
     if tag:
-        raise core.failure(pointer + 4)
+        return core.failure(pointer + 4)
     return core.string(first, length)
 
 
@@ -229,17 +260,17 @@ def _strings(core: Core, pointer: int) -> list[str]:
     return [_plain_string(core, first + _PAIR.size * i) for i in range(count)]
 
 
-def _place(core: Core, pointer: int) -> Place:
+def _place(core: Core, pointer: int) -> Place | SamedealError:
     (tag,) = core.unpack(_TAG, pointer)
     if tag:
-        raise core.failure(pointer + 8)
+        return core.failure(pointer + 8)
     return Place(*core.unpack(_PLACE, pointer + 8))
 
 
-def _optional_place(core: Core, pointer: int) -> Place | None:
+def _optional_place(core: Core, pointer: int) -> Place | SamedealError | None:
     tag, some = core.unpack(_TAGGED_TAG, pointer)
     if tag:
-        raise core.failure(pointer + 8)
+        return core.failure(pointer + 8)
     return Place(*core.unpack(_PLACE, pointer + 16)) if some else None
 
 

@@ -54,3 +54,23 @@ def test_data_loader() -> None:
                 for sampler in (ours, theirs)
             )
             assert got == wanted
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_data_loader_with_batches(workers: int, drop_last: bool) -> None:
+    data = torch.utils.data
+    dataset = [torch.tensor(i) for i in range(1003)]
+    ours = Sampler(1003, seed=1, order="torch", world=4, rank=3)
+    theirs = DistributedSampler(dataset, 4, 3, seed=1)
+    # Made once, as a training run does; the second epoch must be as full as the first.
+    loaders = [
+        data.DataLoader(dataset, batch_sampler=batches, num_workers=workers)
+        for batches in (ours.batches(32, drop_last), data.BatchSampler(theirs, 32, drop_last))
+    ]
+    for epoch in range(2):
+        ours.set_epoch(epoch)
+        theirs.set_epoch(epoch)
+        got, wanted = ([batch.tolist() for batch in loader] for loader in loaders)
+        assert got == wanted
+        assert len(got) == len(loaders[0]) == len(loaders[1])

@@ -1,0 +1,61 @@
+"""`sampler.batches(...)`: an object with a length that is iterated as often as there are epochs."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+import samedeal
+from samedeal import Batches, Sampler
+
+
+def test_every_pass_begins_anew() -> None:
+    sampler = Sampler(100, seed=3, world=3, remainder="uneven")
+    batches = sampler.batches(8)
+    for epoch in range(3):
+        for rank in range(3):
+            sampler.set_epoch(epoch)
+            sampler.set_rank(rank)
+            wanted = [sampler.batch(i, 8).tolist() for i in range(sampler.num_batches(8))]
+            for _ in range(2):
+                assert [batch.tolist() for batch in batches] == wanted
+            assert len(batches) == len(wanted)
+
+
+def test_passes_are_independent() -> None:
+    batches = Sampler(100).batches(8)
+    one, two = iter(batches), iter(batches)
+    first = next(one).tolist()
+    assert next(one).tolist() != first
+    assert next(two).tolist() == first
+
+
+def test_the_length_is_that_of_the_rank() -> None:
+    sampler = Sampler(17, world=2, remainder="uneven")
+    batches, full = sampler.batches(8), sampler.batches(8, drop_last=True)
+    assert (len(batches), len(full)) == (2, 1)
+    sampler.set_rank(1)
+    assert (len(batches), len(full)) == (1, 1)
+    empty = Sampler(0).batches(8)
+    assert (len(empty), list(empty)) == (0, [])
+
+
+def test_what_they_are_made_of() -> None:
+    sampler = Sampler(100, seed=3)
+    for batches in (sampler.batches(8, True), Batches(sampler, 8, drop_last=True)):
+        assert batches.sampler is sampler
+        assert (batches.batch_size, batches.drop_last, len(batches)) == (8, True, 12)
+        again = eval(repr(batches), {"Sampler": Sampler})
+        for same in (again, pickle.loads(pickle.dumps(batches))):
+            assert repr(same) == repr(batches)
+            assert [batch.tolist() for batch in same] == [batch.tolist() for batch in batches]
+            assert same.sampler is not sampler
+    with pytest.raises(AttributeError):
+        sampler.batches(8).batch_size = 9  # type: ignore[misc]
+
+
+def test_errors_come_when_they_are_made() -> None:
+    sampler = Sampler(100)
+    for make in (sampler.batches, lambda size: Batches(sampler, size)):
+        with pytest.raises(samedeal.OutOfRangeError, match="batch_size is 0; allowed: 1 to 4294967295"):
+            make(0)

@@ -1,0 +1,273 @@
+"""What comes in the middle of a call: signal handlers, finalizers, exceptions out of them, and other threads."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import itertools
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from samedeal import OutOfMemoryError, Sampler
+from samedeal._core import Core
+
+signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
+
+ROUNDS = 100_000
+"""More than any of these loops needs, so that none runs for ever."""
+
+
+def inside(sampler: Sampler) -> bool:
+    """Whether a call of this sampler is under way."""
+    home = sampler._engine._home
+    return home is not None and home.idle is None
+
+
+@contextlib.contextmanager
+def alarms(handler: Callable[[], None]) -> Iterator[None]:
+    """Has the handler called again and again, in the middle of whatever is being done but itself."""
+    live = True
+
+    def ring(*_: Any) -> None:
+        try:
+            handler()
+        finally:
+            if live:
+                signal.setitimer(signal.ITIMER_REAL, 0.0005)
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.0005)
+    try:
+        yield
+    finally:
+        live = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@signals
+@pytest.mark.parametrize("order", ["feistel", "torch"])
+def test_signal_handlers_may_ask(order: str) -> None:
+    sampler = Sampler(10_000, seed=3, order=order, world=2)
+    config, fingerprint, model = sampler.config, sampler.fingerprint(), sampler.indices().tolist()
+    nested = 0
+    failures: list[BaseException] = []
+
+    def handler() -> None:
+        nonlocal nested
+        nested += inside(sampler)
+        try:
+            assert sampler.config == config
+            assert sampler.num_batches(32) == 157
+            assert sampler.batch(3, 32).tolist() == model[96:128]
+            assert sampler.fingerprint() == fingerprint
+        except BaseException as error:
+            failures.append(error)
+
+    with alarms(handler):
+        for i in range(ROUNDS):
+            number = i % 157
+            assert sampler.batch(number, 32).tolist() == model[32 * number : 32 * number + 32]
+            assert sampler.config == config
+            assert sampler.indices().tolist() == model
+            if nested >= 100 or failures:
+                break
+    assert not failures
+    assert nested >= 100
+
+
+@signals
+def test_signal_handlers_may_move_the_sampler() -> None:
+    sampler = Sampler(1000, world=1000)
+    epochs = itertools.count(1)
+    nested, last = 0, 0
+    seen: list[tuple[int, int, int]] = []
+
+    def handler() -> None:
+        nonlocal nested, last
+        nested += inside(sampler)
+        last = next(epochs)
+        sampler.set_epoch(last)
+
+    with alarms(handler):
+        for i in range(ROUNDS):
+            rank = i % 1000
+            sampler.set_rank(rank)
+            before = last
+            state = sampler.rank, sampler.epoch, sampler.config.epoch, sampler.config.rank
+            index = sampler[0]
+            if last == before:
+                # Nothing came between, so all of these are of one state, and no move is lost.
+                assert state == (rank, before, before, rank)
+                seen.append((before, rank, index))
+            if nested >= 100:
+                break
+    assert nested >= 100
+    for epoch, rank, index in seen[:: len(seen) // 100 + 1]:
+        assert Sampler(1000, world=1000, epoch=epoch, rank=rank)[0] == index
+
+
+class Interrupted(Exception):
+    pass
+
+
+@signals
+def test_interrupted_calls_leave_nothing_behind() -> None:
+    # Room for a few lists at a time: those that get lost would fill it soon.
+    sampler = Sampler(2**20, memory_limit=2**24)
+    wanted = sampler.batch(1, 2**17).tolist()
+    armed, interruptions = False, 0
+
+    def handler() -> None:
+        nonlocal armed
+        if armed:
+            armed = False
+            raise Interrupted
+
+    with alarms(handler):
+        for _ in range(200):
+            with contextlib.suppress(Interrupted):
+                armed = True
+                for _ in range(ROUNDS):
+                    sampler.batch(1, 2**17)
+            interruptions += not armed
+    assert interruptions == 200
+    assert sampler.batch(1, 2**17).tolist() == wanted
+
+
+class Interrupter:
+    """Raises in the place of a step of a call, as a signal handler does between any two of them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str, after: bool) -> None:
+        self.armed = False
+        self.error: Exception = Interrupted()
+        step = getattr(Core, name)
+
+        def interrupted(*arguments: Any) -> Any:
+            result = step(*arguments) if after or not self.armed else None
+            if self.armed:
+                self.armed = False
+                raise self.error
+            return result
+
+        monkeypatch.setattr(Core, name, interrupted)
+
+
+@pytest.mark.parametrize("name", ["call", "refresh", "unpack", "u64s", "failure", "string"])
+@pytest.mark.parametrize("after", [False, True])
+def test_a_call_may_end_at_every_step(name: str, after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    sampler = Sampler(2**20, world=2, order="sequential", memory_limit=2**25)
+    step = Interrupter(monkeypatch, name, after)
+    for _ in range(50):
+        for call in (
+            lambda: sampler.batch(0, 2**18),
+            lambda: sampler.set_rank(1),
+            lambda: sampler.set_rank(2),
+            lambda: sampler.set_epoch(sampler.epoch + 1),
+            sampler.config_fingerprint,
+        ):
+            step.armed = True
+            with contextlib.suppress(Interrupted, ValueError):
+                call()
+            step.armed = False
+            # Moved or not: the component is where the sampler says.
+            assert sampler.config[2:5] == (sampler.epoch, "sequential", sampler.rank)
+            assert sampler[1] == 2 + sampler.rank
+        sampler.set_rank(0)
+
+
+def test_failures_out_of_a_handler_are_not_those_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    sampler = Sampler(2**20, memory_limit=2**24)
+    step = Interrupter(monkeypatch, "refresh", True)
+    step.error = OutOfMemoryError("samples", "1", "0")
+    for _ in range(50):
+        step.armed = True
+        with pytest.raises(OutOfMemoryError, match="no memory for samples = 1;"):
+            sampler.batch(0, 2**17)
+    assert len(sampler.batch(0, 2**17)) == 2**17
+
+
+def test_finalizers_may_ask() -> None:
+    sampler = Sampler(1000, seed=3)
+    config, model = sampler.config, sampler.indices().tolist()
+    nested = 0
+    wrong: list[Any] = []
+
+    class Owner:
+        def __init__(self) -> None:
+            self.cycle = self
+
+        def __del__(self) -> None:
+            nonlocal nested
+            nested += inside(sampler)
+            found = sampler.config, sampler.batch(0, 10).tolist()
+            if found != (config, model[:10]):
+                wrong.append(found)
+
+    thresholds = gc.get_threshold()
+    gc.set_threshold(5)
+    try:
+        for i in range(ROUNDS):
+            Owner()
+            number = i % 100
+            assert sampler.batch(number, 10).tolist() == model[10 * number : 10 * number + 10]
+            assert sampler.locate(model[number]) is not None
+            if nested >= 100 or wrong:
+                break
+    finally:
+        gc.set_threshold(*thresholds)
+    assert not wrong
+    assert nested >= 100
+
+
+@contextlib.contextmanager
+def another_thread(step: Callable[[int], None]) -> Iterator[None]:
+    """Has a step called again and again in another thread."""
+    stop = threading.Event()
+
+    def work() -> None:
+        for i in itertools.count():
+            if stop.is_set():
+                return
+            step(i)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+READS: dict[str, Callable[[Sampler], list[Any]]] = {
+    "indices": lambda sampler: sampler.indices().tolist(),
+    "slice": lambda sampler: sampler[:].tolist(),
+    "every third": lambda sampler: sampler[::-3].tolist(),
+    "a few": lambda sampler: sampler[::1000].tolist(),
+    "samples": list,
+    "batches": lambda sampler: [batch.tolist() for batch in sampler.batches(100)],
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_reads_are_of_one_epoch_and_rank(read: Callable[[Sampler], list[Any]]) -> None:
+    sampler = Sampler(400_001, world=2, remainder="uneven")
+    models = []
+    for epoch, rank in itertools.product(range(2), range(2)):
+        sampler.set_epoch(epoch)
+        sampler.set_rank(rank)
+        models.append(read(sampler))
+
+    def move(i: int) -> None:
+        sampler.set_epoch(i % 2)
+        sampler.set_rank(i // 2 % 2)
+
+    with another_thread(move):
+        for _ in range(50):
+            # Iterations refuse to go on.
+            with contextlib.suppress(RuntimeError):
+                assert read(sampler) in models

@@ -24,19 +24,20 @@ try {
 async function runInPage({ build, file }) {
   const loaders = {
     async 'wasm-bindgen'() {
-      const { bindgenBindings } = await import('/hosts/js/dist/bindgen.js');
-      return bindgenBindings();
+      const { bindgenInstances } = await import('/hosts/js/dist/bindgen.js');
+      return bindgenInstances();
     },
     async jco() {
       const files = ['samedeal.core.wasm', 'samedeal.core2.wasm', 'samedeal.core3.wasm'];
       const fetched = files.map((name) => WebAssembly.compileStreaming(fetch(`/hosts/js/dist/jco/${name}`)));
       const modules = await Promise.all(fetched);
-      const { componentBindings } = await import('/hosts/js/dist/component.js');
-      return componentBindings((name) => modules[files.indexOf(name)]);
+      const { componentInstances } = await import('/hosts/js/dist/component.js');
+      return componentInstances((name) => modules[files.indexOf(name)]);
     },
   };
+  const { Engine } = await import('/hosts/js/dist/engine.js');
   globalThis.engines ??= {};
-  globalThis.engines[build] ??= await loaders[build]();
+  globalThis.engines[build] ??= new Engine(await loaders[build]());
   const { runGroup } = await import('/tests/matrix/runner.mjs');
   const group = await (await fetch(`/tests/vectors/${file}`)).json();
   return runGroup(globalThis.engines[build], group);

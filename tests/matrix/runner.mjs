@@ -1,46 +1,42 @@
 // Holds one JavaScript engine against the golden cases, in Node and in pages alike: every call on the engine itself, and
 // on the class that users see wherever that has the call in the same form.
-import { Engine } from '../../hosts/js/dist/engine.js';
 import { SamedealError } from '../../hosts/js/dist/errors.js';
-import { BaseSampler } from '../../hosts/js/dist/sampler.js';
+import { samplerOf } from '../../hosts/js/dist/sampler.js';
 
 /** How many of the cases pass, and what is wrong with the others. */
-export function runGroup(bindings, { group, cases }) {
-  const engine = new Engine(bindings);
-  class Sampler extends BaseSampler {
-    constructor(samples, options) {
-      super(engine, samples, options);
-    }
-  }
+export function runGroup(engine, { group, cases }) {
+  const Sampler = samplerOf(() => engine);
   const errors = [];
   for (const golden of cases) {
-    const error = runCase(bindings, Sampler, golden);
+    const error = runCase(engine, Sampler, golden);
     if (error) errors.push(`${group}: ${golden.name}: ${error}`);
   }
   return { group, passed: cases.length - errors.length, errors };
 }
 
 /** What is wrong with a case, if anything is. */
-function runCase(bindings, Sampler, { config, fails, calls = [], slow = false }) {
+function runCase(engine, Sampler, { config, fails, calls = [], slow = false }) {
   let sampler;
   const made = outcome(() => {
     sampler = Sampler.fromJSON(config);
     return null;
   });
   if (fails || made.fails) return mismatch('constructor', made, { fails, returns: null });
-  const raw = bindings.create({
+  const wideConfig = {
     ...config,
     samples: BigInt(config.samples),
     seed: BigInt(config.seed),
     epoch: BigInt(config.epoch),
-  });
+  };
+  const seat = engine.open(sampler, wideConfig);
+  const onSeat = (call, args) => engine.call(seat, wideConfig, (raw) => onEngine[call](raw, args));
   try {
     for (const [number, { call, args = {}, ...expected }] of calls.entries()) {
       const where = `call ${number}, ${call}(${JSON.stringify(args)})`;
       const error =
         mismatch(
           `${where} on the engine`,
-          outcome(() => onEngine[call](raw, wide(args))),
+          outcome(() => onSeat(call, wide(args))),
           expected,
         ) ??
         // One table of that size is enough.
@@ -55,7 +51,7 @@ function runCase(bindings, Sampler, { config, fails, calls = [], slow = false })
     }
   } finally {
     sampler.dispose();
-    bindings.release(raw);
+    engine.close(seat);
   }
 }
 

@@ -1,6 +1,6 @@
 // Builds dist/ from the two WebAssembly builds and src/. The generated parts are made again only if their input is newer.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +21,9 @@ for (const [path, remedy] of [
     process.exit(1);
   }
 }
+
+/** What the generated modules would call in an instance that is lost; src/engine.ts frees what needs to be freed. */
+const NO_FINALIZERS = 'const FinalizationRegistry=class{register(){}unregister(){}};';
 
 /** Runs `make` in an empty dist/`name`, unless `output` there is newer than all of `inputs`. */
 async function generate(name, output, inputs, make) {
@@ -44,19 +47,46 @@ await generate('jco', 'samedeal.js', [component, join(here, 'package-lock.json')
   for (const [file, content] of Object.entries(files)) {
     const path = join(folder, file);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, file.endsWith('.js') ? withoutDebugging(content) : content);
+    writeFileSync(path, file.endsWith('.js') ? leanComponent(new TextDecoder().decode(content)) : content);
   }
 });
 
-/** Every call into the component reads an environment variable several times, which costs more than the call. */
-function withoutDebugging(content) {
-  const parts = new TextDecoder().decode(content).split('globalThis?.process?.env?.JCO_DEBUG');
-  if (parts.length !== 2) throw new Error('jco no longer generates the debugging switch that this build takes out');
-  return parts.join('false');
+/** jco's module without what costs more than the work itself. */
+function leanComponent(text) {
+  // An environment variable, read several times in every call; and, for every instance, exceptions that nothing uses.
+  const lean = [
+    ['globalThis?.process?.env?.JCO_DEBUG', 'false'],
+    [/try\{WebAssembly\.promising\(([^()]+|[^()]+\([^()]*\)[^()]*)\)\}catch\{[^{}]*\}/g, ''],
+  ].reduce((content, [part, other]) => replaced(content, part, other), text);
+  return NO_FINALIZERS + lean;
+}
+
+function replaced(text, part, other) {
+  const changed = text.replaceAll(part, other);
+  if (changed === text) throw new Error(`the generated JavaScript no longer has ${part}`);
+  return changed;
 }
 
 await generate('bindgen', 'samedeal.js', [web, bindgen], (folder) => {
   execFileSync(bindgen, [web, folder, 'samedeal'], { stdio: 'inherit' });
+  // The module holds one instance in its variables: as a function, one for every call.
+  const made = join(folder, 'samedeal.js');
+  const body = replaced(readFileSync(made, 'utf8'), /^export (?=class|function)/gm, '');
+  const exported = /^export \{ initSync, (\w+) as default \};$/gm;
+  const load = exported.exec(body)?.[1];
+  const results = `return { initSync, load: ${load}, loaded: () => wasmModule, Sampler, orders };`;
+  const text = replaced(body, exported, results).replace(/^\/\* @ts-self-types.*\n/, '');
+  writeFileSync(made, `${NO_FINALIZERS}\nexport function generate() {\n${text}}\n`);
+  const types = readFileSync(join(folder, 'samedeal.d.ts'), 'utf8');
+  writeFileSync(join(folder, 'generated.d.ts'), types);
+  writeFileSync(
+    join(folder, 'samedeal.d.ts'),
+    `import type * as generated from './generated.js';
+type Generated = Pick<typeof generated, 'initSync' | 'Sampler' | 'orders'>;
+/** The generated module, with an instance of its own once it is loaded. */
+export function generate(): Generated & { load: typeof generated.default; loaded(): WebAssembly.Module };
+`,
+  );
 });
 
 execFileSync(process.execPath, [join(here, 'node_modules/typescript/bin/tsc'), '-p', here], { stdio: 'inherit' });

@@ -38,7 +38,8 @@ export function natural(field: string, value: unknown): bigint {
 /** The same where 32 bits are passed on; `range` is what an error tells. */
 export function natural32(field: string, value: unknown, range: Range): number {
   const number = Number.isInteger(value) || typeof value === 'bigint' ? Number(value) : -1;
-  return number >= 0 && number <= U32[1] ? number : Number(integer(field, value, range));
+  // Without the sign of -0.
+  return number >= 0 && number <= U32[1] ? number + 0 : Number(integer(field, value, range));
 }
 
 export function boolean(field: string, value: unknown): boolean {

@@ -28,9 +28,10 @@ export class WindowIterator implements IterableIterator<number> {
     if (empty && this.#next === this.#end) return { value: undefined, done: true };
     this.#check();
     if (empty) {
-      const start = this.#next;
-      this.#next = Math.min(start + this.#size, this.#end);
-      this.#window = this.#read(start, this.#next);
+      const end = Math.min(this.#next + this.#size, this.#end);
+      // If this throws, the next call tries again.
+      this.#window = this.#read(this.#next, end);
+      this.#next = end;
       this.#at = 0;
     }
     return { value: this.#window[this.#at++] as number, done: false };

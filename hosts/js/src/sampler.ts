@@ -13,14 +13,20 @@ import {
   U32,
   U64,
 } from './checks.js';
-import type { Bindings, Engine, RawConfig, RawPlace, RawSampler } from './engine.js';
+import {
+  type Engine,
+  LAYOUTS,
+  type RawConfig,
+  type RawPlace,
+  type RawSampler,
+  REMAINDERS,
+  type Seat,
+} from './engine.js';
 import { WindowIterator } from './iterator.js';
 import type { BatchOptions, ConfigJson, Indices, Integer, Layout, Place, Remainder, SamplerOptions } from './types.js';
 
 const OPTIONS = ['seed', 'epoch', 'order', 'rank', 'world', 'remainder', 'layout'] as const;
 const JSON_FIELDS = ['samples', ...OPTIONS] as const;
-const REMAINDERS: readonly Remainder[] = ['drop', 'pad', 'uneven'];
-const LAYOUTS: readonly Layout[] = ['strided', 'contiguous'];
 
 /** How many indices are read at a time: enough that the calls cost nothing, few enough to stay in the cache. */
 const WINDOW = 1 << 15;
@@ -31,7 +37,7 @@ const symbolDispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbo
 /** What the samplers of both engines are. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
 export abstract class BaseSampler implements Iterable<number> {
   readonly #engine: Engine;
-  #raw: RawSampler | undefined;
+  #seat: Seat | undefined;
   #config: RawConfig;
   #length: number;
 
@@ -58,12 +64,12 @@ export abstract class BaseSampler implements Iterable<number> {
       layout: oneOf('layout', layout, LAYOUTS),
     };
     this.#engine = engine;
-    this.#raw = engine.run((bindings) => bindings.create(config));
+    this.#seat = engine.open(this, config);
     this.#config = config;
     this.#length = this.#number((raw) => raw.numSamples());
   }
 
-  /** The sampler of a configuration that `toJSON` gave, here or in another language. Errors: as the constructor. */
+  /** The sampler of a configuration that `toJSON` gave. Errors: as the constructor. */
   static fromJSON<T>(this: new (samples: Integer, options?: SamplerOptions) => T, json: ConfigJson): T {
     const { samples, seed, epoch, ...others } = options(json, JSON_FIELDS);
     return new this(decimal(samples), { ...others, seed: decimal(seed), epoch: decimal(epoch) });
@@ -162,7 +168,7 @@ export abstract class BaseSampler implements Iterable<number> {
 
   /**
    * Batch number `batch` of this rank; the last one may be shorter unless `dropLast`.
-   * Errors: `batch`, `batchSize` (out of range, or above 2^20 indices in one batch), memory.
+   * Errors: `batch`, `batchSize` (0, or the batch would hold more than 2^20 samples), memory.
    */
   batch(batch: Integer, batchSize: Integer, given?: BatchOptions): Indices {
     const number = natural('batch', batch);
@@ -192,16 +198,23 @@ export abstract class BaseSampler implements Iterable<number> {
   /** Moves to another epoch. The next index asked for is of that epoch. Errors: `epoch`. */
   setEpoch(epoch: Integer): void {
     const number = integer('epoch', epoch, U64);
+    const config = { ...this.#config, epoch: number };
     this.#call((raw) => raw.setEpoch(number));
-    this.#config = { ...this.#config, epoch: number };
+    // Nothing here may throw: the configuration is what the sampler would be made again from.
+    this.#config = config;
   }
 
   /** Answers for another rank of the same deal from now on. Errors: `rank`. */
   setRank(rank: Integer): void {
     const number = natural32('rank', rank, U32);
-    this.#call((raw) => raw.setRank(number));
-    this.#config = { ...this.#config, rank: number };
-    this.#length = this.#number((raw) => raw.numSamples());
+    const config = { ...this.#config, rank: number };
+    const length = this.#call((raw) => {
+      raw.setRank(number);
+      return Number(raw.numSamples());
+    });
+    // As in `setEpoch`.
+    this.#config = config;
+    this.#length = length;
   }
 
   /** The sample at a global position of the epoch, whichever rank it is dealt to. Errors: `position`, memory. */
@@ -255,10 +268,10 @@ export abstract class BaseSampler implements Iterable<number> {
 
   /** Frees the engine's memory now rather than when the sampler is collected; it cannot be used afterwards. */
   dispose(): void {
-    const raw = this.#raw;
-    if (!raw) return;
-    this.#raw = undefined;
-    this.#engine.run((bindings: Bindings) => bindings.release(raw));
+    const seat = this.#seat;
+    if (!seat) return;
+    this.#seat = undefined;
+    this.#engine.close(seat);
   }
 
   /** The same as `dispose()`, for `using`. */
@@ -271,9 +284,8 @@ export abstract class BaseSampler implements Iterable<number> {
   }
 
   #call<T>(call: (raw: RawSampler) => T): T {
-    const raw = this.#raw;
-    if (!raw) throw new Error('this sampler has been disposed of');
-    return this.#engine.run(() => call(raw));
+    if (!this.#seat) throw new Error('this sampler has been disposed of');
+    return this.#engine.call(this.#seat, this.#config, call);
   }
 
   /** For what is below 2^53. */
@@ -307,6 +319,25 @@ export abstract class BaseSampler implements Iterable<number> {
       if (now.rank !== rank) fail('out-of-range', 'rank', now.rank, `${rank} until the iteration ends`);
     };
   }
+}
+
+/** The class of an entry: `BaseSampler` over the engine that `engine` gives when the first sampler is made. */
+export function samplerOf(engine: () => Engine): SamplerClass {
+  return class extends BaseSampler {
+    constructor(samples: Integer, options?: SamplerOptions) {
+      super(engine(), samples, options);
+    }
+  };
+}
+
+/** What `samplerOf` makes. */
+export interface SamplerClass {
+  /**
+   * Checks the configuration of a deal of `samples` (0 to 2^53 - 1; 2^32 - 1 where the order holds a table).
+   * Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name, memory.
+   */
+  new (samples: Integer, options?: SamplerOptions): BaseSampler;
+  fromJSON: typeof BaseSampler.fromJSON;
 }
 
 function dropsLast(given: BatchOptions | undefined): boolean {

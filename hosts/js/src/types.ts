@@ -50,7 +50,10 @@ export interface Place {
   copies: number;
 }
 
-/** A configuration as JSON, the same in every language: numbers of 64 bits are decimal strings. */
+/**
+ * A configuration as this package writes it in JSON: under the names that all languages share, numbers of 64 bits as
+ * decimal strings, so that no reader rounds them.
+ */
 export interface ConfigJson {
   samples: string;
   seed: string;

@@ -4,10 +4,9 @@
  *
  * @module
  */
-import { bindgenBindings, type Source } from './bindgen.js';
+import { bindgenInstances, type Source } from './bindgen.js';
 import { Engine } from './engine.js';
-import { BaseSampler } from './sampler.js';
-import type { Integer, SamplerOptions } from './types.js';
+import { samplerOf } from './sampler.js';
 
 export type { Source } from './bindgen.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
@@ -22,9 +21,9 @@ let starting: Promise<void> | undefined;
  * failed. `source` is where the WebAssembly module is (default: beside this module), or its bytes, or itself.
  */
 export function init(source?: Source | Promise<Source>): Promise<void> {
-  starting ??= bindgenBindings(source).then(
-    (bindings) => {
-      started = new Engine(bindings);
+  starting ??= bindgenInstances(source).then(
+    (instantiate) => {
+      started = new Engine(instantiate);
     },
     (error) => {
       starting = undefined;
@@ -40,17 +39,7 @@ function engine(): Engine {
 }
 
 /** The samples of one rank in one epoch. */
-export class Sampler extends BaseSampler {
-  /**
-   * Checks the configuration of a deal of `samples` (0 to 2^53 - 1; 2^32 - 1 where the order holds a table).
-   * Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name, memory.
-   */
-  constructor(samples: Integer, options?: SamplerOptions) {
-    super(engine(), samples, options);
-  }
-}
+export class Sampler extends samplerOf(engine) {}
 
 /** The names of the orders that this version knows, the default first. */
-export function orders(): string[] {
-  return engine().run((bindings) => bindings.orders());
-}
+export const orders = (): string[] => engine().orders();

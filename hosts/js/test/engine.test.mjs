@@ -1,28 +1,202 @@
-// What becomes of an engine that fails.
+// Which instance a sampler is in, and what becomes of it when one is lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Engine } from '../dist/engine.js';
 import { SamedealError } from '../dist/errors.js';
+import { entries } from './entries.mjs';
 
-test('a failure leaves the engine as it was, anything else stops it', () => {
-  const engine = new Engine({ orders: () => ['feistel'] });
-  const orders = () => engine.run((bindings) => bindings.orders());
-  const failure = { kind: 'out-of-range', field: 'drop-last', value: '3', allowed: 'less' };
-  const failing = () =>
-    engine.run(() => {
-      throw failure;
-    });
-  assert.throws(failing, (error) => error instanceof SamedealError && error.message === 'dropLast is 3; allowed: less');
-  assert.deepEqual(orders(), ['feistel']);
+const config = (samples, order = 'feistel') => ({ samples: BigInt(samples), order });
 
-  const trap = new WebAssembly.RuntimeError('unreachable');
-  const stopped = { message: /^the samedeal engine stopped after an internal error/, cause: trap };
-  assert.throws(
-    () =>
-      engine.run(() => {
-        throw trap;
-      }),
-    stopped,
-  );
-  assert.throws(orders, stopped);
+/** An engine whose samplers tell their instance; `instances` has what is in each. */
+function counting() {
+  const instances = [];
+  const engine = new Engine(() => {
+    const there = new Set();
+    const number = instances.push(there) - 1;
+    return {
+      orders: () => ['feistel'],
+      create({ samples }) {
+        const raw = { instance: () => number, samples: () => samples };
+        there.add(raw);
+        return raw;
+      },
+      release: (raw) => assert(there.delete(raw)),
+    };
+  });
+  const open = (samples, order) => {
+    const of = config(samples, order);
+    const seat = engine.open({}, of);
+    return { close: () => engine.close(seat), call: (call) => engine.call(seat, of, call) };
+  };
+  return { engine, instances, open };
+}
+
+test('samplers share instances, and large tables have one each', () => {
+  const { engine, instances, open } = counting();
+  for (let i = 0; i < 10_000; i++) open(2 ** 40);
+  assert.deepEqual(engine.orders(), ['feistel']);
+  assert.equal(instances.length, 1);
+  open(2 ** 20, 'fisher-yates');
+  open(2 ** 31, 'torch');
+  assert.equal(instances.length, 3);
+  open(10, 'torch');
+  assert.equal(instances.length, 3);
 });
+
+test('what shares an instance stays far below 1 GiB', () => {
+  const { instances, open } = counting();
+  for (let i = 0; i < 1000; i++) open(2 ** 19, 'fisher-yates');
+  assert(instances.length > 20);
+  assert(instances.every((there) => there.size * 2 ** 21 <= 2 ** 27));
+});
+
+test('what is disposed of makes room', () => {
+  const { instances, open } = counting();
+  for (let i = 0; i < 1000; i++) open(2 ** 19, 'fisher-yates').close();
+  assert.deepEqual(instances, [new Set()]);
+});
+
+test('a failure changes nothing, anything else replaces the instance', () => {
+  const { instances, open } = counting();
+  const [one, other] = [open(1), open(2)];
+  const throwing = (error) => () => {
+    throw error;
+  };
+  const failure = { kind: 'out-of-range', field: 'drop-last', value: '3', allowed: 'less' };
+  assert.throws(
+    () => one.call(throwing(failure)),
+    (error) => error instanceof SamedealError && error.message === 'dropLast is 3; allowed: less',
+  );
+  assert.equal(
+    one.call((raw) => raw.instance()),
+    0,
+  );
+
+  for (const error of [new WebAssembly.RuntimeError('unreachable'), new RangeError('stack'), undefined, 'text']) {
+    const before = instances.length - 1;
+    try {
+      one.call(throwing(error));
+      assert.fail();
+    } catch (thrown) {
+      assert.equal(thrown, error);
+    }
+    assert.equal(
+      other.call((raw) => raw.instance()),
+      before + 1,
+    );
+    assert.equal(
+      one.call((raw) => raw.instance()),
+      before + 1,
+    );
+    assert.deepEqual([one.call((raw) => raw.samples()), other.call((raw) => raw.samples())], [1n, 2n]);
+  }
+  // Nothing calls into a lost instance.
+  const lost = instances.at(-1).size;
+  assert.throws(() => one.call(throwing(new Error('lost'))));
+  other.close();
+  assert.equal(instances.at(-1).size, lost);
+});
+
+test('no address space is an error like any other', () => {
+  const engine = new Engine(() => {
+    throw new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance');
+  });
+  assert.throws(() => engine.open({}, config(3)), { name: 'SamedealError', kind: 'out-of-memory' });
+  const broken = new Engine(() => {
+    throw new RangeError('Maximum call stack size exceeded');
+  });
+  assert.throws(() => broken.open({}, config(3)), { name: 'RangeError' });
+});
+
+for (const [entry, { Sampler }] of Object.entries(entries)) {
+  const expected = (options) => new Sampler(1000, options).indices();
+
+  test(`${entry}: a table above 1 GiB, and samplers beside it`, () => {
+    const big = new Sampler(2.8e8, { order: 'fisher-yates', world: 2 });
+    const first = big.sampleAt(0);
+    const small = new Sampler(1000, { seed: 5 });
+    assert.equal(small.length, 1000);
+    assert.deepEqual(
+      small.indices().toSorted(),
+      new Uint32Array(1000).map((_, i) => i),
+    );
+    assert.deepEqual(
+      new Sampler(10, { order: 'torch', seed: 42, epoch: 1, world: 3 }).indices(),
+      Uint32Array.of(8, 0, 6, 3),
+    );
+    big.setRank(1);
+    big.setRank(0);
+    assert.equal(big.indices(0, 1)[0], first);
+    assert.equal(big.locate(first).position, 0);
+    big.dispose();
+  });
+
+  test(`${entry}: a stack that overflows in a call ends the call, and nothing else`, () => {
+    const moved = new Sampler(1000, { seed: 1, world: 3 });
+    const others = ['feistel', 'torch'].map((order) => new Sampler(1000, { seed: 2, order }));
+    const iterated = new Sampler(1000, { seed: 3 });
+    const iterator = iterated[Symbol.iterator]();
+    const seen = [];
+    const calls = [
+      () => moved.batch(0, 32),
+      () => moved.setEpoch(Number(moved.epoch) + 1),
+      () => moved.setRank((moved.rank + 1) % 3),
+      () => new Sampler(50, { order: 'torch' }).indices(),
+      () => seen.push(iterator.next().value),
+      () => others[0].fingerprint(),
+      () => moved.toJSON(),
+    ];
+    let overflows = 0;
+    for (let round = 0; round < 300; round++) {
+      const call = calls[round % calls.length];
+      // The depth at which the stack ends differs by the size of the frames.
+      const deeper = (...frame) => {
+        deeper(...frame);
+      };
+      const callNearTheEnd = () => {
+        try {
+          callNearTheEnd();
+        } catch (error) {
+          assert(error instanceof RangeError && error.name === 'RangeError', String(error));
+          overflows++;
+          call();
+        }
+      };
+      try {
+        if (round % 2) deeper(...new Array(round));
+        callNearTheEnd();
+      } catch (error) {
+        assert(error instanceof RangeError, String(error));
+        overflows++;
+        try {
+          callNearTheEnd();
+        } catch {}
+      }
+      const { seed, epoch, rank, world } = moved;
+      assert.deepEqual(moved.indices(), expected({ seed, epoch, rank, world }));
+      assert.equal(moved.length, moved.indices().length);
+    }
+    assert(overflows > 300);
+    for (const sampler of others) assert.deepEqual(sampler.indices(), expected({ seed: 2, order: sampler.order }));
+    for (const sample of iterator) seen.push(sample);
+    assert.deepEqual(
+      seen.filter((sample) => sample !== undefined),
+      [...iterated],
+    );
+  });
+
+  test(`${entry}: thousands of samplers at a time`, () => {
+    const made = Array.from(
+      { length: 5000 },
+      (_, seed) => new Sampler(1000, { seed, order: seed % 2 ? 'torch' : 'feistel' }),
+    );
+    for (const sampler of made) sampler.sampleAt(0);
+    for (const seed of [0, 1, 4998, 4999])
+      assert.deepEqual(made[seed].indices(), expected({ seed, order: made[seed].order }));
+  });
+
+  test(`${entry}: large tables, one after the other`, () => {
+    // The collector need not be asked, and no task needs to end: 200 tables of 8 MB.
+    for (let seed = 0; seed < 200; seed++) new Sampler(2e6, { seed, order: 'fisher-yates' }).sampleAt(0);
+  });
+}

@@ -3,6 +3,6 @@ import { readFileSync } from 'node:fs';
 import * as node from 'samedeal';
 import * as web from 'samedeal/web';
 
-await web.init(readFileSync(new URL(import.meta.resolve('samedeal/samedeal.wasm'))));
+await web.init(readFileSync(new URL(import.meta.resolve('samedeal/web.wasm'))));
 
 export const entries = { samedeal: node, 'samedeal/web': web };

@@ -1,9 +1,9 @@
 // The two engines with little memory, so that a test can fill it.
 import { readFileSync } from 'node:fs';
-import { bindgenBindings } from '../dist/bindgen.js';
-import { componentBindings } from '../dist/component.js';
+import { bindgenInstances } from '../dist/bindgen.js';
+import { componentInstances } from '../dist/component.js';
 import { Engine } from '../dist/engine.js';
-import { BaseSampler } from '../dist/sampler.js';
+import { samplerOf } from '../dist/sampler.js';
 
 /** Where the memory of the engines in these tests ends: 256 pages of 64 KiB. */
 export const LIMIT = 256 << 16;
@@ -43,17 +43,12 @@ function limited(module) {
 /** A class like `Sampler` for each engine, by the name of the entry that uses the engine. */
 export const samplers = Object.fromEntries(
   [
-    ['samedeal', componentBindings((file) => limited(read(`jco/${file}`)))],
-    ['samedeal/web', await bindgenBindings(limited(read('bindgen/samedeal_bg.wasm')))],
-  ].map(([entry, bindings]) => {
-    const engine = new Engine(bindings);
-    return [
-      entry,
-      class extends BaseSampler {
-        constructor(samples, options) {
-          super(engine, samples, options);
-        }
-      },
-    ];
+    ['samedeal', componentInstances((file) => limited(read(`jco/${file}`)))],
+    ['samedeal/web', await bindgenInstances(limited(read('bindgen/samedeal_bg.wasm')))],
+  ].map(([entry, instantiate]) => {
+    // One instance, which all samplers have to share.
+    const bindings = instantiate();
+    const engine = new Engine(() => bindings);
+    return [entry, samplerOf(() => engine)];
   }),
 );

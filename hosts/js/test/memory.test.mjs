@@ -44,7 +44,7 @@ for (const [entry, Sampler] of Object.entries(samplers)) {
       const fill = () => {
         for (;;) kept.push(new Sampler(1000));
       };
-      assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory', field: 'memory' });
+      assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory', field: 'samples' });
       assert(kept.length > 1000);
       for (const sampler of kept) sampler.setEpoch(2);
       assert.throws(() => kept[0].sampleAt(1000), { field: 'position' });

@@ -75,7 +75,7 @@ test('a failed init can be tried again', async () => {
     import { readFileSync } from 'node:fs';
     import { init, Sampler } from 'samedeal/web';
     await init(new Uint8Array(8)).catch((error) => console.log(error instanceof WebAssembly.CompileError));
-    const bytes = readFileSync(new URL(import.meta.resolve('samedeal/samedeal.wasm')));
+    const bytes = readFileSync(new URL(import.meta.resolve('samedeal/web.wasm')));
     await init(new WebAssembly.Module(bytes));
     await init();
     console.log(new Sampler(3).length);`;
@@ -126,6 +126,23 @@ test('the example of the README runs in a page', async () => {
   try {
     await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 30_000 });
     assert.equal(await page.textContent('body'), '8 0 6 3');
+  } finally {
+    await close();
+  }
+});
+
+test('a page has room for thousands of samplers, and for large tables one after the other', async () => {
+  const { page, close } = await openPage({ '/dist/': join(project, 'node_modules/samedeal/dist/') }, '');
+  try {
+    const outcome = await page.evaluate(async () => {
+      const { init, Sampler } = await import('/dist/web.js');
+      await init();
+      const made = Array.from({ length: 3000 }, (_, seed) => new Sampler(1000, { seed, order: 'torch' }));
+      const before = made.map((sampler) => sampler.sampleAt(0));
+      for (let seed = 0; seed < 300; seed++) new Sampler(2e6, { seed, order: 'fisher-yates' }).sampleAt(0);
+      return before.length === 3000 && made.every((sampler, i) => sampler.sampleAt(0) === before[i]);
+    });
+    assert(outcome);
   } finally {
     await close();
   }

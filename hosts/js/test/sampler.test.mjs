@@ -35,6 +35,26 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
       assert.throws(() => sampler.batch(1, 3, { dropLast: true }), { field: 'batch' });
     });
 
+    test('a batch is refused by what it holds, not by its size', () => {
+      const sampler = new Sampler(2 ** 20 + 1);
+      const refused = { kind: 'out-of-range', field: 'batch-size' };
+      for (const size of [2 ** 20 + 1, 2 ** 21, 2 ** 32 - 1]) {
+        assert.throws(() => sampler.batch(0, size), { ...refused, value: String(size) });
+        assert.throws(() => [...sampler.batches(size)], { ...refused, value: String(size) });
+      }
+      const shorter = new Sampler(2 ** 20);
+      assert.equal(shorter.batch(0, 2 ** 21).length, 2 ** 20);
+      assert.deepEqual([...shorter.batches(2 ** 32 - 1)], [shorter.indices()]);
+    });
+
+    test('zero has no sign', () => {
+      const sampler = new Sampler(10, { seed: -0, epoch: -0, rank: -0 });
+      for (const zero of [sampler.seed, sampler.epoch, sampler.rank]) assert(Object.is(zero, 0));
+      sampler.setEpoch(-0);
+      sampler.setRank(-0);
+      for (const zero of [sampler.epoch, sampler.rank, sampler.toJSON().rank]) assert(Object.is(zero, 0));
+    });
+
     test('the properties are those that were given, and follow the setters', () => {
       const sampler = new Sampler(2n ** 40n, { seed: -(2n ** 63n), epoch: 2n ** 64n - 1n, world: 7n, rank: 6 });
       const { samples, seed, epoch, order, rank, world, remainder, layout } = sampler;

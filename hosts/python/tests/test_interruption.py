@@ -21,7 +21,7 @@ ROUNDS = 100_000
 
 
 def inside(sampler: Sampler) -> bool:
-    """Whether a call of this sampler is under way."""
+    """Whether a call of this sampler is under way, and nothing else has come in its middle before."""
     home = sampler._engine._home
     return home is not None and home.idle is None
 
@@ -115,10 +115,12 @@ class Interrupted(Exception):
 
 
 @signals
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what is raised in a finalizer
 def test_interrupted_calls_leave_nothing_behind() -> None:
     # Room for a few lists at a time: those that get lost would fill it soon.
     sampler = Sampler(2**20, memory_limit=2**24)
     wanted = sampler.batch(1, 2**17).tolist()
+    model = sampler[:8].tolist()
     armed, interruptions = False, 0
 
     def handler() -> None:
@@ -128,13 +130,19 @@ def test_interrupted_calls_leave_nothing_behind() -> None:
             raise Interrupted
 
     with alarms(handler):
-        for _ in range(200):
+        for i in range(400):
             with contextlib.suppress(Interrupted):
                 armed = True
                 for _ in range(ROUNDS):
-                    sampler.batch(1, 2**17)
+                    if i % 2:
+                        sampler.batch(1, 2**17)
+                    else:
+                        assert Sampler(2**20).batch(0, 8).tolist() == model
+                    # Python drops what is raised in a finalizer.
+                    if not armed:
+                        break
             interruptions += not armed
-    assert interruptions == 200
+    assert interruptions == 400
     assert sampler.batch(1, 2**17).tolist() == wanted
 
 
@@ -190,37 +198,40 @@ def test_failures_out_of_a_handler_are_not_those_of_the_call(monkeypatch: pytest
     assert len(sampler.batch(0, 2**17)) == 2**17
 
 
-def test_finalizers_may_ask() -> None:
+@pytest.mark.parametrize("name", ["call", "refresh", "unpack"])
+def test_finalizers_may_ask(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sampler = Sampler(1000, seed=3)
     config, model = sampler.config, sampler.indices().tolist()
-    nested = 0
-    wrong: list[Any] = []
+    nested = []
 
     class Owner:
         def __init__(self) -> None:
             self.cycle = self
 
         def __del__(self) -> None:
-            nonlocal nested
-            nested += inside(sampler)
-            found = sampler.config, sampler.batch(0, 10).tolist()
-            if found != (config, model[:10]):
-                wrong.append(found)
+            nested.append((inside(sampler), sampler.config, sampler.batch(0, 10).tolist()))
 
-    thresholds = gc.get_threshold()
-    gc.set_threshold(5)
-    try:
-        for i in range(ROUNDS):
+    step = getattr(Core, name)
+    collecting = False
+
+    def collected(*arguments: Any) -> Any:
+        # As the collector does by itself, seldom, where Python makes an object.
+        nonlocal collecting
+        result = step(*arguments)
+        if not collecting:
+            collecting = True
             Owner()
-            number = i % 100
-            assert sampler.batch(number, 10).tolist() == model[10 * number : 10 * number + 10]
-            assert sampler.locate(model[number]) is not None
-            if nested >= 100 or wrong:
-                break
-    finally:
-        gc.set_threshold(*thresholds)
-    assert not wrong
-    assert nested >= 100
+            gc.collect(0)
+            collecting = False
+        return result
+
+    monkeypatch.setattr(Core, name, collected)
+    for i in range(50):
+        assert sampler.batch(i, 10).tolist() == model[10 * i : 10 * i + 10]
+        assert sampler.locate(model[i], 10) == sampler.place_of(i, 10)
+        assert sampler.config == config
+    assert sum(under_way for under_way, *_ in nested) >= 150
+    assert all(found[1:] == (config, model[:10]) for found in nested)
 
 
 @contextlib.contextmanager

@@ -85,7 +85,7 @@ def first_batch(samples: int, world: int, epoch: int) -> tuple[float, float]:
 
     before = reset_peak()
     began = perf_counter()
-    batch = next(samedeal.Sampler(samples, epoch=epoch, world=world).batches(BATCH))
+    batch = next(iter(samedeal.Sampler(samples, epoch=epoch, world=world).batches(BATCH)))
     return done(began, batch), memory("VmHWM") - before
 
 

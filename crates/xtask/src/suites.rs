@@ -38,6 +38,10 @@ pub fn steps() -> Vec<Step> {
             command
         }),
         oracles(),
+        Step::checked("measurements, in small", |progress| {
+            progress.run(&mut project::own("target/release/bench", &["--smoke", "--runs", "1"]))?;
+            Ok(Report::note("cargo xtask bench takes them"))
+        }),
         suite("JavaScript host", || {
             let mut command = with_browser(project::npm("hosts/js", &["test"]));
             // Without a terminal Node 20 writes TAP, which does not end with the failures.

@@ -51,6 +51,14 @@ pub fn browser() -> Option<PathBuf> {
     usual.find(|path| path.is_file()).or_else(|| mac.is_file().then(|| mac.into()))
 }
 
+/// A command with the browser that was found in `CHROMIUM`.
+pub fn with_browser(mut command: Command) -> Command {
+    if let Some(browser) = browser() {
+        command.env("CHROMIUM", browser);
+    }
+    command
+}
+
 /// Whether packages of the system can be installed: by root, with apt.
 pub fn can_install() -> bool {
     answer(&mut project::program("id", &["-u"])).as_deref() == Some("0")

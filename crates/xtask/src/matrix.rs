@@ -5,10 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::counts::Counts;
+use crate::machine;
 use crate::plan::{Failure, Outcome, Report, Step};
 use crate::progress::Progress;
 use crate::project;
-use crate::suites;
 use crate::table;
 
 /// The adapters: a short name, and the program.
@@ -29,7 +29,7 @@ pub fn steps() -> Vec<Step> {
 }
 
 fn run(progress: &Progress, name: &str, words: &[&str]) -> Outcome {
-    let mut command = suites::with_browser(project::words(words));
+    let mut command = machine::with_browser(project::words(words));
     let output = lines_of(name);
     let result = progress.run_into(&mut command, &output);
     let cells = parse(&fs::read_to_string(output)?)?;

@@ -43,7 +43,7 @@ pub fn steps() -> Vec<Step> {
             Ok(Report::note("cargo xtask bench takes them"))
         }),
         suite("JavaScript host", || {
-            let mut command = with_browser(project::npm("hosts/js", &["test"]));
+            let mut command = machine::with_browser(project::npm("hosts/js", &["test"]));
             // Without a terminal Node 20 writes TAP, which does not end with the failures.
             command.env("NODE_OPTIONS", "--test-reporter=spec");
             command
@@ -62,14 +62,6 @@ pub fn vectors(check: bool) -> Step {
         progress.run(command.args(check.then_some("--check")))?;
         Ok(Report::note(if check { "tests/vectors" } else { "tests/vectors is up to date" }))
     })
-}
-
-/// The same, with the browser that was found in `CHROMIUM`.
-pub fn with_browser(mut command: Command) -> Command {
-    if let Some(browser) = machine::browser() {
-        command.env("CHROMIUM", browser);
-    }
-    command
 }
 
 /// A step that runs a suite and counts its tests. None at all is a failure.
@@ -106,5 +98,5 @@ fn cargo_test(what: &[&str], options: &[&str]) -> Command {
 
 fn pytest(environment: &str, tests: &str) -> Command {
     let python = format!("{environment}/bin/python");
-    with_browser(project::own(&python, &["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", tests]))
+    machine::with_browser(project::own(&python, &["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", tests]))
 }

@@ -61,6 +61,14 @@ def test_rust() -> None:
     assert numbers(text.splitlines()[-1].split("]", 1)[0]) == batch_by_the_command()
 
 
+def test_pytorch() -> None:
+    """The rest of an epoch is what an uninterrupted one has left."""
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[1]
+    code += "\nassert [rows.tolist() for rows in rest] == [rows.tolist() for rows in loader][3:]\nprint(len(rest))\n"
+    done = output(ROOT / "target/venv-torch/bin/python", "-c", code)
+    assert done == "5\n"
+
+
 def test_links() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert target.startswith("https://") or (ROOT / target).exists(), target

@@ -31,7 +31,8 @@ Usage: cargo xtask <command>
   test               every test of every language, the matrix of engines, and the demo
   check              format and lints, then test: what CI runs
   build              the component, the web build, the command `samedeal`, the Python and the npm package
-  bench              the measurements, as tables
+  bench [--runs N] [--only NAME] [--json FILE]
+                     the measurements, as a table
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh
   setup              what `build` and `test` download: targets, environments, browser
   help               this text
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
         ["vectors", "--check"] => Plan::new("vectors --check").with(vec![suites::vectors(true)]),
         ["test"] => suites::plan(),
         ["check"] => check::plan(),
-        ["bench"] => bench::plan(),
+        ["bench", options @ ..] => bench::plan(options),
         ["demo", options @ ..] => match demo::Options::parse(options) {
             Ok(options) => demo::plan(options),
             Err(why) => return wrong(&why),

@@ -136,10 +136,11 @@ CALLS: dict[str, tuple[str, Call]] = {
     "batch size": ("batch-size", lambda sampler, value: sampler.batch(0, value)),
     "num_batches": ("batch-size", lambda sampler, value: sampler.num_batches(value)),
     "batches": ("batch-size", lambda sampler, value: sampler.batches(value)),
+    "batches from": ("start", lambda sampler, value: sampler.batches(2, start=value)),
     "sample_at": ("position", lambda sampler, value: sampler.sample_at(value)),
-    "locate": ("sample", lambda sampler, value: sampler.locate(value)),
+    "locate": ("sample", lambda sampler, value: sampler.locate(value, 2)),
     "locate size": ("batch-size", lambda sampler, value: sampler.locate(0, value)),
-    "place_of": ("position", lambda sampler, value: sampler.place_of(value)),
+    "place_of": ("position", lambda sampler, value: sampler.place_of(value, 2)),
     "place_of size": ("batch-size", lambda sampler, value: sampler.place_of(0, value)),
 }
 
@@ -173,11 +174,13 @@ def test_every_call_checks_and_leaves_the_sampler_working(name: str) -> None:
         ("batch-size", lambda sampler: sampler.batch(0, 0)),
         ("batch-size", lambda sampler: sampler.num_batches(0)),
         ("batch-size", lambda sampler: sampler.batches(0)),
+        ("start", lambda sampler: sampler.batches(3, start=3)),
+        ("start", lambda sampler: sampler.batches(3, True, start=2)),
         ("batch-size", lambda sampler: sampler.locate(0, 0)),
         ("batch-size", lambda sampler: sampler.locate(0, 2**32)),
         ("position", lambda sampler: sampler.sample_at(12)),
-        ("position", lambda sampler: sampler.place_of(12)),
-        ("sample", lambda sampler: sampler.locate(10)),
+        ("position", lambda sampler: sampler.place_of(12, 1)),
+        ("sample", lambda sampler: sampler.locate(10, 1)),
     ],
 )
 def test_every_call_has_its_range(field: str, call: Callable[[Sampler], Any]) -> None:
@@ -187,6 +190,62 @@ def test_every_call_has_its_range(field: str, call: Callable[[Sampler], Any]) ->
         with fails(OutOfRangeError, field):
             call(sampler)
     assert list(sampler) == before
+
+
+@pytest.mark.parametrize(
+    ("call", "allowed"),
+    [
+        (lambda sampler, at: sampler.batch(at, 3), "0 to 1"),
+        (lambda sampler, at: sampler.batch(at, 3, True), "0 to 0"),
+        (lambda sampler, at: sampler.batch(at, 5, True), "none, there are none"),
+        (lambda sampler, at: sampler.batches(3, start=at), "0 to 2"),
+        (lambda sampler, at: sampler.indices(at), "0 to 4"),
+        (lambda sampler, at: sampler.indices(1, at), "1 to 4"),
+        (lambda sampler, at: sampler.sample_at(at), "0 to 11"),
+        (lambda sampler, at: sampler.place_of(at, 3), "0 to 11"),
+        (lambda sampler, at: sampler.locate(at, 3), "0 to 9"),
+    ],
+)
+def test_the_range_is_the_same_for_what_cannot_cross(call: Call, allowed: str) -> None:
+    # 100 crosses and is refused by the component.
+    for at in (-1, 100, 2**64):
+        with pytest.raises(OutOfRangeError) as caught:
+            call(Sampler(10, world=3), at)
+        assert (caught.value.value, caught.value.allowed) == (str(at), allowed)
+
+
+def test_the_batch_size_of_a_place_is_asked_for() -> None:
+    for ask in (Sampler(10).locate, Sampler(10).place_of):
+        with pytest.raises(TypeError, match="batch_size"):
+            ask(0)  # type: ignore[call-arg]
+
+
+class Dataset:
+    def __repr__(self) -> str:
+        raise AssertionError("a dataset may be long")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("4", "'4'"),
+        ("x" * 100, "'" + "x" * 63),
+        (1.5, "1.5"),
+        (True, "True"),
+        (None, "None"),
+        (Dataset(), "<Dataset>"),
+        (np.zeros(10), "<ndarray>"),
+        ([1, 2], "<list>"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_wrong_type_is_told_by_what_it_is(value: Any, shown: str) -> None:
+    with pytest.raises(WrongTypeError) as caught:
+        Sampler(value)
+    assert str(caught.value) == f"samples is {shown}; allowed: a whole number, such as len(dataset)"
+    with pytest.raises(WrongTypeError) as caught:
+        Sampler(10, world=value)
+    assert str(caught.value) == f"world is {shown}; allowed: a whole number"
 
 
 @pytest.mark.parametrize("drop_last", [False, True])

@@ -40,9 +40,32 @@ def test_the_length_is_that_of_the_rank() -> None:
     assert (len(empty), list(empty)) == (0, [])
 
 
+@pytest.mark.parametrize("drop_last", [False, True])
+def test_from_a_batch_on(drop_last: bool) -> None:
+    for samples in (0, 7, 8, 100):
+        sampler = Sampler(samples, seed=3)
+        all_of_them = [batch.tolist() for batch in sampler.batches(8, drop_last)]
+        for start in range(len(all_of_them) + 1):
+            rest = sampler.batches(8, drop_last, start=start)
+            assert (len(rest), rest.start) == (len(all_of_them) - start, start)
+            for _ in range(2):
+                assert [batch.tolist() for batch in rest] == all_of_them[start:]
+            assert [batch.tolist() for batch in pickle.loads(pickle.dumps(rest))] == all_of_them[start:]
+
+
+def test_a_rank_that_ends_before_the_start() -> None:
+    sampler = Sampler(17, world=2, remainder="uneven")
+    rest = sampler.batches(8, start=2)
+    assert (len(rest), list(rest)) == (0, [])
+    sampler.set_rank(1)
+    for ask in (len, iter):
+        with pytest.raises(samedeal.OutOfRangeError, match="start is 2; allowed: 0 to 1"):
+            ask(rest)
+
+
 def test_what_they_are_made_of() -> None:
     sampler = Sampler(100, seed=3)
-    for batches in (sampler.batches(8, True), Batches(sampler, 8, drop_last=True)):
+    for batches in (sampler.batches(8, True, start=0), Batches(sampler, 8, drop_last=True)):
         assert batches.sampler is sampler
         assert (batches.batch_size, batches.drop_last, len(batches)) == (8, True, 12)
         again = eval(repr(batches), {"Sampler": Sampler})

@@ -16,7 +16,7 @@ from samedeal._deal import Deal
 def test_a_table_beyond_the_limit(order: str) -> None:
     sampler = Sampler(10**7, order=order, world=3, memory_limit=2**24)
     for _ in range(20):
-        for call in (lambda: sampler[0], sampler.indices, sampler.fingerprint, lambda: sampler.locate(0)):
+        for call in (lambda: sampler[0], sampler.indices, sampler.fingerprint, lambda: sampler.locate(0, 1)):
             with pytest.raises(OutOfMemoryError) as caught:
                 call()
             assert (caught.value.kind, caught.value.field, caught.value.value) == (

@@ -162,7 +162,7 @@ def test_threads_share_a_sampler() -> None:
             i = int(random.integers(sampler.num_batches(100)))
             if not np.array_equal(sampler.batch(i, 100), wanted[100 * i : 100 * i + 100]):
                 return False
-            place = sampler.locate(wanted[i])
+            place = sampler.locate(wanted[i], 1)
             if place is None or place.position != i:
                 return False
         return np.array_equal(sampler.indices(), wanted)

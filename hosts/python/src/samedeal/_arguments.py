@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ._errors import OutOfRangeError, UnknownNameError, WrongTypeError
@@ -39,7 +39,8 @@ def whole(field: str, value: Any) -> int:
             raise TypeError
         return operator.index(value)
     except TypeError:
-        raise WrongTypeError(field, shown(value), "a whole number") from None
+        hint = ", such as len(dataset)" if field == "samples" else ""
+        raise WrongTypeError(field, described(value), f"a whole number{hint}") from None
 
 
 def integer(field: str, value: Any, width: Width) -> int:
@@ -50,19 +51,32 @@ def integer(field: str, value: Any, width: Width) -> int:
     raise OutOfRangeError(field, shown(number), width.allowed)
 
 
+def number(field: str, value: Any, count: Callable[[], int]) -> int:
+    """`value` as the number of one of `count()` things, if it crosses: `count` is asked for the message alone."""
+    given = whole(field, value)
+    if 0 <= given <= U64_MAX:
+        return given
+    raise OutOfRangeError(field, shown(given), below(count()))
+
+
+def below(count: int) -> str:
+    """The numbers of `count` things, as the component says it."""
+    return f"0 to {count - 1}" if count else "none, there are none"
+
+
 def boolean(field: str, value: Any) -> bool:
     """`value` as a `bool`, if it is one (NumPy's included)."""
     if value is True or value is False:
         return bool(value)
     if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
         return bool(value)
-    raise WrongTypeError(field, shown(value), "True or False")
+    raise WrongTypeError(field, described(value), "True or False")
 
 
 def name(field: str, value: Any) -> str:
     """`value`, if it is a string, cut behind any name that could be known."""
     if not isinstance(value, str):
-        raise WrongTypeError(field, shown(value), "a name")
+        raise WrongTypeError(field, described(value), "a name")
     return value[:65].encode("utf-8", "backslashreplace").decode()
 
 
@@ -82,3 +96,13 @@ def shown(value: Any) -> str:
         # An int of thousands of digits, a broken __repr__.
         text = hex(value) if isinstance(value, int) else f"<{type(value).__name__}>"
     return text[:64]
+
+
+def described(value: Any) -> str:
+    """A value of the wrong type: strings in quotes, and of what is no number (a dataset, a tensor) its type alone."""
+    if value is None or isinstance(value, (int, float, complex)):
+        return shown(value)
+    if isinstance(value, str):
+        # Not what a subclass makes of it.
+        return str.__repr__(str.__getitem__(value, slice(64)))[:64]
+    return f"<{type(value).__name__[:62]}>"

@@ -73,10 +73,11 @@ def whole_slice(at: slice) -> slice:
 class Pass:
     """One pass over the samples of a rank, bound to the configuration that it begins with."""
 
-    def __init__(self, engine: Engine, batch_size: int = 1, drop_last: bool = False) -> None:
+    def __init__(self, engine: Engine, batch_size: int = 1, drop_last: bool = False, start: int = 0) -> None:
         self._engine = engine
         self._size = batch_size
-        self._config, self._end = engine.use(_extent, batch_size, drop_last)
+        self._config, self._end = engine.use(_extent, batch_size, drop_last, start)
+        self._start = start * batch_size
 
     def values(self) -> Iterator[int]:
         """The samples one by one."""
@@ -97,13 +98,22 @@ class Pass:
                 yield window[at : at + size]
 
     def _windows(self, size: int) -> Iterator[NDArray[np.int64]]:
-        for start in range(0, self._end, size):
+        for start in range(self._start, self._end, size):
             yield self._engine.use(_window, self._config, start, min(start + size, self._end))
 
 
-def _extent(deal: Deal, batch_size: int, drop_last: bool) -> tuple[Config, int]:
+def batches_left(deal: Deal, batch_size: int, drop_last: bool, start: int) -> int:
+    """How many batches there are from number `start` on; none if that is their number."""
+    count = deal.num_batches(batch_size, drop_last)
+    if not 0 <= start <= count:
+        raise OutOfRangeError("start", check.shown(start), f"0 to {count}")
+    return count - start
+
+
+def _extent(deal: Deal, batch_size: int, drop_last: bool, start: int) -> tuple[Config, int]:
     """What a pass is bound to, and where it ends."""
-    end = min(deal.num_batches(batch_size, drop_last) * batch_size, deal.num_samples())
+    batches = start + batches_left(deal, batch_size, drop_last, start)
+    end = min(batches * batch_size, deal.num_samples())
     if batch_size > WINDOW and min(batch_size, end) > max_window():
         # The first batch is as long as any; the component says what is wrong with it.
         deal.batch(0, batch_size, drop_last)
@@ -117,7 +127,9 @@ def _window(deal: Deal, config: Config, start: int, stop: int) -> NDArray[np.int
 
 def _stay(config: Config, current: Config) -> None:
     if current != config:
-        raise RuntimeError("the sampler moved to another epoch or rank during iteration")
+        raise RuntimeError(
+            "the sampler moved to another epoch or rank during iteration; call iter() again after set_epoch or set_rank"
+        )
 
 
 def _read(deal: Deal, start: int, stop: int) -> NDArray[np.int64]:

@@ -35,14 +35,15 @@ class Place:
     """When and where a sample is seen in the epoch."""
 
     position: int
-    """The global position."""
+    """The global position: 0-based place in the order of the epoch, all ranks together. see `sample_at`."""
     rank: int
     """The rank that it is dealt to."""
     index: int
     """0-based number within that rank's samples of the epoch."""
     batch: int
-    """0-based number of that rank's batch: index // batch_size."""
+    """0-based number of that rank's batch: index // batch_size. It counts a last batch that is shorter."""
     slot: int
     """0-based place in that batch: index % batch_size."""
     copies: int
-    """How many times the sample is dealt again as padding, `samples` positions apart."""
+    """How many times the sample is dealt again as padding: the k-th time at `position` + k * `samples`, whose rank
+    and batch `sampler.place_of` finds."""

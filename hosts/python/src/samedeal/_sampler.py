@@ -194,41 +194,47 @@ class Sampler:
                 `batch_size` is fine where the batch is shorter).
             OutOfMemoryError: There is no memory for the table of the order.
         """
-        return self._engine.use(
-            Deal.batch,
-            check.integer("batch", batch, check.COUNT),
-            check.integer("batch-size", batch_size, check.U32_FROM_1),
-            check.boolean("drop-last", drop_last),
-        )
+        size = check.integer("batch-size", batch_size, check.U32_FROM_1)
+        drop = check.boolean("drop-last", drop_last)
+        number = check.number("batch", batch, lambda: self.num_batches(size, drop))
+        return self._engine.use(Deal.batch, number, size, drop)
 
-    def batches(self, batch_size: SupportsIndex, drop_last: bool = False) -> Batches:
-        """All batches of this rank, in order: to iterate as often as there are epochs, with a length.
+    def batches(self, batch_size: SupportsIndex, drop_last: bool = False, *, start: SupportsIndex = 0) -> Batches:
+        """The batches of this rank, in order, from number `start` on: to iterate as often as there are epochs.
+
+        With a `start`, every iteration begins there: it is what remains of one interrupted epoch.
 
         Raises:
-            OutOfRangeError: `batch_size` is outside its range, or the batches would be longer than 2**20.
+            OutOfRangeError: `batch_size` is outside its range, `start` is above `num_batches`, or the batches would be
+                longer than 2**20.
         """
-        return Batches(self, batch_size, drop_last)
+        return Batches(self, batch_size, drop_last, start=start)
 
     def sample_at(self, position: SupportsIndex) -> int:
         """The sample at a global position of the epoch, 0 to `num_positions` - 1, whichever rank it is dealt to."""
-        return self._engine.use(Deal.sample_at, check.integer("position", position, check.COUNT))
+        return self._engine.use(Deal.sample_at, self._position(position))
 
-    def locate(self, sample: SupportsIndex, batch_size: SupportsIndex = 1) -> Place | None:
+    def locate(self, sample: SupportsIndex, batch_size: SupportsIndex) -> Place | None:
         """The inverse: where in the epoch a sample is seen first, on whichever rank; None if it is dropped.
 
-        Costs O(1) for the orders "feistel" and "sequential", one pass over the table for the others.
+        A last batch that is shorter counts here: who reads with `drop_last` does not see a place whose batch is
+        `num_batches(batch_size, True)` of its rank. Costs O(1) for the orders "feistel" and "sequential", one pass over
+        the table for the others.
         """
         return self._engine.use(
             Deal.locate,
-            check.integer("sample", sample, check.COUNT),
+            check.number("sample", sample, lambda: self.samples),
             check.integer("batch-size", batch_size, check.U32_FROM_1),
         )
 
-    def place_of(self, position: SupportsIndex, batch_size: SupportsIndex = 1) -> Place:
-        """Who sees a global position, and when; `copies` counts from this position on."""
+    def place_of(self, position: SupportsIndex, batch_size: SupportsIndex) -> Place:
+        """Who sees a global position, and when; `copies` counts from this position on.
+
+        As to `drop_last`, see `locate`.
+        """
         return self._engine.use(
             Deal.place_of,
-            check.integer("position", position, check.COUNT),
+            self._position(position),
             check.integer("batch-size", batch_size, check.U32_FROM_1),
         )
 
@@ -247,6 +253,9 @@ class Sampler:
         """The call that makes an equal sampler, without the memory limit."""
         samples, *named = zip(Config._fields, self._engine.config, strict=True)
         return f"Sampler({samples[1]}, {', '.join(f'{name}={value!r}' for name, value in named)})"
+
+    def _position(self, position: SupportsIndex) -> int:
+        return check.number("position", position, lambda: self.num_positions)
 
     def __getstate__(self) -> dict[str, Any]:
         """With an engine that is not yet at work, for pickle and copy."""

@@ -56,6 +56,21 @@ def test_data_loader() -> None:
             assert got == wanted
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_data_loader_resumes(workers: int) -> None:
+    data = torch.utils.data
+    dataset = [torch.tensor(i) for i in range(1003)]
+    theirs = DistributedSampler(dataset, 4, 3, seed=1)
+    theirs.set_epoch(5)
+    whole = [batch.tolist() for batch in data.DataLoader(dataset, 32, sampler=theirs)]
+    before = Sampler(1003, seed=1, order="torch", world=4, rank=3, epoch=5)
+    for done in (0, 3, len(whole)):
+        sampler = Sampler(**before.config._asdict())
+        rest = data.DataLoader(dataset, batch_sampler=sampler.batches(32, start=done), num_workers=workers)
+        assert len(rest) == len(whole) - done
+        assert [batch.tolist() for batch in rest] == whole[done:]
+
+
 @pytest.mark.parametrize("drop_last", [False, True])
 @pytest.mark.parametrize("workers", [0, 2])
 def test_data_loader_with_batches(workers: int, drop_last: bool) -> None:

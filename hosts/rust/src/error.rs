@@ -3,7 +3,9 @@ use std::fmt;
 use crate::engine::types;
 
 /// Why a call did not succeed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Its `Debug` is the sentence of its `Display`: that is what a `main` that returns it, and an `unwrap`, show.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A value was wrong, or there is no memory for what was asked. The sampler still works.
@@ -29,6 +31,12 @@ impl fmt::Display for Error {
             Self::Failure(failure) => failure.fmt(f),
             Self::Engine(error) => error.fmt(f),
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -148,3 +156,17 @@ impl fmt::Display for EngineError {
 }
 
 impl std::error::Error for EngineError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_main_and_unwrap_show_is_the_sentence() {
+        let failure = Failure::out_of_range("batch-size", 0, "1 to 9");
+        let error = Error::from(failure.clone());
+        assert_eq!(format!("{error:?}"), "batch_size is 0; allowed: 1 to 9");
+        // A failure by itself shows its parts, for a program's own eyes.
+        assert!(format!("{failure:?}").contains("field: \"batch-size\""));
+    }
+}

@@ -105,6 +105,66 @@ fn verify_fails_on_unequal_steps() {
 }
 
 #[test]
+fn verify_counts_what_the_full_batches_hold() {
+    for deal in [
+        "--samples 1000 --world 8 --batch-size 32",
+        "--samples 1001 --world 8 --batch-size 32 --remainder drop",
+        "--samples 1001 --world 8 --batch-size 21",
+        "--samples 9 --world 2 --batch-size 4 --remainder uneven",
+        "--samples 5 --world 2 --batch-size 10",
+        // Some samples are left out where they are dealt first, and seen as padding.
+        "--samples 17 --world 8 --batch-size 2 --layout contiguous",
+    ] {
+        let world: u32 = deal.split(' ').nth(3).unwrap().parse().unwrap();
+        let mut seen = Vec::new();
+        for rank in 0..world {
+            let found = json(&format!("batches {deal} --drop-last --rank {rank} --all --json"));
+            let batches = found["batches"].as_array().unwrap();
+            seen.extend(batches.iter().flat_map(|batch| batch.as_array().unwrap()).map(|it| it.as_u64().unwrap()));
+        }
+        let held = seen.len() as u64;
+        seen.sort_unstable();
+        seen.dedup();
+        let found = json(&format!("verify {deal} --drop-last --json"));
+        let number = |name: &str| found[name].as_u64().unwrap();
+        assert_eq!(found["passed"], true, "{deal}: {found}");
+        assert_eq!((number("seen"), number("padding")), (seen.len() as u64, held - seen.len() as u64), "{deal}");
+        assert_eq!(number("seen") + number("dropped") + number("left_out"), number("samples"), "{deal}");
+        // Whatever its verdict on the steps.
+        let all: Value = serde_json::from_slice(&run(&format!("verify {deal} --json")).stdout).unwrap();
+        assert_eq!(all["left_out"], 0, "{deal}");
+    }
+    let said = "covering\tok\t768 of 1,000 samples seen; 0 dropped, expected 0; 232 left out by --drop-last\n";
+    let found = text("verify --samples 1000 --world 8 --batch-size 32 --drop-last --format text");
+    assert!(found.contains(said), "{found}");
+}
+
+#[test]
+fn verify_says_what_it_did_not_check() {
+    let found = text("verify --samples 9 --world 2 --format text");
+    assert!(found.ends_with("\nequal steps\tnot checked\t--batch-size N checks them\n"), "{found}");
+    let found = json("verify --samples 9 --world 2 --json");
+    assert_eq!((found["checks"].as_array().unwrap().len(), &found["steps"]), (4, &Value::Null));
+}
+
+#[test]
+fn locate_knows_what_no_batch_holds() {
+    let deal = "--samples 11 --world 2 --remainder uneven --order sequential --batch-size 3 --sample 8,9,10";
+    let batches = |found: Value| {
+        let places = found.as_array().unwrap().iter().map(|sample| sample["places"][0].clone());
+        places.map(|place| (place["batch"].as_u64(), place["slot"].as_u64())).collect::<Vec<_>>()
+    };
+    let all = [(Some(1), Some(1)), (Some(1), Some(1)), (Some(1), Some(2))];
+    assert_eq!(batches(json(&format!("locate {deal} --json"))), all);
+    // Rank 0 has two full batches, rank 1 one and a partial one.
+    let full = [all[0], (None, None), all[2]];
+    assert_eq!(batches(json(&format!("locate {deal} --drop-last --json"))), full);
+    let found = text(&format!("locate {deal} --drop-last --format text"));
+    assert_eq!(found.lines().nth(1), Some("9\t9\t1\t4\tleft out\t\t0"));
+    assert!(text(&format!("locate {deal} --drop-last")).contains("left out: in no batch"));
+}
+
+#[test]
 fn files_are_laid_end_to_end_in_the_order_of_their_paths() {
     let dataset = Dataset::write("laid");
     let path = dataset.folder.display();
@@ -175,6 +235,7 @@ fn bad_files_are_named() {
     std::fs::write(dataset.folder.join("b/broken.parquet"), b"PAR1 and no more").unwrap();
     let (code, said) = failing(&format!("indices {folder}"));
     assert!(code == 2 && said.contains("broken.parquet: cannot be read as Parquet"), "{said}");
+    assert!(said.ends_with("take it out of the folder or write it again"), "{said}");
     let empty = files::folder("empty");
     assert!(failing(&format!("verify {}", empty.display())).1.contains("holds no *.parquet files"));
     assert!(failing("indices no/such/file.parquet").1.contains("no/such/file.parquet"));
@@ -203,6 +264,18 @@ fn refusals_say_which_value_and_what_is_allowed() {
     let (code, said) = failing("indices --samples 6e8 --order fisher-yates");
     assert!(code == 2 && said.starts_with("error: no memory for --samples 600000000; allowed: "), "{said}");
     assert!(failing("verify --samples 9e15").1.contains("1,125,000,000,000,000 bytes"));
+    for (arguments, words) in [
+        ("indices --samples 10 --rank -1", "'--rank <RANK>': allowed: 0 to 4294967295"),
+        ("indices --samples 10 --world x", "'--world <WORLD>': allowed: 1 to 4294967295"),
+        ("indices --samples -1", "'--samples <N>': allowed: 0 to 9007199254740991, such as"),
+        ("verify --samples 10 --rank 3", "the answer is for all ranks; leave --rank out"),
+        ("locate --samples 10 --sample 1 --rank 3", "the answer is for all ranks; leave --rank out"),
+    ] {
+        let (code, said) = failing(arguments);
+        assert!(code == 2 && said.contains(words), "{said}");
+    }
+    let said = String::from_utf8(run("verify").stderr).unwrap();
+    assert!(said.lines().nth(1).is_some_and(|line| line.contains("PATH") && line.contains("--samples <N>")), "{said}");
     for arguments in [
         "indices",
         "indices --samples -1",
@@ -218,6 +291,7 @@ fn refusals_say_which_value_and_what_is_allowed() {
         "locate --samples 10",
         "batches --samples 10",
         "verify --samples 10 --drop-last",
+        "locate --samples 10 --sample 1 --drop-last",
     ] {
         assert_eq!(failing(arguments).0, 2, "{arguments}");
     }

@@ -1,4 +1,7 @@
+use std::convert::Infallible;
+use std::fmt::Display;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -97,8 +100,14 @@ pub struct LocateArgs {
     #[arg(allow_negative_numbers = true)]
     pub sample: Vec<u64>,
     /// Samples in a batch
-    #[arg(long, default_value = "1", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), default_value = "1")]
+    #[arg(allow_negative_numbers = true)]
     pub batch_size: u32,
+    /// Leave out a last, partial batch, and say of a sample in it that no batch holds it
+    #[arg(long, requires = "batch_size")]
+    pub drop_last: bool,
+    #[command(flatten)]
+    ranks: AllRanks,
     #[command(flatten)]
     pub output: Output,
 }
@@ -122,11 +131,13 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub deal: DealArgs,
     /// Check as well that every rank gets the same number of batches of this size
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
     pub batch_size: Option<u32>,
-    /// Leave out a last, partial batch
+    /// Leave out a last, partial batch, and count the samples that no batch holds
     #[arg(long, requires = "batch_size")]
     pub drop_last: bool,
+    #[command(flatten)]
+    ranks: AllRanks,
     #[command(flatten)]
     pub output: Output,
 }
@@ -157,12 +168,13 @@ pub struct OrdersArgs {
 
 /// What is dealt: a number of samples, or the rows of Parquet files.
 #[derive(Args)]
+#[group(required = true, multiple = false)]
 pub struct DatasetArgs {
     /// Parquet files, or directories that are searched for *.parquet; their rows, laid end to end, are the samples
-    #[arg(value_name = "PATH", required_unless_present = "samples")]
+    #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Number of samples, such as 50000, 50_000 or 5e4
-    #[arg(long, value_name = "N", value_parser = number, conflicts_with = "paths", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = number, allow_negative_numbers = true)]
     pub samples: Option<u64>,
 }
 
@@ -171,16 +183,16 @@ pub struct DatasetArgs {
 #[command(next_help_heading = "Deal")]
 pub struct DealArgs {
     /// Seed of the order
-    #[arg(long, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(i64::MIN, i64::MAX), default_value = "0", allow_negative_numbers = true)]
     pub seed: i64,
     /// Number of the epoch
-    #[arg(long, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(0, u64::MAX), default_value = "0", allow_negative_numbers = true)]
     pub epoch: u64,
     /// Order of the epoch, one of those that `samedeal orders` lists
     #[arg(long, default_value = "feistel")]
     pub order: String,
     /// How many ranks share the epoch
-    #[arg(long, default_value = "1", allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(1, u32::MAX), default_value = "1", allow_negative_numbers = true)]
     pub world: u32,
     /// What happens where the world does not divide the samples
     #[arg(long, default_value = "pad", value_parser = named::<Remainder>(Remainder::ALL.iter().map(|it| it.name())))]
@@ -202,14 +214,25 @@ impl DealArgs {
 #[command(next_help_heading = "Deal")]
 pub struct RankArgs {
     /// Which of the ranks
-    #[arg(long, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(0, u32::MAX), default_value = "0", allow_negative_numbers = true)]
     pub rank: u32,
+}
+
+/// Of a subcommand that answers for all ranks: an option that says so to whoever names one.
+#[derive(Args)]
+struct AllRanks {
+    #[arg(long = "rank", hide = true, value_parser = no_rank, allow_negative_numbers = true)]
+    _rank: Option<Infallible>,
+}
+
+fn no_rank(_: &str) -> Result<Infallible, &'static str> {
+    Err("the answer is for all ranks; leave --rank out")
 }
 
 #[derive(Args)]
 pub struct BatchArgs {
     /// Samples in a batch
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
     pub batch_size: u32,
     /// Leave out a last, partial batch
     #[arg(long)]
@@ -224,12 +247,18 @@ fn number(text: &str) -> Result<u64, String> {
         let scale = 10_u64.checked_pow(zeros.parse().ok()?)?;
         digits.parse::<u64>().ok()?.checked_mul(scale)
     };
-    read().ok_or_else(|| format!("not a whole number from 0 to {}, such as 50000, 50_000 or 5e4", u64::MAX))
+    // Samples end there, and with them every other number that is read here.
+    read().ok_or_else(|| format!("allowed: 0 to {}, such as 50000, 50_000 or 5e4", (1_u64 << 53) - 1))
+}
+
+/// Reads a whole number as it is. What its type holds goes on to the sampler, which knows all that is allowed.
+fn within<T: FromStr + Display + Copy>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| text.parse().map_err(|_| format!("allowed: {least} to {most}"))
 }
 
 fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
 where
-    T: std::str::FromStr<Err = samedeal::Failure> + Clone + Send + Sync + 'static,
+    T: FromStr<Err = samedeal::Failure> + Clone + Send + Sync + 'static,
 {
     PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(|name| name.parse::<T>())
 }

@@ -58,7 +58,10 @@ impl Dataset {
 
 pub fn open(path: &Path) -> Result<SerializedFileReader<File>, Problem> {
     let file = File::open(path).map_err(|error| Problem::of(path, error))?;
-    SerializedFileReader::new(file).map_err(|error| unreadable(path, &error))
+    SerializedFileReader::new(file).map_err(|error| {
+        let what = "not a Parquet file, or cut off: take it out of the folder or write it again";
+        Problem::message(format!("{}; {what}", unreadable(path, &error)))
+    })
 }
 
 pub fn unreadable(path: &Path, error: &ParquetError) -> Problem {

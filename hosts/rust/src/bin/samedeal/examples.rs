@@ -35,7 +35,8 @@ Examples:
     samedeal locate data/train --world 8 --batch-size 32 --sample 7,8,9
 
 With --format text, the parts of a line are the sample, its position, rank, index, batch and slot, how many more times
-it is dealt as padding, and its file and row, if there are files. At most 8 repetitions are shown.";
+it is dealt as padding, and its file and row, if there are files. At most 8 repetitions are shown. With --drop-last, the
+batch of a place that no batch holds is \"left out\" (null in JSON), and its slot empty.";
 
 pub const FINGERPRINT: &str = "\
 Examples:
@@ -45,12 +46,15 @@ Examples:
 pub const VERIFY: &str = "\
 Examples:
   Every sample exactly once, and as many steps on every rank:
+    samedeal verify --samples 1e8 --world 64 --batch-size 32
+  The same of full batches alone, and how many samples none of them holds:
     samedeal verify --samples 1e8 --world 64 --batch-size 32 --drop-last
   The deal of a dataset in files, for a program:
     samedeal verify data/train --world 6 --remainder uneven --json
 
-The exit code is 0 if everything is as it must be, 1 if a check failed, and 2 if the checks could not be run. Needs
-one bit of memory a sample.";
+The exit code is 0 if everything is as it must be, 1 if a check failed, and 2 if the checks could not be run. Samples
+that --remainder drop or --drop-last leaves out are counted, and are no failure. Needs one bit of memory a sample, two
+with --drop-last.";
 
 pub const REPLAY: &str = "\
 Examples:

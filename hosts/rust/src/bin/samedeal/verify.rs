@@ -11,10 +11,10 @@ use crate::output::{grouped, print};
 use crate::problem::Problem;
 use crate::progress;
 
-/// One thing that must hold: its name, whether it does, and what was counted.
+/// One thing that must hold: its name, whether it does (`None` if nobody asked), and what was counted.
 struct Check {
     name: &'static str,
-    passed: bool,
+    passed: Option<bool>,
     found: String,
 }
 
@@ -27,22 +27,24 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     }
     let epoch = Epoch::walk(&mut sampler, args)?;
     let checks = epoch.checks(&sampler, args);
-    let passed = checks.iter().all(|check| check.passed);
+    let passed = checks.iter().all(|check| check.passed != Some(false));
     let mut items = Items::new(["check", "result", "found"]);
     for Check { name, passed, found } in &checks {
-        items.push([(*name).into(), if *passed { "ok" } else { "FAILED" }.into(), found.as_str().into()]);
+        let result = passed.map_or("not checked", |passed| if passed { "ok" } else { "FAILED" });
+        items.push([(*name).into(), result.into(), found.as_str().into()]);
     }
     let printed = match args.output.format() {
         Format::Table => print(items.table()),
         Format::Text => print(items.lines()),
         Format::Json => {
             let steps = args.batch_size.map(|_| [epoch.steps.keys().min(), epoch.steps.keys().max()]);
-            let checks =
-                checks.iter().map(|check| json!({"name": check.name, "passed": check.passed, "found": check.found}));
+            // What was not asked for is no check that a program could count; its `steps` are null.
+            let checks = checks.iter().filter(|check| check.passed.is_some());
+            let checks = checks.map(|check| json!({"name": check.name, "passed": check.passed, "found": check.found}));
             print(json!({
                 "passed": passed, "samples": dataset.samples, "ranks": args.deal.world, "seen": epoch.seen,
-                "padding": epoch.padding, "dropped": epoch.dropped(dataset.samples), "steps": steps,
-                "checks": checks.collect::<Value>(),
+                "padding": epoch.held.saturating_sub(epoch.seen), "dropped": epoch.dropped(dataset.samples),
+                "left_out": epoch.left_out(), "steps": steps, "checks": checks.collect::<Value>(),
             }))
         }
     };
@@ -57,13 +59,17 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
 #[derive(Default)]
 struct Epoch {
     /// Samples dealt other than as padding: for the first time, and again.
-    seen: u64,
+    dealt: u64,
     repeated: u64,
     padding: u64,
     /// Padding that repeats nothing that was dealt.
     stray: u64,
     /// Indices that are not samples of the dataset.
     outside: u64,
+    /// What the batches hold, which is all that was dealt unless the last, partial ones are left out: how many samples
+    /// in all, and how many different ones.
+    held: u64,
+    seen: u64,
     /// How many ranks have so many samples, and so many batches.
     shares: BTreeMap<u64, u64>,
     steps: BTreeMap<u64, u64>,
@@ -72,7 +78,10 @@ struct Epoch {
 impl Epoch {
     /// Reads the indices of every rank, with one sampler, so that an order's table is built once.
     fn walk(sampler: &mut Sampler, args: &VerifyArgs) -> Result<Self, Problem> {
-        let mut bits = Bits::new(sampler.config().samples)?;
+        let samples = sampler.config().samples;
+        let mut bits = Bits::new(samples)?;
+        // A sample whose own place is left out may still be seen as padding, so that it takes a bit of its own.
+        let mut in_batches = args.drop_last.then(|| Bits::new(samples)).transpose()?;
         let mut epoch = Self::default();
         let bar = progress::bar("verifying", sampler.num_positions());
         // Padding repeats what an earlier rank was dealt; if it does not, a later one may still be.
@@ -81,8 +90,11 @@ impl Epoch {
             sampler.set_rank(rank)?;
             let share = sampler.num_samples();
             *epoch.shares.entry(share).or_default() += 1;
+            let mut end = share;
             if let Some(size) = args.batch_size {
-                *epoch.steps.entry(sampler.num_batches(size, args.drop_last)?).or_default() += 1;
+                let batches = sampler.num_batches(size, args.drop_last)?;
+                *epoch.steps.entry(batches).or_default() += 1;
+                end = share.min(batches.saturating_mul(size.into()));
             }
             let real = share - sampler.num_padding();
             for start in (0..share).step_by(1 << 16) {
@@ -95,15 +107,25 @@ impl Epoch {
                     match (index < real, mark.is_set()) {
                         (true, false) => {
                             mark.set();
-                            epoch.seen += 1;
+                            epoch.dealt += 1;
                         }
                         (true, true) => epoch.repeated += 1,
                         (false, true) => epoch.padding += 1,
                         (false, false) => pending.push(sample),
                     }
+                    if index < end {
+                        epoch.held += 1;
+                        if let Some(mark) = in_batches.as_mut().and_then(|bits| bits.mark(sample)) {
+                            epoch.seen += u64::from(!mark.is_set());
+                            mark.set();
+                        }
+                    }
                 }
                 bar.inc(window.len() as u64);
             }
+        }
+        if in_batches.is_none() {
+            epoch.seen = epoch.dealt;
         }
         for sample in pending {
             epoch.padding += 1;
@@ -114,7 +136,18 @@ impl Epoch {
 
     /// Samples that no rank was dealt.
     fn dropped(&self, samples: u64) -> u64 {
-        samples - self.seen
+        samples - self.dealt
+    }
+
+    /// Samples that were dealt, but that no batch holds.
+    fn left_out(&self) -> u64 {
+        self.dealt.saturating_sub(self.seen)
+    }
+
+    /// How many samples the batches must hold.
+    fn to_be_held(&self, args: &VerifyArgs) -> u64 {
+        let size = args.batch_size.filter(|_| args.drop_last).map_or(1, u64::from);
+        self.shares.iter().map(|(share, ranks)| (share - share % size) * ranks).sum()
     }
 
     /// Holds what was counted against what the configuration promises.
@@ -126,18 +159,22 @@ impl Epoch {
             Remainder::Pad if over > 0 => (u64::from(world) - over, 0),
             Remainder::Pad | Remainder::Uneven => (0, 0),
         };
+        let said = |whether: bool, what: String| if whether { what } else { String::new() };
+        let left_out = said(args.drop_last, format!("; {} left out by --drop-last", grouped(self.left_out())));
+        let in_batches = format!("; {} in the batches", grouped(self.held.saturating_sub(self.seen)));
+        let in_batches = said(args.drop_last && self.padding > 0, in_batches);
         let spread = self.shares.keys().max().unwrap_or(&0) - self.shares.keys().min().unwrap_or(&0);
         let mut checks = vec![
             Check {
                 name: "disjoint",
-                passed: self.repeated == 0 && self.outside == 0,
+                passed: Some(self.repeated == 0 && self.outside == 0),
                 found: format!("{} samples dealt twice, {} unknown", grouped(self.repeated), grouped(self.outside)),
             },
             Check {
                 name: "covering",
-                passed: self.dropped(samples) == dropped && self.stray == 0,
+                passed: Some(self.dropped(samples) == dropped && self.stray == 0 && self.held == self.to_be_held(args)),
                 found: format!(
-                    "{} of {} samples seen; {} dropped, expected {}",
+                    "{} of {} samples seen; {} dropped, expected {}{left_out}",
                     grouped(self.seen),
                     grouped(samples),
                     grouped(self.dropped(samples)),
@@ -146,24 +183,22 @@ impl Epoch {
             },
             Check {
                 name: "padding",
-                passed: self.padding == padding && self.stray == 0,
-                found: format!("{} repeated, expected {}", grouped(self.padding), grouped(padding)),
+                passed: Some(self.padding == padding && self.stray == 0),
+                found: format!("{} repeated, expected {}{in_batches}", grouped(self.padding), grouped(padding)),
             },
             Check {
                 name: "shares",
-                passed: spread <= u64::from(remainder == Remainder::Uneven),
+                passed: Some(spread <= u64::from(remainder == Remainder::Uneven)),
                 found: counted(&self.shares, "sample", "samples"),
             },
         ];
-        if args.batch_size.is_some() {
-            let equal = self.steps.len() == 1;
-            let hint = if equal { "" } else { "; --remainder drop or pad makes them equal" };
-            checks.push(Check {
-                name: "equal steps",
-                passed: equal,
-                found: counted(&self.steps, "batch", "batches") + hint,
-            });
-        }
+        let equal = args.batch_size.map(|_| self.steps.len() == 1);
+        let found = match equal {
+            None => "--batch-size N checks them".to_owned(),
+            Some(true) => counted(&self.steps, "batch", "batches"),
+            Some(false) => counted(&self.steps, "batch", "batches") + "; --remainder drop or pad makes them equal",
+        };
+        checks.push(Check { name: "equal steps", passed: equal, found });
         checks
     }
 }

@@ -34,7 +34,7 @@ const NEXT: &[(&str, &str)] = &[
         "target/release/samedeal locate DIR --world 4 --batch-size 32 --sample 0",
         "when and where the first sample is seen",
     ),
-    ("target/release/samedeal verify DIR --world 8 --epoch 5", "another epoch, dealt to eight ranks"),
+    ("target/release/samedeal verify DIR --world 8 --epoch 5 --batch-size 32", "another epoch, dealt to eight ranks"),
 ];
 
 /// What to replay.

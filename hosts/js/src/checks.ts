@@ -7,7 +7,7 @@ export const U32: Range = [0n, 0xffff_ffffn];
 export const FROM_ONE: Range = [1n, 0xffff_ffffn];
 export const S64: Range = [-(2n ** 63n), 2n ** 63n - 1n];
 /** What a `number` holds exactly. */
-const EXACT: Range = [0n, 2n ** 53n - 1n];
+const EXACT = 2 ** 53;
 export const U64: Range = [0n, 2n ** 64n - 1n];
 
 /** The longest text of a value in an error, as in the engines. */
@@ -16,23 +16,26 @@ const TEXT_MAX = 64;
 /** A whole number within a range, given as a safe integer or as a `bigint`. */
 export function integer(field: string, value: unknown, range: Range): bigint {
   const [least, most] = range;
+  const within = most < least ? 'none, there are none' : `${least} to ${most}`;
   if (typeof value === 'number' ? Number.isSafeInteger(value) : typeof value === 'bigint') {
     const whole = BigInt(value as number | bigint);
     if (whole >= least && whole <= most) return whole;
-    fail('out-of-range', field, value, `${least} to ${most}`);
+    fail('out-of-range', field, value, within);
   }
   // What is no whole number, and what may not be the number that was written in the source.
   const kind = Number.isInteger(value) ? 'out-of-range' : 'wrong-type';
   const large = most > Number.MAX_SAFE_INTEGER ? ', as a bigint where it is beyond 2^53 - 1' : '';
-  fail(kind, field, value, `a whole number, ${least} to ${most}${large}`);
+  fail(kind, field, value, `a whole number, ${within}${large}`);
 }
 
 /**
- * A count, position or index. Its range is the engine's to know: what fits into 64 bits is passed on, and refused there.
+ * A count, or the number of one of `count()` things, which is asked for what an error tells alone. The range is the
+ * engine's to know: what fits into 64 bits is passed on, and refused there.
  */
-export function natural(field: string, value: unknown): bigint {
+export function natural(field: string, value: unknown, count: () => number = () => EXACT): bigint {
   const whole = Number.isInteger(value) ? BigInt(value as number) : value;
-  return typeof whole === 'bigint' && whole >= 0 && whole <= U64[1] ? whole : integer(field, whole, EXACT);
+  if (typeof whole === 'bigint' && whole >= 0 && whole <= U64[1]) return whole;
+  return integer(field, whole, [0n, BigInt(count()) - 1n]);
 }
 
 /** The same where 32 bits are passed on; `range` is what an error tells. */

@@ -23,7 +23,17 @@ import {
   type Seat,
 } from './engine.js';
 import { WindowIterator } from './iterator.js';
-import type { BatchOptions, ConfigJson, Indices, Integer, Layout, Place, Remainder, SamplerOptions } from './types.js';
+import type {
+  BatchesOptions,
+  BatchOptions,
+  ConfigJson,
+  Indices,
+  Integer,
+  Layout,
+  Place,
+  Remainder,
+  SamplerOptions,
+} from './types.js';
 
 const OPTIONS = ['seed', 'epoch', 'order', 'rank', 'world', 'remainder', 'layout'] as const;
 const JSON_FIELDS = ['samples', ...OPTIONS] as const;
@@ -33,6 +43,9 @@ const WINDOW = 1 << 15;
 
 /** Older engines lack the symbol; there, `dispose()` has the same effect. */
 const symbolDispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
+
+/** What `console.log` of Node, Deno and Bun asks for. */
+const symbolInspect: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 /** What the samplers of both engines are. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
 export abstract class BaseSampler implements Iterable<number> {
@@ -171,27 +184,29 @@ export abstract class BaseSampler implements Iterable<number> {
    * Errors: `batch`, `batchSize` (0, or the batch would hold more than 2^20 samples), memory.
    */
   batch(batch: Integer, batchSize: Integer, given?: BatchOptions): Indices {
-    const number = natural('batch', batch);
     const size = natural32('batch-size', batchSize, FROM_ONE);
     const dropLast = dropsLast(given);
+    const number = natural('batch', batch, () => this.numBatches(size, { dropLast }));
     return this.#wide
       ? numbers(this.#call((raw) => raw.batch(number, size, dropLast)))
       : this.#call((raw) => raw.batch32(number, size, dropLast));
   }
 
   /**
-   * All batches of this rank, one after the other; as to `setEpoch` and `setRank`, see the iteration over samples.
-   * Errors: as `batch`, and `epoch`, `rank`.
+   * The batches of this rank, one after the other, from number `start` on: by default all of them. As to `setEpoch` and
+   * `setRank`, see the iteration over samples. Errors: as `batch`, and `start`, `epoch`, `rank`.
    */
-  batches(batchSize: Integer, given?: BatchOptions): Generator<Indices, void, undefined> {
-    const count = this.numBatches(batchSize, given);
-    return this.#batches(count, batchSize, given, this.#unmoved());
+  batches(batchSize: Integer, given?: BatchesOptions): Generator<Indices, void, undefined> {
+    const { start = 0, ...cut } = options(given, ['dropLast', 'start']);
+    const count = this.numBatches(batchSize, cut);
+    const first = Number(integer('start', start, [0n, BigInt(count)]));
+    return this.#batches(first, count, batchSize, cut, this.#unmoved());
   }
 
-  *#batches(count: number, batchSize: Integer, given: BatchOptions | undefined, same: () => void) {
-    for (let number = 0; number < count; number++) {
+  *#batches(first: number, count: number, batchSize: Integer, cut: BatchOptions, same: () => void) {
+    for (let number = first; number < count; number++) {
       same();
-      yield this.batch(number, batchSize, given);
+      yield this.batch(number, batchSize, cut);
     }
   }
 
@@ -219,24 +234,28 @@ export abstract class BaseSampler implements Iterable<number> {
 
   /** The sample at a global position of the epoch, whichever rank it is dealt to. Errors: `position`, memory. */
   sampleAt(position: Integer): number {
-    const number = natural('position', position);
+    const number = this.#position(position);
     return this.#number((raw) => raw.sampleAt(number));
   }
 
   /**
-   * Where in the epoch a sample is seen first, on whichever rank, with batches of `batchSize`; null if it is dropped.
-   * Errors: `sample`, `batchSize`, memory.
+   * Where in the epoch a sample is seen first, on whichever rank, with batches of `batchSize`; null if it is dropped. A
+   * last batch that is shorter counts here: who reads with `dropLast` does not see a place whose batch is
+   * `numBatches(batchSize, { dropLast: true })` of its rank. Errors: `sample`, `batchSize`, memory.
    */
-  locate(sample: Integer, batchSize: Integer = 1): Place | null {
-    const number = natural('sample', sample);
+  locate(sample: Integer, batchSize: Integer): Place | null {
+    const number = natural('sample', sample, () => this.samples);
     const size = natural32('batch-size', batchSize, FROM_ONE);
     const found = this.#call((raw) => raw.locate(number, size));
     return found ? place(found) : null;
   }
 
-  /** Who sees a global position, and when, with batches of `batchSize`. Errors: `position`, `batchSize`. */
-  placeOf(position: Integer, batchSize: Integer = 1): Place {
-    const number = natural('position', position);
+  /**
+   * Who sees a global position, and when, with batches of `batchSize`; as to `dropLast`, see `locate`.
+   * Errors: `position`, `batchSize`.
+   */
+  placeOf(position: Integer, batchSize: Integer): Place {
+    const number = this.#position(position);
     const size = natural32('batch-size', batchSize, FROM_ONE);
     return place(this.#call((raw) => raw.placeOf(number, size)));
   }
@@ -266,6 +285,20 @@ export abstract class BaseSampler implements Iterable<number> {
     };
   }
 
+  /** The call that makes an equal sampler; it answers after `dispose()` too. */
+  toString(): string {
+    const { samples, seed, epoch, order, rank, world, remainder, layout } = this.#config;
+    return (
+      `Sampler(${source(samples)}, { seed: ${source(seed)}, epoch: ${source(epoch)}, order: '${order}', ` +
+      `rank: ${rank}, world: ${world}, remainder: '${remainder}', layout: '${layout}' })`
+    );
+  }
+
+  /** What `console.log` shows: as `toString()`. @internal */
+  [symbolInspect](): string {
+    return this.toString();
+  }
+
   /** Frees the engine's memory now rather than when the sampler is collected; it cannot be used afterwards. */
   dispose(): void {
     const seat = this.#seat;
@@ -277,6 +310,10 @@ export abstract class BaseSampler implements Iterable<number> {
   /** The same as `dispose()`, for `using`. */
   [symbolDispose](): void {
     this.dispose();
+  }
+
+  #position(position: Integer): bigint {
+    return natural('position', position, () => this.numPositions);
   }
 
   get #wide(): boolean {
@@ -362,6 +399,11 @@ function numbers(words: BigUint64Array<ArrayBuffer>): Float64Array<ArrayBuffer> 
 function plain(value: bigint): Integer {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
+}
+
+/** A whole number as it is written in a program. */
+function source(value: bigint): string {
+  return typeof plain(value) === 'bigint' ? `${value}n` : String(value);
 }
 
 /** A decimal string as a `bigint`; anything else as it is, for the constructor to refuse. */

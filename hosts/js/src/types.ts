@@ -34,6 +34,12 @@ export interface BatchOptions {
   dropLast?: boolean;
 }
 
+/** Which batches an iteration gives. */
+export interface BatchesOptions extends BatchOptions {
+  /** Number of the first of them, 0 to the number of batches: how many of an interrupted epoch were done. Default 0. */
+  start?: Integer;
+}
+
 /** When and where a sample is seen in the epoch. */
 export interface Place {
   /** The global position. */
@@ -42,7 +48,7 @@ export interface Place {
   rank: number;
   /** 0-based number within that rank's samples of the epoch. */
   index: number;
-  /** 0-based number of that rank's batch. */
+  /** 0-based number of that rank's batch; a last batch that is shorter counts. */
   batch: number;
   /** 0-based place in that batch. */
   slot: number;

@@ -127,7 +127,7 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
     big.setRank(1);
     big.setRank(0);
     assert.equal(big.indices(0, 1)[0], first);
-    assert.equal(big.locate(first).position, 0);
+    assert.equal(big.locate(first, 1).position, 0);
     big.dispose();
   });
 

@@ -52,10 +52,12 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
     ['batch-size', NOT_32_BITS.concat(0, 0n), (value) => made.batch(0, value)],
     ['batch-size', NOT_32_BITS.concat(0, 0n), (value) => made.numBatches(value)],
     ['batch-size', NOT_32_BITS.concat(0, 0n), (value) => made.batches(value)],
+    ['start', NOT_64_BITS.concat(3, 3n, 2 ** 53), (value) => made.batches(2, { start: value })],
+    ['start', NOT_64_BITS.concat(2, 2n), (value) => made.batches(3, { dropLast: true, start: value })],
     ['position', NOT_64_BITS.concat(12, 2n ** 64n - 1n), (value) => made.sampleAt(value)],
-    ['sample', NOT_64_BITS.concat(10, 2n ** 64n - 1n), (value) => made.locate(value)],
+    ['sample', NOT_64_BITS.concat(10, 2n ** 64n - 1n), (value) => made.locate(value, 2)],
     ['batch-size', NOT_32_BITS.concat(0, 0n), (value) => made.locate(0, value)],
-    ['position', NOT_64_BITS.concat(12, 2n ** 64n - 1n), (value) => made.placeOf(value)],
+    ['position', NOT_64_BITS.concat(12, 2n ** 64n - 1n), (value) => made.placeOf(value, 2)],
     ['batch-size', NOT_32_BITS.concat(0, 0n), (value) => made.placeOf(0, value)],
   ];
 
@@ -83,6 +85,28 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       });
     }
 
+    test('the range is the same for what cannot cross', () => {
+      for (const [call, allowed] of [
+        [(at) => made.batch(at, 3), '0 to 1'],
+        [(at) => made.batch(at, 3, { dropLast: true }), '0 to 0'],
+        [(at) => made.batch(at, 5, { dropLast: true }), 'none, there are none'],
+        [(at) => made.batches(3, { start: at }), '0 to 2'],
+        [(at) => made.indices(at), '0 to 4'],
+        [(at) => made.sampleAt(at), '0 to 11'],
+        [(at) => made.placeOf(at, 3), '0 to 11'],
+        [(at) => made.locate(at, 3), '0 to 9'],
+      ]) {
+        // 100 crosses, and is refused by the engine.
+        for (const at of [-1, -1n, 100, 2n ** 64n]) {
+          assert.throws(() => call(at), { kind: 'out-of-range', value: String(at), allowed });
+        }
+      }
+    });
+
+    test('the batch size of a place is asked for', () => {
+      for (const call of [() => made.locate(0), () => made.placeOf(0)]) refused(call, 'wrong-type', 'batch-size');
+    });
+
     test('names', () => {
       for (const option of ['order', 'remainder', 'layout']) {
         for (const value of [null, 3, true, [], {}, ['pad'], Symbol('pad')]) {
@@ -105,6 +129,8 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       }
       refused(() => new Sampler(10, { Seed: 3 }), 'unknown-name', 'options');
       refused(() => made.batch(0, 1, { drop_last: true }), 'unknown-name', 'options');
+      refused(() => made.batch(0, 1, { start: 1 }), 'unknown-name', 'options');
+      refused(() => made.batches(1, { first: 1 }), 'unknown-name', 'options');
       for (const value of [null, 0, 1, 'true', {}]) {
         refused(() => made.batch(0, 1, { dropLast: value }), 'wrong-type', 'drop-last');
       }

@@ -42,7 +42,7 @@ test('the package has no dependencies, both licences, and nothing that was not b
 
 test('every example of the README prints what it says', async () => {
   const blocks = examples('js');
-  assert.equal(blocks.length, 4);
+  assert.equal(blocks.length, 5);
   for (const block of blocks) {
     const said = [...block.matchAll(/(?:;|^) ?\/\/ (.*)$/gm)].map(([, text]) => text);
     assert.deepEqual((await output(block)).trimEnd().split('\n'), said);
@@ -97,7 +97,7 @@ test('the types hold in a strict project', async () => {
     const run: Uint32Array | Float64Array = sampler.indices(0, 2n);
     const place: { position: number; batch: number } | null = sampler.locate(3, 2);
     for (const sample of sampler) sample.toFixed();
-    for (const batch of sampler.batches(2, { dropLast: true })) batch.length;
+    for (const batch of sampler.batches(2, { dropLast: true, start: 1n })) batch.length;
     const copy: Sampler = Sampler.fromJSON(sampler.toJSON());
     const epoch: number | bigint = copy.epoch;
     function told(error: unknown): Kind | undefined {
@@ -110,6 +110,10 @@ test('the types hold in a strict project', async () => {
     new Sampler('10');
     // @ts-expect-error
     sampler.batch(0, 2, { drop_last: true });
+    // @ts-expect-error
+    sampler.batch(0, 2, { start: 1 });
+    // @ts-expect-error
+    sampler.locate(3);
     // @ts-expect-error
     sampler.length = 3;
     export { run, place, epoch, told };`;

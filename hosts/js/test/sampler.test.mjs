@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
 import { entries } from './entries.mjs';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -22,8 +23,8 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
       assert.equal(small({ remainder: 'drop' }).numDropped, 1);
       assert.equal(sampler.sampleAt(9n), 3);
       assert.deepEqual(sampler.locate(6, 2), { position: 6, rank: 0, index: 2, batch: 1, slot: 0, copies: 0 });
-      assert.deepEqual(sampler.placeOf(10), { position: 10, rank: 1, index: 3, batch: 3, slot: 0, copies: 0 });
-      assert.equal(small({ remainder: 'drop' }).locate(3), null);
+      assert.deepEqual(sampler.placeOf(10, 1), { position: 10, rank: 1, index: 3, batch: 3, slot: 0, copies: 0 });
+      assert.equal(small({ remainder: 'drop' }).locate(3, 2), null);
     });
 
     test('batches', () => {
@@ -33,6 +34,34 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
       assert.deepEqual(sampler.batch(1, 3), new Uint32Array([3]));
       assert.deepEqual([sampler.numBatches(3), sampler.numBatches(3, { dropLast: true })], [2, 1]);
       assert.throws(() => sampler.batch(1, 3, { dropLast: true }), { field: 'batch' });
+    });
+
+    test('batches from one on', () => {
+      for (const [samples, dropLast] of [
+        [10, false],
+        [10, true],
+        [8, true],
+        [0, false],
+      ]) {
+        const sampler = new Sampler(samples, { seed: 3 });
+        const all = [...sampler.batches(4, { dropLast })];
+        for (let start = 0; start <= all.length; start++) {
+          assert.deepEqual([...sampler.batches(4, { dropLast, start })], all.slice(start));
+          assert.deepEqual([...sampler.batches(4, { dropLast, start: BigInt(start) })], all.slice(start));
+        }
+      }
+    });
+
+    test('text is the call that makes an equal sampler', () => {
+      const sampler = new Sampler(10n, { seed: -(2n ** 63n), order: 'torch', rank: 2, world: 3, layout: 'contiguous' });
+      sampler.setEpoch(7);
+      const text =
+        "Sampler(10, { seed: -9223372036854775808n, epoch: 7, order: 'torch', rank: 2, world: 3, " +
+        "remainder: 'pad', layout: 'contiguous' })";
+      const again = new Function('Sampler', `return new ${text}`)(Sampler);
+      assert.deepEqual(again.toJSON(), sampler.toJSON());
+      sampler.dispose();
+      assert.deepEqual([String(sampler), inspect(sampler)], [text, text]);
     });
 
     test('a batch is refused by what it holds, not by its size', () => {
@@ -108,7 +137,7 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
       assert.equal(run.length, 3);
       for (const [i, sample] of run.entries()) {
         assert(Number.isSafeInteger(sample));
-        assert.equal(sampler.locate(sample).position, 2 ** 53 - 4 + i);
+        assert.equal(sampler.locate(sample, 1).position, 2 ** 53 - 4 + i);
       }
       assert.deepEqual(sampler.batch(2 ** 53 - 3, 1), new Float64Array([run[1]]));
     });

@@ -73,3 +73,20 @@ fn the_inverse_at_random_points_up_to_the_end() {
         }
     }
 }
+
+/// A run, computed many lanes at a time, holds the samples that its positions have one by one.
+#[test]
+fn runs_hold_the_samples_of_their_positions() {
+    let mut state = 7_u64;
+    for round in 0..20_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let samples = (state >> 11 >> (round % 45)).max(1);
+        let order = Order::new(OrderId::Feistel, samples, state as i64, round).unwrap();
+        let stride = 1 + (state >> 32) % (samples / 70 + 1).min(u64::from(u32::MAX));
+        let start = state % samples;
+        let mut run = vec![0_u64; ((samples - start).div_ceil(stride)).min(70) as usize];
+        order.fill(start, stride, &mut run);
+        let one_by_one: Vec<_> = (0..run.len() as u64).map(|i| order.sample(start + i * stride)).collect();
+        assert_eq!(run, one_by_one, "{samples} samples from {start} by {stride}");
+    }
+}

@@ -37,10 +37,12 @@ fn main() -> ExitCode {
 
 fn run(folder: &Path, check: bool) -> io::Result<bool> {
     let mut fresh = true;
+    let mut known = Vec::new();
     for file in cases::files() {
         let name = format!("{}.json", file.group);
         let path = folder.join(&name);
         let text = write::file(&file);
+        known.push(name.clone());
         if fs::read_to_string(&path).is_ok_and(|old| old == text) {
             continue;
         }
@@ -54,7 +56,6 @@ fn run(folder: &Path, check: bool) -> io::Result<bool> {
         fs::rename(&temporary, &path)?;
         println!("wrote tests/vectors/{name}: {} cases", file.cases.len());
     }
-    let known: Vec<_> = cases::files().iter().map(|file| format!("{}.json", file.group)).collect();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
         if name.ends_with(".json") && name != "schema.json" && !known.contains(&name) {

@@ -146,9 +146,11 @@ impl Order {
 
     /// The sample at a position below the number of samples.
     pub fn sample(&self, position: u64) -> u64 {
-        let mut out = [0];
-        self.fill(position, 1, &mut out);
-        out[0]
+        match &self.0 {
+            Kind::Sequential => position,
+            Kind::Feistel(feistel) => feistel.sample(position),
+            Kind::Table(table) => table.sample(position),
+        }
     }
 
     /// The position of a sample below the number of samples: O(1) for `feistel` and `sequential`, one pass over the

@@ -32,6 +32,10 @@ impl Table {
         }
     }
 
+    pub(super) fn sample(&self, position: u64) -> u64 {
+        self.0[position as usize].into()
+    }
+
     pub(super) fn position(&self, sample: u64) -> u64 {
         // Every sample below the length is in the table exactly once.
         self.0.iter().position(|&value| u64::from(value) == sample).unwrap_or_default() as u64

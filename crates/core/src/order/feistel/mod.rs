@@ -38,6 +38,13 @@ impl Feistel {
         }
     }
 
+    pub(super) fn sample(&self, position: u64) -> u64 {
+        match self {
+            Self::Large(network) => network.sample(position),
+            Self::Small(values) => values[position as usize].into(),
+        }
+    }
+
     pub(super) fn position(&self, sample: u64) -> u64 {
         match self {
             Self::Large(network) => network.position(sample),

@@ -10,6 +10,12 @@ pub enum Kind {
     UnknownName,
     /// There is no memory for what was asked.
     OutOfMemory,
+    /// A value is not of the type that is needed, such as an environment variable that holds no number.
+    WrongType,
+    /// A value that is needed is not there.
+    Missing,
+    /// Values that are each allowed do not fit together.
+    Contradiction,
 }
 
 impl Kind {
@@ -19,6 +25,9 @@ impl Kind {
             Self::OutOfRange => "out-of-range",
             Self::UnknownName => "unknown-name",
             Self::OutOfMemory => "out-of-memory",
+            Self::WrongType => "wrong-type",
+            Self::Missing => "missing",
+            Self::Contradiction => "contradiction",
         }
     }
 }
@@ -30,7 +39,7 @@ pub struct Failure {
     pub kind: Kind,
     /// The parameter or configuration field at fault, by its name in the WIT interface.
     pub field: &'static str,
-    /// Its value, in decimal, or the name that was given (cut after 64 characters).
+    /// Its value, in decimal, or the name that was given (cut after 64 characters), or the values that contradict each other.
     pub value: String,
     /// What is allowed in its place, for people.
     pub allowed: String,
@@ -42,9 +51,19 @@ impl Failure {
     }
 
     pub(crate) fn unknown_name(field: &'static str, name: &str, known: impl fmt::Display) -> Self {
-        // A name comes from outside and may be of any length; what is shown of it may not.
-        let value = name.chars().take(64).collect();
-        Self { kind: Kind::UnknownName, field, value, allowed: known.to_string() }
+        Self { kind: Kind::UnknownName, field, value: shorten(name), allowed: known.to_string() }
+    }
+
+    pub(crate) fn wrong_type(field: &'static str, value: &str, allowed: impl fmt::Display) -> Self {
+        Self { kind: Kind::WrongType, field, value: shorten(value), allowed: allowed.to_string() }
+    }
+
+    pub(crate) fn missing(field: &'static str, allowed: impl fmt::Display) -> Self {
+        Self { kind: Kind::Missing, field, value: String::new(), allowed: allowed.to_string() }
+    }
+
+    pub(crate) fn contradiction(field: &'static str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
+        Self { kind: Kind::Contradiction, field, value: value.to_string(), allowed: allowed.to_string() }
     }
 
     pub(crate) fn out_of_memory(field: &'static str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
@@ -52,11 +71,19 @@ impl Failure {
     }
 }
 
+/// A text comes from outside and may be of any length; what is shown of it may not.
+fn shorten(text: &str) -> String {
+    text.chars().take(64).collect()
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, field, value, allowed } = self;
         match kind {
-            Kind::OutOfRange => write!(f, "{field} is {value}; allowed: {allowed}"),
+            Kind::Missing => write!(f, "{field} is missing; needed: {allowed}"),
+            Kind::OutOfRange | Kind::WrongType | Kind::Contradiction => {
+                write!(f, "{field} is {value}; allowed: {allowed}")
+            }
             Kind::UnknownName => write!(f, "{field} is \"{value}\"; known: {allowed}"),
             Kind::OutOfMemory => write!(f, "no memory for {field} = {value}; allowed: {allowed}"),
         }

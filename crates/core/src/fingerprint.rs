@@ -2,6 +2,7 @@ use alloc::string::String;
 use sha2::{Digest, Sha256};
 
 use crate::Config;
+use crate::order::Sharding;
 
 /// A SHA-256 that speaks the types of this crate.
 pub(crate) struct Fingerprint(Sha256);
@@ -27,9 +28,9 @@ impl Fingerprint {
 }
 
 /// Everything that decides the deal, except the rank.
-pub(crate) fn of_config(config: &Config) -> String {
+pub(crate) fn of_config(config: &Config, sharding: Option<&Sharding>) -> String {
     let Config { samples, seed, epoch, order, rank: _, world, remainder, layout } = config;
-    let hash = Sha256::new()
+    let mut hash = Sha256::new()
         .chain_update(b"samedeal config 1\0")
         .chain_update(order.name().as_bytes())
         .chain_update([0])
@@ -38,5 +39,12 @@ pub(crate) fn of_config(config: &Config) -> String {
         .chain_update(epoch.to_le_bytes())
         .chain_update(world.to_le_bytes())
         .chain_update([*remainder as u8, *layout as u8]);
+    if let Some(Sharding { shards, lanes, window }) = sharding {
+        hash.update(lanes.to_le_bytes());
+        hash.update(window.to_le_bytes());
+        for shard in 0..shards.count() {
+            hash.update(shards.size(shard).to_le_bytes());
+        }
+    }
     Fingerprint(hash).finish()
 }

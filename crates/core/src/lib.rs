@@ -18,12 +18,16 @@ mod deal;
 mod failure;
 mod fingerprint;
 mod key;
+pub mod launch;
 mod memory;
+mod mesh;
 mod order;
 mod sampler;
+pub mod shards;
 
 pub use config::{Config, MAX_EXACT};
 pub use deal::{Deal, Layout, Place, Remainder};
 pub use failure::{Failure, Kind};
+pub use mesh::{Axis, Mesh, Role};
 pub use order::{Index, Order, OrderId};
 pub use sampler::{MAX_WINDOW, Sampler};

@@ -1,6 +1,9 @@
-//! Memory that ends: what is large is reserved fallibly where it is needed; this is about everything small.
+//! Memory that ends.
 
+use alloc::format;
 use alloc::vec::Vec;
+
+use crate::Failure;
 
 /// More than all the small allocations of one call, such as a handle or the text of an error.
 const HEADROOM: usize = 64 << 10;
@@ -13,4 +16,20 @@ pub(crate) fn has_headroom() -> bool {
     // The compiler may leave out an allocation that nothing looks at, which would then prove nothing.
     core::hint::black_box(&mut room);
     found
+}
+
+/// At most `count` items as a list. Failures: `out-of-memory`, of `field`.
+pub(crate) fn collect<T>(
+    field: &'static str,
+    count: usize,
+    items: impl IntoIterator<Item = T>,
+) -> Result<Vec<T>, Failure> {
+    let mut list = Vec::new();
+    if list.try_reserve_exact(count).is_err() || !has_headroom() {
+        drop(list);
+        let allowed = format!("what fits into memory at {} bytes each", size_of::<T>());
+        return Err(Failure::out_of_memory(field, count, allowed));
+    }
+    list.extend(items.into_iter().take(count));
+    Ok(list)
 }

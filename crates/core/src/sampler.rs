@@ -1,11 +1,14 @@
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
 use crate::fingerprint::{self, Fingerprint};
 use crate::memory::has_headroom;
-use crate::{Config, Deal, Failure, Index, Order, Place};
+use crate::order::{Sharded, Sharding};
+use crate::shards::Shards;
+use crate::{Config, Deal, Failure, Index, Order, OrderId, Place};
 
 /// The most indices that one call hands out.
 pub const MAX_WINDOW: u32 = 1 << 20;
@@ -22,6 +25,8 @@ pub const MAX_WINDOW: u32 = 1 << 20;
 pub struct Sampler {
     config: Config,
     deal: Deal,
+    /// With the order `sharded`.
+    sharding: Option<Rc<Sharding>>,
     /// Built at the first call that asks for an index.
     order: OnceCell<Order>,
 }
@@ -30,10 +35,33 @@ impl Sampler {
     /// Checks the configuration, in O(1).
     pub fn new(config: Config) -> Result<Self, Failure> {
         let deal = config.deal()?;
+        if config.order == OrderId::Sharded {
+            return Err(Failure::missing("sharding", "the shards, with the order sharded"));
+        }
+        Self::with(config, deal, None)
+    }
+
+    /// A sampler with the order `sharded`, over shards of these sizes, cut into `lanes` (1 to 4,096), in each of which
+    /// `window` (1 to 2^20) neighbouring samples are shuffled together. `config.samples` is the sum of the sizes.
+    /// Failures: those of [`Sampler::new`]; `sizes`, `lanes`, `window`, `samples`, `order`.
+    pub fn sharded(config: Config, sizes: &[u64], lanes: u32, window: u32) -> Result<Self, Failure> {
+        let deal = config.deal()?;
+        if config.order != OrderId::Sharded {
+            return Err(Failure::contradiction("order", config.order.name(), "sharded, where shards are given"));
+        }
+        let shards = Shards::new(sizes)?;
+        if shards.samples() != config.samples {
+            let allowed = format!("{}, the samples of all shards together", shards.samples());
+            return Err(Failure::contradiction("samples", config.samples, allowed));
+        }
+        Self::with(config, deal, Some(Rc::new(Sharding::new(shards, lanes, window)?)))
+    }
+
+    fn with(config: Config, deal: Deal, sharding: Option<Rc<Sharding>>) -> Result<Self, Failure> {
         if !has_headroom() {
             return Err(Failure::out_of_memory("samples", config.samples, "fewer samplers at a time, or smaller ones"));
         }
-        Ok(Self { config, deal, order: OnceCell::new() })
+        Ok(Self { config, deal, sharding, order: OnceCell::new() })
     }
 
     /// The configuration as it stands.
@@ -68,14 +96,7 @@ impl Sampler {
 
     /// This rank's samples number `start` to `start + count - 1`. Failures: `start`, `count`, `samples`.
     pub fn indices<T: Index>(&self, start: u64, count: u32) -> Result<Vec<T>, Failure> {
-        let end = self.num_samples();
-        if start > end {
-            return Err(Failure::out_of_range("start", start, format!("0 to {end}")));
-        }
-        let most = u64::from(MAX_WINDOW).min(end - start);
-        if u64::from(count) > most {
-            return Err(Failure::out_of_range("count", count, format!("0 to {most} from {start}")));
-        }
+        check_run(start, count, self.num_samples())?;
         self.check_width::<T>()?;
         self.window(start, count, ("count", count))
     }
@@ -137,7 +158,41 @@ impl Sampler {
 
     /// SHA-256 over the configuration without the rank, in hexadecimal.
     pub fn config_fingerprint(&self) -> String {
-        fingerprint::of_config(&self.config)
+        fingerprint::of_config(&self.config, self.sharding.as_deref())
+    }
+
+    /// The neighbouring samples that a window of a lane is made of, in the order in which they are stored. Three
+    /// numbers each: shard, first sample within it, count. Failures: `order` (not `sharded`), `lane`, `number`.
+    pub fn window_spans(&self, lane: u32, number: u64) -> Result<Vec<u64>, Failure> {
+        self.as_sharded(|sharded| sharded.spans(lane, number))
+    }
+
+    /// Which sample of a window of a lane, counted through its spans, is seen first, second, ... Failures: as
+    /// [`Sampler::window_spans`].
+    pub fn window_order(&self, lane: u32, number: u64) -> Result<Vec<u32>, Failure> {
+        self.as_sharded(|sharded| sharded.permutation(lane, number))
+    }
+
+    /// The shard that holds a sample, and its place there. Failures: `order` (not `sharded`), `sample`.
+    pub fn shard_of(&self, sample: u64) -> Result<(u32, u64), Failure> {
+        check_below("sample", sample, self.config.samples)?;
+        let Some(sharding) = &self.sharding else { return Err(self.not_sharded()) };
+        Ok(sharding.shards.find(sample))
+    }
+
+    fn as_sharded<R>(&self, ask: impl FnOnce(&Sharded) -> Result<R, Failure>) -> Result<R, Failure> {
+        if self.sharding.is_none() {
+            return Err(self.not_sharded());
+        }
+        ask(self.order()?.as_sharded().ok_or_else(|| self.not_sharded())?)
+    }
+
+    fn not_sharded(&self) -> Failure {
+        Failure::contradiction(
+            "order",
+            self.config.order.name(),
+            "sharded, where lanes, windows or shards are asked for",
+        )
     }
 
     fn order(&self) -> Result<&Order, Failure> {
@@ -145,7 +200,10 @@ impl Sampler {
             return Ok(order);
         }
         let Config { samples, seed, epoch, order, .. } = self.config;
-        let order = Order::new(order, samples, seed, epoch)?;
+        let order = match &self.sharding {
+            Some(sharding) => Order::sharded(sharding.clone(), seed, epoch)?,
+            None => Order::new(order, samples, seed, epoch)?,
+        };
         Ok(self.order.get_or_init(|| order))
     }
 
@@ -185,7 +243,19 @@ impl Sampler {
     }
 }
 
-fn check_below(field: &'static str, value: u64, end: u64) -> Result<(), Failure> {
+/// Whether numbers `start` to `start + count - 1` are within `end`, and not too many at once. Failures: `start`, `count`.
+pub(crate) fn check_run(start: u64, count: u32, end: u64) -> Result<(), Failure> {
+    if start > end {
+        return Err(Failure::out_of_range("start", start, format!("0 to {end}")));
+    }
+    let most = (end - start).min(MAX_WINDOW.into());
+    if u64::from(count) > most {
+        return Err(Failure::out_of_range("count", count, format!("0 to {most} from {start}")));
+    }
+    Ok(())
+}
+
+pub(crate) fn check_below(field: &'static str, value: u64, end: u64) -> Result<(), Failure> {
     if value < end {
         return Ok(());
     }

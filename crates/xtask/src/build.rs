@@ -10,16 +10,17 @@ use crate::project;
 use crate::stamp::Stamp;
 
 const COMPONENT: &str = "target/wasm32-wasip2/wasm/samedeal.wasm";
+const PLANNING: &str = "target/wasm32-wasip2/wasm/planning.wasm";
 /// Made with the Rust tools: it writes the JavaScript around the web build.
 const BINDGEN: &str = "target/release/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
-/// Where the hosts carry the component; not in git.
-const COPIES: &[&str] = &["hosts/rust/samedeal.wasm", "hosts/python/src/samedeal/samedeal.wasm"];
+/// Where the hosts carry the components; not in git.
+const COPIES: &[&str] = &["hosts/rust", "hosts/python/src/samedeal"];
 
 /// Everything, in the order of what needs what.
 pub fn steps() -> Vec<Step> {
     vec![
-        Step::needed("component", component),
+        Step::needed("components", components),
         Step::needed("web build", web),
         Step::needed("Rust host and tools", |progress| {
             progress.run(project::cargo(&["build", "--release", "--bins", "--examples"]).args(project::HOST_CRATES))?;
@@ -29,13 +30,18 @@ pub fn steps() -> Vec<Step> {
     ]
 }
 
-fn component(progress: &Progress) -> Outcome {
-    wasm(progress, "samedeal-component", "wasm32-wasip2")?;
-    let built = fs::read(project::path(COMPONENT))?;
-    for copy in COPIES {
-        replace(&project::path(copy), &built)?;
+fn components(progress: &Progress) -> Outcome {
+    let mut notes = Vec::new();
+    for (package, path) in [("samedeal-component", COMPONENT), ("samedeal-planning", PLANNING)] {
+        wasm(progress, package, "wasm32-wasip2")?;
+        let path = project::path(path);
+        let built = fs::read(&path)?;
+        for folder in COPIES {
+            replace(&project::path(folder).join(path.file_name().unwrap_or_default()), &built)?;
+        }
+        notes.push(format!("{} bytes", built.len()));
     }
-    Ok(Report::note(format!("{COMPONENT}, {} bytes", built.len())))
+    Ok(Report::note(format!("{COMPONENT}, {PLANNING}: {}", notes.join(", "))))
 }
 
 fn web(progress: &Progress) -> Outcome {
@@ -49,7 +55,7 @@ fn wasm(progress: &Progress, package: &str, target: &str) -> Result<(), String> 
 
 /// The npm package from its sources, the component and the web build.
 fn npm_package(progress: &Progress) -> Outcome {
-    let stamp = Stamp::of("npm-package", &["hosts/js", "wit", COMPONENT, WEB, BINDGEN], "")?;
+    let stamp = Stamp::of("npm-package", &["hosts/js", "wit", COMPONENT, PLANNING, WEB, BINDGEN], "")?;
     if stamp.is_current() && project::path("hosts/js/dist").is_dir() {
         return Ok(Report::note("up to date"));
     }

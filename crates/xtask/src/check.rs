@@ -28,7 +28,11 @@ fn lints() -> Vec<Step> {
             command.args(project::HOST_CRATES).args(["--", "-D", "warnings"]);
             command
         }),
-        lint("Rust lints: component", || wasm_lint("samedeal-component", "wasm32-wasip2")),
+        lint("Rust lints: components", || {
+            let mut command = wasm_lint("samedeal-component", "wasm32-wasip2");
+            command.args(["--package", "samedeal-planning", "--package", "samedeal-guest"]);
+            command
+        }),
         lint("Rust lints: web", || wasm_lint("samedeal-web", "wasm32-unknown-unknown")),
         lint("Python format", || ruff(&["format", "--check"])),
         lint("Python lints", || ruff(&["check"])),

@@ -49,7 +49,13 @@ pub fn npm(folder: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// The crates that are built for this machine: all but the two that only build for WebAssembly. Every build and test
+/// The crates that are built for this machine: all but those that only build for WebAssembly. Every build and test
 /// selects the same crates and features, so that cargo compiles each dependency once.
-pub const HOST_CRATES: &[&str] =
-    &["--workspace", "--exclude", "samedeal-component", "--exclude", "samedeal-web", "--features", "matrix/host"];
+pub const HOST_CRATES: &[&str] = &[
+    "--workspace",
+    "--exclude=samedeal-component",
+    "--exclude=samedeal-guest",
+    "--exclude=samedeal-planning",
+    "--exclude=samedeal-web",
+    "--features=matrix/host",
+];

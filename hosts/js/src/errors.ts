@@ -1,5 +1,5 @@
 /** The kinds of failure: what a program branches on. */
-export type Kind = 'out-of-range' | 'unknown-name' | 'out-of-memory' | 'wrong-type';
+export type Kind = 'out-of-range' | 'unknown-name' | 'out-of-memory' | 'wrong-type' | 'missing' | 'contradiction';
 
 /** Which value was wrong and what is allowed, as data. */
 export interface Failure {
@@ -42,6 +42,8 @@ function message({ kind, field, value, allowed }: Failure): string {
       return `${name} is "${value}"; known: ${allowed}`;
     case 'out-of-memory':
       return `no memory for ${name} = ${value}; allowed: ${allowed}`;
+    case 'missing':
+      return `${name} is missing; needed: ${allowed}`;
     default:
       return `${name} is ${value}; allowed: ${allowed}`;
   }

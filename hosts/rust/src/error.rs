@@ -58,8 +58,12 @@ pub enum FailureKind {
     UnknownName,
     /// There is no memory for what was asked. The same sampler still answers everything that needs less.
     OutOfMemory,
-    /// A value of the wrong type. Rust's own types leave no room for it.
+    /// A value of the wrong type, where text should be a number. Rust's own types leave no other room for it.
     WrongType,
+    /// A value that is needed is not there.
+    Missing,
+    /// Values that are each allowed do not fit together.
+    Contradiction,
 }
 
 impl FailureKind {
@@ -70,6 +74,8 @@ impl FailureKind {
             Self::UnknownName => "unknown-name",
             Self::OutOfMemory => "out-of-memory",
             Self::WrongType => "wrong-type",
+            Self::Missing => "missing",
+            Self::Contradiction => "contradiction",
         }
     }
 }
@@ -110,7 +116,10 @@ impl fmt::Display for Failure {
         let Self { kind, field, value, allowed } = self;
         let field = field.replace('-', "_");
         match kind {
-            FailureKind::OutOfRange | FailureKind::WrongType => write!(f, "{field} is {value}; allowed: {allowed}"),
+            FailureKind::OutOfRange | FailureKind::WrongType | FailureKind::Contradiction => {
+                write!(f, "{field} is {value}; allowed: {allowed}")
+            }
+            FailureKind::Missing => write!(f, "{field} is missing; needed: {allowed}"),
             FailureKind::UnknownName => write!(f, "{field} is {value:?}; known: {allowed}"),
             FailureKind::OutOfMemory => write!(f, "no memory for {field} = {value}; allowed: {allowed}"),
         }
@@ -126,6 +135,8 @@ impl From<types::Failure> for Failure {
             types::FailureKind::UnknownName => FailureKind::UnknownName,
             types::FailureKind::OutOfMemory => FailureKind::OutOfMemory,
             types::FailureKind::WrongType => FailureKind::WrongType,
+            types::FailureKind::Missing => FailureKind::Missing,
+            types::FailureKind::Contradiction => FailureKind::Contradiction,
         };
         Self { kind, field, value, allowed }
     }

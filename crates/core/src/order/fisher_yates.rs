@@ -11,7 +11,7 @@ pub(super) fn order(samples: u32, seed: i64, epoch: u64) -> Result<Table, Failur
 
 /// Shuffles at most 2^32 - 1 values. The draws of many swaps are made ahead, in the same order, so that the processor waits for
 /// several places of a large list at once.
-pub(super) fn shuffle<T>(values: &mut [T], words: &mut Words) {
+pub(crate) fn shuffle<T>(values: &mut [T], words: &mut Words) {
     let mut ahead = [0; 512];
     let mut end = values.len();
     while end > 1 {

@@ -5,13 +5,17 @@ mod feistel;
 mod fisher_yates;
 mod mt19937;
 mod python;
+mod sharded;
 mod table;
 mod torch;
 
 use alloc::format;
+use alloc::rc::Rc;
 
 use crate::{Failure, MAX_EXACT};
-use feistel::Feistel;
+pub(crate) use feistel::Feistel;
+pub(crate) use fisher_yates::shuffle;
+pub(crate) use sharded::{Sharded, Sharding};
 use table::Table;
 use torch::Release;
 
@@ -32,10 +36,12 @@ pub enum OrderId {
     Python,
     /// `dotnet`: the shuffle from the last element down with .NET's seeded `System.Random`.
     Dotnet,
+    /// `sharded`: shuffled with locality, for datasets in shards; only with [`Sampler::sharded`](crate::Sampler::sharded).
+    Sharded,
 }
 
 impl OrderId {
-    /// Every order, the default first.
+    /// Every order that a number of samples is enough for, the default first.
     pub const ALL: [Self; 7] =
         [Self::Feistel, Self::FisherYates, Self::Sequential, Self::Torch, Self::Torch25, Self::Python, Self::Dotnet];
 
@@ -49,6 +55,7 @@ impl OrderId {
             Self::Torch25 => "torch-2.5",
             Self::Python => "python",
             Self::Dotnet => "dotnet",
+            Self::Sharded => "sharded",
         }
     }
 
@@ -63,7 +70,7 @@ impl OrderId {
     /// Whether `samples` and `seed` are within the range of this order.
     pub(crate) fn check(self, samples: u64, seed: i64) -> Result<(), Failure> {
         let most = match self {
-            Self::Feistel | Self::Sequential => MAX_EXACT,
+            Self::Feistel | Self::Sequential | Self::Sharded => MAX_EXACT,
             Self::FisherYates | Self::Torch | Self::Torch25 | Self::Python => u64::from(u32::MAX),
             Self::Dotnet => i32::MAX as u64,
         };
@@ -107,12 +114,11 @@ mod sealed {
 /// they are given, and may panic, or answer without meaning, beyond that range; a [`Sampler`](crate::Sampler) checks.
 pub struct Order(Kind);
 
-/// One of them for a sampler: that a small one takes as much room as a large one costs nothing.
-#[expect(clippy::large_enum_variant, reason = "there is one for each sampler, and none is moved")]
 enum Kind {
     Sequential,
     Feistel(Feistel),
     Table(Table),
+    Sharded(Sharded),
 }
 
 impl Order {
@@ -127,7 +133,20 @@ impl Order {
             OrderId::Torch25 => Kind::Table(torch::order(samples as u32, seed, epoch, Release::UpTo25)?),
             OrderId::Python => Kind::Table(python::order(samples as u32, seed, epoch)?),
             OrderId::Dotnet => Kind::Table(dotnet::order(samples as u32, seed, epoch)?),
+            OrderId::Sharded => {
+                return Err(Failure::missing("sharding", "the shards, with the order sharded"));
+            }
         }))
+    }
+
+    /// Builds the order `sharded` of an epoch, in O(shards).
+    pub(crate) fn sharded(sharding: Rc<Sharding>, seed: i64, epoch: u64) -> Result<Self, Failure> {
+        Ok(Self(Kind::Sharded(Sharded::new(sharding, seed, epoch)?)))
+    }
+
+    /// The order `sharded`, if it is that.
+    pub(crate) fn as_sharded(&self) -> Option<&Sharded> {
+        if let Kind::Sharded(sharded) = &self.0 { Some(sharded) } else { None }
     }
 
     /// Writes the samples at positions `start`, `start + stride`, ..., one for each place in `out`. All of these
@@ -141,6 +160,7 @@ impl Order {
             }
             Kind::Feistel(feistel) => feistel.fill(start, stride, out),
             Kind::Table(table) => table.fill(start, stride, out),
+            Kind::Sharded(sharded) => sharded.fill(start, stride, out),
         }
     }
 
@@ -150,6 +170,7 @@ impl Order {
             Kind::Sequential => position,
             Kind::Feistel(feistel) => feistel.sample(position),
             Kind::Table(table) => table.sample(position),
+            Kind::Sharded(sharded) => sharded.sample(position),
         }
     }
 
@@ -160,6 +181,7 @@ impl Order {
             Kind::Sequential => sample,
             Kind::Feistel(feistel) => feistel.position(sample),
             Kind::Table(table) => table.position(sample),
+            Kind::Sharded(sharded) => sharded.position(sample),
         }
     }
 }

@@ -9,7 +9,9 @@
 from ._batches import Batches
 from ._deal import orders
 from ._errors import (
+    ContradictionError,
     IndexOutOfRangeError,
+    MissingError,
     OutOfMemoryError,
     OutOfRangeError,
     SamedealError,
@@ -24,7 +26,9 @@ __version__ = "0.1.0"
 __all__ = [
     "Batches",
     "Config",
+    "ContradictionError",
     "IndexOutOfRangeError",
+    "MissingError",
     "OutOfMemoryError",
     "OutOfRangeError",
     "Place",

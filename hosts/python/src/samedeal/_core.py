@@ -17,7 +17,15 @@ from wasmtime import _bindings as capi
 from wasmtime import _ffi
 
 from . import _component
-from ._errors import OutOfMemoryError, OutOfRangeError, SamedealError, UnknownNameError, WrongTypeError
+from ._errors import (
+    ContradictionError,
+    MissingError,
+    OutOfMemoryError,
+    OutOfRangeError,
+    SamedealError,
+    UnknownNameError,
+    WrongTypeError,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +46,14 @@ _export_get = _function("wasmtime_instance_export_get", c_bool, c_void_p, c_void
 _SLOTS = 12
 
 _FAILURE = Struct("<B3xIIIIII")
-_KINDS: tuple[type[SamedealError], ...] = (OutOfRangeError, UnknownNameError, OutOfMemoryError, WrongTypeError)
+_KINDS: tuple[type[SamedealError], ...] = (
+    OutOfRangeError,
+    UnknownNameError,
+    OutOfMemoryError,
+    WrongTypeError,
+    MissingError,
+    ContradictionError,
+)
 
 
 class Function(NamedTuple):

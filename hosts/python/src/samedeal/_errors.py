@@ -7,7 +7,7 @@ class SamedealError(ValueError):
     """A value was wrong, or there was no memory for what was asked. The object that raised it still works.
 
     Attributes:
-        kind: "out-of-range", "unknown-name", "out-of-memory" or "wrong-type".
+        kind: "out-of-range", "unknown-name", "out-of-memory", "wrong-type", "missing" or "contradiction".
         field: The parameter at fault, by its name in the component's interface, such as "batch-size".
         value: What it was, as text.
         allowed: What is allowed in its place, for people.
@@ -50,6 +50,22 @@ class WrongTypeError(SamedealError, TypeError):
     """A value is not of the type that its parameter takes: a fraction, a string, a bool for a number."""
 
     kind = "wrong-type"
+
+
+class MissingError(SamedealError):
+    """A value that is needed is not there."""
+
+    kind = "missing"
+
+    def __str__(self) -> str:
+        """The failure in one line, with what is needed."""
+        return f"{self.field.replace('-', '_')} is missing; needed: {self.allowed}"
+
+
+class ContradictionError(SamedealError):
+    """Values that are each allowed do not fit together."""
+
+    kind = "contradiction"
 
 
 class OutOfMemoryError(SamedealError, MemoryError):

@@ -7,7 +7,7 @@ mod lanes;
 use super::{Index, fisher_yates};
 use crate::key::Words;
 
-pub(super) enum Feistel {
+pub(crate) enum Feistel {
     /// A network over few samples reaches few of their permutations; up to 256 are shuffled outright.
     Small([u8; SMALL]),
     /// More than that.
@@ -18,16 +18,20 @@ const SMALL: usize = 256;
 
 impl Feistel {
     pub(super) fn new(samples: u64, seed: i64, epoch: u64) -> Self {
-        let mut words = Words::new("feistel", seed, epoch, 0);
+        Self::from_words(samples, &mut Words::new("feistel", seed, epoch, 0))
+    }
+
+    /// The permutation that the first words of a stream make.
+    pub(crate) fn from_words(samples: u64, words: &mut Words) -> Self {
         if samples > SMALL as u64 {
-            return Self::Large(Network::new(samples, &mut words));
+            return Self::Large(Network::new(samples, words));
         }
         let mut values = core::array::from_fn(|i| i as u8);
-        fisher_yates::shuffle(&mut values[..samples as usize], &mut words);
+        fisher_yates::shuffle(&mut values[..samples as usize], words);
         Self::Small(values)
     }
 
-    pub(super) fn fill<T: Index>(&self, start: u64, stride: u64, out: &mut [T]) {
+    pub(crate) fn fill<T: Index>(&self, start: u64, stride: u64, out: &mut [T]) {
         match self {
             Self::Large(network) => lanes::fill(network, start, stride, out),
             Self::Small(values) => {
@@ -57,7 +61,7 @@ impl Feistel {
 
 /// The permutation of a grid of `rows` x `columns` cells, at most about the square root of `samples` more than there
 /// are samples. A walk that leaves the samples goes on until it is back among them.
-pub(super) struct Network {
+pub(crate) struct Network {
     samples: u64,
     rows: u32,
     columns: u32,

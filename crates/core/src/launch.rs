@@ -1,0 +1,205 @@
+//! Which rank a process is, from the variables that launchers set.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::Failure;
+
+/// The variables of one kind of launcher. Earlier ones in [`LAUNCHERS`] win over later ones.
+struct Launcher {
+    name: &'static str,
+    rank: &'static str,
+    world: &'static str,
+    local_rank: &'static str,
+    local_world: &'static str,
+}
+
+/// `torchrun` first, since it is run below the others. Slurm last, since it sets its variables for `mpirun` too.
+const LAUNCHERS: [Launcher; 5] = [
+    Launcher {
+        name: "torchrun",
+        rank: "RANK",
+        world: "WORLD_SIZE",
+        local_rank: "LOCAL_RANK",
+        local_world: "LOCAL_WORLD_SIZE",
+    },
+    Launcher {
+        name: "Open MPI",
+        rank: "OMPI_COMM_WORLD_RANK",
+        world: "OMPI_COMM_WORLD_SIZE",
+        local_rank: "OMPI_COMM_WORLD_LOCAL_RANK",
+        local_world: "OMPI_COMM_WORLD_LOCAL_SIZE",
+    },
+    Launcher {
+        name: "MVAPICH",
+        rank: "MV2_COMM_WORLD_RANK",
+        world: "MV2_COMM_WORLD_SIZE",
+        local_rank: "MV2_COMM_WORLD_LOCAL_RANK",
+        local_world: "MV2_COMM_WORLD_LOCAL_SIZE",
+    },
+    Launcher {
+        name: "PMI",
+        rank: "PMI_RANK",
+        world: "PMI_SIZE",
+        local_rank: "MPI_LOCALRANKID",
+        local_world: "MPI_LOCALNRANKS",
+    },
+    Launcher {
+        name: "Slurm",
+        rank: "SLURM_PROCID",
+        world: "SLURM_NTASKS",
+        local_rank: "SLURM_LOCALID",
+        local_world: "SLURM_NTASKS_PER_NODE",
+    },
+];
+
+/// Which step of a Slurm job a process belongs to: set by `srun` alone.
+const SLURM_STEP: &str = "SLURM_STEP_ID";
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detection {
+    /// Which process of the job this is.
+    pub rank: u32,
+    /// How many there are.
+    pub world: u32,
+    /// Which process of its node it is, where that was said.
+    pub local_rank: Option<u32>,
+    /// How many there are on its node, where that was said.
+    pub local_world: Option<u32>,
+    /// Whose variables decided: a launcher's name, `explicit`, or `none` where nothing is set (rank 0 of 1).
+    pub launcher: &'static str,
+    /// What was used, as `NAME=value`; explicit values as `rank=value`, `world=value`.
+    pub used: Vec<String>,
+    /// What another launcher's variables say that does not agree, in words. Not used.
+    pub warnings: Vec<String>,
+}
+
+/// The names of all variables that [`detect`] reads.
+pub fn variables() -> impl Iterator<Item = &'static str> {
+    let names = |launcher: &Launcher| [launcher.rank, launcher.world, launcher.local_rank, launcher.local_world];
+    LAUNCHERS.iter().flat_map(names).chain([SLURM_STEP])
+}
+
+/// The rank and the world of a process. Explicit values win; then the first launcher whose rank is set. Failures name the
+/// variable: one that holds no number, one that is missing, a rank that is not below its world.
+pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option<u32>) -> Result<Detection, Failure> {
+    let environment = Environment(environment);
+    let mut used = Vec::new();
+    used.extend(rank.map(|rank| format!("rank={rank}")));
+    used.extend(world.map(|world| format!("world={world}")));
+
+    let launcher = LAUNCHERS.iter().find(|launcher| environment.text(launcher.rank).is_some());
+    let mut local = (None, None);
+    if let Some(launcher) = launcher {
+        // Slurm writes lists such as `4(x2)` for the size of a node; those say nothing of this one.
+        local = (environment.number(launcher.local_rank)?, environment.number(launcher.local_world).unwrap_or(None));
+    } else if let (None, Some(found)) = (rank, local_alone(&environment, world)?) {
+        local = (Some(found), environment.number("LOCAL_WORLD_SIZE")?);
+        used.push(format!("LOCAL_RANK={found}"));
+    }
+    let names = launcher.unwrap_or(&LAUNCHERS[0]);
+    let (rank_field, found_rank) = match (rank, launcher, local.0) {
+        (Some(rank), ..) => ("rank", Some(rank)),
+        (None, Some(launcher), _) => (launcher.rank, environment.used(launcher.rank, &mut used)?),
+        (None, None, local_rank) => ("LOCAL_RANK", local_rank),
+    };
+    let (world_field, found_world) = match world {
+        Some(world) => ("world", Some(world)),
+        None => (names.world, environment.used(names.world, &mut used)?),
+    };
+    let found = match (found_rank, found_world) {
+        (Some(rank), Some(world)) => (rank, world),
+        (None, None | Some(1)) => (0, 1),
+        (Some(rank), None) => {
+            let field = if launcher.is_some() { names.world } else { "world" };
+            return Err(Failure::missing(field, format!("the number of processes, as {rank_field}={rank}")));
+        }
+        (None, Some(world)) => {
+            let ranks = world.saturating_sub(1);
+            return Err(Failure::missing("RANK", format!("0 to {ranks}, as {world_field}={world}")));
+        }
+    };
+    let (rank, world) = found;
+    if world == 0 {
+        return Err(Failure::out_of_range(world_field, world, format!("1 to {}", u32::MAX)));
+    }
+    if rank >= world {
+        return Err(Failure::out_of_range(rank_field, rank, format!("0 to {}, as {world_field}={world}", world - 1)));
+    }
+    let launcher = match (found_rank, launcher) {
+        (None, _) => "none",
+        _ if used.iter().all(|used| used.starts_with("rank=") || used.starts_with("world=")) => "explicit",
+        _ => names.name,
+    };
+    let warnings = warnings(&environment, launcher, rank, world);
+    Ok(Detection { rank, world, local_rank: local.0, local_world: local.1, launcher, used, warnings })
+}
+
+/// LOCAL_RANK without RANK is the rank only where all processes are on one node, and something says so.
+fn local_alone(environment: &Environment, world: Option<u32>) -> Result<Option<u32>, Failure> {
+    let Some(local_rank) = environment.number("LOCAL_RANK")? else { return Ok(None) };
+    let world = world.map_or_else(|| environment.number("WORLD_SIZE"), |world| Ok(Some(world)))?;
+    if world.is_some() && world == environment.number("LOCAL_WORLD_SIZE")? {
+        return Ok(Some(local_rank));
+    }
+    let why = format!(
+        "RANK and WORLD_SIZE; LOCAL_RANK={local_rank} counts within one node, and nothing says that there is only one \
+         (WORLD_SIZE equal to LOCAL_WORLD_SIZE would)"
+    );
+    Err(Failure::missing("RANK", why))
+}
+
+/// What the variables that were not used say against what was found.
+fn warnings(environment: &Environment, chosen: &str, rank: u32, world: u32) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for launcher in LAUNCHERS.iter().filter(|launcher| launcher.name != chosen) {
+        let other = [launcher.rank, launcher.world].map(|name| environment.number(name));
+        if let [Ok(Some(other_rank)), Ok(Some(other_world))] = other
+            && (other_rank, other_world) != (rank, world)
+        {
+            let Launcher { name, rank: rank_name, world: world_name, .. } = launcher;
+            warnings.push(format!(
+                "{name} says {rank_name}={other_rank}, {world_name}={other_world}; used: rank {rank} of {world} ({chosen})"
+            ));
+        }
+    }
+    if chosen == "Slurm" && world > 1 && environment.text(SLURM_STEP).is_none() {
+        warnings.push(format!(
+            "SLURM_NTASKS={world}, but no {SLURM_STEP}: a process that srun did not start is alone, whatever its rank"
+        ));
+    }
+    warnings
+}
+
+struct Environment<'a>(&'a [(String, String)]);
+
+impl Environment<'_> {
+    /// A variable that is set and not empty; the last one of a name counts.
+    fn text(&self, name: &str) -> Option<&str> {
+        let value = self.0.iter().rev().find(|(other, _)| other == name).map(|(_, value)| value.trim());
+        value.filter(|value| !value.is_empty())
+    }
+
+    fn number(&self, name: &'static str) -> Result<Option<u32>, Failure> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let number = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse());
+        match number {
+            Some(Ok(number)) => Ok(Some(number)),
+            Some(Err(_)) => Err(Failure::out_of_range(name, text.chars().take(64).collect::<String>(), u32_range())),
+            None => Err(Failure::wrong_type(name, text, u32_range())),
+        }
+    }
+
+    /// A variable that counts, if it is set.
+    fn used(&self, name: &'static str, used: &mut Vec<String>) -> Result<Option<u32>, Failure> {
+        let number = self.number(name)?;
+        used.extend(number.map(|number| format!("{name}={number}")));
+        Ok(number)
+    }
+}
+
+fn u32_range() -> String {
+    format!("a whole number from 0 to {}", u32::MAX)
+}

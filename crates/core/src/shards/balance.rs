@@ -1,0 +1,98 @@
+//! Items of different weight to parts of equal weight.
+
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use crate::Failure;
+use crate::memory::collect;
+
+/// Assigns item i to part `owners[i]`: longest processing time first (Graham 1969), then the best exchange between the
+/// heaviest part and the lightest one for as long as it makes the heaviest lighter. Ties go to the earlier item and to the lower part.
+pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> {
+    let order = heaviest_first(weights)?;
+    let mut owners = collect("sizes", weights.len(), weights.iter().map(|_| 0))?;
+    let mut lightest: BinaryHeap<_> =
+        collect("world", parts as usize, (0..parts).map(|part| Reverse((0, part))))?.into();
+    for &item in &order {
+        if let Some(mut top) = lightest.peek_mut() {
+            let Reverse((load, part)) = *top;
+            owners[item as usize] = part;
+            *top = Reverse((load + weights[item as usize], part));
+        }
+    }
+    improve(weights, &order, &mut owners, parts)?;
+    Ok(owners)
+}
+
+/// The items, heaviest first, earlier ones first among equals.
+pub(super) fn heaviest_first(weights: &[u64]) -> Result<Vec<u32>, Failure> {
+    // One number that sorts like the pair: weights are below 2^53 together, items below 2^32.
+    let mut keys = collect(
+        "sizes",
+        weights.len(),
+        (0_u64..).zip(weights).map(|(item, &weight)| u128::from(u64::MAX - weight) << 64 | u128::from(item)),
+    )?;
+    keys.sort_unstable();
+    collect("sizes", keys.len(), keys.iter().map(|&key| key as u32))
+}
+
+/// Exchanges between the heaviest and the lightest part.
+fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Result<(), Failure> {
+    // The items of every part, heaviest first, as runs of one list.
+    let mut loads = collect("world", parts as usize, (0..parts).map(|_| 0_u64))?;
+    let mut members: Vec<Vec<u32>> = collect("world", parts as usize, (0..parts).map(|_| Vec::new()))?;
+    for &item in order {
+        let part = owners[item as usize] as usize;
+        loads[part] += weights[item as usize];
+        members[part].try_reserve(1).map_err(|_| Failure::out_of_memory("sizes", weights.len(), "fewer shards"))?;
+        members[part].push(item);
+    }
+    // Every exchange makes the heaviest part lighter; the bound is for those that do so by little.
+    for _ in 0..2 * u64::from(parts) {
+        let heaviest = (0..parts as usize).max_by_key(|&part| (loads[part], Reverse(part))).unwrap_or(0);
+        let lightest = (0..parts as usize).min_by_key(|&part| (loads[part], part)).unwrap_or(0);
+        let gap = loads[heaviest] - loads[lightest];
+        let Some((given, taken)) = best_exchange(weights, &members[heaviest], &members[lightest], gap) else { break };
+        for (from, to, item) in [(heaviest, lightest, Some(given)), (lightest, heaviest, taken)] {
+            let Some(item) = item else { continue };
+            let weight = weights[item as usize];
+            loads[from] -= weight;
+            loads[to] += weight;
+            owners[item as usize] = to as u32;
+            members[from].retain(|&other| other != item);
+            let at = members[to]
+                .partition_point(|&other| (Reverse(weights[other as usize]), other) < (Reverse(weight), item));
+            members[to].try_reserve(1).map_err(|_| Failure::out_of_memory("sizes", weights.len(), "fewer shards"))?;
+            members[to].insert(at, item);
+        }
+    }
+    Ok(())
+}
+
+/// An item to give, and one or none to take for it, whose difference is nearest to half the gap between two parts and
+/// smaller than the gap. Both lists are sorted, heaviest first; the first of several equal ones is taken.
+fn best_exchange(weights: &[u64], heavy: &[u32], light: &[u32], gap: u64) -> Option<(u32, Option<u32>)> {
+    let mut best: Option<(u64, u32, Option<u32>)> = None;
+    let mut consider = |given: u32, taken: Option<u32>| {
+        let back = taken.map_or(0, |item| weights[item as usize]);
+        let Some(moved) = weights[given as usize].checked_sub(back) else { return };
+        if moved == 0 || moved >= gap {
+            return;
+        }
+        let miss = (2 * moved).abs_diff(gap);
+        if best.is_none_or(|(least, ..)| miss < least) {
+            best = Some((miss, given, taken));
+        }
+    };
+    for &given in heavy {
+        consider(given, None);
+        // Around the weight at which half of the gap would move.
+        let wanted = weights[given as usize].saturating_sub(gap / 2);
+        let at = light.partition_point(|&item| weights[item as usize] > wanted);
+        for &taken in &light[at.saturating_sub(1)..light.len().min(at + 2)] {
+            consider(given, Some(taken));
+        }
+    }
+    best.map(|(_, given, taken)| (given, taken))
+}

@@ -1,0 +1,14 @@
+//! Datasets stored in files: whole shards to readers, and one global order over all of them.
+
+mod balance;
+mod layout;
+mod locality;
+mod plan;
+mod stream;
+mod verify;
+
+pub(crate) use layout::Shards;
+pub use locality::Locality;
+pub use plan::{Balance, Plan, PlanConfig, Policy, Tier, Weight};
+pub use stream::{Stream, StreamConfig};
+pub use verify::{Verification, verify};

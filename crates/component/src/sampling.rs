@@ -120,12 +120,13 @@ impl sampling::GuestSampler for Sampler {
         self.0.borrow().config_fingerprint()
     }
 
-    fn window_spans(&self, lane: u32, number: u64) -> Result<Vec<u64>, types::Failure> {
-        Ok(self.0.borrow().window_spans(lane, number)?)
+    fn num_rounds(&self) -> Result<u64, types::Failure> {
+        Ok(self.0.borrow().num_rounds()?)
     }
 
-    fn window_order(&self, lane: u32, number: u64) -> Result<Vec<u32>, types::Failure> {
-        Ok(self.0.borrow().window_order(lane, number)?)
+    fn round(&self, number: u64) -> Result<sampling::Round, types::Failure> {
+        let core_::Round { start, count, spans } = self.0.borrow().round(number)?;
+        Ok(sampling::Round { start, count, spans })
     }
 
     fn shard_of(&self, sample: u64) -> Result<sampling::ShardPlace, types::Failure> {

@@ -30,4 +30,4 @@ pub use deal::{Deal, Layout, Place, Remainder};
 pub use failure::{Failure, Kind};
 pub use mesh::{Axis, Mesh, Role};
 pub use order::{Index, Order, OrderId};
-pub use sampler::{MAX_WINDOW, Sampler};
+pub use sampler::{MAX_WINDOW, Round, Sampler};

@@ -1,3 +1,7 @@
+mod sharded;
+
+pub use sharded::Round;
+
 use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
@@ -6,8 +10,7 @@ use core::cell::OnceCell;
 
 use crate::fingerprint::{self, Fingerprint};
 use crate::memory::has_headroom;
-use crate::order::{Sharded, Sharding};
-use crate::shards::Shards;
+use crate::order::Sharding;
 use crate::{Config, Deal, Failure, Index, Order, OrderId, Place};
 
 /// The most indices that one call hands out.
@@ -39,22 +42,6 @@ impl Sampler {
             return Err(Failure::missing("sharding", "the shards, with the order sharded"));
         }
         Self::with(config, deal, None)
-    }
-
-    /// A sampler with the order `sharded`, over shards of these sizes, cut into `lanes` (1 to 4,096), in each of which
-    /// `window` (1 to 2^20) neighbouring samples are shuffled together. `config.samples` is the sum of the sizes.
-    /// Failures: those of [`Sampler::new`]; `sizes`, `lanes`, `window`, `samples`, `order`.
-    pub fn sharded(config: Config, sizes: &[u64], lanes: u32, window: u32) -> Result<Self, Failure> {
-        let deal = config.deal()?;
-        if config.order != OrderId::Sharded {
-            return Err(Failure::contradiction("order", config.order.name(), "sharded, where shards are given"));
-        }
-        let shards = Shards::new(sizes)?;
-        if shards.samples() != config.samples {
-            let allowed = format!("{}, the samples of all shards together", shards.samples());
-            return Err(Failure::contradiction("samples", config.samples, allowed));
-        }
-        Self::with(config, deal, Some(Rc::new(Sharding::new(shards, lanes, window)?)))
     }
 
     fn with(config: Config, deal: Deal, sharding: Option<Rc<Sharding>>) -> Result<Self, Failure> {
@@ -159,40 +146,6 @@ impl Sampler {
     /// SHA-256 over the configuration without the rank, in hexadecimal.
     pub fn config_fingerprint(&self) -> String {
         fingerprint::of_config(&self.config, self.sharding.as_deref())
-    }
-
-    /// The neighbouring samples that a window of a lane is made of, in the order in which they are stored. Three
-    /// numbers each: shard, first sample within it, count. Failures: `order` (not `sharded`), `lane`, `number`.
-    pub fn window_spans(&self, lane: u32, number: u64) -> Result<Vec<u64>, Failure> {
-        self.as_sharded(|sharded| sharded.spans(lane, number))
-    }
-
-    /// Which sample of a window of a lane, counted through its spans, is seen first, second, ... Failures: as
-    /// [`Sampler::window_spans`].
-    pub fn window_order(&self, lane: u32, number: u64) -> Result<Vec<u32>, Failure> {
-        self.as_sharded(|sharded| sharded.permutation(lane, number))
-    }
-
-    /// The shard that holds a sample, and its place there. Failures: `order` (not `sharded`), `sample`.
-    pub fn shard_of(&self, sample: u64) -> Result<(u32, u64), Failure> {
-        check_below("sample", sample, self.config.samples)?;
-        let Some(sharding) = &self.sharding else { return Err(self.not_sharded()) };
-        Ok(sharding.shards.find(sample))
-    }
-
-    fn as_sharded<R>(&self, ask: impl FnOnce(&Sharded) -> Result<R, Failure>) -> Result<R, Failure> {
-        if self.sharding.is_none() {
-            return Err(self.not_sharded());
-        }
-        ask(self.order()?.as_sharded().ok_or_else(|| self.not_sharded())?)
-    }
-
-    fn not_sharded(&self) -> Failure {
-        Failure::contradiction(
-            "order",
-            self.config.order.name(),
-            "sharded, where lanes, windows or shards are asked for",
-        )
     }
 
     fn order(&self) -> Result<&Order, Failure> {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use samedeal_core::shards::{Locality, Plan, PlanConfig, Policy, Stream, StreamConfig, Tier, Weight, verify};
-use samedeal_core::{Config, Kind, Order, OrderId, Remainder, Sampler};
+use samedeal_core::{Config, Kind, Layout, Order, OrderId, Remainder, Sampler};
 
 /// Shards, samples, bytes and local bytes of every rank.
 fn loads(plan: &Plan, world: u32) -> Vec<[u64; 4]> {
@@ -185,23 +185,43 @@ proptest! {
             let sampler = Sampler::sharded(Config { rank, world, ..config }, &sizes, lanes, window).unwrap();
             prop_assert_eq!(sampler.indices::<u64>(0, part.len() as u32).unwrap(), part);
         }
-        // A lane is its windows, read through their spans.
-        for lane in 0..lanes {
-            let mine: Vec<_> = whole.iter().copied().skip(lane as usize).step_by(lanes as usize).collect();
-            for (number, expected) in (0..).zip(mine.chunks(window as usize)) {
+    }
+
+    #[test]
+    fn rounds_say_what_a_rank_reads(
+        sizes in proptest::collection::vec(0_u64..60, 0..30), lanes in 1_u32..9, window in 1_u32..40, world in 1_u32..9,
+        remainder in prop_oneof![Just(Remainder::Drop), Just(Remainder::Pad), Just(Remainder::Uneven)],
+        layout in prop_oneof![Just(Layout::Strided), Just(Layout::Contiguous)],
+    ) {
+        let samples: u64 = sizes.iter().sum();
+        let config = Config { order: OrderId::Sharded, remainder, layout, world, ..Config::new(samples) };
+        let mut sampler = Sampler::sharded(config, &sizes, lanes, window).unwrap();
+        for rank in 0..world {
+            sampler.set_rank(rank).unwrap();
+            let mut next = 0;
+            for number in 0..sampler.num_rounds().unwrap() {
+                let round = sampler.round(number).unwrap();
+                prop_assert_eq!(round.start, next);
+                next += round.count;
                 let mut stored = Vec::new();
-                for [shard, first, count] in sampler.window_spans(lane, number).unwrap().as_chunks().0 {
-                    let start = sizes[..*shard as usize].iter().sum::<u64>() + first;
-                    prop_assert!(*count > 0);
+                for &[lane, shard, first, count] in round.spans.as_chunks().0 {
+                    prop_assert!(lane < u64::from(lanes) && count > 0);
+                    let start = sizes[..shard as usize].iter().sum::<u64>() + first;
                     stored.extend(start..start + count);
                 }
-                let order = sampler.window_order(lane, number).unwrap();
-                let read: Vec<_> = order.iter().map(|&i| stored[i as usize]).collect();
-                prop_assert_eq!(&read, expected);
+                let mut given = sampler.indices::<u64>(round.start, round.count as u32).unwrap();
+                prop_assert!(given.iter().all(|sample| stored.contains(sample)));
+                if lanes % world == 0 && layout == Layout::Strided && remainder != Remainder::Drop {
+                    // Its own lanes and nothing else.
+                    given.sort_unstable();
+                    stored.sort_unstable();
+                    prop_assert_eq!(given, stored);
+                }
             }
-            let end = mine.len().div_ceil(window as usize) as u64;
-            prop_assert_eq!(sampler.window_spans(lane, end).unwrap_err().field, "number");
+            prop_assert_eq!(next, sampler.num_samples());
         }
+        let end = sampler.num_rounds().unwrap();
+        prop_assert_eq!(sampler.round(end).unwrap_err().field, "number");
     }
 }
 

@@ -59,10 +59,11 @@ impl OrderId {
         }
     }
 
-    /// The order of a name. An unknown name is a failure that lists the known ones.
+    /// The order of a name, `sharded` among them. An unknown name is a failure that lists those that need no more than one.
     pub fn from_name(name: &str) -> Result<Self, Failure> {
         Self::ALL
             .into_iter()
+            .chain([Self::Sharded])
             .find(|id| id.name() == name)
             .ok_or_else(|| Failure::unknown_name("order", name, Self::ALL.map(Self::name).join(", ")))
     }

@@ -11,7 +11,7 @@ use super::Index;
 use super::feistel::Feistel;
 use super::fisher_yates::shuffle;
 use crate::key::Words;
-use crate::memory::collect;
+use crate::memory::{collect, has_headroom};
 use crate::shards::Shards;
 use crate::{Failure, MAX_WINDOW};
 
@@ -35,6 +35,11 @@ impl Sharding {
             return Err(Failure::out_of_range("window", window, format!("1 to {MAX_WINDOW}")));
         }
         Ok(Self { shards, lanes, window })
+    }
+
+    /// How many positions have windows of the same number.
+    pub(crate) fn round(&self) -> u64 {
+        u64::from(self.lanes) * u64::from(self.window)
     }
 
     /// Where a lane begins in the row of all samples, and how many it has.
@@ -108,31 +113,34 @@ impl Sharded {
         (window * u64::from(self.sharding.window) + within) * lanes + lane
     }
 
-    /// The neighbouring samples that a window of a lane is made of, in the order in which they are stored: shard, first
-    /// sample within it, count. Failures: `lane`, `number`.
-    pub(crate) fn spans(&self, lane: u32, window: u64) -> Result<Vec<u64>, Failure> {
-        let (start, count) = window_of(&self.sharding, lane, window)?;
-        let end = start + count;
-        let mut spans = Vec::new();
-        let mut at = start;
+    /// Adds where a window of a lane is stored, in order: lane, shard, first sample within it, count. The lane must have
+    /// that window. Failures: `out-of-memory`.
+    pub(crate) fn add_spans(&self, lane: u32, window: u64, spans: &mut Vec<u64>) -> Result<(), Failure> {
+        let (start, samples) = self.sharding.lane(lane);
+        let first = window * u64::from(self.sharding.window);
+        let mut at = start + first;
+        let end = at + u64::from(self.sharding.window).min(samples - first);
         while at < end {
             let (place, first) = self.row.find(at);
             let count = (self.row.size(place) - first).min(end - at);
-            spans
-                .try_reserve(3)
-                .map_err(|_| Failure::out_of_memory("window", self.sharding.window, "a smaller window"))?;
-            spans.extend([self.order[place as usize].into(), first, count]);
+            self.add_span([lane.into(), self.order[place as usize].into(), first, count], spans)?;
             at += count;
         }
-        Ok(spans)
+        Ok(())
     }
 
-    /// Which sample of the window, counted through its spans, is seen first, second, ... Failures: `lane`, `number`.
-    pub(crate) fn permutation(&self, lane: u32, window: u64) -> Result<Vec<u32>, Failure> {
-        let (_, count) = window_of(&self.sharding, lane, window)?;
-        let mut out = collect("window", count as usize, (0..count).map(|_| 0))?;
-        self.permute(lane, window, |permutation| permutation.fill(0, 1, &mut out));
-        Ok(out)
+    /// Adds where a position is stored, as [`Sharded::add_spans`]. Failures: `out-of-memory`.
+    pub(crate) fn add_span_of(&self, position: u64, spans: &mut Vec<u64>) -> Result<(), Failure> {
+        let (shard, offset) = self.sharding.shards.find(self.sample(position));
+        self.add_span([position % u64::from(self.sharding.lanes), shard.into(), offset, 1], spans)
+    }
+
+    fn add_span(&self, span: [u64; 4], spans: &mut Vec<u64>) -> Result<(), Failure> {
+        if spans.try_reserve(span.len()).is_err() || !has_headroom() {
+            return Err(Failure::out_of_memory("window", self.sharding.window, "a smaller window"));
+        }
+        spans.extend(span);
+        Ok(())
     }
 
     fn permute<R>(&self, lane: u32, window: u64, ask: impl FnOnce(&Feistel) -> R) -> R {
@@ -149,16 +157,4 @@ impl Sharded {
         let mut words = Words::new("sharded window", self.seed, self.epoch, index);
         ask(&recent.insert((window, Feistel::from_words(samples, &mut words))).1)
     }
-}
-
-/// Where a window of a lane begins in the row of all samples, and how many samples it has.
-fn window_of(sharding: &Sharding, lane: u32, window: u64) -> Result<(u64, u64), Failure> {
-    if lane >= sharding.lanes {
-        return Err(Failure::out_of_range("lane", lane, format!("0 to {}", sharding.lanes - 1)));
-    }
-    let (start, samples) = sharding.lane(lane);
-    let windows = samples.div_ceil(u64::from(sharding.window));
-    crate::sampler::check_below("number", window, windows)?;
-    let first = window * u64::from(sharding.window);
-    Ok((start + first, u64::from(sharding.window).min(samples - first)))
 }

@@ -16,7 +16,10 @@ pub fn file(file: &File) -> String {
                     format!("\"calls\": [\n{}\n ]", steps.join(",\n"))
                 }
             };
-            format!("{{\"name\": {}{slow},\n \"config\": {},\n {body}}}", json(&case.name), json(&case.config))
+            // The one entry of this object stands in the case itself.
+            let subject = json(&case.subject);
+            let subject = subject[1..subject.len() - 1].replacen(':', ": ", 1);
+            format!("{{\"name\": {}{slow},\n {subject},\n {body}}}", json(&case.name))
         })
         .collect();
     format!(

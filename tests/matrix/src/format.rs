@@ -12,16 +12,35 @@ pub struct File {
     pub cases: Vec<Case>,
 }
 
-/// One sampler, and what it is asked one after the other.
+/// One object, and what it is asked one after the other.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Case {
     pub name: String,
     /// Needs a table of several hundred megabytes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow: bool,
-    pub config: Config,
+    #[serde(flatten)]
+    pub subject: Subject,
     #[serde(flatten)]
     pub body: Body,
+}
+
+/// What is asked, and what it is made of.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// A sampler, by its constructor.
+    Config(Config),
+    /// A sampler over shards.
+    Sharded {
+        config: Config,
+        sharding: Sharding,
+    },
+    Plan(Plan),
+    ChunkStream(ChunkStream),
+    Mesh(Mesh),
+    /// Nothing: the calls are functions of the interface.
+    Functions {},
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -60,6 +79,62 @@ pub struct Config {
     pub layout: String,
 }
 
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sharding {
+    pub sizes: Vec<U64>,
+    pub lanes: u32,
+    pub window: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Plan {
+    pub samples: Vec<U64>,
+    pub bytes: Vec<U64>,
+    pub world: u32,
+    pub workers: u32,
+    pub policy: String,
+    pub worker_policy: String,
+    pub weight: String,
+    pub locality: Option<Locality>,
+    pub shuffle: bool,
+    pub reshuffle: bool,
+    pub seed: S64,
+    pub epoch: U64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Locality {
+    pub holder_offsets: Vec<u32>,
+    pub holders: Vec<u32>,
+    pub rank_nodes: Vec<u32>,
+    pub tolerance: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ChunkStream {
+    pub chunks: U64,
+    pub reader: u32,
+    pub readers: u32,
+    pub order: String,
+    pub seed: S64,
+    pub epoch: U64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Mesh {
+    pub world: u32,
+    pub axes: Vec<Axis>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Axis {
+    pub name: String,
+    pub size: u32,
+    pub role: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     pub kind: String,
@@ -68,7 +143,7 @@ pub struct Failure {
     pub allowed: String,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Call {
     Config,
@@ -88,6 +163,29 @@ pub enum Call {
     PlaceOf { position: U64, batch_size: u32 },
     Fingerprint,
     ConfigFingerprint,
+    // Of a sampler over shards.
+    NumRounds,
+    Round { number: U64 },
+    ShardOf { sample: U64 },
+    // Of a plan, with `SetEpoch`.
+    NumShards { rank: u32, worker: u32 },
+    Shards { rank: u32, worker: u32, start: u32, count: u32 },
+    Loads { tier: String, start: u32, count: u32 },
+    Balance { tier: String, weight: String },
+    Rows { shard: u32, start: U64, count: u32 },
+    Steps { batch_size: u32, drop_last: bool },
+    // Of a chunk stream.
+    Chunks { start: U64, count: u32 },
+    // Of a mesh.
+    DataWorld,
+    DataRank { rank: u32 },
+    Coordinates { rank: u32 },
+    RankAt { coordinates: Vec<u32> },
+    Peers { rank: u32 },
+    // Functions.
+    Verify { shards: u32, offsets: Vec<u32>, assigned: Vec<u32> },
+    Detect { environment: Vec<(String, String)>, rank: Option<u32>, world: Option<u32> },
+    Variables,
 }
 
 /// A `u64` as a decimal string.
@@ -121,7 +219,11 @@ pub fn strings(values: &[u64]) -> Value {
     values.iter().map(u64::to_string).collect()
 }
 
-/// A place in the notation of the format.
+/// A result that is a record, in the notation of the format.
+pub fn record(record: impl Serialize) -> Value {
+    serde_json::to_value(record).expect("a result is plain data")
+}
+
 #[derive(Serialize)]
 pub struct Place {
     pub position: U64,
@@ -132,8 +234,47 @@ pub struct Place {
     pub copies: u32,
 }
 
-impl From<Place> for Value {
-    fn from(place: Place) -> Self {
-        serde_json::to_value(place).expect("a place is plain data")
-    }
+#[derive(Serialize)]
+pub struct Round {
+    pub start: U64,
+    pub count: U64,
+    pub spans: Value,
+}
+
+#[derive(Serialize)]
+pub struct ShardPlace {
+    pub shard: u32,
+    pub offset: U64,
+}
+
+#[derive(Serialize)]
+pub struct Balance {
+    pub least: U64,
+    pub most: U64,
+    pub total: U64,
+    pub members: u32,
+}
+
+#[derive(Serialize)]
+pub struct Steps {
+    pub least: U64,
+    pub most: U64,
+}
+
+#[derive(Serialize)]
+pub struct Verification {
+    pub overlaps: Vec<u32>,
+    pub gaps: Vec<u32>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Detection {
+    pub rank: u32,
+    pub world: u32,
+    pub local_rank: Option<u32>,
+    pub local_world: Option<u32>,
+    pub launcher: String,
+    pub used: Vec<String>,
+    pub warnings: Vec<String>,
 }

@@ -8,13 +8,13 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use format::{Body, Call, Config, Failure, File, Outcome};
+use format::{Body, Call, Failure, File, Outcome, Subject};
 use serde_json::Value;
 
 /// Something that answers the calls of a golden case.
 pub trait Engine: Sized {
-    /// What the constructor does with a configuration.
-    fn create(config: &Config) -> Result<Self, Failure>;
+    /// What the constructor does.
+    fn create(subject: &Subject) -> Result<Self, Failure>;
     /// What a call returns, in the notation of the format.
     fn call(&mut self, call: &Call) -> Result<Value, Failure>;
 }
@@ -34,7 +34,7 @@ pub fn run<E: Engine>(engine: &str) -> ExitCode {
         let file: File = serde_json::from_slice(&fs::read(&path).expect("a readable file")).expect("a golden file");
         let (mut passed, mut failed) = (0, 0);
         for case in &file.cases {
-            match check::<E>(&case.config, &case.body) {
+            match check::<E>(&case.subject, &case.body) {
                 Ok(()) => passed += 1,
                 Err(why) => {
                     failed += 1;
@@ -48,8 +48,8 @@ pub fn run<E: Engine>(engine: &str) -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn check<E: Engine>(config: &Config, body: &Body) -> Result<(), String> {
-    let mut engine = match (E::create(config), body) {
+fn check<E: Engine>(subject: &Subject, body: &Body) -> Result<(), String> {
+    let mut engine = match (E::create(subject), body) {
         (Err(failure), Body::Fails(expected)) if failure == *expected => return Ok(()),
         (Ok(engine), Body::Calls(_)) => engine,
         (Err(failure), _) => return Err(format!("the constructor failed with {failure:?}, expected {body:?}")),

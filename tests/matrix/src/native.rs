@@ -1,75 +1,161 @@
 //! The core itself, without an engine around it.
 
 use samedeal_core as core;
+use samedeal_core::{launch, shards};
 use serde_json::Value;
 
 use crate::Engine;
-use crate::format::{Call, Config, Failure, Place, S64, U64, strings};
+use crate::format::{self, Call, Config, Failure, S64, Subject, U64, record, strings};
 
-pub struct Native(core::Sampler);
+/// Whatever a case is about.
+pub enum Native {
+    Sampler(core::Sampler),
+    Plan(shards::Plan),
+    ChunkStream(shards::Stream),
+    Mesh(core::Mesh),
+    Functions,
+}
 
 impl Engine for Native {
-    fn create(config: &Config) -> Result<Self, Failure> {
-        let config = core::Config {
-            samples: config.samples.0,
-            seed: config.seed.0,
-            epoch: config.epoch.0,
-            order: core::OrderId::from_name(&config.order).map_err(failure)?,
-            rank: config.rank,
-            world: config.world,
-            remainder: match config.remainder.as_str() {
-                "drop" => core::Remainder::Drop,
-                "pad" => core::Remainder::Pad,
-                "uneven" => core::Remainder::Uneven,
-                other => panic!("no remainder: {other}"),
-            },
-            layout: match config.layout.as_str() {
-                "strided" => core::Layout::Strided,
-                "contiguous" => core::Layout::Contiguous,
-                other => panic!("no layout: {other}"),
-            },
+    fn create(subject: &Subject) -> Result<Self, Failure> {
+        let made = match subject {
+            Subject::Config(config) => read_config(config).and_then(core::Sampler::new).map(Self::Sampler),
+            Subject::Sharded { config, sharding } => read_config(config)
+                .and_then(|config| {
+                    core::Sampler::sharded(config, &numbers(&sharding.sizes), sharding.lanes, sharding.window)
+                })
+                .map(Self::Sampler),
+            Subject::Plan(plan) => shards::Plan::new(read_plan(plan)).map(Self::Plan),
+            Subject::ChunkStream(stream) => read_stream(stream).and_then(shards::Stream::new).map(Self::ChunkStream),
+            Subject::Mesh(mesh) => core::Mesh::new(mesh.world, read_axes(&mesh.axes)).map(Self::Mesh),
+            Subject::Functions {} => Ok(Self::Functions),
         };
-        core::Sampler::new(config).map(Self).map_err(failure)
+        made.map_err(failure)
     }
 
     fn call(&mut self, call: &Call) -> Result<Value, Failure> {
-        let sampler = &mut self.0;
-        let number = |number: u64| Value::from(number.to_string());
-        Ok(match *call {
-            Call::Config => config(sampler.config()),
-            Call::SetEpoch { epoch } => {
-                sampler.set_epoch(epoch.0);
-                Value::Null
-            }
-            Call::SetRank { rank } => sampler.set_rank(rank).map(|()| Value::Null).map_err(failure)?,
-            Call::NumSamples => number(sampler.num_samples()),
-            Call::NumPadding => number(sampler.deal().num_padding()),
-            Call::NumPositions => number(sampler.deal().num_positions()),
-            Call::NumDropped => number(sampler.deal().num_dropped()),
-            Call::Indices { start, count } => strings(&sampler.indices(start.0, count).map_err(failure)?),
-            Call::Indices32 { start, count } => sampler.indices::<u32>(start.0, count).map_err(failure)?.into(),
-            Call::NumBatches { batch_size, drop_last } => {
-                number(sampler.num_batches(batch_size, drop_last).map_err(failure)?)
-            }
-            Call::Batch { batch, batch_size, drop_last } => {
-                strings(&sampler.batch(batch.0, batch_size, drop_last).map_err(failure)?)
-            }
-            Call::Batch32 { batch, batch_size, drop_last } => {
-                sampler.batch::<u32>(batch.0, batch_size, drop_last).map_err(failure)?.into()
-            }
-            Call::SampleAt { position } => number(sampler.sample_at(position.0).map_err(failure)?),
-            Call::Locate { sample, batch_size } => {
-                sampler.locate(sample.0, batch_size).map_err(failure)?.map_or(Value::Null, place)
-            }
-            Call::PlaceOf { position, batch_size } => place(sampler.place_of(position.0, batch_size).map_err(failure)?),
-            Call::Fingerprint => sampler.fingerprint().map_err(failure)?.into(),
-            Call::ConfigFingerprint => sampler.config_fingerprint().into(),
-        })
+        let answer = match self {
+            Self::Sampler(sampler) => ask_sampler(sampler, call),
+            Self::Plan(plan) => ask_plan(plan, call),
+            Self::ChunkStream(stream) => match *call {
+                Call::Chunks { start, count } => stream.chunks(start.0, count).map(|chunks| strings(&chunks)),
+                _ => panic!("no call of a chunk stream: {call:?}"),
+            },
+            Self::Mesh(mesh) => ask_mesh(mesh, call),
+            Self::Functions => ask_functions(call),
+        };
+        answer.map_err(failure)
     }
 }
 
-fn config(config: &core::Config) -> Value {
-    let config = Config {
+type Answer = Result<Value, core::Failure>;
+
+fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
+    Ok(match *call {
+        Call::Config => write_config(sampler.config()),
+        Call::SetEpoch { epoch } => {
+            sampler.set_epoch(epoch.0);
+            Value::Null
+        }
+        Call::SetRank { rank } => sampler.set_rank(rank).map(|()| Value::Null)?,
+        Call::NumSamples => number(sampler.num_samples()),
+        Call::NumPadding => number(sampler.deal().num_padding()),
+        Call::NumPositions => number(sampler.deal().num_positions()),
+        Call::NumDropped => number(sampler.deal().num_dropped()),
+        Call::Indices { start, count } => strings(&sampler.indices(start.0, count)?),
+        Call::Indices32 { start, count } => sampler.indices::<u32>(start.0, count)?.into(),
+        Call::NumBatches { batch_size, drop_last } => number(sampler.num_batches(batch_size, drop_last)?),
+        Call::Batch { batch, batch_size, drop_last } => strings(&sampler.batch(batch.0, batch_size, drop_last)?),
+        Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
+        Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
+        Call::Locate { sample, batch_size } => sampler.locate(sample.0, batch_size)?.map_or(Value::Null, place),
+        Call::PlaceOf { position, batch_size } => place(sampler.place_of(position.0, batch_size)?),
+        Call::Fingerprint => sampler.fingerprint()?.into(),
+        Call::ConfigFingerprint => sampler.config_fingerprint().into(),
+        Call::NumRounds => number(sampler.num_rounds()?),
+        Call::Round { number } => {
+            let core::Round { start, count, spans } = sampler.round(number.0)?;
+            record(format::Round { start: U64(start), count: U64(count), spans: strings(&spans) })
+        }
+        Call::ShardOf { sample } => {
+            let (shard, offset) = sampler.shard_of(sample.0)?;
+            record(format::ShardPlace { shard, offset: U64(offset) })
+        }
+        _ => panic!("no call of a sampler: {call:?}"),
+    })
+}
+
+fn ask_plan(plan: &mut shards::Plan, call: &Call) -> Answer {
+    Ok(match *call {
+        Call::SetEpoch { epoch } => plan.set_epoch(epoch.0).map(|()| Value::Null)?,
+        Call::NumShards { rank, worker } => plan.num_shards(rank, worker)?.into(),
+        Call::Shards { rank, worker, start, count } => plan.shards(rank, worker, start, count)?.into(),
+        Call::Loads { ref tier, start, count } => strings(&plan.loads(read_tier(tier), start, count)?),
+        Call::Balance { ref tier, ref weight } => {
+            let shards::Balance { least, most, total, members } = plan.balance(read_tier(tier), read_weight(weight))?;
+            record(format::Balance { least: U64(least), most: U64(most), total: U64(total), members })
+        }
+        Call::Rows { shard, start, count } => strings(&plan.rows(shard, start.0, count)?),
+        Call::Steps { batch_size, drop_last } => {
+            let (least, most) = plan.steps(batch_size, drop_last)?;
+            record(format::Steps { least: U64(least), most: U64(most) })
+        }
+        _ => panic!("no call of a plan: {call:?}"),
+    })
+}
+
+fn ask_mesh(mesh: &core::Mesh, call: &Call) -> Answer {
+    Ok(match *call {
+        Call::DataWorld => mesh.data_world().into(),
+        Call::DataRank { rank } => mesh.data_rank(rank)?.into(),
+        Call::Coordinates { rank } => mesh.coordinates(rank)?.into(),
+        Call::RankAt { ref coordinates } => mesh.rank_at(coordinates)?.into(),
+        Call::Peers { rank } => mesh.peers(rank)?.into(),
+        _ => panic!("no call of a mesh: {call:?}"),
+    })
+}
+
+fn ask_functions(call: &Call) -> Answer {
+    Ok(match call {
+        Call::Verify { shards, offsets, assigned } => {
+            let shards::Verification { overlaps, gaps } = shards::verify(*shards, offsets, assigned)?;
+            record(format::Verification { overlaps, gaps })
+        }
+        Call::Detect { environment, rank, world } => {
+            let launch::Detection { rank, world, local_rank, local_world, launcher, used, warnings } =
+                launch::detect(environment, *rank, *world)?;
+            let launcher = launcher.into();
+            record(format::Detection { rank, world, local_rank, local_world, launcher, used, warnings })
+        }
+        Call::Variables => launch::variables().collect(),
+        _ => panic!("no function: {call:?}"),
+    })
+}
+
+fn read_config(config: &Config) -> Result<core::Config, core::Failure> {
+    Ok(core::Config {
+        samples: config.samples.0,
+        seed: config.seed.0,
+        epoch: config.epoch.0,
+        order: core::OrderId::from_name(&config.order)?,
+        rank: config.rank,
+        world: config.world,
+        remainder: match config.remainder.as_str() {
+            "drop" => core::Remainder::Drop,
+            "pad" => core::Remainder::Pad,
+            "uneven" => core::Remainder::Uneven,
+            other => panic!("no remainder: {other}"),
+        },
+        layout: match config.layout.as_str() {
+            "strided" => core::Layout::Strided,
+            "contiguous" => core::Layout::Contiguous,
+            other => panic!("no layout: {other}"),
+        },
+    })
+}
+
+fn write_config(config: &core::Config) -> Value {
+    record(Config {
         samples: U64(config.samples),
         seed: S64(config.seed),
         epoch: U64(config.epoch),
@@ -78,13 +164,90 @@ fn config(config: &core::Config) -> Value {
         world: config.world,
         remainder: format!("{:?}", config.remainder).to_lowercase(),
         layout: format!("{:?}", config.layout).to_lowercase(),
+    })
+}
+
+fn read_plan(plan: &format::Plan) -> shards::PlanConfig {
+    shards::PlanConfig {
+        samples: numbers(&plan.samples),
+        bytes: numbers(&plan.bytes),
+        world: plan.world,
+        workers: plan.workers,
+        policy: read_policy(&plan.policy),
+        worker_policy: read_policy(&plan.worker_policy),
+        weight: read_weight(&plan.weight),
+        locality: plan.locality.clone().map(|locality| shards::Locality {
+            offsets: locality.holder_offsets,
+            holders: locality.holders,
+            rank_nodes: locality.rank_nodes,
+            tolerance: locality.tolerance,
+        }),
+        shuffle: plan.shuffle,
+        reshuffle: plan.reshuffle,
+        seed: plan.seed.0,
+        epoch: plan.epoch.0,
+    }
+}
+
+fn read_policy(policy: &str) -> shards::Policy {
+    match policy {
+        "round-robin" => shards::Policy::RoundRobin,
+        "size-aware" => shards::Policy::SizeAware,
+        "locality-aware" => shards::Policy::LocalityAware,
+        other => panic!("no policy: {other}"),
+    }
+}
+
+fn read_weight(weight: &str) -> shards::Weight {
+    match weight {
+        "samples" => shards::Weight::Samples,
+        "bytes" => shards::Weight::Bytes,
+        other => panic!("no weight: {other}"),
+    }
+}
+
+fn read_tier(tier: &str) -> shards::Tier {
+    match tier {
+        "ranks" => shards::Tier::Ranks,
+        "workers" => shards::Tier::Workers,
+        other => panic!("no tier: {other}"),
+    }
+}
+
+fn read_stream(stream: &format::ChunkStream) -> Result<shards::StreamConfig, core::Failure> {
+    Ok(shards::StreamConfig {
+        chunks: stream.chunks.0,
+        reader: stream.reader,
+        readers: stream.readers,
+        order: core::OrderId::from_name(&stream.order)?,
+        seed: stream.seed.0,
+        epoch: stream.epoch.0,
+    })
+}
+
+fn read_axes(axes: &[format::Axis]) -> Vec<core::Axis> {
+    let axis = |axis: &format::Axis| {
+        let role = match axis.role.as_str() {
+            "divide" => core::Role::Divide,
+            "repeat" => core::Role::Repeat,
+            other => panic!("no role: {other}"),
+        };
+        core::Axis { name: axis.name.clone(), size: axis.size, role }
     };
-    serde_json::to_value(config).expect("a configuration is plain data")
+    axes.iter().map(axis).collect()
+}
+
+fn numbers(numbers: &[U64]) -> Vec<u64> {
+    numbers.iter().map(|number| number.0).collect()
+}
+
+fn number(number: u64) -> Value {
+    number.to_string().into()
 }
 
 fn place(place: core::Place) -> Value {
     let core::Place { position, rank, index, batch, slot, copies } = place;
-    Place { position: U64(position), rank, index: U64(index), batch: U64(batch), slot, copies }.into()
+    record(format::Place { position: U64(position), rank, index: U64(index), batch: U64(batch), slot, copies })
 }
 
 fn failure(failure: core::Failure) -> Failure {

@@ -1,13 +1,14 @@
 //! The matrix adapter for the Rust host.
 
 use matrix::Engine;
-use matrix::format::{Call, Config, Failure, Place, S64, U64, strings};
+use matrix::format::{Call, Config, Failure, Place, S64, Subject, U64, record, strings};
 use serde_json::Value;
 
 struct Host(samedeal::Sampler);
 
 impl Engine for Host {
-    fn create(config: &Config) -> Result<Self, Failure> {
+    fn create(subject: &Subject) -> Result<Self, Failure> {
+        let Subject::Config(config) = subject else { unimplemented!("{subject:?}") };
         let builder = samedeal::Sampler::builder(config.samples.0)
             .seed(config.seed.0)
             .epoch(config.epoch.0)
@@ -22,7 +23,7 @@ impl Engine for Host {
     fn call(&mut self, call: &Call) -> Result<Value, Failure> {
         let sampler = &mut self.0;
         let number = |number: u64| Value::from(number.to_string());
-        let answer = match *call {
+        let answer = match call.clone() {
             Call::Config => Ok(config(sampler.config())),
             Call::SetEpoch { epoch } => sampler.set_epoch(epoch.0).map(|()| Value::Null),
             Call::SetRank { rank } => sampler.set_rank(rank).map(|()| Value::Null),
@@ -46,6 +47,7 @@ impl Engine for Host {
             Call::PlaceOf { position, batch_size } => sampler.place_of(position.0, batch_size).map(place),
             Call::Fingerprint => sampler.fingerprint().map(Value::from),
             Call::ConfigFingerprint => sampler.config_fingerprint().map(Value::from),
+            other => unimplemented!("{other:?}"),
         };
         answer.map_err(failure)
     }
@@ -62,12 +64,12 @@ fn config(config: &samedeal::Config) -> Value {
         remainder: config.remainder.to_string(),
         layout: config.layout.to_string(),
     };
-    serde_json::to_value(config).expect("a configuration is plain data")
+    record(config)
 }
 
 fn place(place: samedeal::Place) -> Value {
     let samedeal::Place { position, rank, index, batch, slot, copies, .. } = place;
-    Place { position: U64(position), rank, index: U64(index), batch: U64(batch), slot, copies }.into()
+    record(Place { position: U64(position), rank, index: U64(index), batch: U64(batch), slot, copies })
 }
 
 fn failure(error: samedeal::Error) -> Failure {

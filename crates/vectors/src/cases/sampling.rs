@@ -1,13 +1,11 @@
-//! The questions: sizes at every boundary and one beside it, seeds and epochs at the ends of their ranges, every
-//! failure, and after each failure a call that must still work.
+//! Samplers: sizes at every boundary and one beside it, seeds and epochs at the ends of their ranges, every failure,
+//! and after each failure a call that must still work.
 
 use matrix::Engine;
-use matrix::format::{Body, Call, Case, Config, File, Outcome, S64, Step, U64};
+use matrix::format::{Call, Case, Config, File, S64, Subject, U64};
 use matrix::native::Native;
 
-const SEEDS: [i64; 7] = [0, 1, 42, -7, i64::MAX, i64::MIN, 4_294_967_296];
-const EPOCHS: [u64; 4] = [0, 1, 4_294_967_296, u64::MAX];
-const MAX_EXACT: u64 = (1 << 53) - 1;
+use super::{EPOCHS, MAX_EXACT, SEEDS, asked, base, group, indices};
 
 pub fn files() -> Vec<File> {
     let mut files = Vec::new();
@@ -26,50 +24,14 @@ pub fn files() -> Vec<File> {
     files
 }
 
-fn group(name: &str, cases: Vec<Case>) -> File {
-    File { version: 1, group: name.into(), cases }
-}
-
-fn base(order: &str, samples: u64) -> Config {
-    Config {
-        samples: U64(samples),
-        seed: S64(0),
-        epoch: U64(0),
-        order: order.into(),
-        rank: 0,
-        world: 1,
-        remainder: "pad".into(),
-        layout: "strided".into(),
-    }
-}
-
-/// A case whose answers are asked of the core.
+/// A case about the sampler of a configuration.
 fn case(config: Config, calls: impl IntoIterator<Item = Call>) -> Case {
-    let Config { samples, seed, epoch, order, rank, world, remainder, layout } = &config;
-    let name = format!(
-        "{order} {} seed {} epoch {}, rank {rank} of {world}, {remainder} {layout}",
-        samples.0, seed.0, epoch.0
-    );
-    let body = match Native::create(&config) {
-        Err(failure) => Body::Fails(failure),
-        Ok(mut engine) => Body::Calls(
-            calls
-                .into_iter()
-                .map(|call| Step {
-                    call,
-                    outcome: match engine.call(&call) {
-                        Ok(value) => Outcome::Returns(value),
-                        Err(failure) => Outcome::Fails(failure),
-                    },
-                })
-                .collect(),
-        ),
-    };
-    Case { name, slow: false, config, body }
+    asked(&config_name(&config), Subject::Config(config), calls)
 }
 
-fn indices(start: u64, count: u32) -> Call {
-    Call::Indices { start: U64(start), count }
+fn config_name(config: &Config) -> String {
+    let Config { samples, seed, epoch, order, rank, world, remainder, layout } = config;
+    format!("{order} {} seed {} epoch {}, rank {rank} of {world}, {remainder} {layout}", samples.0, seed.0, epoch.0)
 }
 
 fn locate(sample: u64) -> Call {
@@ -175,7 +137,9 @@ fn deals(layout: &str) -> Vec<Case> {
 }
 
 fn samples_of(config: &Config) -> u32 {
-    let value = Native::create(config).and_then(|mut engine| engine.call(&Call::NumSamples)).expect("a valid deal");
+    let value = Native::create(&Subject::Config(config.clone()))
+        .and_then(|mut engine| engine.call(&Call::NumSamples))
+        .expect("a valid deal");
     value.as_str().and_then(|text| text.parse().ok()).expect("a small number")
 }
 
@@ -284,8 +248,8 @@ fn epochs_and_ranks() -> Vec<Case> {
 }
 
 fn fingerprints() -> Vec<Case> {
-    let both = [Call::Fingerprint, Call::ConfigFingerprint];
-    let mut cases = vec![case(base("feistel", 0), both)];
+    let both = || [Call::Fingerprint, Call::ConfigFingerprint];
+    let mut cases = vec![case(base("feistel", 0), both())];
     for remainder in ["drop", "pad", "uneven"] {
         for layout in ["strided", "contiguous"] {
             for rank in 0..3 {
@@ -296,11 +260,11 @@ fn fingerprints() -> Vec<Case> {
                     layout: layout.into(),
                     ..base("feistel", 5_000)
                 };
-                cases.push(case(deal, both));
+                cases.push(case(deal, both()));
             }
         }
     }
-    cases.push(case(Config { world: 1_000_000, ..base("feistel", 10_u64.pow(12)) }, both));
+    cases.push(case(Config { world: 1_000_000, ..base("feistel", 10_u64.pow(12)) }, both()));
     cases
 }
 

@@ -1,0 +1,74 @@
+//! The questions. Each file of them has a module here or in `sampling`.
+
+mod launches;
+mod meshes;
+mod plans;
+mod sampling;
+mod sharded;
+mod streams;
+mod verify;
+
+use matrix::Engine;
+use matrix::format::{Body, Call, Case, Config, File, Outcome, S64, Step, Subject, U64};
+use matrix::native::Native;
+
+const SEEDS: [i64; 7] = [0, 1, 42, -7, i64::MAX, i64::MIN, 4_294_967_296];
+const EPOCHS: [u64; 4] = [0, 1, 4_294_967_296, u64::MAX];
+const MAX_EXACT: u64 = (1 << 53) - 1;
+const MAX_WINDOW: u32 = 1 << 20;
+
+pub fn files() -> Vec<File> {
+    let mut files = sampling::files();
+    files.push(group("order-sharded", sharded::cases()));
+    files.push(group("shards-plan", plans::cases()));
+    files.push(group("shards-stream", streams::cases()));
+    files.push(group("shards-verify", verify::cases()));
+    files.push(group("mesh", meshes::cases()));
+    files.push(group("launch", launches::cases()));
+    files
+}
+
+fn group(name: &str, cases: Vec<Case>) -> File {
+    File { version: 1, group: name.into(), cases }
+}
+
+/// A case whose answers are asked of the core.
+fn asked(name: &str, subject: Subject, calls: impl IntoIterator<Item = Call>) -> Case {
+    let body = match Native::create(&subject) {
+        Err(failure) => Body::Fails(failure),
+        Ok(mut engine) => Body::Calls(
+            calls
+                .into_iter()
+                .map(|call| {
+                    let outcome = match engine.call(&call) {
+                        Ok(value) => Outcome::Returns(value),
+                        Err(failure) => Outcome::Fails(failure),
+                    };
+                    Step { call, outcome }
+                })
+                .collect(),
+        ),
+    };
+    Case { name: name.into(), slow: false, subject, body }
+}
+
+fn base(order: &str, samples: u64) -> Config {
+    Config {
+        samples: U64(samples),
+        seed: S64(0),
+        epoch: U64(0),
+        order: order.into(),
+        rank: 0,
+        world: 1,
+        remainder: "pad".into(),
+        layout: "strided".into(),
+    }
+}
+
+fn indices(start: u64, count: u32) -> Call {
+    Call::Indices { start: U64(start), count }
+}
+
+fn numbers(numbers: &[u64]) -> Vec<U64> {
+    numbers.iter().copied().map(U64).collect()
+}

@@ -1,7 +1,7 @@
-"""The component's core module, compiled once per process.
+"""The components' core modules, each compiled once per process, when it is first needed.
 
 wasmtime-py crosses the component boundary at about a microsecond per list element. So this host takes the one core
-module that does the work out of the component and calls it by the canonical ABI (`_core.py`, `_deal.py`); a test holds
+module that does the work out of a component and calls it by the canonical ABI (`_core.py`, `_abi.py`); a test holds
 the two ways against each other.
 """
 
@@ -12,65 +12,82 @@ import ctypes
 import os
 import sys
 import threading
+from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
 import wasmtime
 
-PATH = Path(__file__).with_name("samedeal.wasm")
-if not PATH.is_file():
-    raise ImportError(
-        f"{PATH} is missing: the component is not in this installation. Install a wheel of samedeal, "
-        "or run `cargo xtask build` in a checkout."
-    )
 
-INTERFACE = "samedeal:deal/sampling@0.1.0"
+class Component(Enum):
+    """What the package consists of."""
+
+    SAMPLING = "samedeal.wasm"
+    """Who a process is, and which samples it gets."""
+    PLANNING = "planning.wasm"
+    """Whole shards to readers: larger than it looks, and compiled for who asks for it alone."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is installed."""
+        return Path(__file__).with_name(self.value)
+
+
+for _each in Component:
+    if not _each.path.is_file():
+        raise ImportError(
+            f"{_each.path} is missing: the component is not in this installation. Install a wheel of samedeal, "
+            "or run `cargo xtask build` in a checkout."
+        )
 
 # The component answers with out-of-memory where a call finds less than 64 KiB; memory grows by pages of 64 KiB, and
 # blocks have headers. With less than this even the name of the order would find no room, which traps.
 _HEADROOM = 2**18
 
 
-# One instance serves one sampler here, so its handle is the thing itself, which the component never drops. In
+# One instance serves one resource here, so its handle is the thing itself, which the component never drops. In
 # WebAssembly and not in Python: what interrupts a callback into Python gets lost in the engine, and so does the result.
 _HANDLES = """(module
-  (func (export "[resource-new]sampler") (param i32) (result i32) local.get 0)
-  (func (export "[resource-drop]sampler") (param i32) unreachable))"""
+  (func (export "new") (param i32) (result i32) local.get 0)
+  (func (export "drop") (param i32) unreachable))"""
 
 
 class Compiled(NamedTuple):
-    """What all instances of a process share."""
+    """What all instances of a component share in a process."""
 
     engine: wasmtime.Engine
     core: wasmtime.Module
     handles: wasmtime.Module
+    imports: tuple[str, ...]
+    """For each import of the core module, the export of `handles` that it gets."""
     least_memory: int
-    """Bytes of memory that a sampler cannot do without: what an instance begins with, and what a call needs."""
+    """Bytes of memory that an instance cannot do without: what it begins with, and what a call needs."""
+    most_memory: int
+    """Bytes of memory that an instance can use."""
 
     def instantiate(self, store: wasmtime.Store) -> wasmtime.Instance:
         """An instance of the core module."""
-        linker = wasmtime.Linker(self.engine)
-        linker.define_instance(store, f"[export]{INTERFACE}", wasmtime.Instance(store, self.handles, []))
-        return linker.instantiate(store, self.core)
+        handles = wasmtime.Instance(store, self.handles, []).exports(store)
+        return wasmtime.Instance(store, self.core, [handles[name] for name in self.imports])
 
 
 class Process:
-    """The compiled component of this process, and what has been made from it. A forked child gets a new one."""
+    """The compiled components of this process, and what has been made from them. A forked child gets a new one."""
 
-    def __init__(self, artefacts: list[bytes] | None = None, *, forked: bool = False) -> None:
+    def __init__(self, artefacts: dict[Component, list[bytes]] | None = None, *, forked: bool = False) -> None:
         self.owned: WeakSet[Any] = WeakSet()
-        self._artefacts = artefacts
+        self._artefacts = artefacts or {}
         self._forked = forked
-        self._compiled: Compiled | None = None
+        self._compiled: dict[Component, Compiled] = {}
         # Held while something is made that is made once: it nests, samplers upon the compiled component.
         self.lock = threading.RLock()
 
-    def compiled(self) -> Compiled:
+    def compiled(self, component: Component) -> Compiled:
         """Compiles at the first call, and imports NumPy meanwhile: each is half of the time to the first index."""
         with self.lock:
-            if self._compiled is None and "numpy" not in sys.modules:
-                thread = threading.Thread(target=self._try_to_compile, name="samedeal-compile")
+            if component not in self._compiled and "numpy" not in sys.modules:
+                thread = threading.Thread(target=self._try_to_compile, args=(component,), name="samedeal-compile")
                 # Where no thread can start, one comes after the other.
                 with contextlib.suppress(RuntimeError):
                     thread.start()
@@ -78,37 +95,42 @@ class Process:
 
                 if thread.ident is not None:
                     thread.join()
-            return self._compiled or self._compile()
+            return self._compiled.get(component) or self._compile(component)
 
     def successor(self) -> Process:
         """For a forked child: nothing made before the fork is used again, nor taken apart."""
-        things = [*self.owned, *(self._compiled or ())]
+        things = [*self.owned, *(thing for compiled in self._compiled.values() for thing in compiled)]
         for thing in things:
             # Another thread of the parent may have been inside of it, so that its locks stay closed here for ever.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
         return Process(self._artefacts, forked=True)
 
-    def _try_to_compile(self) -> None:
+    def _try_to_compile(self, component: Component) -> None:
         # What fails here fails again in the thread that is waiting for it, which can tell.
         with contextlib.suppress(Exception):
-            self._compile()
+            self._compile(component)
 
-    def _compile(self) -> Compiled:
+    def _compile(self, component: Component) -> Compiled:
         config = wasmtime.Config()
         # The threads of a parallel compilation do not outlive a fork: a child would wait for them for ever.
         config.parallel_compilation = not self._forked
         engine = wasmtime.Engine(config)
-        if self._artefacts is None:
-            modules = [wasmtime.Module(engine, source) for source in (core_module(PATH.read_bytes()), _HANDLES)]
+        artefacts = self._artefacts.get(component)
+        if artefacts is None:
+            sources = (core_module(component.path.read_bytes()), _HANDLES)
+            modules = [wasmtime.Module(engine, source) for source in sources]
             # Kept in memory for forked children, never in a file: loading it is running it.
-            self._artefacts = [bytes(module.serialize()) for module in modules]
+            self._artefacts[component] = [bytes(module.serialize()) for module in modules]
         else:
-            modules = [wasmtime.Module.deserialize(engine, artefact) for artefact in self._artefacts]
+            modules = [wasmtime.Module.deserialize(engine, artefact) for artefact in artefacts]
         core, handles = modules
+        imports = tuple("new" if str(wanted.name).startswith("[resource-new]") else "drop" for wanted in core.imports)
         memory = next(export.type for export in core.exports if export.name == "memory")
         assert isinstance(memory, wasmtime.MemoryType)
-        self._compiled = Compiled(engine, core, handles, (memory.limits.min << 16) + _HEADROOM)
-        return self._compiled
+        least, most = memory.limits.min << 16, (memory.limits.max or 2**16) << 16
+        compiled = Compiled(engine, core, handles, imports, least + _HEADROOM, most)
+        self._compiled[component] = compiled
+        return compiled
 
 
 def core_module(component: bytes) -> bytes:
@@ -129,7 +151,7 @@ def core_module(component: bytes) -> bytes:
         if section == 1:
             return component[at : at + size]
         at += size
-    raise ImportError(f"{PATH} holds no core module")
+    raise ImportError("a component of this installation holds no core module; install samedeal again")
 
 
 process = Process()

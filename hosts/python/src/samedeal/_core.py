@@ -17,6 +17,7 @@ from wasmtime import _bindings as capi
 from wasmtime import _ffi
 
 from . import _component
+from ._component import Component
 from ._errors import (
     ContradictionError,
     MissingError,
@@ -42,8 +43,16 @@ _memory_data = _function("wasmtime_memory_data", c_void_p, c_void_p, c_void_p)
 _memory_size = _function("wasmtime_memory_data_size", c_size_t, c_void_p, c_void_p)
 _export_get = _function("wasmtime_instance_export_get", c_bool, c_void_p, c_void_p, c_char_p, c_size_t, c_void_p)
 
-# Arguments and results are 16 bytes each; the constructor has the most of them, nine.
-_SLOTS = 12
+# Arguments and results are 16 bytes each; the canonical ABI passes at most 16 arguments.
+_SLOTS = 16
+
+# What lists leave of the memory, so that the component can answer: it checks for half of this before it keeps anything.
+_ROOM_TO_ANSWER = 2**17
+
+# Names and values are at most this long; room for them is part of the least memory.
+_SMALL = 2**12
+
+_MASK32 = 2**32 - 1
 
 _FAILURE = Struct("<B3xIIIIII")
 _KINDS: tuple[type[SamedealError], ...] = (
@@ -63,22 +72,37 @@ class Function(NamedTuple):
     post: int | None
 
 
-class Core:
-    """One instance in a store of its own, for one sampler and one caller at a time.
+class NoRoomError(Exception):
+    """There is no memory for an argument."""
 
-    An instance costs a tenth of a millisecond and keeps samplers apart: each has its memory limit, gives its memory
+
+class TrapError(RuntimeError):
+    """The component ended in the middle of a call."""
+
+
+class Core:
+    """One instance in a store of its own, for one resource and one caller at a time.
+
+    An instance costs a tenth of a millisecond and keeps resources apart: each has its memory limit, gives its memory
     back when it goes (linear memory never shrinks), and a trap ends it alone.
     """
 
-    def __init__(self, memory_limit: int) -> None:
+    def __init__(self, component: Component, memory_limit: int, field: str = "memory-limit", value: str = "") -> None:
+        """Makes an instance. Where there is no address space for it, that is told of the field and its value."""
         process = _component.process
-        compiled = process.compiled()
+        compiled = process.compiled(component)
         if memory_limit < compiled.least_memory:
             raise OutOfRangeError("memory-limit", str(memory_limit), f"{compiled.least_memory} or more bytes")
+        self._most_memory = min(memory_limit, compiled.most_memory)
         self._store = wasmtime.Store(compiled.engine)
         process.owned.add(self._store)
         self._store.set_limits(memory_size=memory_limit)
-        self._instance = compiled.instantiate(self._store)
+        try:
+            self._instance = compiled.instantiate(self._store)
+        except wasmtime.WasmtimeError as error:
+            # Every import is there, so what remains is address space.
+            allowed = f"fewer objects at a time ({error})"
+            raise OutOfMemoryError(field, value or str(memory_limit), allowed) from error
         self.whole = False
         """Whether every call has run to its end, with a result or a failure; if not, this must not be used again."""
         self._context = ctypes.cast(self._store._context(), c_void_p).value
@@ -124,6 +148,24 @@ class Core:
         if error or self._trap.value:
             raise self._trapped(error)
         return slots[0]
+
+    def allocate(self, size: int, align: int) -> int:
+        """A block of the instance's memory, for the component to take over, or a `NoRoomError`."""
+        if size == 0:
+            return align
+        if size > _SMALL and size > self._room():
+            raise NoRoomError
+        try:
+            at = self.call(self.function("cabi_realloc").address, 0, 0, align, size) & _MASK32
+        except TrapError as error:
+            # So it does where the system has no memory.
+            raise NoRoomError from error
+        self.refresh()
+        return at
+
+    def _room(self) -> int:
+        """How many bytes an argument may take."""
+        return self._most_memory - int(_memory_size(self._context, self._memory_at)) - _ROOM_TO_ANSWER
 
     def refresh(self) -> None:
         """Finds the memory after a call: it may have grown, and moved with it."""
@@ -180,7 +222,7 @@ class Core:
         raised: type[SamedealError] = _KINDS[kind]
         return raised(field, value, allowed)
 
-    def _trapped(self, error: int | None) -> RuntimeError:
+    def _trapped(self, error: int | None) -> TrapError:
         if error:
             reason: Exception = wasmtime.WasmtimeError._from_ptr(
                 ctypes.cast(error, ctypes.POINTER(capi.wasmtime_error_t))
@@ -188,6 +230,6 @@ class Core:
         else:
             reason = wasmtime.Trap._from_ptr(ctypes.cast(self._trap, ctypes.POINTER(capi.wasm_trap_t)))
             self._trap.value = None
-        failure = RuntimeError(f"the component trapped; this is a defect of samedeal, please report it. {reason}")
+        failure = TrapError(f"the component trapped; this is a defect of samedeal, please report it. {reason}")
         failure.__cause__ = reason
         return failure

@@ -1,59 +1,86 @@
-"""The functions of the interface, each written down once: its name, how it is lowered and how it is lifted.
-
-A `result` is a tag byte and, at the alignment of what it may hold, the value or the failure.
-"""
+"""The sampler of the interface: its functions, and an instance that answers for one."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from struct import Struct
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import wasmtime
-
-from ._component import INTERFACE
+from . import _abi as abi
+from ._abi import BOOL, STRING, U32, U32S, U64, U64S, Function, Type, fallible, returned, scalar
+from ._component import Component
 from ._core import Core
-from ._errors import OutOfMemoryError, SamedealError
-from ._records import LAYOUTS, REMAINDERS, Config, Place
+from ._errors import SamedealError
+from ._records import LAYOUTS, REMAINDERS, Config, Place, Round, Sharding, ShardPlace
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 T = TypeVar("T")
-Lift = Callable[[Core, int], T | SamedealError]
 
-_MASK32 = 2**32 - 1
-_MASK64 = 2**64 - 1
+_INTERFACE = "samedeal:deal/sampling@0.1.0"
 
-_TAG = Struct("<B")
-_TAGGED_TAG = Struct("<B7xB")
-_PAIR = Struct("<II")
-_TAGGED_PAIR = Struct("<B3xII")
-_TAGGED_U64 = Struct("<B7xQ")
-_PLACE = Struct("<QI4xQQII")
-_CONFIG = Struct("<QqQIIIIBB")
+_CONFIG = abi.record(
+    Config,
+    samples=U64,
+    seed=abi.S64,
+    epoch=U64,
+    order=STRING,
+    rank=U32,
+    world=U32,
+    remainder=abi.enum(REMAINDERS),
+    layout=abi.enum(LAYOUTS),
+)
+_SHARDING = abi.record(Sharding, sizes=abi.SIZES, lanes=U32, window=U32)
+_PLACE = abi.record(Place, position=U64, rank=U32, index=U64, batch=U64, slot=U32, copies=U32)
+_ROUND = abi.record(Round.of_flat, start=U64, count=U64, spans=U64S)
+_SHARD_PLACE = abi.record(ShardPlace, shard=U32, offset=U64)
+
+
+def _function(name: str, lift: abi.Lift[T], **parameters: Type[Any]) -> Function[T]:
+    return Function(f"{_INTERFACE}#{name}", lift, **parameters)
+
+
+def _method(name: str, lift: abi.Lift[T], **parameters: Type[Any]) -> Function[T]:
+    return _function(f"[method]sampler.{name}", lift, this=U32, **parameters)
+
+
+_RUN: dict[str, Type[Any]] = {"start": U64, "count": U32}
+_BATCH: dict[str, Type[Any]] = {"batch": U64, "batch_size": U32, "drop_last": BOOL}
+
+_orders = _function("orders", returned(abi.listing(STRING)))
+_max_window = _function("max-window", scalar(U32))
+_constructor = _function("[constructor]sampler", fallible(U32), config=_CONFIG)
+_sharded = _function("[static]sampler.sharded", fallible(U32), config=_CONFIG, sharding=_SHARDING)
+_config = _method("config", returned(_CONFIG))
+_set_epoch = _method("set-epoch", abi.NOTHING, epoch=U64)
+_set_rank = _method("set-rank", fallible(abi.UNIT), rank=U32)
+_num_samples = _method("num-samples", scalar(U64))
+_num_padding = _method("num-padding", scalar(U64))
+_num_positions = _method("num-positions", scalar(U64))
+_num_dropped = _method("num-dropped", scalar(U64))
+_indices = _method("indices", fallible(U64S), **_RUN)
+_indices_there = _method("indices", fallible(abi.U64S_VIEW), **_RUN)
+_indices32 = _method("indices32", fallible(U32S), **_RUN)
+_num_batches = _method("num-batches", fallible(U64), batch_size=U32, drop_last=BOOL)
+_batch = _method("batch", fallible(U64S), **_BATCH)
+_batch32 = _method("batch32", fallible(U32S), **_BATCH)
+_sample_at = _method("sample-at", fallible(U64), position=U64)
+_locate = _method("locate", fallible(abi.option(_PLACE)), sample=U64, batch_size=U32)
+_place_of = _method("place-of", fallible(_PLACE), position=U64, batch_size=U32)
+_fingerprint = _method("fingerprint", fallible(STRING))
+_config_fingerprint = _method("config-fingerprint", returned(STRING))
+_num_rounds = _method("num-rounds", fallible(U64))
+_round = _method("round", fallible(_ROUND), number=U64)
+_shard_of = _method("shard-of", fallible(_SHARD_PLACE), sample=U64)
 
 
 class Deal:
     """A `sampler` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
-    def __init__(self, config: Config, memory_limit: int) -> None:
-        try:
-            self.core = Core(memory_limit)
-        except wasmtime.WasmtimeError as error:
-            # Every import is there, so what remains is address space.
-            raise OutOfMemoryError("samples", str(config.samples), f"fewer samplers at a time ({error})") from error
-        self._this: tuple[int, ...] = ()
-        order = config.order.encode()
-        # The component takes the name over, and frees it.
-        at = self.core.call(self.core.function("cabi_realloc").address, 0, 0, 1, len(order)) & _MASK32
-        self.core.refresh()
-        self.core.view(at, len(order))[:] = order
-        fields = (config.samples, config.seed & _MASK64, config.epoch, at, len(order), config.rank, config.world)
-        enums = (REMAINDERS.index(config.remainder), LAYOUTS.index(config.layout))
-        self._this = (self._ask("[constructor]sampler", _handle, *fields, *enums),)
+    def __init__(self, config: Config, memory_limit: int, sharding: Sharding | None = None) -> None:
+        self.core = core = Core(Component.SAMPLING, memory_limit, "samples", str(config.samples))
+        self._this = _constructor(core, config) if sharding is None else _sharded(core, config, sharding)
         self.current = config
         """Where the component's sampler stands whenever its core is `whole`."""
 
@@ -67,7 +94,7 @@ class Deal:
 
     def config(self) -> Config:
         """The configuration as it stands."""
-        return self._ask("[method]sampler.config", _config)
+        return _config(self.core, self._this)
 
     def set_epoch(self, epoch: int) -> None:
         """Moves to another epoch."""
@@ -75,93 +102,102 @@ class Deal:
         def lift(core: Core, result: int) -> None:
             self.current = self.current._replace(epoch=epoch)
 
-        self._ask("[method]sampler.set-epoch", lift, epoch)
+        _set_epoch.read(self.core, lift, self._this, epoch)
 
     def set_rank(self, rank: int) -> None:
         """Answers for another rank from now on."""
 
         def lift(core: Core, pointer: int) -> SamedealError | None:
-            failure = _unit(core, pointer)
+            failure = _set_rank.lift(core, pointer)
             if failure is None:
                 self.current = self.current._replace(rank=rank)
             return failure
 
-        self._ask("[method]sampler.set-rank", lift, rank)
+        _set_rank.read(self.core, lift, self._this, rank)
 
     def num_samples(self) -> int:
         """How many samples this rank sees."""
-        return self._ask("[method]sampler.num-samples", _scalar)
+        return _num_samples(self.core, self._this)
 
     def num_padding(self) -> int:
         """How many of them are padding."""
-        return self._ask("[method]sampler.num-padding", _scalar)
+        return _num_padding(self.core, self._this)
 
     def num_positions(self) -> int:
         """How many positions the epoch deals."""
-        return self._ask("[method]sampler.num-positions", _scalar)
+        return _num_positions(self.core, self._this)
 
     def num_dropped(self) -> int:
         """How many samples no rank sees."""
-        return self._ask("[method]sampler.num-dropped", _scalar)
+        return _num_dropped(self.core, self._this)
 
     def indices(self, start: int, count: int) -> NDArray[np.int64]:
         """A window of this rank's samples."""
-        return self._ask("[method]sampler.indices", _u64s, start, count)
+        return _indices(self.core, self._this, start, count)
 
     def indices_into(self, out: NDArray[np.int64], start: int) -> None:
         """A window of this rank's samples, as many as `out` holds."""
 
         def lift(core: Core, pointer: int) -> SamedealError | None:
-            found = _u64s_view(core, pointer)
+            found = _indices_there.lift(core, pointer)
             if isinstance(found, SamedealError):
                 return found
             out[:] = found
             return None
 
-        self._ask("[method]sampler.indices", lift, start, len(out))
+        _indices_there.read(self.core, lift, self._this, start, len(out))
 
     def indices32(self, start: int, count: int) -> NDArray[np.uint32]:
         """The same in half the bytes."""
-        return self._ask("[method]sampler.indices32", _u32s, start, count)
+        return _indices32(self.core, self._this, start, count)
 
     def num_batches(self, batch_size: int, drop_last: bool) -> int:
         """How many batches this rank gets."""
-        return self._ask("[method]sampler.num-batches", _u64, batch_size, drop_last)
+        return _num_batches(self.core, self._this, batch_size, drop_last)
 
     def batch(self, batch: int, batch_size: int, drop_last: bool) -> NDArray[np.int64]:
         """One batch of this rank."""
-        return self._ask("[method]sampler.batch", _u64s, batch, batch_size, drop_last)
+        return _batch(self.core, self._this, batch, batch_size, drop_last)
 
     def batch32(self, batch: int, batch_size: int, drop_last: bool) -> NDArray[np.uint32]:
         """The same in half the bytes."""
-        return self._ask("[method]sampler.batch32", _u32s, batch, batch_size, drop_last)
+        return _batch32(self.core, self._this, batch, batch_size, drop_last)
 
     def sample_at(self, position: int) -> int:
         """The sample at a global position."""
-        return self._ask("[method]sampler.sample-at", _u64, position)
+        return _sample_at(self.core, self._this, position)
 
     def locate(self, sample: int, batch_size: int) -> Place | None:
         """Where a sample is seen first."""
-        return self._ask("[method]sampler.locate", _optional_place, sample, batch_size)
+        return _locate(self.core, self._this, sample, batch_size)
 
     def place_of(self, position: int, batch_size: int) -> Place:
         """Who sees a global position, and when."""
-        return self._ask("[method]sampler.place-of", _place, position, batch_size)
+        return _place_of(self.core, self._this, position, batch_size)
 
     def fingerprint(self) -> str:
         """SHA-256 over this rank's indices."""
-        return self._ask("[method]sampler.fingerprint", _string)
+        return _fingerprint(self.core, self._this)
 
     def config_fingerprint(self) -> str:
         """SHA-256 over the configuration without the rank."""
-        return self._ask("[method]sampler.config-fingerprint", _plain_string)
+        return _config_fingerprint(self.core, self._this)
 
-    def _ask(self, name: str, lift: Lift[T], *arguments: int) -> T:
-        return _call(self.core, name, lift, *self._this, *arguments)
+    def num_rounds(self) -> int:
+        """How many rounds the epoch has."""
+        return _num_rounds(self.core, self._this)
+
+    def round(self, number: int) -> Round:
+        """What this rank reads for a run of its samples."""
+        return _round(self.core, self._this, number)
+
+    def shard_of(self, sample: int) -> ShardPlace:
+        """Where a sample is stored."""
+        return _shard_of(self.core, self._this, sample)
 
 
 def orders() -> tuple[str, ...]:
-    """The names of the orders that this version knows, the default first."""
+    """The names of the orders that take no more than a name, the default first; "sharded" takes shards."""
     return _facts()[0]
 
 
@@ -172,110 +208,5 @@ def max_window() -> int:
 
 @functools.cache
 def _facts() -> tuple[tuple[str, ...], int]:
-    core = Core(2**31)
-    names = _call(core, "orders", _strings)
-    window = _call(core, "max-window", _scalar)
-    return tuple(names), window & _MASK32
-
-
-def _call(core: Core, name: str, lift: Lift[T], *arguments: int) -> T:
-    """A call from its arguments to its post-return; a failure is raised when all is done.
-
-    Where an exception of anybody else's (a signal handler's) comes between, what the component handed out is lost, and
-    the instance is not `whole` any more.
-    """
-    address, post = core.function(f"{INTERFACE}#{name}")
-    core.whole = False
-    result = core.call(address, *arguments)
-    if post is None:
-        lifted = lift(core, result)
-    else:
-        # Only the lower half of a 32-bit result is written.
-        pointer = result & _MASK32
-        core.refresh()
-        lifted = lift(core, pointer)
-        core.call(post, pointer)
-    core.whole = True
-    if isinstance(lifted, SamedealError):
-        raise lifted
-    return lifted
-
-
-def _scalar(core: Core, result: int) -> int:
-    return result
-
-
-def _handle(core: Core, pointer: int) -> int | SamedealError:
-    tag, handle, _ = core.unpack(_TAGGED_PAIR, pointer)
-    if tag:
-        return core.failure(pointer + 4)
-    return int(handle)
-
-
-def _unit(core: Core, pointer: int) -> SamedealError | None:
-    (tag,) = core.unpack(_TAG, pointer)
-    return core.failure(pointer + 4) if tag else None
-
-
-def _u64(core: Core, pointer: int) -> int | SamedealError:
-    tag, value = core.unpack(_TAGGED_U64, pointer)
-    if tag:
-        return core.failure(pointer + 8)
-    return int(value)
-
-
-def _u64s_view(core: Core, pointer: int) -> NDArray[np.int64] | SamedealError:
-    tag, first, count = core.unpack(_TAGGED_PAIR, pointer)
-    if tag:
-        return core.failure(pointer + 4)
-    return core.u64s(first, count)
-
-
-def _u64s(core: Core, pointer: int) -> NDArray[np.int64] | SamedealError:
-    found = _u64s_view(core, pointer)
-    return found if isinstance(found, SamedealError) else found.copy()
-
-
-def _u32s(core: Core, pointer: int) -> NDArray[np.uint32] | SamedealError:
-    tag, first, count = core.unpack(_TAGGED_PAIR, pointer)
-    if tag:
-        return core.failure(pointer + 4)
-    own: NDArray[np.uint32] = core.u32s(first, count).copy()
-    return own
-
-
-def _plain_string(core: Core, pointer: int) -> str:
-    return core.string(*core.unpack(_PAIR, pointer))
-
-
-def _string(core: Core, pointer: int) -> str | SamedealError:
-    tag, first, length = core.unpack(_TAGGED_PAIR, pointer)
-    if tag:
-        return core.failure(pointer + 4)
-    return core.string(first, length)
-
-
-def _strings(core: Core, pointer: int) -> list[str]:
-    first, count = core.unpack(_PAIR, pointer)
-    return [_plain_string(core, first + _PAIR.size * i) for i in range(count)]
-
-
-def _place(core: Core, pointer: int) -> Place | SamedealError:
-    (tag,) = core.unpack(_TAG, pointer)
-    if tag:
-        return core.failure(pointer + 8)
-    return Place(*core.unpack(_PLACE, pointer + 8))
-
-
-def _optional_place(core: Core, pointer: int) -> Place | SamedealError | None:
-    tag, some = core.unpack(_TAGGED_TAG, pointer)
-    if tag:
-        return core.failure(pointer + 8)
-    return Place(*core.unpack(_PLACE, pointer + 16)) if some else None
-
-
-def _config(core: Core, pointer: int) -> Config:
-    fields = core.unpack(_CONFIG, pointer)
-    samples, seed, epoch, order, order_length, rank, world, remainder, layout = fields
-    name = core.string(order, order_length)
-    return Config(samples, seed, epoch, name, rank, world, REMAINDERS[remainder], LAYOUTS[layout])
+    core = Core(Component.SAMPLING, 2**31)
+    return tuple(_orders(core)), _max_window(core)

@@ -1,76 +1,92 @@
-"""The instance of the component behind a sampler, handed to one caller at a time."""
+"""The instance of a component behind an object, handed to one caller at a time."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from . import _component
-from ._deal import Deal
-from ._records import Config
+from ._core import Core
 
 T = TypeVar("T")
 
 
-class _Home:
+class Resource(Protocol):
+    """A resource of the interface in an instance of its own."""
+
+    core: Core
+    current: Any
+    """The configuration of it, whenever its core is `whole`."""
+
+    def move(self, config: Any) -> None:
+        """Moves to a configuration that differs only in what can be moved."""
+
+
+R = TypeVar("R", bound=Resource)
+C = TypeVar("C", bound=Any)
+
+
+class _Home(Generic[R]):
     """What an engine has in one process."""
 
     def __init__(self, process: _component.Process) -> None:
         self.process = process
         self.lock = threading.RLock()
-        self.idle: Deal | None = None
+        self.idle: R | None = None
 
 
-class Engine:
-    """Answers for one sampler: in any thread, in signal handlers and finalizers, and on both sides of a fork.
+class Engine(Generic[R, C]):
+    """Answers for one object: in any thread, in signal handlers and finalizers, and on both sides of a fork.
 
     Other threads wait for their turn. Within a thread, whoever asks takes the instance out and puts it back when it is
     whole. So a call that comes in the middle of another (a signal handler, a finalizer) finds none and makes one of its
     own; and one that was left in the middle (Ctrl-C, a trap) is not used again, and its memory goes with it.
     """
 
-    def __init__(self, config: Config, memory_limit: int) -> None:
+    def __init__(self, make: Callable[..., R], config: C, *fixed: Any) -> None:
+        """Makes `make(config, *fixed)`, again wherever another one is needed. `make` pickles."""
         self.config = config
         """What the next caller is answered for. It is replaced as a whole, so that reading it needs no lock."""
-        self._memory_limit = memory_limit
-        self._home: _Home | None = None
-        self.use(Deal.num_samples)
+        self.fixed = fixed
+        self._make = make
+        self._home: _Home[R] | None = None
+        self.use(_nothing)
 
     def use(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Calls `function(deal, *arguments)` on an instance of its own, which no other caller moves meanwhile."""
+        """Calls `function(resource, *arguments)` on an instance of its own, which no other caller moves meanwhile."""
         home = self._home
         if home is None or home.process is not _component.process:
             home = self._settle()
         with home.lock:
             config = self.config
-            deal, home.idle = home.idle, None
-            if deal is None:
-                deal = Deal(config, self._memory_limit)
+            resource, home.idle = home.idle, None
+            if resource is None:
+                resource = self._make(config, *self.fixed)
             try:
-                if deal.current is not config:
-                    deal.move(config)
-                return function(deal, *arguments)
+                if resource.current is not config:
+                    resource.move(config)
+                return function(resource, *arguments)
             finally:
-                if deal.core.whole:
-                    home.idle = deal
+                if resource.core.whole:
+                    home.idle = resource
 
-    def set_epoch(self, epoch: int) -> None:
-        """Answers for another epoch from now on."""
+    def set(self, **change: Any) -> None:
+        """Answers for a changed configuration from now on, which the component takes in any case."""
         with self._settle().lock:
-            self._replace(epoch=epoch)
+            self._replace(change)
 
-    def set_rank(self, rank: int) -> None:
-        """Answers for another rank from now on, if the component takes it."""
+    def ask_and_set(self, function: Callable[[R, Any], None], **change: Any) -> None:
+        """The same, if the component takes it: `function(resource, value)` says so."""
         with self._settle().lock:
-            self.use(Deal.set_rank, rank)
-            self._replace(rank=rank)
+            self.use(function, *change.values())
+            self._replace(change)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the instance, for pickle and copy."""
         return {**self.__dict__, "_home": None}
 
-    def _replace(self, **change: Any) -> None:
+    def _replace(self, change: dict[str, Any]) -> None:
         config = None
         while self.config is not config:
             # Again where a signal handler has replaced it meanwhile, so that nothing it did is lost.
@@ -78,10 +94,14 @@ class Engine:
             changed = config._replace(**change)
         self.config = changed
 
-    def _settle(self) -> _Home:
+    def _settle(self) -> _Home[R]:
         process = _component.process
         with process.lock:
             if self._home is None or self._home.process is not process:
                 # New, unpickled, or on the other side of a fork.
                 self._home = _Home(process)
             return self._home
+
+
+def _nothing(resource: Resource) -> None:
+    """Asks for no more than that it is there."""

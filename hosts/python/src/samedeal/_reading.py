@@ -73,7 +73,9 @@ def whole_slice(at: slice) -> slice:
 class Pass:
     """One pass over the samples of a rank, bound to the configuration that it begins with."""
 
-    def __init__(self, engine: Engine, batch_size: int = 1, drop_last: bool = False, start: int = 0) -> None:
+    def __init__(
+        self, engine: Engine[Deal, Config], batch_size: int = 1, drop_last: bool = False, start: int = 0
+    ) -> None:
         self._engine = engine
         self._size = batch_size
         self._config, self._end = engine.use(_extent, batch_size, drop_last, start)

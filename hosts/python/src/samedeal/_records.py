@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 REMAINDERS = ("drop", "pad", "uneven")
 LAYOUTS = ("strided", "contiguous")
@@ -47,3 +51,44 @@ class Place:
     copies: int
     """How many times the sample is dealt again as padding: the k-th time at `position` + k * `samples`, whose rank
     and batch `sampler.place_of` finds."""
+
+
+class Sharding(NamedTuple):
+    """A dataset that is stored in shards, for the order "sharded"."""
+
+    sizes: NDArray[np.uint64]
+    """Samples in each shard."""
+    lanes: int
+    """How many streams the dataset is cut into."""
+    window: int
+    """How many neighbouring samples of a lane are shuffled together."""
+
+
+class Round(NamedTuple):
+    """What a rank reads before it hands out a run of its samples, with the order "sharded"."""
+
+    start: int
+    """Number of the first of these samples, among the rank's: the run is `indices(start, start + count)`."""
+    count: int  # type: ignore[assignment]  # A tuple can count, too.
+    """How many there are; none where the round holds no position of the rank."""
+    spans: NDArray[np.int64]
+    """Where they are stored: a row of four numbers each, lane, shard, first sample within it, count.
+
+    Whole windows, lane by lane, in the order in which they are stored: a lane goes on in the next round where it ends in
+    this one, and leaves a shard for good when it enters another. Where the world divides the lanes, every sample of
+    them is one of these. Padding comes last, sample by sample.
+    """
+
+    @classmethod
+    def of_flat(cls, start: int, count: int, spans: NDArray[np.int64]) -> Round:
+        """With the spans as they cross."""
+        return cls(start, count, spans.reshape(-1, 4))
+
+
+class ShardPlace(NamedTuple):
+    """Where a sample is stored."""
+
+    shard: int
+    """Number of the shard."""
+    offset: int
+    """Number of the sample within the shard."""

@@ -75,7 +75,7 @@ class Sampler:
             check.enum("remainder", remainder, REMAINDERS),
             check.enum("layout", layout, LAYOUTS),
         )
-        self._engine = Engine(config, check.integer("memory-limit", memory_limit, check.MEMORY))
+        self._engine = Engine(Deal, config, check.integer("memory-limit", memory_limit, check.MEMORY), None)
 
     @property
     def samples(self) -> int:
@@ -144,11 +144,11 @@ class Sampler:
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
         """Moves to another epoch, 0 to 2**64 - 1, in O(1)."""
-        self._engine.set_epoch(check.integer("epoch", epoch, check.U64))
+        self._engine.set(epoch=check.integer("epoch", epoch, check.U64))
 
     def set_rank(self, rank: SupportsIndex) -> None:
         """Answers for another rank of the same deal, 0 to `world` - 1, in O(1); a table that was built is kept."""
-        self._engine.set_rank(check.integer("rank", rank, check.RANK))
+        self._engine.ask_and_set(Deal.set_rank, rank=check.integer("rank", rank, check.RANK))
 
     def indices(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> NDArray[np.int64]:
         """This rank's samples number `start` to `stop` - 1, in order: by default all of them.

@@ -72,7 +72,7 @@ impl Failure {
 }
 
 /// A text comes from outside and may be of any length; what is shown of it may not.
-fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(64).collect()
 }
 

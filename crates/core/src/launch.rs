@@ -91,25 +91,25 @@ pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option
     used.extend(world.map(|world| format!("world={world}")));
 
     let launcher = LAUNCHERS.iter().find(|launcher| environment.text(launcher.rank).is_some());
-    let mut local = (None, None);
-    if let Some(launcher) = launcher {
-        // Slurm writes lists such as `4(x2)` for the size of a node; those say nothing of this one.
-        local = (environment.number(launcher.local_rank)?, environment.number(launcher.local_world).unwrap_or(None));
-    } else if let (None, Some(found)) = (rank, local_alone(&environment, world)?) {
-        local = (Some(found), environment.number("LOCAL_WORLD_SIZE")?);
-        used.push(format!("LOCAL_RANK={found}"));
-    }
     let names = launcher.unwrap_or(&LAUNCHERS[0]);
-    let (rank_field, found_rank) = match (rank, launcher, local.0) {
+    let local_rank = environment.number(names.local_rank)?;
+    // Slurm writes lists such as `4(x2)` for the size of a node; those say nothing of this one.
+    let local_world = environment.number(names.local_world).unwrap_or(None);
+    let (rank_field, found_rank) = match (rank, launcher, local_rank) {
         (Some(rank), ..) => ("rank", Some(rank)),
         (None, Some(launcher), _) => (launcher.rank, environment.used(launcher.rank, &mut used)?),
-        (None, None, local_rank) => ("LOCAL_RANK", local_rank),
+        (None, None, Some(local_rank)) => {
+            check_one_node(&environment, local_rank, world)?;
+            ("LOCAL_RANK", environment.used("LOCAL_RANK", &mut used)?)
+        }
+        (None, None, None) => ("", None),
     };
     let (world_field, found_world) = match world {
         Some(world) => ("world", Some(world)),
         None => (names.world, environment.used(names.world, &mut used)?),
     };
     let found = match (found_rank, found_world) {
+        (_, Some(0)) => return Err(Failure::out_of_range(world_field, 0, format!("1 to {}", u32::MAX))),
         (Some(rank), Some(world)) => (rank, world),
         (None, None | Some(1)) => (0, 1),
         (Some(rank), None) => {
@@ -117,14 +117,10 @@ pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option
             return Err(Failure::missing(field, format!("the number of processes, as {rank_field}={rank}")));
         }
         (None, Some(world)) => {
-            let ranks = world.saturating_sub(1);
-            return Err(Failure::missing("RANK", format!("0 to {ranks}, as {world_field}={world}")));
+            return Err(Failure::missing("RANK", format!("0 to {}, as {world_field}={world}", world - 1)));
         }
     };
     let (rank, world) = found;
-    if world == 0 {
-        return Err(Failure::out_of_range(world_field, world, format!("1 to {}", u32::MAX)));
-    }
     if rank >= world {
         return Err(Failure::out_of_range(rank_field, rank, format!("0 to {}, as {world_field}={world}", world - 1)));
     }
@@ -134,15 +130,14 @@ pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option
         _ => names.name,
     };
     let warnings = warnings(&environment, launcher, rank, world);
-    Ok(Detection { rank, world, local_rank: local.0, local_world: local.1, launcher, used, warnings })
+    Ok(Detection { rank, world, local_rank, local_world, launcher, used, warnings })
 }
 
 /// LOCAL_RANK without RANK is the rank only where all processes are on one node, and something says so.
-fn local_alone(environment: &Environment, world: Option<u32>) -> Result<Option<u32>, Failure> {
-    let Some(local_rank) = environment.number("LOCAL_RANK")? else { return Ok(None) };
+fn check_one_node(environment: &Environment, local_rank: u32, world: Option<u32>) -> Result<(), Failure> {
     let world = world.map_or_else(|| environment.number("WORLD_SIZE"), |world| Ok(Some(world)))?;
     if world.is_some() && world == environment.number("LOCAL_WORLD_SIZE")? {
-        return Ok(Some(local_rank));
+        return Ok(());
     }
     let why = format!(
         "RANK and WORLD_SIZE; LOCAL_RANK={local_rank} counts within one node, and nothing says that there is only one \

@@ -2,6 +2,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::failure::shorten;
+use crate::memory::collect;
 use crate::{Failure, MAX_WINDOW};
 
 /// What an axis of a mesh does with the data.
@@ -39,18 +41,21 @@ impl Mesh {
         }
         for (i, axis) in axes.iter().enumerate() {
             if axis.size == 0 {
-                return Err(Failure::out_of_range("axes", format!("{} = 0", axis.name), format!("1 to {world}")));
+                return Err(Failure::out_of_range(
+                    "axes",
+                    format!("{} = 0", shorten(&axis.name)),
+                    format!("1 to {world}"),
+                ));
             }
             if axes[..i].iter().any(|other| other.name == axis.name) {
-                return Err(Failure::contradiction("axes", &axis.name, "each name once"));
+                return Err(Failure::contradiction("axes", shorten(&axis.name), "each name once"));
             }
         }
-        // A product beyond 2^128 is as wrong as any other.
-        let product = axes.iter().fold(1_u128, |product, axis| product.saturating_mul(axis.size.into()));
-        if product != u128::from(world) {
-            let sizes: Vec<_> = axes.iter().map(|axis| format!("{} {}", axis.name, axis.size)).collect();
-            let arithmetic =
-                if sizes.is_empty() { "1".to_string() } else { format!("{} = {product}", sizes.join(" x ")) };
+        let product = axes.iter().try_fold(1_u128, |product, axis| product.checked_mul(axis.size.into()));
+        if product != Some(world.into()) {
+            let product = product.map_or_else(|| "2^128 or more".to_string(), |product| product.to_string());
+            let sizes: Vec<_> = axes.iter().map(|axis| format!("{} {}", shorten(&axis.name), axis.size)).collect();
+            let arithmetic = if sizes.is_empty() { product } else { format!("{} = {product}", sizes.join(" x ")) };
             let allowed = format!("sizes whose product is the world, {world}");
             return Err(Failure::contradiction("axes", arithmetic, allowed));
         }
@@ -116,24 +121,24 @@ impl Mesh {
     }
 
     /// The ranks that get the same samples as this one, itself among them, ascending. Failures: `rank`; `axes` where
-    /// there are more than the widest window.
+    /// there are more than the widest window; `out-of-memory`.
     pub fn peers(&self, rank: u32) -> Result<Vec<u32>, Failure> {
         let mut coordinates = self.coordinates(rank)?;
         let count = self.world / self.data_world();
         if count > MAX_WINDOW {
             return Err(Failure::out_of_range("axes", format!("{count} peers"), format!("up to {MAX_WINDOW} at once")));
         }
-        (0..count)
-            .map(|peer| {
-                let mut rest = peer;
-                for (axis, coordinate) in self.axes.iter().zip(&mut coordinates).rev() {
-                    if axis.role == Role::Repeat {
-                        *coordinate = rest % axis.size;
-                        rest /= axis.size;
-                    }
+        let mut peers = collect("axes", count as usize, 0..count)?;
+        for peer in &mut peers {
+            let mut rest = *peer;
+            for (axis, coordinate) in self.axes.iter().zip(&mut coordinates).rev() {
+                if axis.role == Role::Repeat {
+                    *coordinate = rest % axis.size;
+                    rest /= axis.size;
                 }
-                self.rank_at(&coordinates)
-            })
-            .collect()
+            }
+            *peer = self.rank_at(&coordinates)?;
+        }
+        Ok(peers)
     }
 }

@@ -5,13 +5,13 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use crate::Failure;
-use crate::memory::collect;
+use crate::memory::{collect, has_headroom};
 
 /// Assigns item i to part `owners[i]`: longest processing time first (Graham 1969), then the best exchange between the
 /// heaviest part and the lightest one for as long as it makes the heaviest lighter. Ties go to the earlier item and to the lower part.
 pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> {
     let order = heaviest_first(weights)?;
-    let mut owners = collect("sizes", weights.len(), weights.iter().map(|_| 0))?;
+    let mut owners = collect("samples", weights.len(), weights.iter().map(|_| 0))?;
     let mut lightest: BinaryHeap<_> =
         collect("world", parts as usize, (0..parts).map(|part| Reverse((0, part))))?.into();
     for &item in &order {
@@ -29,23 +29,29 @@ pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> 
 pub(super) fn heaviest_first(weights: &[u64]) -> Result<Vec<u32>, Failure> {
     // One number that sorts like the pair: weights are below 2^53 together, items below 2^32.
     let mut keys = collect(
-        "sizes",
+        "samples",
         weights.len(),
         (0_u64..).zip(weights).map(|(item, &weight)| u128::from(u64::MAX - weight) << 64 | u128::from(item)),
     )?;
     keys.sort_unstable();
-    collect("sizes", keys.len(), keys.iter().map(|&key| key as u32))
+    collect("samples", keys.len(), keys.iter().map(|&key| key as u32))
 }
 
 /// Exchanges between the heaviest and the lightest part.
 fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Result<(), Failure> {
     // The items of every part, heaviest first, as runs of one list.
     let mut loads = collect("world", parts as usize, (0..parts).map(|_| 0_u64))?;
-    let mut members: Vec<Vec<u32>> = collect("world", parts as usize, (0..parts).map(|_| Vec::new()))?;
+    let mut counts = collect("world", parts as usize, (0..parts).map(|_| 0_usize))?;
+    for &owner in owners.iter() {
+        counts[owner as usize] += 1;
+    }
+    let mut members: Vec<Vec<u32>> = collect("world", parts as usize, [])?;
+    for count in counts {
+        members.push(collect("samples", count, [])?);
+    }
     for &item in order {
         let part = owners[item as usize] as usize;
         loads[part] += weights[item as usize];
-        members[part].try_reserve(1).map_err(|_| Failure::out_of_memory("sizes", weights.len(), "fewer shards"))?;
         members[part].push(item);
     }
     // Every exchange makes the heaviest part lighter; the bound is for those that do so by little.
@@ -63,7 +69,9 @@ fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Re
             members[from].retain(|&other| other != item);
             let at = members[to]
                 .partition_point(|&other| (Reverse(weights[other as usize]), other) < (Reverse(weight), item));
-            members[to].try_reserve(1).map_err(|_| Failure::out_of_memory("sizes", weights.len(), "fewer shards"))?;
+            if members[to].try_reserve(1).is_err() || !has_headroom() {
+                return Err(Failure::out_of_memory("samples", weights.len(), "fewer shards"));
+            }
             members[to].insert(at, item);
         }
     }

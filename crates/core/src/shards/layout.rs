@@ -11,7 +11,7 @@ pub(crate) struct Shards {
 }
 
 impl Shards {
-    /// Shards of these sizes, in samples; empty ones are allowed. Failures: `sizes` (more than 2^32 - 1 shards, or more
+    /// Shards of these sizes, in samples; empty ones are allowed. Failures: `sizes` (more than 2^32 - 2 shards, or more
     /// than 2^53 - 1 samples), `out-of-memory`.
     pub(crate) fn new(sizes: &[u64]) -> Result<Self, Failure> {
         total(sizes, "sizes")?;
@@ -56,10 +56,9 @@ pub(super) fn total(sizes: &[u64], field: &'static str) -> Result<u64, Failure> 
     if sizes.len() >= u32::MAX as usize {
         return Err(Failure::out_of_range(field, format!("{} shards", sizes.len()), format!("up to {}", u32::MAX - 1)));
     }
-    let total = sizes.iter().fold(0_u64, |total, &size| total.saturating_add(size));
-    if total > MAX_EXACT {
-        let value = if total == u64::MAX { "2^64 or more together".into() } else { format!("{total} together") };
-        return Err(Failure::out_of_range(field, value, format!("0 to {MAX_EXACT} together")));
+    let total: u128 = sizes.iter().copied().map(u128::from).sum();
+    if total > MAX_EXACT.into() {
+        return Err(Failure::out_of_range(field, format!("{total} together"), format!("0 to {MAX_EXACT} together")));
     }
-    Ok(total)
+    Ok(total as u64)
 }

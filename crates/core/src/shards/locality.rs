@@ -7,7 +7,7 @@ use core::cmp::Reverse;
 
 use super::balance::heaviest_first;
 use crate::Failure;
-use crate::memory::collect;
+use crate::memory::{collect, has_headroom};
 
 /// Where shards are stored and where ranks run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Locality {
     pub(super) fn assign(&self, weights: &[u64], shards: &[u32], world: u32) -> Result<Vec<u32>, Failure> {
         let total: u64 = weights.iter().sum();
         let bound = u128::from(total) * (1_000 + u128::from(self.tolerance));
-        let mut owners = collect("sizes", shards.len(), shards.iter().map(|_| 0))?;
+        let mut owners = collect("samples", shards.len(), shards.iter().map(|_| 0))?;
         let mut loads = Loads::new(&self.rank_nodes)?;
         for item in heaviest_first(weights)? {
             let (shard, weight) = (shards[item as usize], weights[item as usize]);
@@ -68,7 +68,7 @@ impl Locality {
             let local = local.filter(|(load, _)| u128::from(load + weight) * 1_000 * u128::from(world) <= bound);
             let Some((_, rank)) = local.or_else(|| loads.lightest()) else { break };
             owners[item as usize] = rank;
-            loads.add(rank, weight);
+            loads.add(rank, weight)?;
         }
         Ok(owners)
     }
@@ -98,18 +98,19 @@ impl<'a> Loads<'a> {
         let loads = collect("rank-nodes", nodes.len(), nodes.iter().map(|_| 0))?;
         let mut all = Self { loads, nodes, known, of_node, of_all: Heap::new() };
         for rank in 0..nodes.len() as u32 {
-            all.add(rank, 0);
+            all.add(rank, 0)?;
         }
         Ok(all)
     }
 
-    fn add(&mut self, rank: u32, weight: u64) {
+    fn add(&mut self, rank: u32, weight: u64) -> Result<(), Failure> {
         let load = &mut self.loads[rank as usize];
         *load += weight;
-        self.of_all.push(Reverse((*load, rank)));
+        push(&mut self.of_all, *load, rank)?;
         if let Ok(node) = self.known.binary_search(&self.nodes[rank as usize]) {
-            self.of_node[node].push(Reverse((*load, rank)));
+            push(&mut self.of_node[node], *load, rank)?;
         }
+        Ok(())
     }
 
     fn lightest(&mut self) -> Option<(u64, u32)> {
@@ -120,6 +121,14 @@ impl<'a> Loads<'a> {
         let node = self.known.binary_search(&node).ok()?;
         lightest(&mut self.of_node[node], &self.loads)
     }
+}
+
+fn push(heap: &mut Heap, load: u64, rank: u32) -> Result<(), Failure> {
+    if heap.len() == heap.capacity() && (heap.try_reserve(1).is_err() || !has_headroom()) {
+        return Err(Failure::out_of_memory("rank-nodes", heap.len(), "fewer shards or ranks"));
+    }
+    heap.push(Reverse((load, rank)));
+    Ok(())
 }
 
 fn lightest(heap: &mut Heap, loads: &[u64]) -> Option<(u64, u32)> {

@@ -88,12 +88,16 @@ impl PlanConfig {
     }
 
     fn check(&self) -> Result<(), Failure> {
-        let readers = u64::from(self.world) * u64::from(self.workers);
-        for (field, value) in [("world", self.world), ("workers", self.workers)] {
-            if value == 0 || readers > MAX_READERS {
-                let allowed = format!("1 or more, and up to {MAX_READERS} readers in all");
-                return Err(Failure::out_of_range(field, value, allowed));
-            }
+        if self.world == 0 || self.world > MAX_READERS {
+            return Err(Failure::out_of_range("world", self.world, format!("1 to {MAX_READERS}")));
+        }
+        let most = MAX_READERS / self.world;
+        if self.workers == 0 || self.workers > most {
+            return Err(Failure::out_of_range(
+                "workers",
+                self.workers,
+                format!("1 to {most}, as world={}", self.world),
+            ));
         }
         total(&self.samples, "samples")?;
         if !self.bytes.is_empty() || self.weight == Weight::Bytes {
@@ -121,7 +125,7 @@ impl PlanConfig {
 }
 
 /// The most readers of a plan.
-const MAX_READERS: u64 = 1 << 22;
+const MAX_READERS: u32 = 1 << 22;
 
 /// Whole shards, given to every worker of every rank, for one epoch.
 pub struct Plan {

@@ -2,7 +2,8 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::memory::collect;
-use crate::{Failure, MAX_EXACT, MAX_WINDOW, Order, OrderId};
+use crate::sampler::check_run;
+use crate::{Failure, MAX_EXACT, Order, OrderId};
 
 /// Chunks that are read without end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,20 +50,15 @@ impl Stream {
         if order == OrderId::Sharded {
             return Err(Failure::contradiction("order", order.name(), "an order of single chunks"));
         }
-        order.check(chunks, seed)?;
+        order.check(chunks, seed).map_err(of_chunks)?;
         Ok(Self { config, order: None })
     }
 
     /// This reader's chunks number `start` to `start + count - 1`, each cycle in its own order. Failures: `start`, `count`.
     pub fn chunks(&mut self, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         let StreamConfig { chunks, reader, readers, .. } = self.config;
-        let most = (MAX_EXACT - u64::from(reader)) / u64::from(readers);
-        if start > most {
-            return Err(Failure::out_of_range("start", start, format!("0 to {most}")));
-        }
-        if u64::from(count) > u64::from(MAX_WINDOW).min(most - start) {
-            return Err(Failure::out_of_range("count", count, format!("0 to {MAX_WINDOW}")));
-        }
+        // Places end at 2^53 - 1.
+        check_run(start, count, (MAX_EXACT - u64::from(reader)) / u64::from(readers) + 1)?;
         let mut out = collect("count", count as usize, [])?;
         for i in start..start + u64::from(count) {
             let place = u64::from(reader) + i * u64::from(readers);
@@ -82,9 +78,14 @@ impl Stream {
         }
         let StreamConfig { chunks, order, seed, epoch, .. } = self.config;
         self.order = None;
-        let order = Order::new(order, chunks, seed, epoch.wrapping_add(cycle))?;
+        let order = Order::new(order, chunks, seed, epoch.wrapping_add(cycle)).map_err(of_chunks)?;
         let chunk = order.sample(position);
         self.order = Some((cycle, order));
         Ok(chunk)
     }
+}
+
+/// What an order calls samples are chunks here.
+fn of_chunks(failure: Failure) -> Failure {
+    Failure { field: if failure.field == "samples" { "chunks" } else { failure.field }, ..failure }
 }

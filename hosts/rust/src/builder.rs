@@ -1,7 +1,7 @@
 use crate::{Config, Error, Layout, Remainder, Sampler};
 
-/// What a new [`Sampler`] is to be; see [`Sampler::builder`]. `Builder::from` begins with a whole [`Config`], such as
-/// that of another sampler.
+/// What a new [`Sampler`] is to be; see [`Sampler::builder`] and [`Sampler::sharded`]. `Builder::from` begins with a
+/// whole [`Config`], such as that of another sampler.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {
@@ -10,10 +10,6 @@ pub struct Builder {
 }
 
 impl Builder {
-    pub(crate) fn new(samples: u64) -> Self {
-        Config::new(samples).into()
-    }
-
     /// The seed of the order; 0 unless set. Range: any; with the order `dotnet`, -2^31 to 2^31 - 1.
     pub fn seed(mut self, seed: i64) -> Self {
         self.config.seed = seed;
@@ -67,7 +63,8 @@ impl Builder {
     /// Checks the configuration and makes the sampler: microseconds, but for the first one in a process, which
     /// compiles the component.
     /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`samples`, `seed`, `rank`, `world`, `memory-limit`),
-    /// [`UnknownName`](crate::FailureKind::UnknownName) (`order`).
+    /// [`UnknownName`](crate::FailureKind::UnknownName) (`order`); of [`Sampler::sharded`] also out of range (`sizes`,
+    /// `lanes`, `window`), [`Contradiction`](crate::FailureKind::Contradiction) (`samples`, `order`), out of memory.
     pub fn build(self) -> Result<Sampler, Error> {
         Sampler::build(self.config, self.memory_limit)
     }

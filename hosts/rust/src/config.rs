@@ -1,8 +1,6 @@
-use std::fmt;
-use std::str::FromStr;
-
-use crate::Failure;
+use crate::Sharding;
 use crate::engine::{sampling, types};
+use crate::named::named;
 
 /// What happens where `world` does not divide the samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -26,55 +24,8 @@ pub enum Layout {
     Contiguous,
 }
 
-/// Gives an enum of the interface its names, and the way back from a name.
-macro_rules! named {
-    ($type:ident, $field:literal, { $($variant:ident = $name:literal),* }) => {
-        impl $type {
-            /// Every choice.
-            pub const ALL: &[Self] = &[$(Self::$variant),*];
-
-            /// The name of the choice, the same in every language.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name),* }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = Failure;
-
-            /// The choice of a name. An unknown name is a failure that lists the known ones.
-            fn from_str(name: &str) -> Result<Self, Failure> {
-                let known = || [$($name),*].join(", ");
-                Self::ALL
-                    .iter()
-                    .copied()
-                    .find(|choice| choice.name() == name)
-                    .ok_or_else(|| Failure::unknown_name($field, name, known()))
-            }
-        }
-
-        impl From<$type> for types::$type {
-            fn from(choice: $type) -> Self {
-                match choice { $($type::$variant => Self::$variant),* }
-            }
-        }
-
-        impl From<types::$type> for $type {
-            fn from(choice: types::$type) -> Self {
-                match choice { $(types::$type::$variant => Self::$variant),* }
-            }
-        }
-    };
-}
-
-named!(Remainder, "remainder", { Drop = "drop", Pad = "pad", Uneven = "uneven" });
-named!(Layout, "layout", { Strided = "strided", Contiguous = "contiguous" });
+named!(Remainder in types, "remainder", { Drop = "drop", Pad = "pad", Uneven = "uneven" });
+named!(Layout in types, "layout", { Strided = "strided", Contiguous = "contiguous" });
 
 /// Everything that decides a deal: the same configuration gives the same numbers, everywhere and for ever.
 /// [`Sampler::config`](crate::Sampler::config) says it; [`Builder::from`](crate::Builder) makes a sampler of it.
@@ -87,7 +38,7 @@ pub struct Config {
     pub seed: i64,
     /// Number of the epoch. Range: any. A new epoch is a new order.
     pub epoch: u64,
-    /// Name of the order, one of [`orders`](crate::orders).
+    /// Name of the order, one of [`orders`](crate::orders), or `sharded`.
     pub order: String,
     /// Which of the data-parallel readers this is. Range: 0 to `world` - 1.
     pub rank: u32,
@@ -97,6 +48,8 @@ pub struct Config {
     pub remainder: Remainder,
     /// Which positions belong to a rank.
     pub layout: Layout,
+    /// The shards, with the order `sharded`, and only with it.
+    pub sharding: Option<Sharding>,
 }
 
 impl Config {
@@ -110,20 +63,20 @@ impl Config {
             world: 1,
             remainder: Remainder::default(),
             layout: Layout::default(),
+            sharding: None,
         }
+    }
+
+    /// What the component says of a sampler, with the sharding that it was given.
+    pub(crate) fn of(config: sampling::Config, sharding: Option<Sharding>) -> Self {
+        let sampling::Config { samples, seed, epoch, order, rank, world, remainder, layout } = config;
+        Self { samples, seed, epoch, order, rank, world, remainder: remainder.into(), layout: layout.into(), sharding }
     }
 }
 
 impl From<Config> for sampling::Config {
     fn from(config: Config) -> Self {
-        let Config { samples, seed, epoch, order, rank, world, remainder, layout } = config;
-        Self { samples, seed, epoch, order, rank, world, remainder: remainder.into(), layout: layout.into() }
-    }
-}
-
-impl From<sampling::Config> for Config {
-    fn from(config: sampling::Config) -> Self {
-        let sampling::Config { samples, seed, epoch, order, rank, world, remainder, layout } = config;
+        let Config { samples, seed, epoch, order, rank, world, remainder, layout, sharding: _ } = config;
         Self { samples, seed, epoch, order, rank, world, remainder: remainder.into(), layout: layout.into() }
     }
 }

@@ -1,88 +1,165 @@
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use wasmtime::component::{Component, Linker, ResourceAny};
+use wasmtime::component::{Component, InstancePre, Linker, ResourceAny};
 use wasmtime::{Engine, Store, StoreLimits, StoreLimitsBuilder};
 
-use crate::{Config, EngineError, Error, Failure};
+use crate::{EngineError, Error, Failure};
 
 mod bindings {
-    #![allow(missing_docs, unsafe_code)]
-    wasmtime::component::bindgen!({ path: "wit", world: "samedeal" });
+    pub mod sampling {
+        #![allow(missing_docs, unsafe_code)]
+        wasmtime::component::bindgen!({ path: "wit", world: "samedeal" });
+    }
+    pub mod planning {
+        #![allow(missing_docs, unsafe_code)]
+        wasmtime::component::bindgen!({ path: "wit", world: "planning" });
+    }
 }
-pub(crate) use bindings::exports::samedeal::deal::{sampling, types};
-use bindings::{Samedeal, SamedealPre};
+pub(crate) use bindings::planning::Planning;
+pub(crate) use bindings::planning::exports::samedeal::deal::{shards, types as planning_types};
+pub(crate) use bindings::sampling::Samedeal;
+pub(crate) use bindings::sampling::exports::samedeal::deal::{launch, mesh, sampling, types};
 
-/// The component, as it was built.
-static COMPONENT: &[u8] = include_bytes!("../samedeal.wasm");
-
-/// The least memory limit: what the component begins with, and room for a few windows.
+/// The least memory limit: what a component begins with, and room for a few windows.
 pub(crate) const LEAST_MEMORY: usize = 32 << 20;
 
-/// How many characters of a name are passed on: one more than what a failure shows.
-const LONGEST_NAME: usize = 65;
+/// The most memory that a component can use, whatever its limit.
+pub(crate) const MOST_MEMORY: usize = 2 << 30;
 
-/// Compiled at the first use in a process and kept until it ends.
-fn compiled() -> Result<&'static SamedealPre<StoreLimits>, Error> {
-    static COMPILED: OnceLock<Result<SamedealPre<StoreLimits>, EngineError>> = OnceLock::new();
-    let compile = || {
-        let engine = Engine::default();
-        let component = Component::new(&engine, COMPONENT)?;
-        // The linker stays empty: the component imports nothing.
-        SamedealPre::new(Linker::new(&engine).instantiate_pre(&component)?)
-    };
-    let compiled = COMPILED.get_or_init(|| compile().map_err(|error| EngineError::new(&error)));
-    compiled.as_ref().map_err(|error| Error::Engine(error.clone()))
+/// What a component holds before it is given anything, and needs for everything small after it.
+const RESERVED: usize = 2 << 20;
+
+/// How many characters of a text are passed on: one more than what a failure shows.
+const LONGEST_TEXT: usize = 65;
+
+/// What a component exports, in an instance of its own.
+pub(crate) trait World: Sized + 'static {
+    /// The component is compiled at the first use in a process, and kept until it ends.
+    fn instantiate(limits: StoreLimits) -> Result<(Store<StoreLimits>, Self), Error>;
 }
 
-/// The component with a memory of its own.
-pub(crate) struct Instance {
+macro_rules! world {
+    ($world:ident, $found:path, $file:literal) => {
+        impl World for $world {
+            fn instantiate(limits: StoreLimits) -> Result<(Store<StoreLimits>, Self), Error> {
+                static COMPILED: OnceLock<Result<$found, EngineError>> = OnceLock::new();
+                let compile = || <$found>::new(compile(include_bytes!($file))?);
+                let compiled = COMPILED.get_or_init(|| compile().map_err(|error| EngineError::new(&error)));
+                let compiled = compiled.as_ref().map_err(|error| Error::Engine(error.clone()))?;
+                let mut store = Store::new(compiled.engine(), limits);
+                store.limiter(|limits| limits);
+                // What a call hands out is bounded by the memory of the instance.
+                store.set_hostcall_fuel(usize::MAX);
+                let exports =
+                    compiled.instantiate(&mut store).map_err(|error| Error::Engine(EngineError::new(&error)))?;
+                Ok((store, exports))
+            }
+        }
+    };
+}
+world!(Samedeal, bindings::sampling::SamedealPre<StoreLimits>, "../samedeal.wasm");
+world!(Planning, bindings::planning::PlanningPre<StoreLimits>, "../planning.wasm");
+
+fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<StoreLimits>> {
+    let engine = Engine::default();
+    let component = Component::new(&engine, component)?;
+    // The linker stays empty: a component imports nothing.
+    Linker::new(&engine).instantiate_pre(&component)
+}
+
+/// A component with a memory of its own.
+pub(crate) struct Instance<W> {
     store: Store<StoreLimits>,
-    exports: Samedeal,
+    exports: W,
     /// What stopped it. A component that has trapped must not be entered again.
     stopped: Option<EngineError>,
 }
 
-impl Instance {
+impl<W: World> Instance<W> {
     /// An instance whose memory may grow to `memory_limit` bytes.
     pub(crate) fn new(memory_limit: usize) -> Result<Self, Error> {
         if memory_limit < LEAST_MEMORY {
             let allowed = format!("at least {LEAST_MEMORY} bytes");
             return Err(Failure::out_of_range("memory-limit", memory_limit, allowed).into());
         }
-        let compiled = compiled()?;
-        let limits = StoreLimitsBuilder::new().memory_size(memory_limit).build();
-        let mut store = Store::new(compiled.engine(), limits);
-        store.limiter(|limits| limits);
-        match compiled.instantiate(&mut store) {
-            Ok(exports) => Ok(Self { store, exports, stopped: None }),
-            Err(error) => Err(Error::Engine(EngineError::new(&error))),
-        }
+        let (store, exports) = W::instantiate(StoreLimitsBuilder::new().memory_size(memory_limit).build())?;
+        Ok(Self { store, exports, stopped: None })
     }
 
     /// Calls an export, unless an earlier call stopped the instance.
     pub(crate) fn call<T>(
         &mut self,
-        call: impl FnOnce(&sampling::Guest, &mut Store<StoreLimits>) -> wasmtime::Result<T>,
+        call: impl FnOnce(&W, &mut Store<StoreLimits>) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
         if let Some(cause) = &self.stopped {
             return Err(Error::Engine(cause.repeated()));
         }
-        call(self.exports.samedeal_deal_sampling(), &mut self.store).map_err(|error| {
+        call(&self.exports, &mut self.store).map_err(|error| {
             let error = EngineError::new(&error);
             self.stopped = Some(error.clone());
             Error::Engine(error)
         })
     }
 
-    /// Makes a sampler within the instance.
-    pub(crate) fn sampler(&mut self, mut config: Config) -> Result<ResourceAny, Error> {
-        // No order has a name of this length, a failure shows no more of it, and a text that does not fit into the
-        // memory would stop the component before it can say so.
-        if let Some((end, _)) = config.order.char_indices().nth(LONGEST_NAME) {
-            config.order.truncate(end);
-        }
-        let config = config.into();
-        let made = self.call(|exports, store| exports.sampler().call_constructor(store, &config))?;
-        made.map_err(|failure| Error::Failure(failure.into()))
+    /// Calls an export that can fail by its arguments.
+    pub(crate) fn ask<T, F: Into<Failure>>(
+        &mut self,
+        call: impl FnOnce(&W, &mut Store<StoreLimits>) -> wasmtime::Result<Result<T, F>>,
+    ) -> Result<T, Error> {
+        self.call(call)?.map_err(|failure| Error::Failure(failure.into()))
     }
+}
+
+/// A resource of a component, in an instance of its own. Threads may share it; they take turns.
+pub(crate) struct Object<W> {
+    instance: Mutex<Instance<W>>,
+    resource: ResourceAny,
+}
+
+impl<W: World> Object<W> {
+    pub(crate) fn new<F: Into<Failure>>(
+        memory_limit: usize,
+        make: impl FnOnce(&W, &mut Store<StoreLimits>) -> wasmtime::Result<Result<ResourceAny, F>>,
+    ) -> Result<Self, Error> {
+        let mut instance = Instance::new(memory_limit)?;
+        let resource = instance.ask(make)?;
+        Ok(Self { instance: Mutex::new(instance), resource })
+    }
+
+    /// Calls a method that cannot fail by its arguments.
+    pub(crate) fn call<T>(
+        &self,
+        call: impl FnOnce(&W, &mut Store<StoreLimits>, ResourceAny) -> wasmtime::Result<T>,
+    ) -> Result<T, Error> {
+        // A panic within a call leaves nothing half-done on this side that the next call would see.
+        let mut instance = self.instance.lock().unwrap_or_else(PoisonError::into_inner);
+        instance.call(|exports, store| call(exports, store, self.resource))
+    }
+
+    /// Calls a method that can.
+    pub(crate) fn ask<T, F: Into<Failure>>(
+        &self,
+        call: impl FnOnce(&W, &mut Store<StoreLimits>, ResourceAny) -> wasmtime::Result<Result<T, F>>,
+    ) -> Result<T, Error> {
+        self.call(call)?.map_err(|failure| Error::Failure(failure.into()))
+    }
+}
+
+/// Whether lists of `bytes` bytes, `count` items together, fit into a fresh instance: a list that does not would stop
+/// the component before it can say so.
+pub(crate) fn check_room(memory_limit: usize, field: &str, count: usize, bytes: usize) -> Result<(), Failure> {
+    let room = memory_limit.min(MOST_MEMORY).saturating_sub(RESERVED);
+    if bytes <= room {
+        return Ok(());
+    }
+    Err(Failure::out_of_memory(field, count, format!("what fits into {room} bytes of memory")))
+}
+
+/// Takes off what nobody looks at: no name has so many characters, a failure shows no more of them, and a text that
+/// does not fit into the memory would stop the component before it can say so.
+pub(crate) fn cut(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
+        text.truncate(end);
+    }
+    text
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::engine::types;
+use crate::engine::{planning_types, types};
 
 /// Why a call did not succeed.
 ///
@@ -8,10 +8,10 @@ use crate::engine::types;
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A value was wrong, or there is no memory for what was asked. The sampler still works.
+    /// A value was wrong, or there is no memory for what was asked. The object that was asked still works.
     Failure(Failure),
-    /// The engine itself failed, which no argument can cause: a defect, or a machine out of resources. The sampler
-    /// refuses every later call; build a new one.
+    /// The engine itself failed, which no argument can cause: a defect, or a machine out of resources. The object
+    /// that was asked refuses every later call; build a new one.
     Engine(EngineError),
 }
 
@@ -56,7 +56,7 @@ pub enum FailureKind {
     OutOfRange,
     /// A name is not one of those that this version knows.
     UnknownName,
-    /// There is no memory for what was asked. The same sampler still answers everything that needs less.
+    /// There is no memory for what was asked. The same object still answers everything that needs less.
     OutOfMemory,
     /// A value of the wrong type, where text should be a number. Rust's own types leave no other room for it.
     WrongType,
@@ -87,7 +87,8 @@ pub struct Failure {
     pub kind: FailureKind,
     /// The parameter at fault, by its name in the interface that all languages share, such as `batch-size`.
     pub field: String,
-    /// Its value, in decimal, or the name that was given (cut after 64 characters).
+    /// Its value, in decimal, or the name that was given (cut after 64 characters),
+    /// or the values that contradict each other.
     pub value: String,
     /// What is allowed in its place, for people: a range such as `0 to 9`, or the known names.
     pub allowed: String,
@@ -128,19 +129,26 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-impl From<types::Failure> for Failure {
-    fn from(types::Failure { kind, field, value, allowed }: types::Failure) -> Self {
-        let kind = match kind {
-            types::FailureKind::OutOfRange => FailureKind::OutOfRange,
-            types::FailureKind::UnknownName => FailureKind::UnknownName,
-            types::FailureKind::OutOfMemory => FailureKind::OutOfMemory,
-            types::FailureKind::WrongType => FailureKind::WrongType,
-            types::FailureKind::Missing => FailureKind::Missing,
-            types::FailureKind::Contradiction => FailureKind::Contradiction,
-        };
-        Self { kind, field, value, allowed }
-    }
+macro_rules! from {
+    ($types:ident) => {
+        impl From<$types::Failure> for Failure {
+            fn from($types::Failure { kind, field, value, allowed }: $types::Failure) -> Self {
+                let kind = match kind {
+                    $types::FailureKind::OutOfRange => FailureKind::OutOfRange,
+                    $types::FailureKind::UnknownName => FailureKind::UnknownName,
+                    $types::FailureKind::OutOfMemory => FailureKind::OutOfMemory,
+                    $types::FailureKind::WrongType => FailureKind::WrongType,
+                    $types::FailureKind::Missing => FailureKind::Missing,
+                    $types::FailureKind::Contradiction => FailureKind::Contradiction,
+                };
+                Self { kind, field, value, allowed }
+            }
+        }
+    };
 }
+// The same record, once in each component.
+from!(types);
+from!(planning_types);
 
 /// What the engine said when it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,7 +159,7 @@ pub struct EngineError {
 impl EngineError {
     pub(crate) fn new(error: &wasmtime::Error) -> Self {
         // The alternate form holds the causes as well, in one line.
-        Self { message: format!("the engine failed: {error:#}; build a new sampler") }
+        Self { message: format!("the engine failed: {error:#}; build a new one") }
     }
 
     /// The same, for the calls that come after the one that failed.

@@ -6,14 +6,27 @@ mod engine;
 mod error;
 mod index;
 mod iter;
+mod launch;
+mod mesh;
+mod named;
+mod range;
 mod sampler;
+mod sharded;
+mod shards;
 
 pub use builder::Builder;
 pub use config::{Config, Layout, Place, Remainder};
 pub use error::{EngineError, Error, Failure, FailureKind};
 pub use index::Index;
 pub use iter::{Batches, Indices};
+pub use launch::{Detection, detect_rank, detect_rank_in, rank_variables};
+pub use mesh::{Axis, Mesh, Role};
 pub use sampler::Sampler;
+pub use sharded::{Round, ShardPlace, Sharding, Span};
+pub use shards::{
+    Balance, ChunkStream, ChunkStreamBuilder, Chunks, Load, Locality, Overlap, PlanBuilder, PlanConfig, Policy,
+    ShardPlan, Steps, Tier, Verification, Weight, verify_runs, verify_shards,
+};
 
 /// The version of this crate, and so of the component within it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -21,7 +34,9 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What runs the component: `wasmtime` and its version.
 pub const ENGINE: &str = env!("SAMEDEAL_ENGINE");
 
-/// The names of the orders that this version knows, the default (`feistel`) first. Errors: the engine's alone.
+/// The names of the orders that this version knows, the default (`feistel`) first; without `sharded`, which takes more
+/// than a name ([`Sampler::sharded`]). Errors: the engine's alone.
 pub fn orders() -> Result<Vec<String>, Error> {
-    engine::Instance::new(engine::LEAST_MEMORY)?.call(|exports, store| exports.call_orders(store))
+    let call = |exports: &engine::Samedeal, store: &mut _| exports.samedeal_deal_sampling().call_orders(store);
+    engine::Instance::new(engine::LEAST_MEMORY)?.call(call)
 }

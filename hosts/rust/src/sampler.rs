@@ -1,11 +1,11 @@
-use std::ops::{Bound, RangeBounds};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ops::RangeBounds;
 
 use wasmtime::component::ResourceAny;
 use wasmtime::{Store, StoreLimits};
 
-use crate::engine::{Instance, sampling, types};
-use crate::{Batches, Builder, Config, Error, Failure, Index, Indices, Place};
+use crate::engine::{Object, Samedeal, check_room, cut, sampling, types};
+use crate::range::{read, run};
+use crate::{Batches, Builder, Config, Error, Index, Indices, Place, Sharding};
 
 /// The samples of one rank in one epoch.
 ///
@@ -13,8 +13,7 @@ use crate::{Batches, Builder, Config, Error, Failure, Index, Indices, Place};
 /// a sampler; they take turns. The borrow checker sees to it that no iterator outlives its epoch. Orders that need a
 /// table build it at the first call that asks for an index.
 pub struct Sampler {
-    instance: Mutex<Instance>,
-    sampler: ResourceAny,
+    sampler: Object<Samedeal>,
     known: Known,
 }
 
@@ -29,12 +28,13 @@ struct Known {
 }
 
 impl Known {
-    fn ask(instance: &mut Instance, sampler: ResourceAny) -> Result<Self, Error> {
-        instance.call(|exports, store| {
+    fn ask(sampler: &Object<Samedeal>, sharding: Option<Sharding>) -> Result<Self, Error> {
+        sampler.call(|exports, store, sampler| {
+            let exports = exports.samedeal_deal_sampling();
             let max_window = exports.call_max_window(&mut *store)?;
             let methods = exports.sampler();
             Ok(Self {
-                config: methods.call_config(&mut *store, sampler)?.into(),
+                config: Config::of(methods.call_config(&mut *store, sampler)?, sharding),
                 num_samples: methods.call_num_samples(&mut *store, sampler)?,
                 num_padding: methods.call_num_padding(&mut *store, sampler)?,
                 num_positions: methods.call_num_positions(&mut *store, sampler)?,
@@ -54,14 +54,28 @@ impl Sampler {
 
     /// Everything that can be chosen, such as seed, rank and world.
     pub fn builder(samples: u64) -> Builder {
-        Builder::new(samples)
+        Config::new(samples).into()
     }
 
-    pub(crate) fn build(config: Config, memory_limit: usize) -> Result<Self, Error> {
-        let mut instance = Instance::new(memory_limit)?;
-        let sampler = instance.sampler(config)?;
-        let known = Known::ask(&mut instance, sampler)?;
-        Ok(Self { instance: Mutex::new(instance), sampler, known })
+    pub(crate) fn build(mut config: Config, memory_limit: usize) -> Result<Self, Error> {
+        config.order = cut(config.order);
+        let sharding = config.sharding.take();
+        let config = config.into();
+        let sampler = match &sharding {
+            None => Object::new(memory_limit, |exports: &Samedeal, store| {
+                exports.samedeal_deal_sampling().sampler().call_constructor(store, &config)
+            })?,
+            Some(sharding) => {
+                let count = sharding.sizes.len();
+                check_room(memory_limit, "sizes", count, 8 * count)?;
+                let sharding = sharding.into();
+                Object::new(memory_limit, |exports: &Samedeal, store| {
+                    exports.samedeal_deal_sampling().sampler().call_sharded(store, &config, &sharding)
+                })?
+            }
+        };
+        let known = Known::ask(&sampler, sharding)?;
+        Ok(Self { sampler, known })
     }
 
     /// The configuration as it stands, with the current epoch and rank.
@@ -112,27 +126,18 @@ impl Sampler {
     /// Errors: out of range (`start` above [`num_samples`](Self::num_samples); `count` above
     /// [`max_window`](Self::max_window) or past the end; `samples` above 2^32 when read as `u32`), out of memory.
     pub fn window<I: Index>(&self, start: u64, count: u32) -> Result<Vec<I>, Error> {
-        let mut instance = self.lock();
-        let read = instance.call(|exports, store| I::indices(exports, store, self.sampler, start, count))?;
-        Ok(read.map_err(Failure::from)?)
+        let read = |exports: &Samedeal, store: &mut _, sampler| {
+            I::indices(exports.samedeal_deal_sampling(), store, sampler, start, count)
+        };
+        self.sampler.ask(read)
     }
 
     /// This rank's samples in a range of any length, such as `..` for all of them.
     /// Errors: out of range (`start`, `count` where the range ends after [`num_samples`](Self::num_samples), `samples`
     /// above 2^32 when read as `u32`), out of memory.
     pub fn indices<I: Index>(&self, range: impl RangeBounds<u64>) -> Result<Vec<I>, Error> {
-        let (start, count) = self.run(range)?;
-        let mut out = Vec::new();
-        if count <= u64::from(self.known.max_window) {
-            return self.window(start, count as u32);
-        }
-        let reserved = usize::try_from(count).ok().and_then(|count| out.try_reserve_exact(count).ok());
-        reserved.ok_or_else(|| Failure::out_of_memory("count", count, "a shorter range, or the iterator"))?;
-        while (out.len() as u64) < count {
-            let rest = (count - out.len() as u64).min(self.known.max_window.into());
-            out.extend(self.window::<I>(start + out.len() as u64, rest as u32)?);
-        }
-        Ok(out)
+        let run = run(range, self.num_samples())?;
+        read(run, self.known.max_window, |start, count| self.window(start, count))
     }
 
     /// Iterates over all of this rank's samples, without ever holding more than a window of them.
@@ -151,10 +156,10 @@ impl Sampler {
     /// [`max_window`](Self::max_window) samples; `batch` at or above [`num_batches`](Self::num_batches); `samples`
     /// above 2^32 when read as `u32`), out of memory.
     pub fn batch<I: Index>(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<I>, Error> {
-        let mut instance = self.lock();
-        let read =
-            instance.call(|exports, store| I::batch(exports, store, self.sampler, batch, batch_size, drop_last))?;
-        Ok(read.map_err(Failure::from)?)
+        let read = |exports: &Samedeal, store: &mut _, sampler| {
+            I::batch(exports.samedeal_deal_sampling(), store, sampler, batch, batch_size, drop_last)
+        };
+        self.sampler.ask(read)
     }
 
     /// Iterates over the batches of this rank. Errors: out of range (`batch-size` is 0; `batch-size` where a batch
@@ -202,34 +207,8 @@ impl Sampler {
     }
 
     fn refresh(&mut self) -> Result<(), Error> {
-        let instance = self.instance.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.known = Known::ask(instance, self.sampler)?;
+        self.known = Known::ask(&self.sampler, self.known.config.sharding.take())?;
         Ok(())
-    }
-
-    /// A range as its first number and its length, within this rank's samples.
-    fn run(&self, range: impl RangeBounds<u64>) -> Result<(u64, u64), Failure> {
-        let most = self.num_samples();
-        // A bound beyond the largest number is out of range all the same.
-        let after = |bound: u64| bound.saturating_add(1);
-        let start = match range.start_bound() {
-            Bound::Included(&start) => start,
-            Bound::Excluded(&start) => after(start),
-            Bound::Unbounded => 0,
-        };
-        let end = match range.end_bound() {
-            Bound::Included(&end) => after(end),
-            Bound::Excluded(&end) => end,
-            Bound::Unbounded => most.max(start),
-        };
-        if start > most {
-            return Err(Failure::out_of_range("start", start, format!("0 to {most}")));
-        }
-        let count = i128::from(end) - i128::from(start);
-        if count < 0 || end > most {
-            return Err(Failure::out_of_range("count", count, format!("0 to {} from {start}", most - start)));
-        }
-        Ok((start, end - start))
     }
 
     /// Calls a method that cannot fail by its arguments.
@@ -237,11 +216,11 @@ impl Sampler {
         &self,
         call: impl FnOnce(&sampling::GuestSampler<'_>, &mut Store<StoreLimits>, ResourceAny) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
-        self.lock().call(|exports, store| call(&exports.sampler(), store, self.sampler))
+        self.sampler.call(|exports, store, sampler| call(&exports.samedeal_deal_sampling().sampler(), store, sampler))
     }
 
     /// Calls a method that can.
-    fn ask<T>(
+    pub(crate) fn ask<T>(
         &self,
         call: impl FnOnce(
             &sampling::GuestSampler<'_>,
@@ -249,12 +228,7 @@ impl Sampler {
             ResourceAny,
         ) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {
-        Ok(self.call(call)?.map_err(Failure::from)?)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Instance> {
-        // A panic within a call leaves nothing half-done on this side that the next call would see.
-        self.instance.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sampler.ask(|exports, store, sampler| call(&exports.samedeal_deal_sampling().sampler(), store, sampler))
     }
 }
 
@@ -284,7 +258,7 @@ mod tests {
         assert!(matches!(broken, Err(Error::Engine(error)) if error.to_string().contains("a trap")));
         let refused = sampler.window::<u64>(0, 1).unwrap_err();
         assert!(refused.failure().is_none());
-        assert!(refused.to_string().contains("refused") && refused.to_string().contains("build a new sampler"));
+        assert!(refused.to_string().contains("refused") && refused.to_string().contains("build a new one"));
         assert_eq!(sampler.num_samples(), 10);
     }
 }

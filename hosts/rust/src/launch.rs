@@ -1,0 +1,83 @@
+use crate::Error;
+use crate::engine::{Instance, LEAST_MEMORY, Samedeal, cut, launch};
+
+/// Which rank a process is; see [`detect_rank`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Detection {
+    /// Which process of the job this is.
+    pub rank: u32,
+    /// How many there are.
+    pub world: u32,
+    /// Which process of its node it is, where that was said.
+    pub local_rank: Option<u32>,
+    /// How many there are on its node, where that was said.
+    pub local_world: Option<u32>,
+    /// Whose word it is: `explicit`, `torchrun`, `Open MPI`, `MVAPICH`, `PMI`, `Slurm`, or `none` where nothing is set:
+    /// rank 0 of 1.
+    pub launcher: String,
+    /// What was used, as `NAME=value`.
+    pub used: Vec<String>,
+    /// What other variables say that does not agree, in words. It was not used.
+    pub warnings: Vec<String>,
+}
+
+impl From<launch::Detection> for Detection {
+    fn from(detection: launch::Detection) -> Self {
+        let launch::Detection { rank, world, local_rank, local_world, launcher, used, warnings } = detection;
+        Self { rank, world, local_rank, local_world, launcher, used, warnings }
+    }
+}
+
+/// The rank and the world of this process, from the variables that launchers set. Explicit values win; then the first of
+/// torchrun, Open MPI, MVAPICH, PMI and Slurm whose rank is set. `LOCAL_RANK` counts only where `WORLD_SIZE` equals
+/// `LOCAL_WORLD_SIZE`, since it is a number within one node.
+///
+/// Errors name the variable: [`WrongType`](crate::FailureKind::WrongType) (no number), out of range (too large, or a rank
+/// that is not below its world), [`Missing`](crate::FailureKind::Missing) (a rank without a world, a world without a rank,
+/// `LOCAL_RANK` alone).
+///
+/// ```
+/// let found = samedeal::detect_rank(Some(3), Some(8))?;
+/// assert_eq!((found.rank, found.world, found.launcher.as_str()), (3, 8, "explicit"));
+/// let sampler = samedeal::Sampler::builder(50_000).rank(found.rank).world(found.world).build()?;
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+pub fn detect_rank(rank: Option<u32>, world: Option<u32>) -> Result<Detection, Error> {
+    let text = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+    detect(text, rank, world)
+}
+
+/// The same from variables that are given, of which the last one of a name counts. Errors: as [`detect_rank`].
+///
+/// ```
+/// let error = samedeal::detect_rank_in([("LOCAL_RANK", "3")], None, None).unwrap_err();
+/// assert!(error.to_string().starts_with("RANK is missing; needed: RANK and WORLD_SIZE; LOCAL_RANK=3 counts within"));
+/// let found = samedeal::detect_rank_in([("RANK", "11"), ("WORLD_SIZE", "16"), ("LOCAL_RANK", "3")], None, None)?;
+/// assert_eq!((found.rank, found.world, found.local_rank), (11, 16, Some(3)));
+/// assert_eq!(found.used, ["RANK=11", "WORLD_SIZE=16"]);
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+pub fn detect_rank_in<N: AsRef<str>, V: AsRef<str>>(
+    environment: impl IntoIterator<Item = (N, V)>,
+    rank: Option<u32>,
+    world: Option<u32>,
+) -> Result<Detection, Error> {
+    let environment: Vec<_> = environment.into_iter().collect();
+    let found = |name: &str| environment.iter().rev().find(|(other, _)| other.as_ref() == name);
+    detect(|name| found(name).map(|(_, value)| value.as_ref().to_owned()), rank, world)
+}
+
+/// The names of all variables that [`detect_rank`] looks at. Errors: the engine's alone.
+pub fn rank_variables() -> Result<Vec<String>, Error> {
+    Instance::new(LEAST_MEMORY)?.call(|exports: &Samedeal, store| exports.samedeal_deal_launch().call_variables(store))
+}
+
+fn detect(text: impl Fn(&str) -> Option<String>, rank: Option<u32>, world: Option<u32>) -> Result<Detection, Error> {
+    let mut instance = Instance::<Samedeal>::new(LEAST_MEMORY)?;
+    let names = instance.call(|exports, store| exports.samedeal_deal_launch().call_variables(store))?;
+    let environment: Vec<_> = names.into_iter().filter_map(|name| text(&name).map(|text| (name, cut(text)))).collect();
+    let found =
+        instance.ask(|exports, store| exports.samedeal_deal_launch().call_detect(store, &environment, rank, world))?;
+    Ok(found.into())
+}

@@ -1,0 +1,149 @@
+use wasmtime::component::ResourceAny;
+use wasmtime::{Store, StoreLimits};
+
+use crate::engine::{LEAST_MEMORY, Object, Samedeal, check_room, cut, mesh, types};
+use crate::named::named;
+use crate::{Error, Failure};
+
+/// The most axes of a mesh.
+const MOST_AXES: usize = 64;
+
+/// What an axis of a mesh does with the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Ranks along the axis get different samples: data parallelism, replicated or sharded.
+    Divide,
+    /// Ranks along the axis get the same samples: tensor, context and pipeline parallelism.
+    Repeat,
+}
+named!(Role in mesh, "role", { Divide = "divide", Repeat = "repeat" });
+
+/// One axis of a [`Mesh`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Axis {
+    /// Its name, such as `dp`; each name once.
+    pub name: String,
+    /// How many ranks lie along it, at least 1.
+    pub size: u32,
+    /// What it does with the data.
+    pub role: Role,
+}
+
+impl Axis {
+    /// An axis along which ranks get different samples.
+    pub fn divide(name: impl Into<String>, size: u32) -> Self {
+        Self { name: name.into(), size, role: Role::Divide }
+    }
+
+    /// An axis along which ranks get the same samples.
+    pub fn repeat(name: impl Into<String>, size: u32) -> Self {
+        Self { name: name.into(), size, role: Role::Repeat }
+    }
+}
+
+/// From the rank of a process to its share of the data, where not every rank reads different data: all ranks of a job as
+/// a grid, the last axis counting fastest (row-major, as torch's `init_device_mesh`).
+///
+/// ```
+/// use samedeal::{Axis, Mesh, Sampler};
+///
+/// // Two copies of a model that is cut into four: 8 ranks, of which 0 to 3 read the same samples.
+/// let mesh = Mesh::new(8, [Axis::divide("dp", 2), Axis::repeat("tp", 4)])?;
+/// assert_eq!((mesh.data_rank(5)?, mesh.data_world()), (1, 2));
+/// assert_eq!(mesh.coordinates(5)?, [1, 1]);
+/// assert_eq!(mesh.peers(5)?, [4, 5, 6, 7]);
+/// let sampler = Sampler::builder(50_000).rank(mesh.data_rank(5)?).world(mesh.data_world()).build()?;
+/// assert_eq!(sampler.num_samples(), 25_000);
+///
+/// let error = Mesh::new(8, [Axis::divide("dp", 2), Axis::repeat("tp", 2)]).unwrap_err();
+/// assert_eq!(error.to_string(), "axes is dp 2 x tp 2 = 4; allowed: sizes whose product is the world, 8");
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+pub struct Mesh {
+    mesh: Object<Samedeal>,
+    world: u32,
+    axes: Vec<Axis>,
+    data_world: u32,
+}
+
+impl Mesh {
+    /// A mesh of `world` ranks, with up to 64 axes, the slowest first. Errors: out of range (`world` or a size is 0, more
+    /// axes), [`Contradiction`](crate::FailureKind::Contradiction) (`axes`: the product of the sizes is not `world`, or two
+    /// axes have one name).
+    pub fn new(world: u32, axes: impl IntoIterator<Item = Axis>) -> Result<Self, Error> {
+        // One more than are allowed is enough to know.
+        let axes: Vec<_> = axes.into_iter().take(MOST_AXES + 1).collect();
+        if axes.len() > MOST_AXES {
+            return Err(
+                Failure::out_of_range("axes", format!("more than {MOST_AXES}"), format!("up to {MOST_AXES}")).into()
+            );
+        }
+        let passed = axes.iter().cloned().map(|Axis { name, size, role }| mesh::Axis {
+            name: cut(name),
+            size,
+            role: role.into(),
+        });
+        let passed: Vec<_> = passed.collect();
+        let mesh = Object::new(LEAST_MEMORY, |exports: &Samedeal, store| {
+            exports.samedeal_deal_mesh().mesh().call_constructor(store, world, &passed)
+        })?;
+        let data_world =
+            mesh.call(|exports, store, mesh| exports.samedeal_deal_mesh().mesh().call_data_world(store, mesh))?;
+        Ok(Self { mesh, world, axes, data_world })
+    }
+
+    /// How many ranks there are.
+    pub fn world(&self) -> u32 {
+        self.world
+    }
+
+    /// The axes, the slowest first.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// How many ranks get different samples: the product of the dividing axes. The `world` of a sampler.
+    pub fn data_world(&self) -> u32 {
+        self.data_world
+    }
+
+    /// Which of the [`data_world`](Self::data_world) readers a rank is. The `rank` of a sampler. Errors: out of range
+    /// (`rank`).
+    pub fn data_rank(&self, rank: u32) -> Result<u32, Error> {
+        self.ask(|methods, store, mesh| methods.call_data_rank(store, mesh, rank))
+    }
+
+    /// Where a rank stands along each axis. Errors: out of range (`rank`).
+    pub fn coordinates(&self, rank: u32) -> Result<Vec<u32>, Error> {
+        self.ask(|methods, store, mesh| methods.call_coordinates(store, mesh, rank))
+    }
+
+    /// The rank at a place of the grid, one coordinate for each axis. Errors: out of range (`coordinates`).
+    pub fn rank_at(&self, coordinates: &[u32]) -> Result<u32, Error> {
+        check_room(LEAST_MEMORY / 2, "coordinates", coordinates.len(), size_of_val(coordinates))?;
+        self.ask(|methods, store, mesh| methods.call_rank_at(store, mesh, coordinates))
+    }
+
+    /// The ranks that get the same samples as `rank`, itself among them, ascending. Errors: out of range (`rank`; `axes`
+    /// where there are more than 2^20 of them).
+    pub fn peers(&self, rank: u32) -> Result<Vec<u32>, Error> {
+        self.ask(|methods, store, mesh| methods.call_peers(store, mesh, rank))
+    }
+
+    fn ask<T>(
+        &self,
+        call: impl FnOnce(
+            &mesh::GuestMesh<'_>,
+            &mut Store<StoreLimits>,
+            ResourceAny,
+        ) -> wasmtime::Result<Result<T, types::Failure>>,
+    ) -> Result<T, Error> {
+        self.mesh.ask(|exports, store, mesh| call(&exports.samedeal_deal_mesh().mesh(), store, mesh))
+    }
+}
+
+impl std::fmt::Debug for Mesh {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Mesh").field("world", &self.world).field("axes", &self.axes).finish()
+    }
+}

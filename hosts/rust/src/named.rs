@@ -1,0 +1,47 @@
+/// Gives an enum of the interface its names, and the way back from a name.
+macro_rules! named {
+    ($type:ident in $interface:ident, $field:literal, { $($variant:ident = $name:literal),* }) => {
+        impl $type {
+            /// Every choice.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The name of the choice, the same in every language.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = crate::Failure;
+
+            /// The choice of a name. An unknown name is a failure that lists the known ones.
+            fn from_str(name: &str) -> Result<Self, crate::Failure> {
+                let known = || [$($name),*].join(", ");
+                Self::ALL
+                    .iter()
+                    .copied()
+                    .find(|choice| choice.name() == name)
+                    .ok_or_else(|| crate::Failure::unknown_name($field, name, known()))
+            }
+        }
+
+        impl From<$type> for $interface::$type {
+            fn from(choice: $type) -> Self {
+                match choice { $($type::$variant => Self::$variant),* }
+            }
+        }
+
+        impl From<$interface::$type> for $type {
+            fn from(choice: $interface::$type) -> Self {
+                match choice { $($interface::$type::$variant => Self::$variant),* }
+            }
+        }
+    };
+}
+pub(crate) use named;

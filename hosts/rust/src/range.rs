@@ -1,0 +1,46 @@
+use std::ops::{Bound, RangeBounds};
+
+use crate::{Error, Failure};
+
+/// A range as its first number and its length, within `most` items. Failures: `start`, `count`.
+pub(crate) fn run(range: impl RangeBounds<u64>, most: u64) -> Result<(u64, u64), Failure> {
+    // A bound beyond the largest number is out of range all the same.
+    let after = |bound: u64| bound.saturating_add(1);
+    let start = match range.start_bound() {
+        Bound::Included(&start) => start,
+        Bound::Excluded(&start) => after(start),
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(&end) => after(end),
+        Bound::Excluded(&end) => end,
+        Bound::Unbounded => most.max(start),
+    };
+    if start > most {
+        return Err(Failure::out_of_range("start", start, format!("0 to {most}")));
+    }
+    let count = i128::from(end) - i128::from(start);
+    if count < 0 || end > most {
+        return Err(Failure::out_of_range("count", count, format!("0 to {} from {start}", most - start)));
+    }
+    Ok((start, end - start))
+}
+
+/// Reads a run of any length in windows of at most `window`. Failures: `count` where there is no memory for it.
+pub(crate) fn read<T>(
+    (start, count): (u64, u64),
+    window: u32,
+    read: impl Fn(u64, u32) -> Result<Vec<T>, Error>,
+) -> Result<Vec<T>, Error> {
+    if count <= u64::from(window) {
+        return read(start, count as u32);
+    }
+    let mut out = Vec::new();
+    let reserved = usize::try_from(count).ok().and_then(|count| out.try_reserve_exact(count).ok());
+    reserved.ok_or_else(|| Failure::out_of_memory("count", count, "a shorter range, or an iterator"))?;
+    let end = start + count;
+    for start in (start..end).step_by(window as usize) {
+        out.extend(read(start, (end - start).min(window.into()) as u32)?);
+    }
+    Ok(out)
+}

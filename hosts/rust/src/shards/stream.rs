@@ -1,0 +1,172 @@
+use std::iter::FusedIterator;
+
+use crate::Error;
+use crate::engine::{MOST_MEMORY, Object, Planning, cut, shards};
+
+/// How many chunks the iterator reads at a time.
+const AHEAD: u32 = 1 << 10;
+
+/// Chunks that are read without end: reader r of n takes those at places r, r + n, r + 2n, ... of an endless row, of all
+/// chunks there will ever be, or of one cycle through the known ones after the other. Every cycle is an epoch of its own.
+///
+/// ```
+/// use samedeal::ChunkStream;
+///
+/// // Nobody knows how many there will be.
+/// let stream = ChunkStream::new(1, 2)?;
+/// assert_eq!(stream.chunks(0, 5)?, [1, 3, 5, 7, 9]);
+/// // 12 chunks, again and again.
+/// let stream = ChunkStream::builder(1, 4).chunks(12).build()?;
+/// assert_eq!(stream.iter().take(6).collect::<Result<Vec<_>, _>>()?, [1, 5, 9, 1, 5, 9]);
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+pub struct ChunkStream {
+    stream: Object<Planning>,
+    config: shards::StreamConfig,
+}
+
+impl ChunkStream {
+    /// The stream of reader `reader` of `readers`, of chunks whose number is not known.
+    /// Errors: out of range (`readers` is 0, `reader` is not below it).
+    pub fn new(reader: u32, readers: u32) -> Result<Self, Error> {
+        Self::builder(reader, readers).build()
+    }
+
+    /// Everything that can be chosen: how many chunks there are, and in which order each cycle goes through them.
+    pub fn builder(reader: u32, readers: u32) -> ChunkStreamBuilder {
+        let config =
+            shards::StreamConfig { chunks: 0, reader, readers, order: "sequential".to_owned(), seed: 0, epoch: 0 };
+        ChunkStreamBuilder { config, memory_limit: MOST_MEMORY }
+    }
+
+    /// This reader's chunks number `start` to `start + count - 1`. Costs O(`count`) with `feistel` and `sequential`.
+    /// Errors: out of range (`start` where the chunk's place would exceed 2^53 - 1; `count` above 2^20), out of memory.
+    pub fn chunks(&self, start: u64, count: u32) -> Result<Vec<u64>, Error> {
+        self.stream.ask(|exports, store, stream| {
+            exports.samedeal_deal_shards().chunk_stream().call_chunks(store, stream, start, count)
+        })
+    }
+
+    /// Iterates without end over this reader's chunks; `skip` takes no time.
+    pub fn iter(&self) -> Chunks<'_> {
+        Chunks { stream: self, window: Vec::new().into_iter(), unread: Some(0) }
+    }
+}
+
+impl std::fmt::Debug for ChunkStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shards::StreamConfig { chunks, reader, readers, order, seed, epoch } = &self.config;
+        let mut shown = f.debug_struct("ChunkStream");
+        shown.field("reader", reader).field("readers", readers).field("chunks", chunks);
+        shown.field("order", order).field("seed", seed).field("epoch", epoch).finish()
+    }
+}
+
+impl<'a> IntoIterator for &'a ChunkStream {
+    type Item = Result<u64, Error>;
+    type IntoIter = Chunks<'a>;
+
+    fn into_iter(self) -> Chunks<'a> {
+        self.iter()
+    }
+}
+
+/// What a new [`ChunkStream`] is to be; see [`ChunkStream::builder`].
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct ChunkStreamBuilder {
+    config: shards::StreamConfig,
+    memory_limit: usize,
+}
+
+impl ChunkStreamBuilder {
+    /// How many chunks there are, to go through again and again; 0, for a number that is not known, unless set.
+    pub fn chunks(mut self, chunks: u64) -> Self {
+        self.config.chunks = chunks;
+        self
+    }
+
+    /// The order of the chunks in each cycle, one of [`orders`](crate::orders); `sequential` unless set, and where their
+    /// number is not known.
+    pub fn order(mut self, order: impl Into<String>) -> Self {
+        self.config.order = cut(order.into());
+        self
+    }
+
+    /// The seed of the order; 0 unless set. Range: any; with the order `dotnet`, -2^31 to 2^31 - 1.
+    pub fn seed(mut self, seed: i64) -> Self {
+        self.config.seed = seed;
+        self
+    }
+
+    /// The epoch of the first cycle; 0 unless set. Each further cycle is the next one.
+    pub fn epoch(mut self, epoch: u64) -> Self {
+        self.config.epoch = epoch;
+        self
+    }
+
+    /// The most memory, in bytes, that an order's table and windows may take; 2 GiB unless set. Range: from 32 MiB.
+    pub fn memory_limit(mut self, bytes: usize) -> Self {
+        self.memory_limit = bytes;
+        self
+    }
+
+    /// Checks the configuration and makes the stream, in O(1). Errors: [`OutOfRange`](crate::FailureKind::OutOfRange)
+    /// (`readers`, `reader`, `chunks`, `seed`, `memory-limit`), [`UnknownName`](crate::FailureKind::UnknownName) (`order`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` where the number of chunks is not known).
+    pub fn build(self) -> Result<ChunkStream, Error> {
+        let Self { config, memory_limit } = self;
+        let stream = Object::new(memory_limit, |exports: &Planning, store| {
+            exports.samedeal_deal_shards().chunk_stream().call_constructor(store, &config)
+        })?;
+        Ok(ChunkStream { stream, config })
+    }
+}
+
+/// The chunks of a reader, without end; see [`ChunkStream::iter`]. After an error it ends.
+#[derive(Debug)]
+pub struct Chunks<'a> {
+    stream: &'a ChunkStream,
+    /// What was read and not yet handed out.
+    window: std::vec::IntoIter<u64>,
+    /// The first chunk that was not read yet; none after an error.
+    unread: Option<u64>,
+}
+
+impl Iterator for Chunks<'_> {
+    type Item = Result<u64, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(chunk) = self.window.next() {
+            return Some(Ok(chunk));
+        }
+        let start = self.unread?;
+        match self.stream.chunks(start, AHEAD) {
+            Ok(window) => {
+                self.unread = Some(start + u64::from(AHEAD));
+                self.window = window.into_iter();
+                self.window.next().map(Ok)
+            }
+            Err(error) => {
+                self.unread = None;
+                Some(Err(error))
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (if self.unread.is_some() { usize::MAX } else { self.window.len() }, None)
+    }
+
+    fn nth(&mut self, n: usize) -> Option<Self::Item> {
+        let buffered = self.window.len();
+        if n >= buffered {
+            self.window = Vec::new().into_iter();
+            self.unread = self.unread.map(|unread| unread.saturating_add((n - buffered) as u64));
+            return self.next();
+        }
+        self.window.nth(n).map(Ok)
+    }
+}
+
+impl FusedIterator for Chunks<'_> {}

@@ -1,0 +1,73 @@
+use crate::engine::{Instance, MOST_MEMORY, Planning, check_room};
+use crate::{Error, Failure};
+
+/// What is wrong with an assignment of shards to readers: nothing, where both lists are empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Verification {
+    /// Shards that are read again after their first reader.
+    pub overlaps: Vec<Overlap>,
+    /// Shards that no reader has, ascending.
+    pub gaps: Vec<u32>,
+}
+
+impl Verification {
+    /// Whether every shard has exactly one reader.
+    pub fn is_ok(&self) -> bool {
+        self.overlaps.is_empty() && self.gaps.is_empty()
+    }
+}
+
+/// A shard that is read twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Overlap {
+    /// Number of the shard.
+    pub shard: u32,
+    /// The reader that has it first.
+    pub first: u32,
+    /// Another one that has it, or the same one, again.
+    pub other: u32,
+}
+
+/// Compares what readers really have, a list of shard numbers each, with the shards 0 to `shards - 1`.
+/// Errors: out of range (`assigned`: no such shard), out of memory.
+///
+/// ```
+/// let found = samedeal::verify_shards(5, &[vec![0, 1], vec![1, 4], vec![2]])?;
+/// assert!(!found.is_ok());
+/// assert_eq!((found.overlaps[0].shard, found.overlaps[0].first, found.overlaps[0].other), (1, 0, 1));
+/// assert_eq!(found.gaps, [3]);
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Verification, Error> {
+    let lists = || assigned.iter().map(AsRef::as_ref);
+    let count = lists().fold(0, |count: usize, list| count.saturating_add(list.len()));
+    check(count, assigned.len() + 1)?;
+    let mut offsets = Vec::with_capacity(assigned.len() + 1);
+    let mut values = Vec::with_capacity(count);
+    offsets.push(0);
+    for list in lists() {
+        values.extend_from_slice(list);
+        offsets.push(values.len() as u32);
+    }
+    verify_runs(shards, &offsets, &values)
+}
+
+/// The same for lists that lie end to end: reader i has `assigned[offsets[i]..offsets[i + 1]]`.
+/// Errors: as [`verify_shards`], and [`Contradiction`](crate::FailureKind::Contradiction) (`offsets` that do not ascend
+/// from 0 to the number of items).
+pub fn verify_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Error> {
+    check(assigned.len(), offsets.len())?;
+    let mut instance = Instance::<Planning>::new(MOST_MEMORY)?;
+    let found =
+        instance.ask(|exports, store| exports.samedeal_deal_shards().call_verify(store, shards, offsets, assigned))?;
+    let (overlaps, _) = found.overlaps.as_chunks();
+    let overlaps = overlaps.iter().map(|&[shard, first, other]| Overlap { shard, first, other }).collect();
+    Ok(Verification { overlaps, gaps: found.gaps })
+}
+
+fn check(assigned: usize, offsets: usize) -> Result<(), Failure> {
+    let bytes = assigned.saturating_add(offsets).saturating_mul(4);
+    check_room(MOST_MEMORY, "assigned", assigned, bytes)
+}

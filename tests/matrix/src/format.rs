@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 /// One file: the cases of a group.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct File {
     pub version: u32,
     pub group: String,
@@ -13,7 +13,7 @@ pub struct File {
 }
 
 /// One object, and what it is asked one after the other.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Case {
     pub name: String,
     /// Needs a table of several hundred megabytes.
@@ -43,7 +43,7 @@ pub enum Subject {
     Functions {},
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
     /// The constructor fails.
@@ -52,7 +52,7 @@ pub enum Body {
     Calls(Vec<Step>),
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
     #[serde(flatten)]
     pub call: Call,
@@ -60,7 +60,7 @@ pub struct Step {
     pub outcome: Outcome,
 }
 
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     Returns(Value),

@@ -65,6 +65,11 @@ fn base(order: &str, samples: u64) -> Config {
     }
 }
 
+fn config_name(config: &Config) -> String {
+    let Config { samples, seed, epoch, order, rank, world, remainder, layout } = config;
+    format!("{order} {} seed {} epoch {}, rank {rank} of {world}, {remainder} {layout}", samples.0, seed.0, epoch.0)
+}
+
 fn indices(start: u64, count: u32) -> Call {
     Call::Indices { start: U64(start), count }
 }

@@ -5,7 +5,7 @@ use matrix::Engine;
 use matrix::format::{Call, Case, Config, File, S64, Subject, U64};
 use matrix::native::Native;
 
-use super::{EPOCHS, MAX_EXACT, SEEDS, asked, base, group, indices};
+use super::{EPOCHS, MAX_EXACT, SEEDS, asked, base, config_name, group, indices};
 
 pub fn files() -> Vec<File> {
     let mut files = Vec::new();
@@ -27,11 +27,6 @@ pub fn files() -> Vec<File> {
 /// A case about the sampler of a configuration.
 fn case(config: Config, calls: impl IntoIterator<Item = Call>) -> Case {
     asked(&config_name(&config), Subject::Config(config), calls)
-}
-
-fn config_name(config: &Config) -> String {
-    let Config { samples, seed, epoch, order, rank, world, remainder, layout } = config;
-    format!("{order} {} seed {} epoch {}, rank {rank} of {world}, {remainder} {layout}", samples.0, seed.0, epoch.0)
 }
 
 fn locate(sample: u64) -> Call {

@@ -18,23 +18,41 @@ from ._errors import (
     UnknownNameError,
     WrongTypeError,
 )
-from ._records import Config, Place
+from ._launch import detect_rank
+from ._mesh import Mesh
+from ._plan import ShardPlan, verify_shards
+from ._plan_records import Balance, Detection, Loads, Overlap, Steps, Verification
+from ._records import Config, Place, Round, ShardPlace
 from ._sampler import Sampler
+from ._stream import ChunkStream
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Balance",
     "Batches",
+    "ChunkStream",
     "Config",
     "ContradictionError",
+    "Detection",
     "IndexOutOfRangeError",
+    "Loads",
+    "Mesh",
     "MissingError",
     "OutOfMemoryError",
     "OutOfRangeError",
+    "Overlap",
     "Place",
+    "Round",
     "SamedealError",
     "Sampler",
+    "ShardPlace",
+    "ShardPlan",
+    "Steps",
     "UnknownNameError",
+    "Verification",
     "WrongTypeError",
+    "detect_rank",
     "orders",
+    "verify_shards",
 ]

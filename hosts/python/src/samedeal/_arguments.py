@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._errors import OutOfRangeError, UnknownNameError, WrongTypeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 U32_MAX = 2**32 - 1
 U64_MAX = 2**64 - 1
@@ -27,6 +32,7 @@ U64 = Width(0, U64_MAX, f"0 to {U64_MAX}")
 S64 = Width(-(2**63), 2**63 - 1, f"{-(2**63)} to {2**63 - 1}")
 RANK = Width(0, U32_MAX, "0 to world - 1")
 MEMORY = Width(0, 2**63 - 1, f"up to {2**31} bytes")
+U32 = Width(0, U32_MAX, f"0 to {U32_MAX}")
 U32_FROM_1 = Width(0, U32_MAX, f"1 to {U32_MAX}")
 
 
@@ -51,10 +57,10 @@ def integer(field: str, value: Any, width: Width) -> int:
     raise OutOfRangeError(field, shown(number), width.allowed)
 
 
-def number(field: str, value: Any, count: Callable[[], int]) -> int:
+def number(field: str, value: Any, count: Callable[[], int], most: int = U64_MAX) -> int:
     """`value` as the number of one of `count()` things, if it crosses: `count` is asked for the message alone."""
     given = whole(field, value)
-    if 0 <= given <= U64_MAX:
+    if 0 <= given <= most:
         return given
     raise OutOfRangeError(field, shown(given), below(count()))
 
@@ -62,6 +68,87 @@ def number(field: str, value: Any, count: Callable[[], int]) -> int:
 def below(count: int) -> str:
     """The numbers of `count` things, as the component says it."""
     return f"0 to {count - 1}" if count else "none, there are none"
+
+
+def u64s(field: str, values: Any, width: Width) -> NDArray[np.uint64]:
+    """`values` as an array of their own, if they are whole numbers that cross as this width."""
+    return _numbers(field, values, width, "uint64")
+
+
+def u32s(field: str, values: Any, width: Width) -> NDArray[np.uint32]:
+    """`values` as an array of their own, if they are whole numbers that cross as this width."""
+    return _numbers(field, values, width, "uint32")
+
+
+def _numbers(field: str, values: Any, width: Width, dtype: str) -> NDArray[Any]:
+    import numpy
+
+    allowed = "a list of whole numbers"
+    given: Any
+    if hasattr(values, "__array__"):
+        # NumPy's, and what PyTorch, pandas and Arrow have.
+        try:
+            given = numpy.asarray(values)
+        except Exception as error:
+            raise WrongTypeError(field, described(values), allowed) from error
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            found = f"<{given.dtype} array of shape {given.shape}>"
+            raise WrongTypeError(field, found[:64], allowed)
+        ends = (int(given.min()), int(given.max())) if len(given) else ()
+    else:
+        given = _items(field, values, allowed)
+        if set(map(type, given)) - {int}:
+            given = [whole(field, item) for item in given]
+        ends = (min(given), max(given)) if given else ()
+    for end in ends:
+        if not width.least <= end <= width.most:
+            raise OutOfRangeError(field, shown(end), width.allowed)
+    own: NDArray[Any] = numpy.array(given, dtype=dtype)
+    own.flags.writeable = False
+    return own
+
+
+def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Lists of whole numbers: where each of them begins and ends among all of their numbers, and the numbers."""
+    import numpy
+
+    allowed = "a list of lists of whole numbers"
+    own = [_items(field, part, allowed, Set) for part in _items(field, lists, allowed)]
+    ends = numpy.cumsum([0, *map(len, own)])
+    if ends[-1] > U32_MAX:
+        raise OutOfRangeError(field, f"{ends[-1]} numbers", f"up to {U32_MAX}")
+    return ends.astype(numpy.uint32), u32s(field, list(chain.from_iterable(own)), width)
+
+
+def _items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
+    """What a list of any kind, or one of these kinds, holds. Texts, sets and mappings are not meant."""
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    unordered = isinstance(values, (str, bytes, bytearray, Mapping, Set)) and not isinstance(values, kinds)
+    if unordered or not isinstance(values, Iterable):
+        raise WrongTypeError(field, described(values), allowed)
+    return list(values)
+
+
+def total(values: NDArray[np.uint64]) -> int:
+    """Their sum, which may not fit in 64 bits."""
+    return (int((values >> 32).sum()) << 32) + int((values & U32_MAX).sum())
+
+
+def read_only(values: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The same numbers, below 2**63, as a view that nobody writes to."""
+    view: NDArray[np.int64] = values.view("int64")
+    view.flags.writeable = False
+    return view
+
+
+FEW = 100
+"""Up to so many numbers are shown one by one."""
+
+
+def shortened(values: NDArray[Any]) -> str:
+    """Numbers as `repr` shows a list of them, unless they are many."""
+    return repr(values.tolist()) if len(values) <= FEW else f"<{len(values)} numbers>"
 
 
 def boolean(field: str, value: Any) -> bool:
@@ -78,6 +165,17 @@ def name(field: str, value: Any) -> str:
     if not isinstance(value, str):
         raise WrongTypeError(field, described(value), "a name")
     return value[:65].encode("utf-8", "backslashreplace").decode()
+
+
+def variable(field: str, value: Any) -> str:
+    """The value of an environment variable, cut behind any number: what is no UTF-8 is replaced."""
+    if not isinstance(value, str):
+        raise WrongTypeError(field, described(value), "a string")
+    try:
+        encoded = value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        encoded = value.encode("utf-8", "replace")
+    return encoded.decode("utf-8", "replace")[:65]
 
 
 def enum(field: str, value: Any, names: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
@@ -105,3 +106,13 @@ class Engine(Generic[R, C]):
 
 def _nothing(resource: Resource) -> None:
     """Asks for no more than that it is there."""
+
+
+class Answered:
+    """An object whose `_engine` answers for it."""
+
+    _engine: Engine[Any, Any]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With an engine that is not yet at work, for pickle and copy."""
+        return {**self.__dict__, "_engine": copy.copy(self._engine)}

@@ -74,8 +74,8 @@ class Round(NamedTuple):
     spans: NDArray[np.int64]
     """Where they are stored: a row of four numbers each, lane, shard, first sample within it, count.
 
-    Whole windows, lane by lane, in the order in which they are stored: a lane goes on in the next round where it ends in
-    this one, and leaves a shard for good when it enters another. Where the world divides the lanes, every sample of
+    Whole windows, lane by lane, in the order in which they are stored: a lane goes on in the next round where it ends
+    in this one, and leaves a shard for good when it enters another. Where the world divides the lanes, every sample of
     them is one of these. Padding comes last, sample by sample.
     """
 

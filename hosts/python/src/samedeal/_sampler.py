@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar, overload
 
 from . import _arguments as check
 from . import _reading as reading
 from ._batches import Batches
 from ._deal import Deal
-from ._engine import Engine
-from ._records import LAYOUTS, REMAINDERS, Config, Place
+from ._engine import Answered, Engine
+from ._records import LAYOUTS, REMAINDERS, Config, Place, Round, Sharding, ShardPlace
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+Self = TypeVar("Self", bound="Sampler")
 
 
-class Sampler:
+class Sampler(Answered):
     """The samples of one rank in one epoch, as a sequence of indices.
 
     It is a sequence of whole numbers (`len`, `sampler[i]`, slices, iteration), pickles by its configuration, and
@@ -28,6 +29,8 @@ class Sampler:
 
     Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
     """
+
+    _engine: Engine[Deal, Config]
 
     def __init__(
         self,
@@ -65,17 +68,61 @@ class Sampler:
             WrongTypeError: A value is not of the type that its parameter takes.
             OutOfMemoryError: There is no memory for another sampler.
         """
-        config = Config(
-            check.integer("samples", samples, check.COUNT),
-            check.integer("seed", seed, check.S64),
-            check.integer("epoch", epoch, check.U64),
-            check.name("order", order),
-            check.integer("rank", rank, check.RANK),
-            check.integer("world", world, check.U32_FROM_1),
-            check.enum("remainder", remainder, REMAINDERS),
-            check.enum("layout", layout, LAYOUTS),
-        )
+        number = check.integer("samples", samples, check.COUNT)
+        config = _config(number, seed, epoch, check.name("order", order), rank, world, remainder, layout)
         self._engine = Engine(Deal, config, check.integer("memory-limit", memory_limit, check.MEMORY), None)
+
+    @classmethod
+    def sharded(
+        cls: type[Self],
+        sizes: ArrayLike | Iterable[SupportsIndex],
+        *,
+        lanes: SupportsIndex = 64,
+        window: SupportsIndex = 1024,
+        seed: SupportsIndex = 0,
+        epoch: SupportsIndex = 0,
+        rank: SupportsIndex = 0,
+        world: SupportsIndex = 1,
+        remainder: str = "pad",
+        layout: str = "strided",
+        memory_limit: SupportsIndex = 2**31,
+    ) -> Self:
+        """A sampler for a dataset that is stored in shards, with the order "sharded"; costs O(shards).
+
+        The shards, in an order of their own, are laid end to end and cut into lanes of equal length; within a lane,
+        windows of neighbouring samples are shuffled; positions go round the lanes. Ranks whose number divides the lanes
+        read whole lanes, and hold one window of each: `round` says what to read for which samples.
+
+        Args:
+            sizes: Samples in each shard: a list, or an array of whole numbers. Sample indices count through the shards
+                in this order. Empty shards are allowed.
+            lanes: How many streams the dataset is cut into, 1 to 4,096: a multiple of every number of readers to come.
+            window: How many neighbouring samples of a lane are shuffled together, 1 to 2**20.
+            seed: As for `Sampler`.
+            epoch: As for `Sampler`.
+            rank: As for `Sampler`.
+            world: As for `Sampler`.
+            remainder: As for `Sampler`.
+            layout: As for `Sampler`.
+            memory_limit: As for `Sampler`.
+
+        Raises:
+            OutOfRangeError: A number is outside its range.
+            UnknownNameError: There is no such remainder or layout.
+            WrongTypeError: A value is not of the type that its parameter takes.
+            OutOfMemoryError: There is no memory for so many shards.
+        """
+        sharding = Sharding(
+            check.u64s("sizes", sizes, check.COUNT),
+            check.integer("lanes", lanes, check.Width(0, check.U32_MAX, "1 to 4096")),
+            check.integer("window", window, check.Width(0, check.U32_MAX, f"1 to {2**20}")),
+        )
+        # Where that does not cross any more, the component refuses it as well.
+        samples = min(check.total(sharding.sizes), check.U64_MAX)
+        config = _config(samples, seed, epoch, "sharded", rank, world, remainder, layout)
+        self = cls.__new__(cls)
+        self._engine = Engine(Deal, config, check.integer("memory-limit", memory_limit, check.MEMORY), sharding)
+        return self
 
     @property
     def samples(self) -> int:
@@ -116,6 +163,21 @@ class Sampler:
     def layout(self) -> str:
         """Which positions belong to a rank."""
         return self._engine.config.layout
+
+    @property
+    def sizes(self) -> NDArray[np.int64] | None:
+        """Samples in each shard, with the order "sharded", else None; not to be written to."""
+        return None if (sharding := self._sharding) is None else check.read_only(sharding.sizes)
+
+    @property
+    def lanes(self) -> int | None:
+        """How many streams the dataset is cut into, with the order "sharded", else None."""
+        return None if (sharding := self._sharding) is None else sharding.lanes
+
+    @property
+    def window(self) -> int | None:
+        """How many neighbouring samples of a lane are shuffled together, with the order "sharded", else None."""
+        return None if (sharding := self._sharding) is None else sharding.window
 
     @property
     def config(self) -> Config:
@@ -238,6 +300,36 @@ class Sampler:
             check.integer("batch-size", batch_size, check.U32_FROM_1),
         )
 
+    @property
+    def num_rounds(self) -> int:
+        """With the order "sharded": how many rounds the epoch has.
+
+        Raises:
+            ContradictionError: The order is another one.
+        """
+        return self._engine.use(Deal.num_rounds)
+
+    def round(self, number: SupportsIndex) -> Round:
+        """With the order "sharded": what this rank reads for the next run of its samples.
+
+        Round k holds the positions from k * `lanes` * `window` on, as many as that product: window k of every lane.
+
+        Raises:
+            ContradictionError: The order is another one.
+            OutOfRangeError: `number` is not below `num_rounds`.
+            OutOfMemoryError: There is no memory for the spans.
+        """
+        return self._engine.use(Deal.round, check.number("number", number, lambda: self.num_rounds))
+
+    def shard_of(self, sample: SupportsIndex) -> ShardPlace:
+        """With the order "sharded": where a sample is stored, in O(log shards).
+
+        Raises:
+            ContradictionError: The order is another one.
+            OutOfRangeError: There is no such sample.
+        """
+        return self._engine.use(Deal.shard_of, check.number("sample", sample, lambda: self.samples))
+
     def fingerprint(self) -> str:
         """SHA-256 over all of this rank's indices of the epoch, each as 8 bytes, little-endian; in hexadecimal.
 
@@ -250,13 +342,42 @@ class Sampler:
         return self._engine.use(Deal.config_fingerprint)
 
     def __repr__(self) -> str:
-        """The call that makes an equal sampler, without the memory limit."""
-        samples, *named = zip(Config._fields, self._engine.config, strict=True)
-        return f"Sampler({samples[1]}, {', '.join(f'{name}={value!r}' for name, value in named)})"
+        """The call that makes an equal sampler, without the memory limit; many sizes in short."""
+        config, sharding = self._engine.config._asdict(), self._sharding
+        if sharding is None:
+            made, first = "Sampler", repr(config.pop("samples"))
+        else:
+            made, first = "Sampler.sharded", check.shortened(sharding.sizes)
+            del config["samples"], config["order"]
+            config = {"lanes": sharding.lanes, "window": sharding.window, **config}
+        return f"{made}({first}, {', '.join(f'{name}={value!r}' for name, value in config.items())})"
+
+    @property
+    def _sharding(self) -> Sharding | None:
+        found: Sharding | None = self._engine.fixed[1]
+        return found
 
     def _position(self, position: SupportsIndex) -> int:
         return check.number("position", position, lambda: self.num_positions)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """With an engine that is not yet at work, for pickle and copy."""
-        return {**self.__dict__, "_engine": copy.copy(self._engine)}
+
+def _config(
+    samples: int,
+    seed: SupportsIndex,
+    epoch: SupportsIndex,
+    order: str,
+    rank: SupportsIndex,
+    world: SupportsIndex,
+    remainder: str,
+    layout: str,
+) -> Config:
+    return Config(
+        samples,
+        check.integer("seed", seed, check.S64),
+        check.integer("epoch", epoch, check.U64),
+        order,
+        check.integer("rank", rank, check.RANK),
+        check.integer("world", world, check.U32_FROM_1),
+        check.enum("remainder", remainder, REMAINDERS),
+        check.enum("layout", layout, LAYOUTS),
+    )

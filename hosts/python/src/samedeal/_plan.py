@@ -1,0 +1,355 @@
+"""Whole shards to readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, SupportsIndex
+
+from . import _arguments as check
+from ._engine import Answered, Engine
+from ._errors import MissingError, OutOfMemoryError
+from ._plan_records import (
+    POLICIES,
+    TIERS,
+    WEIGHTS,
+    Balance,
+    Loads,
+    Locality,
+    PlanConfig,
+    Steps,
+    Verification,
+)
+from ._planning import Plan, verify
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+_WINDOW = 2**16
+"""What is read at a time, so that what the component wrote is still in the cache."""
+
+
+class ShardPlan(Answered):
+    """Every shard of a dataset to exactly one worker of one rank, for one epoch.
+
+    It pickles by its configuration, and may be used from several threads, in signal handlers and finalizers, and on
+    both sides of a fork. Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not
+    allowed.
+    """
+
+    _engine: Engine[Plan, PlanConfig]
+
+    def __init__(
+        self,
+        samples: ArrayLike | Iterable[SupportsIndex],
+        *,
+        bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
+        world: SupportsIndex = 1,
+        workers: SupportsIndex = 1,
+        policy: str = "round-robin",
+        worker_policy: str = "round-robin",
+        weight: str = "samples",
+        holders: Sequence[Iterable[SupportsIndex]] | None = None,
+        rank_nodes: ArrayLike | Iterable[SupportsIndex] | None = None,
+        tolerance: SupportsIndex = 50,
+        shuffle: bool = False,
+        reshuffle: bool = False,
+        seed: SupportsIndex = 0,
+        epoch: SupportsIndex = 0,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> None:
+        """Plans the epoch.
+
+        Args:
+            samples: Samples in each shard, 2**53 - 1 together: a list, or an array of whole numbers.
+            bytes: Bytes in each shard, where they are to be balanced or reported.
+            world: How many ranks there are, at least 1; `world` * `workers` is at most 2**22.
+            workers: How many workers read in each rank, at least 1.
+            policy: How shards are given to ranks. "round-robin": shard i to rank i % world. "size-aware": ranks get
+                equal weight. "locality-aware": ranks get what is stored near them, within a bound of equal weight.
+            worker_policy: How the shards of a rank are given to its workers: "round-robin" or "size-aware".
+            weight: What is to be equal, "samples" or "bytes".
+            holders: For each shard, the numbers of the nodes that hold it, at least one; for "locality-aware".
+            rank_nodes: The number of the node of each rank; for "locality-aware".
+            tolerance: By how many thousandths of the mean a rank may exceed it for the sake of locality.
+            shuffle: Whether the shards are shuffled, in the same way for all ranks, before they are given away, and the
+                rows within each of them (`rows`).
+            reshuffle: Whether every reader shuffles its own shards once more, differently in each.
+            seed: Seed of the shuffles, -2**63 to 2**63 - 1.
+            epoch: Epoch of the shuffles, 0 to 2**64 - 1; `set_epoch` plans another.
+            memory_limit: Bytes of memory that the engine may use for this plan; 2**31 is the most it can use.
+
+        Raises:
+            OutOfRangeError: A number is outside its range.
+            UnknownNameError: There is no such policy or weight.
+            WrongTypeError: A value is not of the type that its parameter takes.
+            MissingError: The policy or the weight needs what is not given.
+            ContradictionError: There are not as many bytes, holders or rank nodes as there are shards or ranks.
+            OutOfMemoryError: There is no memory for so many shards or readers.
+        """
+        config = PlanConfig(
+            check.u64s("samples", samples, check.COUNT),
+            check.u64s("bytes", () if bytes is None else bytes, check.COUNT),
+            check.integer("world", world, check.U32_FROM_1),
+            check.integer("workers", workers, check.U32_FROM_1),
+            check.enum("policy", policy, POLICIES),
+            check.enum("worker-policy", worker_policy, POLICIES),
+            check.enum("weight", weight, WEIGHTS),
+            _locality(holders, rank_nodes, check.integer("tolerance", tolerance, check.U32)),
+            check.boolean("shuffle", shuffle),
+            check.boolean("reshuffle", reshuffle),
+            check.integer("seed", seed, check.S64),
+            check.integer("epoch", epoch, check.U64),
+        )
+        self._engine = Engine(Plan, config, check.integer("memory-limit", memory_limit, check.MEMORY))
+
+    @property
+    def samples(self) -> NDArray[np.int64]:
+        """Samples in each shard; not to be written to."""
+        return check.read_only(self._engine.config.samples)
+
+    @property
+    def bytes(self) -> NDArray[np.int64] | None:
+        """Bytes in each shard, where they were given; not to be written to."""
+        given = self._engine.config.bytes
+        return check.read_only(given) if len(given) else None
+
+    @property
+    def world(self) -> int:
+        """How many ranks there are."""
+        return self._engine.config.world
+
+    @property
+    def workers(self) -> int:
+        """How many workers read in each rank."""
+        return self._engine.config.workers
+
+    @property
+    def policy(self) -> str:
+        """How shards are given to ranks."""
+        return self._engine.config.policy
+
+    @property
+    def worker_policy(self) -> str:
+        """How the shards of a rank are given to its workers."""
+        return self._engine.config.worker_policy
+
+    @property
+    def weight(self) -> str:
+        """What is to be equal."""
+        return self._engine.config.weight
+
+    @property
+    def holders(self) -> list[list[int]] | None:
+        """For each shard, the nodes that hold it, where they were given."""
+        found = self._engine.config.locality
+        if found is None:
+            return None
+        nodes: list[int] = found.holders.tolist()
+        return [nodes[start:end] for start, end in pairwise(found.holder_offsets.tolist())]
+
+    @property
+    def rank_nodes(self) -> list[int] | None:
+        """The node of each rank, where they were given."""
+        found = self._engine.config.locality
+        if found is None:
+            return None
+        nodes: list[int] = found.rank_nodes.tolist()
+        return nodes
+
+    @property
+    def tolerance(self) -> int | None:
+        """By how many thousandths of the mean a rank may exceed it for the sake of locality, where nodes were given."""
+        found = self._engine.config.locality
+        return None if found is None else found.tolerance
+
+    @property
+    def shuffle(self) -> bool:
+        """Whether the shards, and the rows within each, are shuffled."""
+        return self._engine.config.shuffle
+
+    @property
+    def reshuffle(self) -> bool:
+        """Whether every reader shuffles its own shards once more."""
+        return self._engine.config.reshuffle
+
+    @property
+    def seed(self) -> int:
+        """Seed of the shuffles."""
+        return self._engine.config.seed
+
+    @property
+    def epoch(self) -> int:
+        """Epoch of the shuffles; `set_epoch` plans another."""
+        return self._engine.config.epoch
+
+    def set_epoch(self, epoch: SupportsIndex) -> None:
+        """Plans another epoch, 0 to 2**64 - 1; as costly as a new plan where anything is shuffled.
+
+        Raises:
+            OutOfMemoryError: There is no memory for it; the plan stays that of the epoch before.
+        """
+        self._engine.ask_and_set(Plan.set_epoch, epoch=check.integer("epoch", epoch, check.U64))
+
+    def num_shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
+        """How many shards a worker of a rank has."""
+        return self._engine.use(Plan.num_shards, *self._reader(rank, worker))
+
+    def shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> NDArray[np.uint32]:
+        """The shards of a worker of a rank, in the order in which it reads them."""
+        return self._engine.use(_shards, *self._reader(rank, worker))
+
+    def rows(
+        self, shard: SupportsIndex, start: SupportsIndex = 0, stop: SupportsIndex | None = None
+    ) -> NDArray[np.int64]:
+        """The rows of a shard, in the order in which its reader gives them: by default all of them.
+
+        They are shuffled within the shard where the shards are, by seed, epoch and shard, else 0, 1, 2, ...
+
+        Args:
+            shard: Number of the shard.
+            start: Number of the first row to give.
+            stop: Number of the first row not to give.
+
+        Raises:
+            OutOfRangeError: There is no such shard, or not 0 <= start <= stop <= its samples.
+            OutOfMemoryError: There is no memory for the rows.
+        """
+        number = check.number("shard", shard, lambda: len(self._engine.config.samples), check.U32_MAX)
+        return self._engine.use(_rows, number, start, stop)
+
+    def loads(self, tier: str = "ranks") -> Loads:
+        """What each rank (tier "ranks") or each worker ("workers", those of rank 0 first) has to read."""
+        return self._engine.use(_loads, check.enum("tier", tier, TIERS))
+
+    def balance(self, tier: str = "ranks", weight: str = "samples") -> Balance:
+        """How evenly the samples, or the bytes, are spread over the ranks or the workers.
+
+        Raises:
+            MissingError: The bytes are asked for and were not given.
+        """
+        return self._engine.use(Plan.balance, check.enum("tier", tier, TIERS), check.enum("weight", weight, WEIGHTS))
+
+    def steps(self, batch_size: SupportsIndex, drop_last: bool = False) -> Steps:
+        """How many steps ranks take with batches that each worker forms from its own samples.
+
+        Where they differ, ranks wait for one another at the end of the epoch, or for ever.
+        """
+        size = check.integer("batch-size", batch_size, check.U32_FROM_1)
+        return self._engine.use(Plan.steps, size, check.boolean("drop-last", drop_last))
+
+    def verify(self) -> Verification:
+        """Compares what the readers of this plan have, together, with the shards that there are."""
+        return self._engine.use(_verify)
+
+    def __repr__(self) -> str:
+        """The call that makes an equal plan, without the memory limit; long lists in short."""
+        config = self._engine.config
+        named: dict[str, str] = {}
+        if len(config.bytes):
+            named["bytes"] = check.shortened(config.bytes)
+        for name in ("world", "workers", "policy", "worker_policy", "weight"):
+            named[name] = repr(getattr(config, name))
+        if config.locality is not None:
+            few = len(config.samples) <= check.FEW
+            named["holders"] = repr(self.holders) if few else f"<{len(config.samples)} lists>"
+            named["rank_nodes"] = check.shortened(config.locality.rank_nodes)
+            named["tolerance"] = repr(config.locality.tolerance)
+        for name in ("shuffle", "reshuffle", "seed", "epoch"):
+            named[name] = repr(getattr(config, name))
+        arguments = ", ".join(f"{name}={value}" for name, value in named.items())
+        return f"ShardPlan({check.shortened(config.samples)}, {arguments})"
+
+    def _reader(self, rank: SupportsIndex, worker: SupportsIndex) -> tuple[int, int]:
+        return (
+            check.number("rank", rank, lambda: self.world, check.U32_MAX),
+            check.number("worker", worker, lambda: self.workers, check.U32_MAX),
+        )
+
+
+def verify_shards(shards: SupportsIndex, assigned: Iterable[ArrayLike | Iterable[SupportsIndex]]) -> Verification:
+    """Compares what readers really have with the shards 0 to `shards` - 1.
+
+    Args:
+        shards: How many shards there are.
+        assigned: For each reader, the numbers of the shards that it has.
+
+    Raises:
+        OutOfRangeError: A reader has a shard that does not exist.
+        WrongTypeError: A value is not a whole number, or not a list of lists of them.
+        OutOfMemoryError: There is no memory for so many.
+    """
+    count = check.integer("shards", shards, check.U32)
+    within = check.Width(0, check.U32_MAX, check.below(count))
+    return verify(count, *check.ragged("assigned", assigned, within))
+
+
+def _locality(
+    holders: Sequence[Iterable[SupportsIndex]] | None,
+    rank_nodes: ArrayLike | Iterable[SupportsIndex] | None,
+    tolerance: int,
+) -> Locality | None:
+    if holders is None and rank_nodes is None:
+        return None
+    if holders is None:
+        raise MissingError("holders", "", "the nodes that hold each shard, where rank_nodes are given")
+    if rank_nodes is None:
+        raise MissingError("rank-nodes", "", "the node of each rank, where holders are given")
+    return Locality(
+        *check.ragged("holders", holders, check.U32),
+        check.u32s("rank-nodes", rank_nodes, check.U32),
+        tolerance,
+    )
+
+
+def _shards(plan: Plan, rank: int, worker: int) -> NDArray[np.uint32]:
+    import numpy
+
+    out = numpy.empty(plan.num_shards(rank, worker), dtype=numpy.uint32)
+    for start in range(0, len(out), _WINDOW):
+        part = out[start : start + _WINDOW]
+        part[:] = plan.shards(rank, worker, start, len(part))
+    return out
+
+
+def _rows(plan: Plan, shard: int, start: SupportsIndex, stop: SupportsIndex | None) -> NDArray[np.int64]:
+    import numpy
+
+    if shard >= len(plan.current.samples):
+        # The component says what is wrong with it.
+        plan.rows(shard, 0, 0)
+    end = int(plan.current.samples[shard])
+    first = check.integer("start", start, check.Width(0, end, f"0 to {end}"))
+    last = end if stop is None else check.integer("stop", stop, check.Width(first, end, f"{first} to {end}"))
+    try:
+        out = numpy.empty(last - first, dtype=numpy.int64)
+    except (MemoryError, ValueError) as error:
+        raise OutOfMemoryError("count", str(last - first), "a shorter run") from error
+    for at in range(first, last, _WINDOW):
+        part = out[at - first : at - first + _WINDOW]
+        part[:] = plan.rows(shard, at, len(part))
+    return out
+
+
+def _loads(plan: Plan, tier: str) -> Loads:
+    import numpy
+
+    members = plan.current.world * (1 if tier == "ranks" else plan.current.workers)
+    out = numpy.empty((4, members), dtype=numpy.int64)
+    for start in range(0, members, _WINDOW):
+        part = out[:, start : start + _WINDOW]
+        part[:] = plan.loads(tier, start, part.shape[1]).reshape(-1, 4).T
+    return Loads(*out)
+
+
+def _verify(plan: Plan) -> Verification:
+    import numpy
+
+    workers = plan.current.workers
+    counts = _loads(plan, "workers").shards
+    ends = numpy.concatenate(([0], numpy.cumsum(counts)))
+    assigned = numpy.empty(ends[-1], dtype=numpy.uint32)
+    for reader in numpy.flatnonzero(counts).tolist():
+        assigned[ends[reader] : ends[reader + 1]] = _shards(plan, *divmod(reader, workers))
+    return verify(len(plan.current.samples), ends.astype(numpy.uint32), assigned)

@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter
 
 BATCH = 32
+ROWS = 1024
 
 
 def versions() -> str:
@@ -161,6 +162,66 @@ def randperm(samples: int, epoch: int) -> float:
     return done(began, permutation)
 
 
+def stream_pyarrow(rows: int, epoch: int) -> float:
+    """Parquet files read one after the other in batches, by pyarrow alone."""
+    import pyarrow.parquet as pq
+
+    files = sorted(parquet_files(rows).glob("*.parquet"))
+    began = perf_counter()
+    found = 0
+    for file in files:
+        for part in pq.ParquetFile(file).iter_batches(ROWS):
+            found += part.num_rows
+    assert found == rows
+    return perf_counter() - began
+
+
+def stream_shards(rows: int, epoch: int) -> float:
+    """The same in batches of the same size, dealt as whole shards."""
+    return stream(rows, epoch, deal="shards", shuffle=False)
+
+
+def stream_shuffled(rows: int, epoch: int) -> float:
+    """The same with the files and the rows of each shuffled."""
+    return stream(rows, epoch, deal="shards")
+
+
+def stream_samples(rows: int, epoch: int) -> float:
+    """The same in the order `sharded`."""
+    return stream(rows, epoch)
+
+
+def stream(rows: int, epoch: int, **options: object) -> float:
+    """Every batch of a dataset."""
+    from samedeal.torch import ShardedDataset
+
+    folder = parquet_files(rows)
+    began = perf_counter()
+    found = sum(part.num_rows for part in ShardedDataset(folder, batch_size=ROWS, epoch=epoch, **options))
+    assert found == rows
+    return perf_counter() - began
+
+
+def parquet_files(rows: int) -> Path:
+    """Eight files with 64 numbers in a row, of 256 bytes, which are read before, so that no disk is measured."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = Path(__file__).resolve().parents[2] / "target" / "bench" / f"rows-{rows}"
+    if not folder.is_dir():
+        new = folder.with_suffix(".new")
+        new.mkdir(parents=True, exist_ok=True)
+        numbers = np.random.default_rng(0)
+        for file in range(8):
+            columns = {f"c{i:02}": numbers.random(rows // 8, dtype=np.float32) for i in range(64)}
+            pq.write_table(pa.table(columns), new / f"{file}.parquet", row_group_size=1 << 15)
+        new.rename(folder)
+    for file in folder.iterdir():
+        file.read_bytes()
+    return folder
+
+
 def torch_sampler(samples: int, world: int):
     """Torch's sampler over a dataset that takes no memory."""
     from torch.utils.data import DistributedSampler
@@ -203,6 +264,10 @@ MEASUREMENTS: dict[str, Callable[..., object]] = {
         per_index_grain,
         batch,
         randperm,
+        stream_pyarrow,
+        stream_shards,
+        stream_shuffled,
+        stream_samples,
     )
 }
 

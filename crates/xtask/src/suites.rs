@@ -14,6 +14,8 @@ use crate::setup;
 
 /// The tests of the compat orders against their originals.
 const ORACLES: &str = "hosts/python/tests/oracle";
+/// The tests under torch: ranks and loader workers in processes of their own.
+const DISTRIBUTED: &str = "hosts/python/tests/distributed";
 
 /// `cargo xtask test`.
 pub fn plan() -> Plan {
@@ -34,10 +36,11 @@ pub fn steps() -> Vec<Step> {
         suite("second implementation", || pytest("target/venv", "tests/reference")),
         suite("Python host", || {
             let mut command = pytest("target/venv", "hosts/python/tests");
-            command.arg(format!("--ignore={ORACLES}"));
+            command.args([ORACLES, DISTRIBUTED].map(|folder| format!("--ignore={folder}")));
             command
         }),
-        oracles(),
+        with_torch("Python against torch and CPython", ORACLES),
+        with_torch("ranks and workers under torch", DISTRIBUTED),
         Step::checked("measurements, in small", |progress| {
             progress.run(&mut project::own("target/release/bench", &["--smoke", "--runs", "1"]))?;
             Ok(Report::note("cargo xtask bench takes them"))
@@ -69,13 +72,13 @@ fn suite(name: &str, command: impl Fn() -> Command + 'static) -> Step {
     Step::checked(name, move |progress| count(progress, progress.run(&mut command())))
 }
 
-/// Here a test that is skipped is a failure: an original is missing in the environment that is made for it.
-fn oracles() -> Step {
-    Step::checked("Python against torch and CPython", |progress| {
-        let report = count(progress, progress.run(&mut pytest("target/venv-torch", ORACLES)))?;
+/// Here a test that is skipped is a failure: something is missing in the environment that is made for it.
+fn with_torch(name: &'static str, tests: &'static str) -> Step {
+    Step::checked(name, move |progress| {
+        let report = count(progress, progress.run(&mut pytest("target/venv-torch", tests)))?;
         match report.counts {
             Counts { skipped: 0, .. } => Ok(report),
-            counts => Err(Failure { why: format!("{counts}: an original could not be compared with"), counts }),
+            counts => Err(Failure { why: format!("{counts}: something that they need is not there"), counts }),
         }
     })
 }

@@ -3,6 +3,7 @@
 mod feistel;
 mod native;
 mod python;
+mod shards;
 mod start;
 
 use crate::Result;
@@ -32,5 +33,7 @@ pub const GROUPS: &[Group] = &[
     python::BATCH,
     native::FISHER_YATES,
     native::NODE,
+    shards::PLAN,
+    shards::STREAM,
     start::GROUP,
 ];

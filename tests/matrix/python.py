@@ -7,73 +7,191 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import samedeal
 from samedeal._deal import Deal
+from samedeal._grid import Grid, variables
+from samedeal._plan_records import Axis, Locality, MeshConfig, PlanConfig
+from samedeal._planning import Plan, verify
+from samedeal._records import Sharding
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
 
+MEMORY = 2**31
+TEXTS = ("order", "remainder", "layout", "policy", "worker_policy", "weight", "tier", "name", "role", "environment")
+# The numbers of 64 bits, which the golden cases write as strings.
+WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
+NARROW_CALLS = ("num-shards", "data-world", "data-rank", "rank-at")
 
-def call(sampler: samedeal.Sampler, name: str, args: dict[str, Any]) -> Any:
-    """The public call of that name. Windows and numbers of 32 bits have none and are asked of the layer below."""
+
+def u32s(values: list[int]) -> Any:
+    return np.array(values, dtype=np.uint32)
+
+
+def u64s(values: list[int]) -> Any:
+    return np.array(values, dtype=np.uint64)
+
+
+def lists(offsets: list[int], values: list[int]) -> list[list[int]] | None:
+    """What offsets and values say, if they fit together."""
+    if offsets[:1] != [0] or offsets[-1] != len(values) or offsets != sorted(offsets):
+        return None
+    return [values[start:end] for start, end in pairwise(offsets)]
+
+
+def make_sampler(**config: Any) -> samedeal.Sampler:
+    return samedeal.Sampler(config.pop("samples"), **config)
+
+
+def make_sharded(config: dict[str, Any], sharding: dict[str, Any]) -> Any:
+    """By the public call, which makes the rest of the configuration itself, where that is the same."""
+    if config["order"] != "sharded" or config["samples"] != sum(sharding["sizes"]):
+        return Deal(samedeal.Config(**config), MEMORY, Sharding(**{**sharding, "sizes": u64s(sharding["sizes"])}))
+    rest = {name: value for name, value in config.items() if name not in ("samples", "order")}
+    return samedeal.Sampler.sharded(**sharding, **rest)
+
+
+def make_plan(locality: dict[str, Any] | None, **config: Any) -> Any:
+    """By the public call, where it can say what the lists of the locality say."""
+    if locality is None:
+        return samedeal.ShardPlan(**config)
+    holders = lists(locality["holder_offsets"], locality["holders"])
+    if holders is not None:
+        rest = {name: locality[name] for name in ("rank_nodes", "tolerance")}
+        return samedeal.ShardPlan(holders=holders, **rest, **config)
+    raw = Locality(*(u32s(locality[name]) for name in Locality._fields[:3]), locality["tolerance"])
+    config |= {"samples": u64s(config["samples"]), "bytes": u64s(config["bytes"])}
+    return Plan(PlanConfig(locality=raw, **config), MEMORY)
+
+
+def make_mesh(world: int, axes: list[dict[str, Any]]) -> Any:
+    """By the public call, which has no words for two axes of one name."""
+    sizes = {axis["name"]: axis["size"] for axis in axes}
+    if len(sizes) < len(axes):
+        return Grid(MeshConfig(world, [Axis(**axis) for axis in axes]))
+    return samedeal.Mesh(world, sizes, [axis["name"] for axis in axes if axis["role"] == "divide"])
+
+
+MAKERS: dict[str, Callable[..., Any]] = {
+    "config": make_sampler,
+    "sharded": make_sharded,
+    "plan": make_plan,
+    "chunk-stream": samedeal.ChunkStream,
+    "mesh": make_mesh,
+    "functions": lambda: None,
+}
+
+
+def call(made: Any, name: str, args: dict[str, Any]) -> Any:
+    """The public call of that name. What has none (windows, 32 bits, raw lists) is asked of the layer below."""
     name = name.replace("-", "_")
-    args = {argument.replace("-", "_"): value for argument, value in args.items()}
-    if name in ("indices", "indices32", "batch32"):
-        result = sampler._engine.use(getattr(Deal, name), *args.values())
+    values = tuple(args.values())
+    if made is None:
+        return FUNCTIONS[name](**args)
+    if isinstance(made, samedeal.Sampler) and name in ("indices", "indices32", "batch32"):
+        result = made._engine.use(getattr(Deal, name), *values)
         if name == "indices":
-            assert np.array_equal(result, sampler.indices(args["start"], args["start"] + args["count"]))
+            assert np.array_equal(result, made.indices(args["start"], args["start"] + args["count"]))
         return result
-    found = getattr(sampler, name)
+    if isinstance(made, samedeal.ShardPlan) and name in ("shards", "loads", "rows"):
+        result = made._engine.use(getattr(Plan, name), *values)
+        *whose, start, count = values
+        if name == "rows":
+            public = made.rows(*whose, start, start + count)
+        elif name == "shards":
+            public = made.shards(*whose)[start : start + count]
+        else:
+            public = np.stack(made.loads(*whose), axis=1)[start : start + count].reshape(-1)
+        assert np.array_equal(result, public)
+        return result
+    if isinstance(made, samedeal.Mesh) and name == "rank_at":
+        place = args["coordinates"]
+        if len(place) != len(made.axes):
+            return made._engine.use(Grid.rank_at, u32s(place))
+        return made.rank_at(dict(zip(made.axes, place, strict=True)))
+    found = getattr(made, name)
     return found(**args) if callable(found) else found
+
+
+def call_verify(shards: int, offsets: list[int], assigned: list[int]) -> samedeal.Verification:
+    readers = lists(offsets, assigned)
+    return verify(shards, u32s(offsets), u32s(assigned)) if readers is None else samedeal.verify_shards(shards, readers)
+
+
+def call_detect(environment: list[list[str]], rank: int | None, world: int | None) -> samedeal.Detection:
+    return samedeal.detect_rank(rank, world, environment={name: value for name, value in environment})
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "verify": call_verify,
+    "detect": call_detect,
+    "variables": lambda: list(variables()),
+}
 
 
 def written(value: Any) -> Any:
     """A result as the golden cases write it."""
-    if isinstance(value, samedeal.Config):
-        return {
-            name: str(item) if name in ("samples", "seed", "epoch") else item for name, item in value._asdict().items()
-        }
-    if isinstance(value, samedeal.Place):
-        return {
-            name: str(item) if name in ("position", "index", "batch") else item for name, item in asdict(value).items()
-        }
+    if isinstance(value, samedeal.Verification):
+        return {"overlaps": [number for overlap in value.overlaps for number in overlap], "gaps": value.gaps}
+    if isinstance(value, (samedeal.Place, samedeal.Detection)):
+        return record(asdict(value))
+    if hasattr(value, "_asdict"):
+        return record(value._asdict())
     if isinstance(value, np.ndarray):
-        return [str(item) for item in value.tolist()] if value.dtype == np.int64 else value.tolist()
+        return [str(item) for item in value.reshape(-1).tolist()] if value.dtype == np.int64 else value.tolist()
+    if isinstance(value, dict):
+        return list(value.values())
     return str(value) if isinstance(value, int) else value
 
 
-def outcome(run: Callable[..., Any], *arguments: Any, **named: Any) -> dict[str, Any]:
+def record(fields: dict[str, Any]) -> dict[str, Any]:
+    """A record, with names and numbers as the golden cases write them."""
+    return {name.replace("_", "-"): field(name, value) for name, value in fields.items()}
+
+
+def field(name: str, value: Any) -> Any:
+    """One of its values."""
+    if isinstance(value, tuple):
+        return list(value)
+    return value if isinstance(value, int) and name not in WIDE else written(value)
+
+
+def outcome(name: str, run: Callable[..., Any], *arguments: Any, **named: Any) -> dict[str, Any]:
     """What a call returns, or how it fails."""
     try:
-        return {"returns": written(run(*arguments, **named))}
+        found = run(*arguments, **named)
     except samedeal.SamedealError as error:
         return {"fails": {name: getattr(error, name) for name in ("kind", "field", "value", "allowed")}}
+    return {"returns": found if name in NARROW_CALLS else written(found)}
 
 
-def parsed(values: dict[str, Any]) -> dict[str, Any]:
-    """Arguments, with 64-bit numbers as numbers."""
-    texts = ("order", "remainder", "layout")
-    return {
-        name: int(value) if isinstance(value, str) and name not in texts else value for name, value in values.items()
-    }
+def parsed(value: Any, name: str = "") -> Any:
+    """Arguments by their names in Python, with 64-bit numbers as numbers."""
+    if isinstance(value, dict):
+        names = {name: name.replace("-", "_") for name in value}
+        return {names[name]: parsed(item, names[name]) for name, item in value.items()}
+    if name in TEXTS:
+        return value
+    if isinstance(value, list):
+        return [parsed(item) for item in value]
+    return int(value) if isinstance(value, str) else value
 
 
 def mismatch(case: dict[str, Any]) -> str | None:
     """The first call of a case that gives something else, if any."""
-    made: list[samedeal.Sampler] = []
-    steps = [{"call": "constructor", "args": case["config"], "returns": None}, *case.get("calls", [])]
-    if "fails" in case:
-        steps[0] = {"call": "constructor", "args": case["config"], "fails": case["fails"]}
-    for i, step in enumerate(steps):
-        args = parsed(step.get("args", {}))
-        if step["call"] == "constructor":
-            got = outcome(lambda **config: made.append(samedeal.Sampler(config.pop("samples"), **config)), **args)
-        else:
-            got = outcome(call, made[0], step["call"], args)
+    (kind,) = set(case) & set(MAKERS)
+    made: list[Any] = []
+    fields = parsed(case[kind])
+    got = outcome("constructor", lambda: made.append(MAKERS[kind](**fields)))
+    if got != {"fails": case["fails"]} if "fails" in case else not made:
+        return f"made {fields}: {got}"
+    for i, step in enumerate(case.get("calls", [])):
+        got = outcome(step["call"], call, made[0], step["call"], parsed(step.get("args", {})))
         if got != {name: step[name] for name in ("returns", "fails") if name in step}:
             return f"call {i}: {step} gave {got}"
     return None

@@ -1,60 +1,166 @@
 //! The matrix adapter for the Rust host.
 
 use matrix::Engine;
-use matrix::format::{Call, Config, Failure, Place, S64, Subject, U64, record, strings};
+use matrix::format::{self, Call, Config, Failure, Place, S64, Subject, U64, record, strings};
+use samedeal::{Builder, ChunkStream, Error, Locality, Mesh, Sampler, ShardPlan, Sharding};
 use serde_json::Value;
 
-struct Host(samedeal::Sampler);
+/// Whatever a case is about.
+enum Host {
+    Sampler(Sampler),
+    Plan(ShardPlan),
+    ChunkStream(ChunkStream),
+    Mesh(Mesh),
+    Functions,
+}
 
 impl Engine for Host {
     fn create(subject: &Subject) -> Result<Self, Failure> {
-        let Subject::Config(config) = subject else { unimplemented!("{subject:?}") };
-        let builder = samedeal::Sampler::builder(config.samples.0)
-            .seed(config.seed.0)
-            .epoch(config.epoch.0)
-            .order(&config.order)
-            .rank(config.rank)
-            .world(config.world)
-            .remainder(config.remainder.parse().map_err(shared)?)
-            .layout(config.layout.parse().map_err(shared)?);
-        builder.build().map(Self).map_err(failure)
+        let made = match subject {
+            Subject::Config(config) => sampler(config, None).map(Self::Sampler),
+            Subject::Sharded { config, sharding } => sampler(config, Some(sharding)).map(Self::Sampler),
+            Subject::Plan(config) => plan(config).map(Self::Plan),
+            Subject::ChunkStream(config) => {
+                let format::ChunkStream { chunks, reader, readers, order, seed, epoch } = config;
+                let builder = ChunkStream::builder(*reader, *readers).chunks(chunks.0).order(order);
+                builder.seed(seed.0).epoch(epoch.0).build().map(Self::ChunkStream)
+            }
+            Subject::Mesh(config) => {
+                let axis = |axis: &format::Axis| {
+                    Ok(samedeal::Axis { name: axis.name.clone(), size: axis.size, role: axis.role.parse()? })
+                };
+                let axes = config.axes.iter().map(axis).collect::<Result<Vec<_>, _>>().map_err(shared)?;
+                Mesh::new(config.world, axes).map(Self::Mesh)
+            }
+            Subject::Functions {} => Ok(Self::Functions),
+        };
+        made.map_err(failure)
     }
 
     fn call(&mut self, call: &Call) -> Result<Value, Failure> {
-        let sampler = &mut self.0;
-        let number = |number: u64| Value::from(number.to_string());
-        let answer = match call.clone() {
-            Call::Config => Ok(config(sampler.config())),
-            Call::SetEpoch { epoch } => sampler.set_epoch(epoch.0).map(|()| Value::Null),
-            Call::SetRank { rank } => sampler.set_rank(rank).map(|()| Value::Null),
-            Call::NumSamples => Ok(number(sampler.num_samples())),
-            Call::NumPadding => Ok(number(sampler.num_padding())),
-            Call::NumPositions => Ok(number(sampler.num_positions())),
-            Call::NumDropped => Ok(number(sampler.num_dropped())),
-            Call::Indices { start, count } => sampler.window(start.0, count).map(|window| strings(&window)),
-            Call::Indices32 { start, count } => sampler.window::<u32>(start.0, count).map(Value::from),
-            Call::NumBatches { batch_size, drop_last } => sampler.num_batches(batch_size, drop_last).map(number),
-            Call::Batch { batch, batch_size, drop_last } => {
-                sampler.batch(batch.0, batch_size, drop_last).map(|batch| strings(&batch))
-            }
-            Call::Batch32 { batch, batch_size, drop_last } => {
-                sampler.batch::<u32>(batch.0, batch_size, drop_last).map(Value::from)
-            }
-            Call::SampleAt { position } => sampler.sample_at(position.0).map(number),
-            Call::Locate { sample, batch_size } => {
-                sampler.locate(sample.0, batch_size).map(|found| found.map_or(Value::Null, place))
-            }
-            Call::PlaceOf { position, batch_size } => sampler.place_of(position.0, batch_size).map(place),
-            Call::Fingerprint => sampler.fingerprint().map(Value::from),
-            Call::ConfigFingerprint => sampler.config_fingerprint().map(Value::from),
-            other => unimplemented!("{other:?}"),
+        let answer = match self {
+            Self::Sampler(sampler) => ask_sampler(sampler, call),
+            Self::Plan(plan) => ask_plan(plan, call),
+            Self::ChunkStream(stream) => match *call {
+                Call::Chunks { start, count } => stream.chunks(start.0, count).map(|chunks| strings(&chunks)),
+                _ => panic!("no call of a chunk stream: {call:?}"),
+            },
+            Self::Mesh(mesh) => ask_mesh(mesh, call),
+            Self::Functions => ask_functions(call),
         };
         answer.map_err(failure)
     }
 }
 
-fn config(config: &samedeal::Config) -> Value {
-    let config = Config {
+type Answer = Result<Value, Error>;
+
+fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
+    Ok(match *call {
+        Call::Config => write_config(sampler.config()),
+        Call::SetEpoch { epoch } => sampler.set_epoch(epoch.0).map(|()| Value::Null)?,
+        Call::SetRank { rank } => sampler.set_rank(rank).map(|()| Value::Null)?,
+        Call::NumSamples => number(sampler.num_samples()),
+        Call::NumPadding => number(sampler.num_padding()),
+        Call::NumPositions => number(sampler.num_positions()),
+        Call::NumDropped => number(sampler.num_dropped()),
+        Call::Indices { start, count } => strings(&sampler.window(start.0, count)?),
+        Call::Indices32 { start, count } => sampler.window::<u32>(start.0, count)?.into(),
+        Call::NumBatches { batch_size, drop_last } => number(sampler.num_batches(batch_size, drop_last)?),
+        Call::Batch { batch, batch_size, drop_last } => strings(&sampler.batch(batch.0, batch_size, drop_last)?),
+        Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
+        Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
+        Call::Locate { sample, batch_size } => sampler.locate(sample.0, batch_size)?.map_or(Value::Null, place),
+        Call::PlaceOf { position, batch_size } => place(sampler.place_of(position.0, batch_size)?),
+        Call::Fingerprint => sampler.fingerprint()?.into(),
+        Call::ConfigFingerprint => sampler.config_fingerprint()?.into(),
+        Call::NumRounds => number(sampler.num_rounds()?),
+        Call::Round { number } => {
+            let samedeal::Round { start, count, spans, .. } = sampler.round(number.0)?;
+            let spans = spans.iter().flat_map(|span| [span.lane.into(), span.shard.into(), span.first, span.count]);
+            let spans = strings(&spans.collect::<Vec<u64>>());
+            record(format::Round { start: U64(start), count: U64(count), spans })
+        }
+        Call::ShardOf { sample } => {
+            let samedeal::ShardPlace { shard, offset, .. } = sampler.shard_of(sample.0)?;
+            record(format::ShardPlace { shard, offset: U64(offset) })
+        }
+        _ => panic!("no call of a sampler: {call:?}"),
+    })
+}
+
+fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
+    Ok(match *call {
+        Call::SetEpoch { epoch } => plan.set_epoch(epoch.0).map(|()| Value::Null)?,
+        Call::NumShards { rank, worker } => plan.num_shards(rank, worker)?.into(),
+        Call::Shards { rank, worker, start, count } => plan.shards_window(rank, worker, start, count)?.into(),
+        Call::Loads { ref tier, start, count } => {
+            let loads = plan.loads_window(tier.parse()?, start, count)?;
+            let loads = loads.iter().flat_map(|load| [load.shards, load.samples, load.bytes, load.local]);
+            strings(&loads.collect::<Vec<_>>())
+        }
+        Call::Balance { ref tier, ref weight } => {
+            let samedeal::Balance { least, most, total, members, .. } = plan.balance(tier.parse()?, weight.parse()?)?;
+            record(format::Balance { least: U64(least), most: U64(most), total: U64(total), members })
+        }
+        Call::Rows { shard, start, count } => strings(&plan.rows_window(shard, start.0, count)?),
+        Call::Steps { batch_size, drop_last } => {
+            let samedeal::Steps { least, most, .. } = plan.steps(batch_size, drop_last)?;
+            record(format::Steps { least: U64(least), most: U64(most) })
+        }
+        _ => panic!("no call of a plan: {call:?}"),
+    })
+}
+
+fn ask_mesh(mesh: &Mesh, call: &Call) -> Answer {
+    Ok(match *call {
+        Call::DataWorld => mesh.data_world().into(),
+        Call::DataRank { rank } => mesh.data_rank(rank)?.into(),
+        Call::Coordinates { rank } => mesh.coordinates(rank)?.into(),
+        Call::RankAt { ref coordinates } => mesh.rank_at(coordinates)?.into(),
+        Call::Peers { rank } => mesh.peers(rank)?.into(),
+        _ => panic!("no call of a mesh: {call:?}"),
+    })
+}
+
+fn ask_functions(call: &Call) -> Answer {
+    Ok(match call {
+        Call::Verify { shards, offsets, assigned } => {
+            let samedeal::Verification { overlaps, gaps, .. } = samedeal::verify_runs(*shards, offsets, assigned)?;
+            let overlaps = overlaps.iter().flat_map(|overlap| [overlap.shard, overlap.first, overlap.other]).collect();
+            record(format::Verification { overlaps, gaps })
+        }
+        Call::Detect { environment, rank, world } => {
+            let environment = environment.iter().map(|(name, value)| (name, value));
+            let found = samedeal::detect_rank_in(environment, *rank, *world)?;
+            let samedeal::Detection { rank, world, local_rank, local_world, launcher, used, warnings, .. } = found;
+            record(format::Detection { rank, world, local_rank, local_world, launcher, used, warnings })
+        }
+        Call::Variables => samedeal::rank_variables()?.into(),
+        _ => panic!("no function: {call:?}"),
+    })
+}
+
+fn sampler(config: &Config, sharding: Option<&format::Sharding>) -> Result<Sampler, Error> {
+    // A configuration as a whole, since a case may contradict itself.
+    let mut whole = Sampler::new(0)?.config().clone();
+    whole.samples = config.samples.0;
+    whole.seed = config.seed.0;
+    whole.epoch = config.epoch.0;
+    whole.order = config.order.clone();
+    whole.rank = config.rank;
+    whole.world = config.world;
+    whole.remainder = config.remainder.parse()?;
+    whole.layout = config.layout.parse()?;
+    whole.sharding = sharding.map(|sharding| Sharding {
+        sizes: numbers(&sharding.sizes).into(),
+        lanes: sharding.lanes,
+        window: sharding.window,
+    });
+    Builder::from(whole).build()
+}
+
+fn write_config(config: &samedeal::Config) -> Value {
+    record(Config {
         samples: U64(config.samples),
         seed: S64(config.seed),
         epoch: U64(config.epoch),
@@ -63,8 +169,34 @@ fn config(config: &samedeal::Config) -> Value {
         world: config.world,
         remainder: config.remainder.to_string(),
         layout: config.layout.to_string(),
-    };
-    record(config)
+    })
+}
+
+fn plan(config: &format::Plan) -> Result<ShardPlan, Error> {
+    let mut builder = ShardPlan::builder(numbers(&config.samples))
+        .bytes(numbers(&config.bytes))
+        .world(config.world)
+        .workers(config.workers)
+        .policy(config.policy.parse()?)
+        .worker_policy(config.worker_policy.parse()?)
+        .weight(config.weight.parse()?)
+        .shuffle(config.shuffle)
+        .reshuffle(config.reshuffle)
+        .seed(config.seed.0)
+        .epoch(config.epoch.0);
+    if let Some(locality) = config.locality.clone() {
+        let format::Locality { holder_offsets, holders, rank_nodes, tolerance } = locality;
+        builder = builder.locality(Locality { holder_offsets, holders, rank_nodes, tolerance });
+    }
+    builder.build()
+}
+
+fn numbers(numbers: &[U64]) -> Vec<u64> {
+    numbers.iter().map(|number| number.0).collect()
+}
+
+fn number(number: u64) -> Value {
+    number.to_string().into()
 }
 
 fn place(place: samedeal::Place) -> Value {
@@ -72,9 +204,9 @@ fn place(place: samedeal::Place) -> Value {
     record(Place { position: U64(position), rank, index: U64(index), batch: U64(batch), slot, copies })
 }
 
-fn failure(error: samedeal::Error) -> Failure {
+fn failure(error: Error) -> Failure {
     match error {
-        samedeal::Error::Failure(failure) => shared(failure),
+        Error::Failure(failure) => shared(failure),
         other => panic!("{other}"),
     }
 }

@@ -15,6 +15,8 @@ fn main() -> ExitCode {
     let mut bindgen = Bindgen::new();
     // Without an argument, the page loads NAME_bg.wasm from beside NAME.js.
     bindgen.input_path(input).out_name(name).typescript(true).omit_default_module_path(false);
+    // A page loads no names of functions.
+    bindgen.remove_name_section(true);
     let written = bindgen.web(true).and_then(|bindgen| bindgen.generate(folder));
     match written {
         Ok(()) => ExitCode::SUCCESS,

@@ -42,24 +42,27 @@ impl Sampler {
         remainder: u8,
         layout: u8,
     ) -> Result<Self, Thrown> {
-        let config = Config {
-            samples,
-            seed,
-            epoch,
-            order: OrderId::from_name(order)?,
-            rank,
-            world,
-            remainder: match remainder {
-                0 => Remainder::Drop,
-                1 => Remainder::Pad,
-                _ => Remainder::Uneven,
-            },
-            layout: match layout {
-                0 => Layout::Strided,
-                _ => Layout::Contiguous,
-            },
-        };
+        let config = config(samples, seed, epoch, order, rank, world, remainder, layout)?;
         Ok(Self(samedeal_core::Sampler::new(config)?))
+    }
+
+    /// A sampler with the order `sharded`.
+    #[allow(clippy::too_many_arguments)]
+    pub fn sharded(
+        samples: u64,
+        seed: i64,
+        epoch: u64,
+        order: &str,
+        rank: u32,
+        world: u32,
+        remainder: u8,
+        layout: u8,
+        sizes: Vec<u64>,
+        lanes: u32,
+        window: u32,
+    ) -> Result<Self, Thrown> {
+        let config = config(samples, seed, epoch, order, rank, world, remainder, layout)?;
+        Ok(Self(samedeal_core::Sampler::sharded(config, &sizes, lanes, window)?))
     }
 
     /// The configuration as it stands.
@@ -181,6 +184,62 @@ impl Sampler {
     pub fn config_fingerprint(&self) -> String {
         self.0.config_fingerprint()
     }
+
+    /// With the order `sharded`: how many rounds the epoch has.
+    #[wasm_bindgen(js_name = numRounds)]
+    pub fn num_rounds(&self) -> Result<u64, Thrown> {
+        Ok(self.0.num_rounds()?)
+    }
+
+    /// With the order `sharded`: what this rank reads for the next run of its samples.
+    pub fn round(&self, number: u64) -> Result<Object, Thrown> {
+        let samedeal_core::Round { start, count, spans } = self.0.round(number)?;
+        let object = Object::new();
+        object.set("start", start.into());
+        object.set("count", count.into());
+        object.set("spans", spans.into());
+        Ok(object)
+    }
+
+    /// With the order `sharded`: where a sample is stored.
+    #[wasm_bindgen(js_name = shardOf)]
+    pub fn shard_of(&self, sample: u64) -> Result<Object, Thrown> {
+        let (shard, offset) = self.0.shard_of(sample)?;
+        let object = Object::new();
+        object.set("shard", shard.into());
+        object.set("offset", offset.into());
+        Ok(object)
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+fn config(
+    samples: u64,
+    seed: i64,
+    epoch: u64,
+    order: &str,
+    rank: u32,
+    world: u32,
+    remainder: u8,
+    layout: u8,
+) -> Result<Config, Thrown> {
+    Ok(Config {
+        samples,
+        seed,
+        epoch,
+        order: OrderId::from_name(order)?,
+        rank,
+        world,
+        remainder: match remainder {
+            0 => Remainder::Drop,
+            1 => Remainder::Pad,
+            _ => Remainder::Uneven,
+        },
+        layout: match layout {
+            0 => Layout::Strided,
+            _ => Layout::Contiguous,
+        },
+    })
 }
 
 fn place(place: samedeal_core::Place) -> Object {

@@ -4,15 +4,18 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, wr
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withMemory } from './memory.mjs';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const target = join(here, '../../target');
 const component = join(target, 'wasm32-wasip2/wasm/samedeal.wasm');
+const planning = join(target, 'wasm32-wasip2/wasm/planning.wasm');
 const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
 const bindgen = join(target, 'release/bindgen');
 
 for (const [path, remedy] of [
   [component, 'cargo build --profile wasm -p samedeal-component --target wasm32-wasip2'],
+  [planning, 'cargo build --profile wasm -p samedeal-planning --target wasm32-wasip2'],
   [web, 'cargo build --profile wasm -p samedeal-web --target wasm32-unknown-unknown'],
   [bindgen, 'cargo build --release -p bindgen'],
 ]) {
@@ -36,10 +39,20 @@ async function generate(name, output, inputs, make) {
   await make(folder);
 }
 
-await generate('jco', 'samedeal.js', [component, join(here, 'package-lock.json')], async (folder) => {
+const LOCK = join(here, 'package-lock.json');
+const memory = join(here, 'scripts/memory.mjs');
+await generate('jco', 'planning.js', [component, planning, memory, LOCK], async (folder) => {
+  await transpileTo(folder, 'samedeal', component);
+  await transpileTo(folder, 'planning', planning);
+  // A plan has large lists before it in memory, and must not come to lie above 1 GiB: see src/engine.ts.
+  const core = join(folder, 'planning.core.wasm');
+  writeFileSync(core, withMemory(readFileSync(core), 1 << 14));
+});
+
+async function transpileTo(folder, name, wasm) {
   const { transpile } = await import('@bytecodealliance/jco');
-  const { files } = await transpile(await readFile(component), {
-    name: 'samedeal',
+  const { files } = await transpile(await readFile(wasm), {
+    name,
     instantiation: { tag: 'sync' },
     minify: true,
     noComponentErrorWrapping: true,
@@ -49,7 +62,7 @@ await generate('jco', 'samedeal.js', [component, join(here, 'package-lock.json')
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, file.endsWith('.js') ? leanComponent(new TextDecoder().decode(content)) : content);
   }
-});
+}
 
 /** jco's module without what costs more than the work itself. */
 function leanComponent(text) {
@@ -75,7 +88,9 @@ await generate('bindgen', 'samedeal.js', [web, bindgen], (folder) => {
   const exported = /^export \{ initSync, (\w+) as default \};$/gm;
   const load = exported.exec(body)?.[1];
   const results = `return { initSync, load: ${load}, loaded: () => wasmModule, Sampler, orders };`;
-  const text = replaced(body, exported, results).replace(/^\/\* @ts-self-types.*\n/, '');
+  const text = replaced(body, exported, results)
+    .replace(/^\/\* @ts-self-types.*\n/, '')
+    .replace(/^ *\/\*\*.*?\*\/\n/gms, '');
   writeFileSync(made, `${NO_FINALIZERS}\nexport function generate() {\n${text}}\n`);
   const types = readFileSync(join(folder, 'samedeal.d.ts'), 'utf8');
   writeFileSync(join(folder, 'generated.d.ts'), types);
@@ -89,7 +104,11 @@ export function generate(): Generated & { load: typeof generated.default; loaded
   );
 });
 
-execFileSync(process.execPath, [join(here, 'node_modules/typescript/bin/tsc'), '-p', here], { stdio: 'inherit' });
+// Comments are for editors, which read the types, and not for pages.
+for (const part of [['--emitDeclarationOnly'], ['--declaration', 'false', '--removeComments']]) {
+  const compiler = join(here, 'node_modules/typescript/bin/tsc');
+  execFileSync(process.execPath, [compiler, '-p', here, ...part], { stdio: 'inherit' });
+}
 
 for (const license of ['LICENSE-MIT', 'LICENSE-APACHE']) {
   copyFileSync(join(here, '../..', license), join(here, 'dist', license));

@@ -1,11 +1,11 @@
 import { generate } from './bindgen/samedeal.js';
-import { type Bindings, LAYOUTS, type RawConfig, type RawSampler, REMAINDERS } from './engine.js';
+import { LAYOUTS, type RawSampler, REMAINDERS, type SamplerBindings } from './raw.js';
 
 /** What the WebAssembly module can be given as. */
 export type Source = string | URL | Request | Response | BufferSource | WebAssembly.Module;
 
 /** Instances of the wasm-bindgen build; without a source, it is fetched from beside the generated module. */
-export async function bindgenInstances(source?: Source | Promise<Source>): Promise<() => Bindings> {
+export async function bindgenInstances(source?: Source | Promise<Source>): Promise<() => SamplerBindings> {
   const given = await source;
   const { load, loaded } = generate();
   await (given === undefined ? load() : load({ module_or_path: given }));
@@ -15,17 +15,25 @@ export async function bindgenInstances(source?: Source | Promise<Source>): Promi
     initSync({ module });
     return {
       orders,
-      create: ({ samples, seed, epoch, order, rank, world, remainder, layout }: RawConfig) =>
-        new Sampler(
-          samples,
-          seed,
-          epoch,
-          order,
-          rank,
-          world,
-          REMAINDERS.indexOf(remainder),
-          LAYOUTS.indexOf(layout),
-        ) as RawSampler,
+      create({ samples, seed, epoch, order, rank, world, remainder, layout }, sharding) {
+        const [kept, cut] = [REMAINDERS.indexOf(remainder), LAYOUTS.indexOf(layout)];
+        const made = sharding
+          ? Sampler.sharded(
+              samples,
+              seed,
+              epoch,
+              order,
+              rank,
+              world,
+              kept,
+              cut,
+              sharding.sizes,
+              sharding.lanes,
+              sharding.window,
+            )
+          : new Sampler(samples, seed, epoch, order, rank, world, kept, cut);
+        return made as RawSampler;
+      },
       release: (sampler) => (sampler as InstanceType<typeof Sampler>).free(),
     };
   };

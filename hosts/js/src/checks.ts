@@ -74,6 +74,12 @@ export function options<T extends object>(value: T | undefined, known: readonly 
   return value;
 }
 
+/** The option `dropLast` of what cuts batches. */
+export function dropsLast(given: { dropLast?: boolean } | undefined): boolean {
+  const { dropLast = false } = options(given, ['dropLast']);
+  return boolean('drop-last', dropLast);
+}
+
 export function fail(kind: Kind, field: string, value: unknown, allowed: string): never {
   const text = typeof value === 'string' && kind === 'wrong-type' ? `"${describe(value)}"` : describe(value);
   throw new SamedealError({ kind, field, value: [...text].slice(0, TEXT_MAX).join(''), allowed });

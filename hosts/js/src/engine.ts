@@ -1,68 +1,24 @@
 import { type Failure, SamedealError } from './errors.js';
-import type { Layout, Remainder } from './types.js';
 
-/** The names in the order of `wit/types.wit`. */
-export const REMAINDERS: readonly Remainder[] = ['drop', 'pad', 'uneven'];
-export const LAYOUTS: readonly Layout[] = ['strided', 'contiguous'];
-
-/** The configuration as the engines take and give it. */
-export interface RawConfig {
-  samples: bigint;
-  seed: bigint;
-  epoch: bigint;
-  order: string;
-  rank: number;
-  world: number;
-  remainder: Remainder;
-  layout: Layout;
-}
-
-/** A place as the engines give it. */
-export interface RawPlace {
-  position: bigint;
-  rank: number;
-  index: bigint;
-  batch: bigint;
-  slot: number;
-  copies: number;
-}
-
-/**
- * A sampler of an engine. Nothing here checks an argument: numbers outside their range wrap around. Failures are
- * thrown as plain objects.
- */
-export interface RawSampler {
-  config(): RawConfig;
-  setEpoch(epoch: bigint): void;
-  setRank(rank: number): void;
-  numSamples(): bigint;
-  numPadding(): bigint;
-  numPositions(): bigint;
-  numDropped(): bigint;
-  indices(start: bigint, count: number): BigUint64Array<ArrayBuffer>;
-  indices32(start: bigint, count: number): Uint32Array<ArrayBuffer>;
-  numBatches(batchSize: number, dropLast: boolean): bigint;
-  batch(batch: bigint, batchSize: number, dropLast: boolean): BigUint64Array<ArrayBuffer>;
-  batch32(batch: bigint, batchSize: number, dropLast: boolean): Uint32Array<ArrayBuffer>;
-  sampleAt(position: bigint): bigint;
-  locate(sample: bigint, batchSize: number): RawPlace | undefined;
-  placeOf(position: bigint, batchSize: number): RawPlace;
-  fingerprint(): string;
-  configFingerprint(): string;
-}
-
-/** What an instance of an engine exports. Two engines provide it: the component, and the wasm-bindgen build. */
+/** What an instance exports, whatever else it does. */
 export interface Bindings {
-  orders(): string[];
-  create(config: RawConfig): RawSampler;
-  /** Frees a sampler, which must not be used again. Nothing else frees it but the end of the instance. */
-  release(sampler: RawSampler): void;
+  /** Frees an object, which must not be used again. Nothing else frees it but the end of the instance. */
+  release(raw: object): void;
+}
+
+/** What decides an object of an engine: how to make it, and to make it again where its instance is lost. */
+export interface Recipe<B, R> {
+  /** The most memory that it can come to hold, in bytes. */
+  readonly size: number;
+  /** The parameter that an error tells, and its value, where there is no memory for an instance. */
+  readonly cause: readonly [field: string, value: unknown];
+  make(bindings: B): R;
 }
 
 /** A WebAssembly instance, with a memory of its own. */
-class Instance {
-  readonly bindings: Bindings;
-  /** How many bytes of samplers it still takes. */
+class Instance<B> {
+  readonly bindings: B;
+  /** How many bytes of objects it still takes. */
   room = SHARED;
   /**
    * False while a call is under way, and so for good after a call that did not end: a trap, or a stack that overflowed,
@@ -70,64 +26,59 @@ class Instance {
    */
   sound = true;
 
-  constructor(bindings: Bindings) {
+  constructor(bindings: B) {
     this.bindings = bindings;
   }
 }
 
-/** Where a sampler is. */
-export interface Seat {
-  instance: Instance;
-  raw: RawSampler;
+/** Where an object is. */
+export interface Seat<B, R> {
+  instance: Instance<B>;
+  raw: R;
   /** The most memory that it can come to hold, in bytes. */
   readonly size: number;
 }
 
 /**
- * How many bytes of samplers share an instance. The component's bindings tell samplers by their address, and only below
+ * How many bytes of objects share an instance. The component's bindings tell objects by their address, and only below
  * 1 GiB (jco marks what it owns by bit 30); this, windows and all gaps between them stay far below that.
  */
 const SHARED = 64 << 20;
-/** A larger sampler gets an instance of its own, whose memory is given back as a whole. It comes first in there. */
+/** A larger object gets an instance of its own, whose memory is given back as a whole. It comes first in there. */
 const LARGEST_SHARED = 4 << 20;
-const WITHOUT_TABLE: readonly string[] = ['feistel', 'sequential'];
-
-function sizeOf({ order, samples }: RawConfig): number {
-  return 1024 + (WITHOUT_TABLE.includes(order) ? 0 : 4 * Number(samples));
-}
 
 /**
- * Samplers in as few instances as is sound: browsers have address space for about a hundred. A sampler is decided by
- * its configuration; so one whose instance is lost is made again, in another one, at its next call.
+ * Objects in as few instances as is sound: browsers have address space for about a hundred. An object is decided by its
+ * recipe; so one whose instance is lost is made again, in another one, at its next call.
  */
-export class Engine {
-  readonly #instantiate: () => Bindings;
-  #shared: Instance | undefined;
-  readonly #collected = new FinalizationRegistry<Seat>((seat) => leave(seat));
+export class Engine<B extends Bindings> {
+  readonly #instantiate: () => B;
+  #shared: Instance<B> | undefined;
+  readonly #collected = new FinalizationRegistry<Seat<B, object>>((seat) => leave(seat));
 
   /** `instantiate` makes a new instance. */
-  constructor(instantiate: () => Bindings) {
+  constructor(instantiate: () => B) {
     this.#instantiate = instantiate;
   }
 
-  /** The names of the orders. */
-  orders(): string[] {
-    const instance = this.#sharing(0, 0n);
-    return run(instance, () => instance.bindings.orders());
+  /** Calls a function that takes and gives at most `size` bytes, and keeps nothing. */
+  once<T>(cause: Recipe<B, object>['cause'], size: number, call: (bindings: B) => T): T {
+    const instance = this.#for(size, cause);
+    return run(instance, () => call(instance.bindings));
   }
 
-  /** Makes a sampler, which lasts until `close`, or until `owner` is collected. */
-  open(owner: object, config: RawConfig): Seat {
-    const seat = this.#place(config, sizeOf(config));
+  /** Makes an object, which lasts until `close`, or until `owner` is collected. */
+  open<R extends object>(owner: object, recipe: Recipe<B, R>): Seat<B, R> {
+    const seat = this.#place(recipe, recipe.size);
     // What is alone goes with its instance, as soon as nobody refers to it.
     if (seat.size <= LARGEST_SHARED) this.#collected.register(owner, seat, seat);
     return seat;
   }
 
-  /** Calls a sampler; if that throws anything but a `SamedealError`, it is made again from `config` at the next call. */
-  call<T>(seat: Seat, config: RawConfig, call: (raw: RawSampler) => T): T {
+  /** Calls an object; if that throws anything but a `SamedealError`, it is made again by `recipe` at the next call. */
+  call<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, call: (raw: R) => T): T {
     if (!seat.instance.sound) {
-      const { instance, raw } = this.#place(config, seat.size);
+      const { instance, raw } = this.#place(recipe, seat.size);
       seat.instance = instance;
       seat.raw = raw;
     }
@@ -135,45 +86,82 @@ export class Engine {
     return run(instance, () => call(raw));
   }
 
-  /** Frees a sampler, which must not be used again. */
-  close(seat: Seat): void {
+  /** Frees an object, which must not be used again. */
+  close(seat: Seat<B, object>): void {
     this.#collected.unregister(seat);
     leave(seat);
   }
 
-  #place(config: RawConfig, size: number): Seat {
-    const instance = size > LARGEST_SHARED ? this.#instance(config.samples) : this.#sharing(size, config.samples);
-    const raw = run(instance, () => instance.bindings.create(config));
+  #place<R>(recipe: Recipe<B, R>, size: number): Seat<B, R> {
+    const instance = this.#for(size, recipe.cause);
+    const raw = run(instance, () => recipe.make(instance.bindings));
     instance.room -= size;
     return { instance, raw, size };
   }
 
-  /** The instance that takes another sampler of this size. */
-  #sharing(size: number, samples: bigint): Instance {
-    if (!this.#shared?.sound || this.#shared.room < size) this.#shared = this.#instance(samples);
+  /** The instance that takes so many bytes more. */
+  #for(size: number, cause: Recipe<B, object>['cause']): Instance<B> {
+    if (size > LARGEST_SHARED) return this.#instance(cause);
+    if (!this.#shared?.sound || this.#shared.room < size) this.#shared = this.#instance(cause);
     return this.#shared;
   }
 
-  #instance(samples: bigint): Instance {
+  #instance([field, value]: Recipe<B, object>['cause']): Instance<B> {
     try {
       return new Instance(this.#instantiate());
     } catch (error) {
       // There is no other way to tell it from a stack that overflows.
       if (!(error instanceof Error && /memory/i.test(error.message))) throw error;
-      const allowed = 'fewer samplers at a time, or smaller ones';
-      throw new SamedealError({ kind: 'out-of-memory', field: 'samples', value: String(samples), allowed });
+      const allowed = 'fewer objects at a time, or smaller ones';
+      throw new SamedealError({ kind: 'out-of-memory', field, value: String(value), allowed });
     }
   }
 }
 
-function leave({ instance, raw, size }: Seat): void {
+/** An object of an engine in the hands of the object that users see. */
+export class Handle<B extends Bindings, R extends object> {
+  readonly #engine: Engine<B>;
+  readonly #what: string;
+  #seat: Seat<B, R> | undefined;
+  /** Follows what setters change; nothing may throw between their call and the change. */
+  recipe: Recipe<B, R>;
+
+  /** Makes the object, which lasts until `dispose`, or until `owner` is collected; `what` is what errors call it. */
+  constructor(engine: Engine<B>, owner: object, what: string, recipe: Recipe<B, R>) {
+    this.#engine = engine;
+    this.#what = what;
+    this.recipe = recipe;
+    this.#seat = engine.open(owner, recipe);
+  }
+
+  call<T>(call: (raw: R) => T): T {
+    if (!this.#seat) throw new Error(`this ${this.#what} has been disposed of`);
+    return this.#engine.call(this.#seat, this.recipe, call);
+  }
+
+  /** Frees the engine's memory; later calls fail. */
+  dispose(): void {
+    const seat = this.#seat;
+    if (!seat) return;
+    this.#seat = undefined;
+    this.#engine.close(seat);
+  }
+}
+
+/** Older engines lack the symbol; there, `dispose()` has the same effect. */
+export const symbolDispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
+
+/** What `console.log` of Node, Deno and Bun asks for. */
+export const symbolInspect: unique symbol = Symbol.for('nodejs.util.inspect.custom');
+
+function leave<B extends Bindings>({ instance, raw, size }: Seat<B, object>): void {
   if (!instance.sound) return;
   run(instance, () => instance.bindings.release(raw));
   instance.room += size;
 }
 
 /** Calls into an instance; `call` must do nothing else. */
-function run<T>(instance: Instance, call: () => T): T {
+function run<B, T>(instance: Instance<B>, call: () => T): T {
   // Before the call, as a stack that is at its end lets nothing be called after it.
   instance.sound = false;
   try {

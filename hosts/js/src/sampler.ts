@@ -1,28 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import {
-  boolean,
-  FROM_ONE,
-  fail,
-  integer,
-  natural,
-  natural32,
-  oneOf,
-  options,
-  S64,
-  string,
-  U32,
-  U64,
-} from './checks.js';
-import {
-  type Engine,
-  LAYOUTS,
-  type RawConfig,
-  type RawPlace,
-  type RawSampler,
-  REMAINDERS,
-  type Seat,
-} from './engine.js';
+import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, U32, U64 } from './checks.js';
+import { plain, SamplerRecipe, source } from './config.js';
+import { type Engine, Handle, symbolDispose, symbolInspect } from './engine.js';
 import { WindowIterator } from './iterator.js';
+import { type Integers, numbers, shown } from './lists.js';
+import type { RawPlace, RawSampler, SamplerBindings } from './raw.js';
 import type {
   BatchesOptions,
   BatchOptions,
@@ -32,100 +14,108 @@ import type {
   Layout,
   Place,
   Remainder,
+  Round,
   SamplerOptions,
+  ShardedOptions,
+  ShardPlace,
 } from './types.js';
-
-const OPTIONS = ['seed', 'epoch', 'order', 'rank', 'world', 'remainder', 'layout'] as const;
-const JSON_FIELDS = ['samples', ...OPTIONS] as const;
 
 /** How many indices are read at a time: enough that the calls cost nothing, few enough to stay in the cache. */
 const WINDOW = 1 << 15;
 
-/** Older engines lack the symbol; there, `dispose()` has the same effect. */
-const symbolDispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
-
-/** What `console.log` of Node, Deno and Bun asks for. */
-const symbolInspect: unique symbol = Symbol.for('nodejs.util.inspect.custom');
-
 /** What the samplers of both engines are. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
 export abstract class BaseSampler implements Iterable<number> {
-  readonly #engine: Engine;
-  #seat: Seat | undefined;
-  #config: RawConfig;
+  readonly #handle: Handle<SamplerBindings, RawSampler>;
+  #recipe: SamplerRecipe;
   #length: number;
 
   /** @internal */
-  constructor(engine: Engine, samples: Integer, given?: SamplerOptions) {
-    // Defaults stand in for what is missing, and not for null.
-    const {
-      seed = 0,
-      epoch = 0,
-      order = 'feistel',
-      rank = 0,
-      world = 1,
-      remainder = 'pad',
-      layout = 'strided',
-    } = options(given, OPTIONS);
-    const config: RawConfig = {
-      samples: natural('samples', samples),
-      seed: integer('seed', seed, S64),
-      epoch: integer('epoch', epoch, U64),
-      order: string('order', order),
-      rank: natural32('rank', rank, U32),
-      world: natural32('world', world, FROM_ONE),
-      remainder: oneOf('remainder', remainder, REMAINDERS),
-      layout: oneOf('layout', layout, LAYOUTS),
-    };
-    this.#engine = engine;
-    this.#seat = engine.open(this, config);
-    this.#config = config;
+  constructor(engine: Engine<SamplerBindings>, samples: Integer, given?: SamplerOptions | SamplerRecipe) {
+    const recipe = given instanceof SamplerRecipe ? given : SamplerRecipe.of(samples, given);
+    this.#handle = new Handle(engine, this, 'sampler', recipe);
+    this.#recipe = recipe;
     this.#length = this.#number((raw) => raw.numSamples());
   }
 
   /** The sampler of a configuration that `toJSON` gave. Errors: as the constructor. */
   static fromJSON<T>(this: new (samples: Integer, options?: SamplerOptions) => T, json: ConfigJson): T {
-    const { samples, seed, epoch, ...others } = options(json, JSON_FIELDS);
-    return new this(decimal(samples), { ...others, seed: decimal(seed), epoch: decimal(epoch) });
+    const recipe = SamplerRecipe.ofJson(json);
+    return new this(recipe.config.samples, recipe as SamplerOptions);
+  }
+
+  /**
+   * A sampler with the order `sharded`, for a dataset that is stored in shards of so many samples: the shards, in an order
+   * of their own, are laid end to end and cut into `lanes` of equal length; within a lane, `window` neighbouring samples at
+   * a time are shuffled; positions go round the lanes. Where `world` divides `lanes`, a rank reads lanes of its own, and
+   * holds one window of each (`round`). Sample indices count through the shards. Errors: as the constructor, and `sizes`,
+   * `lanes`, `window`.
+   */
+  static sharded<T>(
+    this: new (
+      samples: Integer,
+      options?: SamplerOptions,
+    ) => T,
+    sizes: Integers,
+    options?: ShardedOptions,
+  ): T {
+    const recipe = SamplerRecipe.ofShards(sizes, options);
+    return new this(recipe.config.samples, recipe as SamplerOptions);
   }
 
   /** Number of samples in the dataset. */
   get samples(): number {
-    return Number(this.#config.samples);
+    return Number(this.#recipe.config.samples);
   }
 
   /** Seed of the order; a `bigint` where it is beyond 2^53 - 1. */
   get seed(): Integer {
-    return plain(this.#config.seed);
+    return plain(this.#recipe.config.seed);
   }
 
   /** Number of the epoch; a `bigint` where it is beyond 2^53 - 1. */
   get epoch(): Integer {
-    return plain(this.#config.epoch);
+    return plain(this.#recipe.config.epoch);
   }
 
   /** Name of the order. */
   get order(): string {
-    return this.#config.order;
+    return this.#recipe.config.order;
   }
 
   /** Which of the data-parallel readers this is. */
   get rank(): number {
-    return this.#config.rank;
+    return this.#recipe.config.rank;
   }
 
   /** How many data-parallel readers there are. */
   get world(): number {
-    return this.#config.world;
+    return this.#recipe.config.world;
   }
 
   /** What happens where `world` does not divide the samples. */
   get remainder(): Remainder {
-    return this.#config.remainder;
+    return this.#recipe.config.remainder;
   }
 
   /** Which positions belong to a rank. */
   get layout(): Layout {
-    return this.#config.layout;
+    return this.#recipe.config.layout;
+  }
+
+  /** Samples in each shard, with the order `sharded`: a new copy. */
+  get sizes(): Float64Array<ArrayBuffer> | undefined {
+    const { sharding } = this.#recipe;
+    return sharding && numbers(sharding.sizes.slice());
+  }
+
+  /** How many lanes the dataset is cut into, with the order `sharded`. */
+  get lanes(): number | undefined {
+    return this.#recipe.sharding?.lanes;
+  }
+
+  /** How many neighbouring samples of a lane are shuffled together, with the order `sharded`. */
+  get window(): number | undefined {
+    return this.#recipe.sharding?.window;
   }
 
   /** How many samples this rank sees in an epoch, padding included. */
@@ -212,24 +202,19 @@ export abstract class BaseSampler implements Iterable<number> {
 
   /** Moves to another epoch. The next index asked for is of that epoch. Errors: `epoch`. */
   setEpoch(epoch: Integer): void {
-    const number = integer('epoch', epoch, U64);
-    const config = { ...this.#config, epoch: number };
-    this.#call((raw) => raw.setEpoch(number));
-    // Nothing here may throw: the configuration is what the sampler would be made again from.
-    this.#config = config;
+    const moved = this.#recipe.with({ epoch: integer('epoch', epoch, U64) });
+    this.#call((raw) => raw.setEpoch(moved.config.epoch));
+    this.#move(moved, this.#length);
   }
 
   /** Answers for another rank of the same deal from now on. Errors: `rank`. */
   setRank(rank: Integer): void {
-    const number = natural32('rank', rank, U32);
-    const config = { ...this.#config, rank: number };
+    const moved = this.#recipe.with({ rank: natural32('rank', rank, U32) });
     const length = this.#call((raw) => {
-      raw.setRank(number);
+      raw.setRank(moved.config.rank);
       return Number(raw.numSamples());
     });
-    // As in `setEpoch`.
-    this.#config = config;
-    this.#length = length;
+    this.#move(moved, length);
   }
 
   /** The sample at a global position of the epoch, whichever rank it is dealt to. Errors: `position`, memory. */
@@ -260,6 +245,29 @@ export abstract class BaseSampler implements Iterable<number> {
     return place(this.#call((raw) => raw.placeOf(number, size)));
   }
 
+  /** How many rounds the epoch has (`round`). Errors: `order` (not `sharded`). */
+  get numRounds(): number {
+    return this.#number((raw) => raw.numRounds());
+  }
+
+  /**
+   * With the order `sharded`, what this rank reads for the next run of its samples: round number `number` holds the
+   * positions from `number` * `lanes` * `window` on, as many as that product. Errors: `order` (not `sharded`), `number`,
+   * memory.
+   */
+  round(number: Integer): Round {
+    const which = natural('number', number, () => this.numRounds);
+    const { start, count, spans } = this.#call((raw) => raw.round(which));
+    return { start: Number(start), count: Number(count), spans: numbers(spans) };
+  }
+
+  /** With the order `sharded`, where a sample is stored. Errors: `order` (not `sharded`), `sample`. */
+  shardOf(sample: Integer): ShardPlace {
+    const number = natural('sample', sample, () => this.samples);
+    const { shard, offset } = this.#call((raw) => raw.shardOf(number));
+    return { shard, offset: Number(offset) };
+  }
+
   /** SHA-256 over all of this rank's indices, each as 8 bytes, little-endian; in hexadecimal. Errors: memory. */
   fingerprint(): string {
     return this.#call((raw) => raw.fingerprint());
@@ -272,39 +280,25 @@ export abstract class BaseSampler implements Iterable<number> {
 
   /** The configuration as it stands, for `JSON.stringify` and `fromJSON`. */
   toJSON(): ConfigJson {
-    const { samples, seed, epoch, order, rank, world, remainder, layout } = this.#call((raw) => raw.config());
-    return {
-      samples: String(samples),
-      seed: String(seed),
-      epoch: String(epoch),
-      order,
-      rank,
-      world,
-      remainder,
-      layout,
-    };
+    return new SamplerRecipe(
+      this.#call((raw) => raw.config()),
+      this.#recipe.sharding,
+    ).toJson();
   }
 
   /** The call that makes an equal sampler; it answers after `dispose()` too. */
   toString(): string {
-    const { samples, seed, epoch, order, rank, world, remainder, layout } = this.#config;
-    return (
-      `Sampler(${source(samples)}, { seed: ${source(seed)}, epoch: ${source(epoch)}, order: '${order}', ` +
-      `rank: ${rank}, world: ${world}, remainder: '${remainder}', layout: '${layout}' })`
-    );
+    return this.#source(Number.POSITIVE_INFINITY);
   }
 
-  /** What `console.log` shows: as `toString()`. @internal */
+  /** What `console.log` shows: as `toString()`, with the first shards of many. @internal */
   [symbolInspect](): string {
-    return this.toString();
+    return this.#source(16);
   }
 
   /** Frees the engine's memory now rather than when the sampler is collected; it cannot be used afterwards. */
   dispose(): void {
-    const seat = this.#seat;
-    if (!seat) return;
-    this.#seat = undefined;
-    this.#engine.close(seat);
+    this.#handle.dispose();
   }
 
   /** The same as `dispose()`, for `using`. */
@@ -317,12 +311,31 @@ export abstract class BaseSampler implements Iterable<number> {
   }
 
   get #wide(): boolean {
-    return this.#config.samples > 2 ** 32;
+    return this.#recipe.config.samples > 2 ** 32;
+  }
+
+  #source(shards: number): string {
+    const { config, sharding } = this.#recipe;
+    const { samples, seed, epoch, order, rank, world, remainder, layout } = config;
+    const [call, first] = sharding
+      ? [`.sharded(${shown(sharding.sizes, shards)}`, `lanes: ${sharding.lanes}, window: ${sharding.window}, `]
+      : [`(${source(samples)}`, ''];
+    const name = sharding ? '' : `order: '${order}', `;
+    return (
+      `Sampler${call}, { ${first}seed: ${source(seed)}, epoch: ${source(epoch)}, ${name}` +
+      `rank: ${rank}, world: ${world}, remainder: '${remainder}', layout: '${layout}' })`
+    );
+  }
+
+  /** Nothing here may throw: the recipe is what the sampler would be made again by. */
+  #move(recipe: SamplerRecipe, length: number): void {
+    this.#recipe = recipe;
+    this.#handle.recipe = recipe;
+    this.#length = length;
   }
 
   #call<T>(call: (raw: RawSampler) => T): T {
-    if (!this.#seat) throw new Error('this sampler has been disposed of');
-    return this.#engine.call(this.#seat, this.#config, call);
+    return this.#handle.call(call);
   }
 
   /** For what is below 2^53. */
@@ -347,10 +360,10 @@ export abstract class BaseSampler implements Iterable<number> {
 
   /** A check that the epoch and the rank are still what they are now. */
   #unmoved(): () => void {
-    const before = this.#config;
+    const before = this.#recipe.config;
     const { epoch, rank } = before;
     return () => {
-      const now = this.#config;
+      const now = this.#recipe.config;
       if (now === before) return;
       if (now.epoch !== epoch) fail('out-of-range', 'epoch', now.epoch, `${epoch} until the iteration ends`);
       if (now.rank !== rank) fail('out-of-range', 'rank', now.rank, `${rank} until the iteration ends`);
@@ -359,9 +372,9 @@ export abstract class BaseSampler implements Iterable<number> {
 }
 
 /** The class of an entry: `BaseSampler` over the engine that `engine` gives when the first sampler is made. */
-export function samplerOf(engine: () => Engine): SamplerClass {
+export function samplerOf(engine: () => Engine<SamplerBindings>): SamplerClass {
   return class extends BaseSampler {
-    constructor(samples: Integer, options?: SamplerOptions) {
+    constructor(samples: Integer, options?: SamplerOptions | SamplerRecipe) {
       super(engine(), samples, options);
     }
   };
@@ -375,38 +388,9 @@ export interface SamplerClass {
    */
   new (samples: Integer, options?: SamplerOptions): BaseSampler;
   fromJSON: typeof BaseSampler.fromJSON;
-}
-
-function dropsLast(given: BatchOptions | undefined): boolean {
-  const { dropLast = false } = options(given, ['dropLast']);
-  return boolean('drop-last', dropLast);
+  sharded: typeof BaseSampler.sharded;
 }
 
 function place({ position, rank, index, batch, slot, copies }: RawPlace): Place {
   return { position: Number(position), rank, index: Number(index), batch: Number(batch), slot, copies };
-}
-
-/** The numbers, all below 2^53, of 64-bit words, written over them: a `bigint` for each would cost many times that. */
-function numbers(words: BigUint64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
-  const halves = new Uint32Array(words.buffer, words.byteOffset, 2 * words.length);
-  const out = new Float64Array(words.buffer, words.byteOffset, words.length);
-  for (let i = 0; i < out.length; i++) {
-    out[i] = (halves[2 * i] as number) + 2 ** 32 * (halves[2 * i + 1] as number);
-  }
-  return out;
-}
-
-function plain(value: bigint): Integer {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
-}
-
-/** A whole number as it is written in a program. */
-function source(value: bigint): string {
-  return typeof plain(value) === 'bigint' ? `${value}n` : String(value);
-}
-
-/** A decimal string as a `bigint`; anything else as it is, for the constructor to refuse. */
-function decimal(text: unknown): Integer {
-  return typeof text === 'string' && /^-?\d{1,20}$/.test(text) ? BigInt(text) : (text as Integer);
 }

@@ -28,6 +28,14 @@ export interface SamplerOptions {
   layout?: Layout;
 }
 
+/** Everything that decides a deal in the order `sharded`, but the sizes of the shards. */
+export interface ShardedOptions extends Omit<SamplerOptions, 'order'> {
+  /** How many streams the dataset is cut into: 1 to 4,096. A multiple of every world to come. Default 64. */
+  lanes?: Integer;
+  /** How many neighbouring samples of a lane are shuffled together: 1 to 2^20. Default 1,024. */
+  window?: Integer;
+}
+
 /** How batches are cut. */
 export interface BatchOptions {
   /** Whether a last batch that is shorter than the others is left out. Default false. */
@@ -56,6 +64,28 @@ export interface Place {
   copies: number;
 }
 
+/** What a rank reads before it hands out a run of its samples. */
+export interface Round {
+  /** Number of the first of these samples, among the rank's (`indices`). */
+  start: number;
+  /** How many there are; none where the round holds no position of the rank. */
+  count: number;
+  /**
+   * Where they are stored. Four numbers each: lane, shard, first sample within it, count. Whole windows, lane by lane, in
+   * the order in which they are stored: a lane goes on in the next round where it ends in this one, and leaves a shard for
+   * good when it enters another. Padding comes last, sample by sample.
+   */
+  spans: Float64Array<ArrayBuffer>;
+}
+
+/** Where a sample is stored. */
+export interface ShardPlace {
+  /** Number of the shard. */
+  shard: number;
+  /** Number of the sample within the shard. */
+  offset: number;
+}
+
 /**
  * A configuration as this package writes it in JSON: under the names that all languages share, numbers of 64 bits as
  * decimal strings, so that no reader rounds them.
@@ -69,4 +99,6 @@ export interface ConfigJson {
   world: number;
   remainder: Remainder;
   layout: Layout;
+  /** With the order `sharded`. */
+  sharding?: { sizes: string[]; lanes: number; window: number };
 }

@@ -6,14 +6,16 @@
  */
 import { bindgenInstances, type Source } from './bindgen.js';
 import { Engine } from './engine.js';
+import type { SamplerBindings } from './raw.js';
 import { samplerOf } from './sampler.js';
 
 export type { Source } from './bindgen.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
+export type { Integers } from './lists.js';
 export type * from './types.js';
 export { version } from './version.js';
 
-let started: Engine | undefined;
+let started: Engine<SamplerBindings> | undefined;
 let starting: Promise<void> | undefined;
 
 /**
@@ -33,7 +35,7 @@ export function init(source?: Source | Promise<Source>): Promise<void> {
   return starting;
 }
 
-function engine(): Engine {
+function engine(): Engine<SamplerBindings> {
   if (!started) throw new Error('samedeal/web is not loaded: await init() first');
   return started;
 }
@@ -42,4 +44,4 @@ function engine(): Engine {
 export class Sampler extends samplerOf(engine) {}
 
 /** The names of the orders that this version knows, the default first. */
-export const orders = (): string[] => engine().orders();
+export const orders = (): string[] => engine().once(['orders', 0], 0, ({ orders }) => orders());

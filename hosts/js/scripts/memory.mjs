@@ -1,0 +1,33 @@
+// Where the memory of a WebAssembly module ends, changed without any other tool.
+
+const MEMORY_SECTION = 5;
+
+/** The bytes of a module with its memory ending after so many pages of 64 KiB; unchanged where it has none. */
+export function withMemory(module, pages) {
+  const bytes = new Uint8Array(module);
+  /** A number in LEB128, and where it ends. */
+  const number = (at) => {
+    let [value, shift] = [0, 0];
+    for (;;) {
+      const byte = bytes[at++];
+      value |= (byte & 0x7f) << shift;
+      shift += 7;
+      if (byte < 0x80) return [value, at];
+    }
+  };
+  for (let at = 8; at < bytes.length; ) {
+    const id = bytes[at];
+    const [size, start] = number(at + 1);
+    if (id === MEMORY_SECTION) {
+      // One memory, with a maximum, whose number is written over in as many bytes as it has.
+      const [, maximum] = number(start + 2);
+      const [, end] = number(maximum);
+      if (bytes[start] !== 1 || (bytes[start + 1] & 1) === 0) throw new Error('a memory without a maximum');
+      let rest = pages;
+      for (let i = maximum; i < end; i++, rest >>= 7) bytes[i] = (rest & 0x7f) | (i < end - 1 ? 0x80 : 0);
+      if (rest > 0) throw new Error(`no room for ${pages} pages`);
+    }
+    at = start + size;
+  }
+  return bytes;
+}

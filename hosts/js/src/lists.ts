@@ -1,0 +1,99 @@
+// Lists of whole numbers on their way in and out. Nothing else crosses in bulk.
+import { fail, integer, natural32, type Range, U64 } from './checks.js';
+
+/** A list of whole numbers: an array, or a typed array of any kind. Every element is checked. */
+export type Integers =
+  | readonly (number | bigint)[]
+  | Uint8Array
+  | Uint16Array
+  | Uint32Array
+  | Int32Array
+  | Float64Array
+  | BigUint64Array
+  | BigInt64Array;
+
+/** The longest list that crosses: no address comes near what the bindings can tell, nor a table near its memory. */
+const LONGEST = 2 ** 25;
+
+/** An array or a typed array, whatever is in it. */
+export function list(field: string, value: unknown): ArrayLike<unknown> {
+  const typed = ArrayBuffer.isView(value) && !(value instanceof DataView);
+  if (!typed && !Array.isArray(value)) fail('wrong-type', field, value, 'an array of whole numbers, or a typed one');
+  const { length } = value as ArrayLike<unknown>;
+  if (length > LONGEST) fail('out-of-memory', field, `${length} elements`, `up to ${LONGEST} of them`);
+  return value as ArrayLike<unknown>;
+}
+
+/** A list of numbers of 64 bits, copied. */
+export function words(field: string, value: unknown): BigUint64Array<ArrayBuffer> {
+  const given = list(field, value);
+  const out = new BigUint64Array(given.length);
+  if (given instanceof BigUint64Array) {
+    out.set(given);
+    return out;
+  }
+  // By halves: a `bigint` for each would cost many times that.
+  const halves = new Uint32Array(out.buffer);
+  for (let i = 0; i < out.length; i++) {
+    const element = given[i];
+    if (typeof element === 'number' && Number.isSafeInteger(element) && element >= 0) {
+      halves[2 * i] = element;
+      halves[2 * i + 1] = element / 2 ** 32;
+    } else {
+      out[i] = integer(field, element, U64);
+    }
+  }
+  return out;
+}
+
+/** A list of numbers of 32 bits, copied; `range` is what an error tells. */
+export function words32(field: string, value: unknown, range: Range): Uint32Array<ArrayBuffer> {
+  const given = list(field, value);
+  const out = new Uint32Array(given.length);
+  for (let i = 0; i < out.length; i++) out[i] = natural32(field, given[i], range);
+  return out;
+}
+
+/** Lists of numbers of 32 bits, end to end, and where each begins, the end after them. */
+export function ragged(field: string, value: unknown, range: Range): { offsets: Uint32Array; values: Uint32Array } {
+  if (!Array.isArray(value)) fail('wrong-type', field, value, 'an array of lists of whole numbers');
+  const lists = Array.from(list(field, value), (element) => words32(field, element, range));
+  const offsets = new Uint32Array(lists.length + 1);
+  for (const [i, { length }] of lists.entries()) offsets[i + 1] = (offsets[i] as number) + length;
+  const total = lists.reduce((sum, { length }) => sum + length, 0);
+  if (total > LONGEST) fail('out-of-memory', field, `${total} elements`, `up to ${LONGEST} of them`);
+  const values = new Uint32Array(total);
+  for (const [i, element] of lists.entries()) values.set(element, offsets[i]);
+  return { offsets, values };
+}
+
+/** The numbers, all below 2^53, of 64-bit words, written over them. */
+export function numbers(words: BigUint64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const halves = new Uint32Array(words.buffer, words.byteOffset, 2 * words.length);
+  const out = new Float64Array(words.buffer, words.byteOffset, words.length);
+  for (let i = 0; i < out.length; i++) {
+    out[i] = (halves[2 * i] as number) + 2 ** 32 * (halves[2 * i + 1] as number);
+  }
+  return out;
+}
+
+/** What the words add up to, at most 2^64 - 1. */
+export function sum(words: BigUint64Array<ArrayBuffer>): bigint {
+  const halves = new Uint32Array(words.buffer);
+  let [low, high] = [0, 0];
+  for (let i = 0; i < halves.length; i += 2) {
+    low += halves[i] as number;
+    high += halves[i + 1] as number;
+    if (low >= 2 ** 32) {
+      low -= 2 ** 32;
+      high += 1;
+    }
+  }
+  return high < 2 ** 32 ? BigInt(high) * 2n ** 32n + BigInt(low) : U64[1];
+}
+
+/** A list in an error or a log: the first ones of many. */
+export function shown(list: ArrayLike<number | bigint>, most: number): string {
+  const first = Array.from({ length: Math.min(list.length, most) }, (_, i) => String(list[i]));
+  return `[${first.join(', ')}${list.length > most ? `, ... ${list.length - most} more` : ''}]`;
+}

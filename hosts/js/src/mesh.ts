@@ -1,0 +1,177 @@
+import { FROM_ONE, fail, natural32, string } from './checks.js';
+import { type Bindings, type Engine, Handle, symbolDispose, symbolInspect } from './engine.js';
+import type { Integer } from './types.js';
+
+/** An axis as the engine takes it. */
+interface RawAxis {
+  name: string;
+  size: number;
+  role: 'divide' | 'repeat';
+}
+
+/** A mesh of the engine. Nothing here checks an argument. */
+export interface RawMesh {
+  dataWorld(): number;
+  dataRank(rank: number): number;
+  coordinates(rank: number): Uint32Array<ArrayBuffer>;
+  rankAt(coordinates: Uint32Array): number;
+  peers(rank: number): Uint32Array<ArrayBuffer>;
+}
+
+/** What an instance of an engine for meshes exports. */
+export interface MeshBindings extends Bindings {
+  mesh(world: number, axes: RawAxis[]): RawMesh;
+}
+
+/** More axes than a world has factors. */
+const MOST_AXES = 64;
+
+/** The axes of a mesh, the last one counting fastest, and how many ranks lie along each. */
+export type Axes = Readonly<Record<string, Integer>>;
+
+/** What `Mesh` is, over any instance of its engine. */
+export abstract class BaseMesh {
+  readonly #handle: Handle<MeshBindings, RawMesh>;
+  readonly #world: number;
+  readonly #axes: readonly RawAxis[];
+
+  /** @internal */
+  constructor(engine: Engine<MeshBindings>, world: Integer, axes: Axes, divide: readonly string[]) {
+    this.#world = natural32('world', world, FROM_ONE);
+    this.#axes = axesOf(axes, divide);
+    const raw = this.#axes.map((axis) => ({ ...axis, name: string('axes', axis.name) }));
+    this.#handle = new Handle<MeshBindings, RawMesh>(engine, this, 'mesh', {
+      size: 1024 + 512 * raw.length,
+      cause: ['world', this.#world],
+      make: (bindings) => bindings.mesh(this.#world, raw),
+    });
+  }
+
+  /** How many ranks there are. */
+  get world(): number {
+    return this.#world;
+  }
+
+  /** How many ranks lie along each axis, by its name. */
+  get axes(): Record<string, number> {
+    return this.#named((i) => this.#axes[i]?.size as number);
+  }
+
+  /** The names of the axes along which ranks get different samples. */
+  get divide(): string[] {
+    return this.#axes.filter(({ role }) => role === 'divide').map(({ name }) => name);
+  }
+
+  /** How many ranks get different samples: the `world` of a sampler. */
+  get dataWorld(): number {
+    return this.#handle.call((raw) => raw.dataWorld());
+  }
+
+  /** Which of the `dataWorld` readers a rank is: the `rank` of a sampler. Errors: `rank`. */
+  dataRank(rank: Integer): number {
+    const number = this.#rank(rank);
+    return this.#handle.call((raw) => raw.dataRank(number));
+  }
+
+  /** Where a rank stands along each axis, by its name. Errors: `rank`. */
+  coordinates(rank: Integer): Record<string, number> {
+    const number = this.#rank(rank);
+    const found = this.#handle.call((raw) => raw.coordinates(number));
+    return this.#named((i) => found[i] as number);
+  }
+
+  /** The rank at a place of the grid: a coordinate for each axis, by its name. Errors: `coordinates`. */
+  rankAt(coordinates: Readonly<Record<string, Integer>>): number {
+    const field = 'coordinates';
+    const names = this.#axes.map(({ name }) => name);
+    const given = new Map(entries(field, coordinates));
+    for (const name of given.keys()) {
+      if (!names.includes(name)) fail('unknown-name', field, name, names.join(', '));
+    }
+    const place = this.#axes.map(({ name, size }) => {
+      if (!given.has(name)) fail('missing', field, '', `one along ${name}`);
+      return natural32(field, given.get(name), [0n, BigInt(size) - 1n]);
+    });
+    return this.#handle.call((raw) => raw.rankAt(Uint32Array.from(place)));
+  }
+
+  /** The ranks that get the same samples as `rank`, itself among them, ascending. Errors: `rank`, `axes` (too many). */
+  peers(rank: Integer): Uint32Array<ArrayBuffer> {
+    const number = this.#rank(rank);
+    return this.#handle.call((raw) => raw.peers(number));
+  }
+
+  /** The call that makes an equal mesh; what `console.log` shows. */
+  toString(): string {
+    return `Mesh(${this.world}, ${JSON.stringify(this.axes)}, ${JSON.stringify(this.divide)})`;
+  }
+
+  /** @internal */
+  [symbolInspect](): string {
+    return this.toString();
+  }
+
+  /** Frees the engine's memory now rather than when the mesh is collected; it cannot be used afterwards. */
+  dispose(): void {
+    this.#handle.dispose();
+  }
+
+  /** The same as `dispose()`, for `using`. */
+  [symbolDispose](): void {
+    this.dispose();
+  }
+
+  #rank(rank: Integer): number {
+    return natural32('rank', rank, [0n, BigInt(this.#world) - 1n]);
+  }
+
+  #named(value: (axis: number) => number): Record<string, number> {
+    return Object.fromEntries(this.#axes.map(({ name }, i) => [name, value(i)]));
+  }
+}
+
+function axesOf(axes: unknown, divide: unknown): RawAxis[] {
+  const given = entries('axes', axes);
+  if (given.length > MOST_AXES) fail('out-of-range', 'axes', given.length, `0 to ${MOST_AXES} axes`);
+  const names = given.map(([name]) => name);
+  const digits = names.find((name) => /^\d+$/.test(name));
+  if (digits !== undefined) {
+    fail('out-of-range', 'axes', digits, 'names that are no numbers, which an object would put first');
+  }
+  if (!Array.isArray(divide)) fail('wrong-type', 'divide', divide, 'an array of names of axes');
+  const dividing = Array.from(divide, (name) => {
+    if (typeof name !== 'string') fail('wrong-type', 'divide', name, 'a name of an axis');
+    if (!names.includes(name)) fail('unknown-name', 'divide', name, names.join(', '));
+    return name;
+  });
+  return given.map(([name, size]) => {
+    return { name, size: natural32('size', size, FROM_ONE), role: dividing.includes(name) ? 'divide' : 'repeat' };
+  });
+}
+
+function entries(field: string, value: unknown): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) {
+    fail('wrong-type', field, value, 'an object with a whole number for each name');
+  }
+  return Object.entries(value);
+}
+
+/** What `meshOf` makes. */
+export interface MeshClass {
+  /**
+   * All ranks of a job as a grid, the last axis counting fastest. `divide` names the axes along which ranks get different
+   * samples (data parallelism); along the others they get the same (tensor, context, pipeline parallelism). Errors
+   * (`SamedealError`): a value out of its range or of the wrong type, an unknown name in `divide`, axes that do not make up
+   * the world.
+   */
+  new (world: Integer, axes: Axes, divide: readonly string[]): BaseMesh;
+}
+
+/** The class of an entry, over the engine that `engine` gives when the first mesh is made. */
+export function meshOf(engine: () => Engine<MeshBindings>): MeshClass {
+  return class extends BaseMesh {
+    constructor(world: Integer, axes: Axes, divide: readonly string[]) {
+      super(engine(), world, axes, divide);
+    }
+  };
+}

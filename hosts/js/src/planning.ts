@@ -1,0 +1,17 @@
+import { type Modules, once, release } from './component.js';
+import { instantiate } from './jco/planning.js';
+import type { PlanningBindings, RawPlan, RawStream } from './plan-raw.js';
+
+/** Instances of the component `planning.wasm`. `modules` is asked once for each file in `jco/`. */
+export function planningInstances(modules: Modules): () => PlanningBindings {
+  const compiled = once(modules);
+  return () => {
+    const { shards } = instantiate(compiled, {});
+    return {
+      plan: (config) => new shards.Plan(config) as RawPlan,
+      stream: (config) => new shards.ChunkStream(config) as RawStream,
+      verify: shards.verify,
+      release,
+    };
+  };
+}

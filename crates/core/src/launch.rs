@@ -162,7 +162,7 @@ fn warnings(environment: &Environment, chosen: &str, rank: u32, world: u32) -> V
     }
     if chosen == "Slurm" && world > 1 && environment.text(SLURM_STEP).is_none() {
         warnings.push(format!(
-            "SLURM_NTASKS={world}, but no {SLURM_STEP}: a process that srun did not start is alone, whatever its rank"
+            "{world} processes of Slurm, but no {SLURM_STEP}: a process that srun did not start is alone, whatever its rank"
         ));
     }
     warnings

@@ -7,8 +7,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use samedeal::{Layout, Remainder, Sampler};
 
+use crate::dataset::Dataset;
 use crate::examples;
 use crate::format::{ArrayOutput, Output};
+use crate::plan_args::{DetectArgs, MeshArgs, ShardsArgs};
 use crate::problem::Problem;
 
 /// Same seed, same deal: which sample goes to which rank, batch and step of a training run.
@@ -41,6 +43,15 @@ pub enum Command {
     /// Read a column of Parquet files in the order dealt to a rank, and print the SHA-256 of what was read
     #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
+    /// Deal whole Parquet files to ranks and workers: who reads which, how evenly, and how many steps
+    #[command(after_help = examples::SHARDS)]
+    Shards(ShardsArgs),
+    /// Show which share of the data each rank of a mesh reads
+    #[command(after_help = examples::MESH)]
+    Mesh(MeshArgs),
+    /// Find out which rank this process is, from the variables that launchers set
+    #[command(after_help = examples::RANK)]
+    Rank(DetectArgs),
     /// List the orders
     Orders(OrdersArgs),
 }
@@ -191,6 +202,12 @@ pub struct DealArgs {
     /// Order of the epoch, one of those that `samedeal orders` lists
     #[arg(long, default_value = "feistel")]
     pub order: String,
+    /// With --order sharded: how many streams the files are cut into, a multiple of every world to come [default: 64]
+    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    pub lanes: Option<u32>,
+    /// With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 1024]
+    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    pub window: Option<u32>,
     /// How many ranks share the epoch
     #[arg(long, value_parser = within(1, u32::MAX), default_value = "1", allow_negative_numbers = true)]
     pub world: u32,
@@ -203,12 +220,31 @@ pub struct DealArgs {
 }
 
 impl DealArgs {
-    pub fn sampler(&self, samples: u64, rank: u32) -> Result<Sampler, Problem> {
-        let Self { seed, epoch, order, world, remainder, layout } = self;
-        let builder = Sampler::builder(samples).seed(*seed).epoch(*epoch).order(order).rank(rank).world(*world);
+    pub fn sampler(&self, dataset: &Dataset, rank: u32) -> Result<Sampler, Problem> {
+        let Self { seed, epoch, order, lanes, window, world, remainder, layout } = self;
+        let builder = if order == SHARDED {
+            if dataset.files.is_empty() {
+                let needed = "name the files, or directories of them, in place of --samples";
+                return Err(Problem::message(format!(
+                    "--order {SHARDED} is for samples that are stored in files; {needed}"
+                )));
+            }
+            let sizes: Vec<_> = dataset.files.iter().map(|file| file.count).collect();
+            Sampler::sharded(sizes, lanes.unwrap_or(64), window.unwrap_or(1024))
+        } else if lanes.is_some() || window.is_some() {
+            return Err(Problem::message(format!(
+                "--lanes and --window are for --order {SHARDED}; the order is {order}"
+            )));
+        } else {
+            Sampler::builder(dataset.samples).order(order)
+        };
+        let builder = builder.seed(*seed).epoch(*epoch).rank(rank).world(*world);
         Ok(builder.remainder(*remainder).layout(*layout).build()?)
     }
 }
+
+/// The order that is made of the sizes of files, and not by its name alone.
+pub const SHARDED: &str = "sharded";
 
 #[derive(Args)]
 #[command(next_help_heading = "Deal")]
@@ -252,11 +288,11 @@ fn number(text: &str) -> Result<u64, String> {
 }
 
 /// Reads a whole number as it is. What its type holds goes on to the sampler, which knows all that is allowed.
-fn within<T: FromStr + Display + Copy>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone {
+pub fn within<T: FromStr + Display + Copy>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| text.parse().map_err(|_| format!("allowed: {least} to {most}"))
 }
 
-fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+pub fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err = samedeal::Failure> + Clone + Send + Sync + 'static,
 {
@@ -276,9 +312,10 @@ mod tests {
 
     #[test]
     fn every_example_is_a_command_line() {
-        use examples::{ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, REPLAY, VERIFY};
+        use examples::{ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, VERIFY};
+        let all = [ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, VERIFY];
         let mut seen = 0;
-        for line in [ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, REPLAY, VERIFY].iter().flat_map(|text| text.lines()) {
+        for line in all.iter().flat_map(|text| text.lines()) {
             let Some(line) = line.trim_start().strip_prefix("samedeal ") else { continue };
             let words = line.split(" | ").next().unwrap_or(line).split_whitespace();
             if let Err(error) = Cli::try_parse_from(std::iter::once("samedeal").chain(words)) {
@@ -286,7 +323,7 @@ mod tests {
             }
             seen += 1;
         }
-        assert!(seen >= 12, "only {seen} examples were found");
+        assert!(seen >= 24, "only {seen} examples were found");
     }
 
     #[test]

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use crate::args::DatasetArgs;
 use crate::items::Cell;
 use crate::problem::Problem;
+use crate::progress;
 
 /// What is dealt: so many samples, which may be the rows of Parquet files laid end to end.
 pub struct Dataset {
@@ -20,6 +22,8 @@ pub struct Rows {
     /// The sample that its first row is.
     pub first: u64,
     pub count: u64,
+    /// What its row groups take, compressed.
+    pub bytes: u64,
 }
 
 impl Dataset {
@@ -30,17 +34,40 @@ impl Dataset {
         }
     }
 
-    /// Reads the number of rows of every file from its footer.
+    /// Reads the number of rows of every file, and their bytes, from its footer.
     pub fn of_files(paths: &[PathBuf]) -> Result<Self, Problem> {
-        let mut samples = 0;
-        let mut files = Vec::new();
-        for path in find(paths)? {
-            let rows = open(&path)?.metadata().file_metadata().num_rows();
-            let count = u64::try_from(rows).map_err(|_| Problem::of(&path, format!("says that it has {rows} rows")))?;
-            files.push(Rows { path, first: samples, count });
-            samples = u64::saturating_add(samples, count);
+        Self::of(find(paths)?, |problem| Err(problem))
+    }
+
+    /// The same for files that are dealt whole: each of them once. `broken` says what becomes of one that cannot be read.
+    pub fn of_shards(paths: &[PathBuf], broken: impl FnMut(Problem) -> Result<(), Problem>) -> Result<Self, Problem> {
+        let paths = find(paths)?;
+        let mut known = HashMap::with_capacity(paths.len());
+        for path in &paths {
+            // What cannot be found is told when it is read.
+            let Ok(real) = fs::canonicalize(path) else { continue };
+            if let Some(before) = known.insert(real, path) {
+                let what = format!("the same file as {}, which would be read twice; leave one out", before.display());
+                return Err(Problem::of(path, what));
+            }
         }
-        Ok(Self { samples, files })
+        Self::of(paths, broken)
+    }
+
+    fn of(paths: Vec<PathBuf>, mut broken: impl FnMut(Problem) -> Result<(), Problem>) -> Result<Self, Problem> {
+        let mut dataset = Self { samples: 0, files: Vec::with_capacity(paths.len()) };
+        let bar = progress::bar("reading footers", paths.len() as u64);
+        for path in paths {
+            match footer(&path) {
+                Ok((count, bytes)) => {
+                    dataset.files.push(Rows { path, first: dataset.samples, count, bytes });
+                    dataset.samples = dataset.samples.saturating_add(count);
+                }
+                Err(problem) => broken(problem)?,
+            }
+            bar.inc(1);
+        }
+        Ok(dataset)
     }
 
     /// The columns that say where a sample is; none if the dataset is a mere number.
@@ -54,6 +81,28 @@ impl Dataset {
         let file = self.files[..after].last();
         file.map_or(Vec::new(), |file| vec![file.path.display().to_string().into(), (sample - file.first).into()])
     }
+}
+
+/// How many rows a file has, and how many bytes they take, compressed.
+fn footer(path: &Path) -> Result<(u64, u64), Problem> {
+    let reader = open(path)?;
+    let metadata = reader.metadata();
+    let says = |number: i64, what| {
+        u64::try_from(number).map_err(|_| Problem::of(path, format!("says that it has {number} {what}")))
+    };
+    let rows = says(metadata.file_metadata().num_rows(), "rows")?;
+    let (mut in_groups, mut bytes) = (0_u64, 0_u64);
+    for group in metadata.row_groups() {
+        in_groups = in_groups.saturating_add(says(group.num_rows(), "rows in a row group")?);
+        for column in group.columns() {
+            bytes = bytes.saturating_add(says(column.compressed_size(), "bytes in a column")?);
+        }
+    }
+    if rows != in_groups {
+        let what = format!("says that it has {rows} rows, and {in_groups} in its row groups; write it again");
+        return Err(Problem::of(path, what));
+    }
+    Ok((rows, bytes))
 }
 
 pub fn open(path: &Path) -> Result<SerializedFileReader<File>, Problem> {
@@ -73,8 +122,8 @@ pub fn unreadable(path: &Path, error: &ParquetError) -> Problem {
 fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
     let mut found = Vec::new();
     for path in paths {
-        let metadata = fs::metadata(path).map_err(|error| Problem::of(path, error))?;
-        if !metadata.is_dir() {
+        // What is not there is told when it is read.
+        if !path.is_dir() {
             found.push(path.clone());
             continue;
         }

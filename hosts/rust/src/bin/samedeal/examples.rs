@@ -5,7 +5,9 @@ Examples:
   samedeal indices --samples 50_000 --seed 42 --rank 1 --world 8
   samedeal batches data/train --batch-size 32 --world 4 --rank 3
   samedeal verify --samples 1e8 --world 64 --batch-size 32
-  samedeal replay data/train --column text --world 4 --rank 1 --batch-size 32";
+  samedeal replay data/train --column text --world 4 --rank 1 --batch-size 32
+  samedeal shards data/train --world 8 --workers 4 --policy size-aware --batch-size 32
+  samedeal mesh dp=2 tp=4 --world 8 --divide dp";
 
 pub const INDICES: &str = "\
 Examples:
@@ -13,6 +15,8 @@ Examples:
     samedeal indices --samples 50_000 --seed 42 --rank 1 --world 8
   Which rows of which files come after the first million:
     samedeal indices data/train --start 1e6 --count 10
+  In an order that reads the files in runs, window after window:
+    samedeal indices data/train --order sharded --lanes 8 --window 1024 --rank 1 --world 8
   A whole epoch as a NumPy array:
     samedeal indices --samples 1e7 --epoch 3 --format npy --output epoch-3.npy
   Bare numbers for another program:
@@ -55,6 +59,43 @@ Examples:
 The exit code is 0 if everything is as it must be, 1 if a check failed, and 2 if the checks could not be run. Samples
 that --remainder drop or --drop-last leaves out are counted, and are no failure. Needs one bit of memory a sample, two
 with --drop-last.";
+
+pub const SHARDS: &str = "\
+Examples:
+  What each of 8 ranks with 4 workers reads, and whether all of them take the same number of steps:
+    samedeal shards data/train --world 8 --workers 4 --batch-size 32
+  As even as can be, by bytes:
+    samedeal shards data/train --world 8 --policy size-aware --weight bytes
+  The files of rank 1, worker 0, in the order in which it reads them in the epoch 3:
+    samedeal shards data/train --world 8 --workers 4 --shuffle --epoch 3 --rank 1 --worker 0 --format text
+  Every file exactly once, over all readers:
+    samedeal shards data/train --world 8 --workers 4 --verify
+  What readers really read: a JSON list, for each reader, of the numbers or the paths of its files:
+    samedeal shards data/train --verify=read.json --json
+
+Row counts and bytes come from the footers of the files; bytes are what their row groups take, compressed. With --format
+text, a line has the parts of a row of the table. The exit code is 0, 1 if --verify found an overlap or a gap, and 2 if
+there is no answer. The policy locality-aware is for the libraries, which can be told where files and ranks are.";
+
+pub const MESH: &str = "\
+Examples:
+  Two copies of a model that is cut into four, as torch's init_device_mesh numbers them:
+    samedeal mesh dp=2 tp=2 cp=2 --world 8 --divide dp
+  Where one rank of a hybrid-sharded run stands, and which ranks share its data:
+    samedeal mesh replicate=16 shard=8 tp=8 --world 1024 --divide replicate,shard --rank 517 --json
+
+The first axis is the slowest, the last one the fastest. Give a sampler the data rank as its rank and the data world as
+its world. With --format text, a line has the rank, its coordinates, its data rank, and its peers with commas.";
+
+pub const RANK: &str = "\
+Examples:
+  Which rank this process is, and by whose word:
+    samedeal rank
+  For a script; --rank and --world win over everything that is set:
+    samedeal rank --world 8 --rank 3 --format text
+
+Known are torchrun, Open MPI, MVAPICH, PMI and Slurm. The exit code is 2 where the variables contradict each other or say
+too little, and the error then names the variable to set.";
 
 pub const REPLAY: &str = "\
 Examples:

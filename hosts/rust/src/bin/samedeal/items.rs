@@ -25,6 +25,10 @@ impl Items {
         self.items.push(item.into_iter().collect());
     }
 
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
     /// For people: numbers in groups of digits, and to the right.
     pub fn table(&self) -> Table {
         let mut table = Table::new();

@@ -15,7 +15,7 @@ const COPIES: u32 = 8;
 /// `samedeal locate`
 pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let mut sampler = args.deal.sampler(dataset.samples, 0)?;
+    let mut sampler = args.deal.sampler(&dataset, 0)?;
     let spinner = progress::spinner("searching");
     let mut found = Vec::new();
     for &sample in &args.sample {

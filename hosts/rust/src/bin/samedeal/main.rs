@@ -6,11 +6,15 @@ mod examples;
 mod format;
 mod items;
 mod locate;
+mod mesh;
 mod numbers;
 mod output;
+mod plan_args;
 mod problem;
 mod progress;
+mod rank;
 mod replay;
+mod shards;
 mod summaries;
 mod verify;
 
@@ -30,6 +34,9 @@ fn main() -> ExitCode {
         Command::Fingerprint(args) => summaries::fingerprint(&args),
         Command::Verify(args) => return exit(verify::run(&args)),
         Command::Replay(args) => replay::run(&args),
+        Command::Shards(args) => return exit(shards::run(&args)),
+        Command::Mesh(args) => mesh::run(&args),
+        Command::Rank(args) => rank::run(&args),
         Command::Orders(args) => summaries::orders(&args),
     };
     exit(done.map(|()| true))

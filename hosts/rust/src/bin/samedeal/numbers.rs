@@ -16,7 +16,7 @@ const WINDOW: u64 = 1 << 16;
 /// `samedeal indices`
 pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let sampler = args.deal.sampler(dataset.samples, args.rank.rank)?;
+    let sampler = args.deal.sampler(&dataset, args.rank.rank)?;
     let end = sampler.num_samples();
     let count = run(args.start, args.count, args.all, 20, end, &args.output)?;
     let format = args.output.format();
@@ -67,7 +67,7 @@ fn indices_table(dataset: &Dataset, sampler: &Sampler, args: &IndicesArgs, count
 /// `samedeal batches`
 pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let sampler = args.deal.sampler(dataset.samples, args.rank.rank)?;
+    let sampler = args.deal.sampler(&dataset, args.rank.rank)?;
     let size = args.batch.batch_size;
     let end = sampler.num_batches(size, args.batch.drop_last)?;
     let count = run(args.start, args.count, args.all, 5, end, &args.output)?;
@@ -164,7 +164,7 @@ pub fn joined(numbers: &[u64], separator: &str) -> String {
 }
 
 /// As many samples as are easily read in a line.
-fn abridged(samples: &[u64]) -> String {
+pub fn abridged(samples: &[u64]) -> String {
     match samples {
         [first @ .., last] if samples.len() > 9 => format!("{} ... {last}", joined(&first[..8], " ")),
         _ => joined(samples, " "),

@@ -77,10 +77,13 @@ pub fn grouped(number: u64) -> String {
 pub fn json_of(sampler: &Sampler) -> Map<String, Value> {
     let Config { samples, seed, epoch, order, rank, world, remainder, layout, .. } = sampler.config();
     let mut object = Map::new();
-    let config = json!({
+    let mut config = json!({
         "samples": samples, "seed": seed, "epoch": epoch, "order": order, "rank": rank, "world": world,
         "remainder": remainder.name(), "layout": layout.name(),
     });
+    if let (Some(lanes), Some(window), Some(sizes)) = (sampler.lanes(), sampler.lane_window(), sampler.sizes()) {
+        config["sharding"] = json!({ "sizes": sizes, "lanes": lanes, "window": window });
+    }
     object.insert("config".to_owned(), config);
     object.insert("num_samples".to_owned(), sampler.num_samples().into());
     object.insert("num_padding".to_owned(), sampler.num_padding().into());
@@ -93,4 +96,13 @@ pub fn print(text: impl std::fmt::Display) -> Result<(), Problem> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     Ok(out.flush()?)
+}
+
+/// What a check found, once that is printed. The exit code is an answer of its own, which a reader that has gone away does
+/// not change.
+pub fn verdict(printed: Result<(), Problem>, passed: bool) -> Result<bool, Problem> {
+    match printed {
+        Ok(()) | Err(Problem::Unheard) => Ok(passed),
+        Err(problem) => Err(problem),
+    }
 }

@@ -34,6 +34,11 @@ impl Problem {
         Self::Message(text.into())
     }
 
+    /// A refusal of something that is no option: in the words of the library.
+    pub fn worded(error: Error) -> Self {
+        Self::Message(error.to_string())
+    }
+
     /// An error of a file, by its name.
     pub fn of(path: &std::path::Path, error: impl fmt::Display) -> Self {
         Self::Message(format!("{}: {error}", path.display()))
@@ -47,6 +52,7 @@ impl fmt::Display for Problem {
             Self::Message(text) => f.write_str(text),
             Self::Sampler(Error::Failure(Failure { kind, field, value, allowed })) => match kind {
                 FailureKind::UnknownName => write!(f, "--{field} is {value:?}; known: {allowed}"),
+                FailureKind::Missing => write!(f, "--{field} is missing; needed: {allowed}"),
                 FailureKind::OutOfMemory => write!(f, "no memory for --{field} {value}; allowed: {allowed}"),
                 _ => write!(f, "--{field} is {value}; allowed: {allowed}"),
             },

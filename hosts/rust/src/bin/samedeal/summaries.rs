@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::args::{FingerprintArgs, OrdersArgs};
+use crate::args::{FingerprintArgs, OrdersArgs, SHARDED};
 use crate::dataset::Dataset;
 use crate::format::Format;
 use crate::items::Items;
@@ -11,7 +11,7 @@ use crate::progress;
 /// `samedeal fingerprint`
 pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let sampler = args.deal.sampler(dataset.samples, args.rank.rank)?;
+    let sampler = args.deal.sampler(&dataset, args.rank.rank)?;
     let spinner = progress::spinner("hashing");
     let indices = sampler.fingerprint()?;
     let config = sampler.config_fingerprint()?;
@@ -36,7 +36,8 @@ pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
 
 /// `samedeal orders`
 pub fn orders(args: &OrdersArgs) -> Result<(), Problem> {
-    let names = samedeal::orders()?;
+    let mut names = samedeal::orders()?;
+    names.push(SHARDED.to_owned());
     let mut items = Items::new(["order", "what it is"]);
     for name in &names {
         items.push([name.as_str().into(), description(name).into()]);
@@ -59,6 +60,7 @@ fn description(order: &str) -> &'static str {
         "torch-2.5" => "the same of PyTorch up to 2.5; differs from 214,748,364 samples upwards",
         "python" => "random.Random(seed + epoch).shuffle of CPython; 4 bytes a sample",
         "dotnet" => "a shuffle with the seeded System.Random of .NET; 4 bytes a sample",
+        SHARDED => "of datasets in files alone: shuffled windows of neighbouring samples; --lanes, --window",
         _ => "",
     }
 }

@@ -7,7 +7,7 @@ use crate::args::VerifyArgs;
 use crate::dataset::Dataset;
 use crate::format::Format;
 use crate::items::Items;
-use crate::output::{grouped, print};
+use crate::output::{grouped, print, verdict};
 use crate::problem::Problem;
 use crate::progress;
 
@@ -21,7 +21,7 @@ struct Check {
 /// `samedeal verify`: whether everything holds.
 pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let mut sampler = args.deal.sampler(dataset.samples, 0)?;
+    let mut sampler = args.deal.sampler(&dataset, 0)?;
     if let Some(size) = args.batch_size {
         sampler.num_batches(size, args.drop_last)?;
     }
@@ -48,11 +48,7 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
             }))
         }
     };
-    match printed {
-        // The exit code is an answer of its own, which a reader that has gone away does not change.
-        Ok(()) | Err(Problem::Unheard) => Ok(passed),
-        Err(problem) => Err(problem),
-    }
+    verdict(printed, passed)
 }
 
 /// What all ranks together were dealt in an epoch, as it was counted.

@@ -1,0 +1,106 @@
+//! `samedeal shards`: whole files to ranks and workers, from their footers alone.
+
+mod check;
+mod shares;
+mod totals;
+
+use std::io::{self, Write};
+
+use samedeal::ShardPlan;
+use serde_json::{Value, json};
+
+use crate::dataset::Dataset;
+use crate::format::Format;
+use crate::output::{print, verdict};
+use crate::plan_args::{PlanArgs, ShardsArgs};
+use crate::problem::Problem;
+use crate::progress;
+
+/// The files, and who reads which.
+struct Planned {
+    dataset: Dataset,
+    plan: ShardPlan,
+    /// What was left out, and why.
+    left_out: Vec<String>,
+}
+
+/// `samedeal shards`: whether everything holds that was to be verified.
+pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
+    let planned = Planned::new(args)?;
+    for problem in &planned.left_out {
+        // Whether anybody reads it or not, the answer stands.
+        let _ = writeln!(io::stderr(), "warning: {problem}; left out");
+    }
+    let checked = args.verify.as_ref().map(|file| check::run(&planned, file.as_deref())).transpose()?;
+    let passed = checked.as_ref().is_none_or(|checked| checked.found.is_ok());
+    let format = args.output.format();
+    let printed = if format == Format::Json {
+        let mut answer = planned.json(args)?;
+        answer["verification"] = checked.map_or(Value::Null, |checked| checked.json(&planned));
+        print(answer)
+    } else if let Some(checked) = checked {
+        checked.print(&planned, format)
+    } else if let Some(rank) = args.rank {
+        shares::print_files(&planned, rank, args.worker, format)
+    } else {
+        shares::print_loads(&planned, format)
+    };
+    let below = || match (format, &args.verify) {
+        (Format::Table, Some(Some(_))) => print(totals::files(&planned)?),
+        (Format::Table, _) => print(totals::lines(&planned, args)?.join("\n")),
+        _ => Ok(()),
+    };
+    let printed = printed.and_then(|()| below());
+    verdict(printed, passed)
+}
+
+impl Planned {
+    fn new(args: &ShardsArgs) -> Result<Self, Problem> {
+        let mut left_out = Vec::new();
+        let dataset = Dataset::of_shards(&args.paths, |problem| match args.skip_unreadable {
+            true => Ok(left_out.push(problem.to_string())),
+            false => Err(Problem::message(format!("{problem}; --skip-unreadable leaves it out"))),
+        })?;
+        if dataset.files.is_empty() {
+            return Err(Problem::message(format!("{}; no file can be read", left_out.join("; "))));
+        }
+        let spinner = progress::spinner("planning");
+        let PlanArgs { world, workers, policy, worker_policy, weight, shuffle, reshuffle, seed, epoch } = args.plan;
+        let samples: Vec<_> = dataset.files.iter().map(|file| file.count).collect();
+        let bytes: Vec<_> = dataset.files.iter().map(|file| file.bytes).collect();
+        let builder = ShardPlan::builder(samples).bytes(bytes).world(world).workers(workers).weight(weight);
+        let builder = builder.policy(policy).worker_policy(worker_policy).shuffle(shuffle).reshuffle(reshuffle);
+        // What the files say is no option.
+        let plan = builder.seed(seed).epoch(epoch).build().map_err(|error| match error.failure() {
+            Some(failure) if matches!(failure.field.as_str(), "samples" | "bytes") => Problem::worded(error),
+            _ => error.into(),
+        })?;
+        spinner.finish_and_clear();
+        Ok(Self { dataset, plan, left_out })
+    }
+
+    /// The path of a shard, for people and programs.
+    fn path(&self, shard: u32) -> String {
+        self.dataset.files[shard as usize].path.display().to_string()
+    }
+
+    fn json(&self, args: &ShardsArgs) -> Result<Value, Problem> {
+        let files =
+            self.dataset.files.iter().map(
+                |file| json!({"path": file.path.display().to_string(), "samples": file.count, "bytes": file.bytes}),
+            );
+        let files = files.collect::<Value>();
+        let config = self.plan.config();
+        let config = json!({
+            "world": config.world, "workers": config.workers, "policy": config.policy.name(),
+            "worker_policy": config.worker_policy.name(), "weight": config.weight.name(), "shuffle": config.shuffle,
+            "reshuffle": config.reshuffle, "seed": config.seed, "epoch": config.epoch,
+        });
+        let mut answer = totals::json(self, args)?;
+        answer["config"] = config;
+        answer["files"] = files;
+        answer["left_out"] = json!(self.left_out);
+        shares::add_json(self, args, &mut answer)?;
+        Ok(answer)
+    }
+}

@@ -2,14 +2,15 @@
 
     target/venv-torch/bin/python tests/bench/randomness.py target/demo/data --plot docs/sharded-order.svg
 
-Both read the shards in the same shuffled order, each byte once. A shuffle buffer keeps so many samples and gives a random
-one away for each that comes in (tf.data, WebDataset, Hugging Face `datasets`). The figures, each a mean over epochs:
+Both read the shards in the same shuffled order, each byte once. A shuffle buffer keeps so many samples and gives a
+random one away for each that comes in (tf.data, WebDataset, Hugging Face `datasets`). The figures, each a mean over
+epochs:
 
 displacement   mean distance between a sample's place in the row of shards and its place in the epoch, divided by what a
                uniform shuffle has (a third of the dataset); 1 is a uniform shuffle
 neighbours     correlation of the stored places of samples that follow one another; 0 is a uniform shuffle
-batch excess   variance of the batches' mean stored place, divided by what a uniform shuffle has: how much more alike the samples
-               of a batch are than chance makes them; 1 is a uniform shuffle, the batch size the worst there is
+batch excess   variance of the batches' mean stored place, divided by what a uniform shuffle has: how much more alike
+               the samples of a batch are than chance makes them; 1 is a uniform shuffle, the batch size the worst
 same shard     pairs of samples of a batch that are from one shard, divided by what a uniform shuffle has
 read           rows decoded for each row given: lanes begin within a row group, and decode it from its beginning
 """
@@ -87,8 +88,9 @@ def verses() -> Data:
 def table(data: Data, lanes: tuple[int, ...], windows: tuple[int, ...]) -> list[tuple[str, int, Figures]]:
     """A line for every setting, and one for the buffer that holds as much."""
     print(f"\n### {data.name}: {data.sizes.sum():,} samples in {len(data.sizes)} shards\n")
-    print("| order | held, samples | of the dataset | held, bytes | read | displacement | neighbours | batch excess | same shard |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    heads = ["order", "held, samples", "of the dataset", "held, bytes", "read", "displacement", "neighbours"]
+    heads += ["batch excess", "same shard"]
+    print(f"| {' | '.join(heads)} |\n|---{'|---:' * (len(heads) - 1)}|")
     found = []
     for window in windows:
         for count in lanes:
@@ -199,7 +201,9 @@ def draw(results: list[tuple[Data, list[tuple[str, int, Figures]]]], path: Path)
     figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
     for panel, (data, found) in zip(axes[0], results, strict=True):
         for name in dict.fromkeys(name for name, _, _ in found):
-            points = sorted({(held / data.sizes.sum(), figures.excess) for other, held, figures in found if other == name})
+            points = sorted(
+                {(held / data.sizes.sum(), figures.excess) for other, held, figures in found if other == name}
+            )
             style = {"color": "black", "marker": "x"} if name == "shuffle buffer" else {"marker": "o"}
             panel.plot([100 * x for x, _ in points], [y for _, y in points], label=name, **style)
         panel.axhline(1, color="gray", linewidth=0.8, linestyle=":")

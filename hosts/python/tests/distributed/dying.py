@@ -1,0 +1,47 @@
+"""A run in which one reader dies in the middle of an epoch: `dying.py DATA OUT rank|worker`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from samedeal.torch import ShardedDataset
+from torch.utils.data import DataLoader, get_worker_info
+
+VICTIM = 1
+
+
+def main(data: Path, out: Path, what: str) -> None:
+    """Reads step by step with the other ranks, writing down what came."""
+    dist.init_process_group("gloo", timeout=timedelta(seconds=20))
+    rank = dist.get_rank()
+
+    def seen(batch: Any) -> list[int]:
+        ids: list[int] = batch.column("id").to_pylist()
+        info = get_worker_info()
+        if what == "worker" and rank == VICTIM and info is not None and info.id == 1 and batch.num_rows:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return ids
+
+    dataset = ShardedDataset(data, batch_size=16, lanes=12, window=8, transform=seen)
+    loader = DataLoader(dataset, batch_size=None, num_workers=2, multiprocessing_context="fork")
+    with (out / f"{rank}.jsonl").open("w") as log:
+        for step, ids in enumerate(loader):
+            log.write(json.dumps(ids) + "\n")
+            log.flush()
+            if what == "rank" and rank == VICTIM and step == 5:
+                os.kill(os.getpid(), signal.SIGKILL)
+            # What a training step does: every rank waits for every other.
+            dist.all_reduce(torch.ones(1))
+    (out / f"{rank}.done").touch()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])

@@ -1,0 +1,278 @@
+"""`ShardedDataset` in one process."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from conftest import SAMPLES, SIZES, write
+from samedeal import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, UnknownNameError
+from samedeal.torch import ShardedDataset, to_tensors
+from torch.utils.data import DataLoader
+
+
+def ids(dataset: ShardedDataset) -> list[int]:
+    assert dataset.batch_size is not None
+    return [i for batch in dataset for i in batch.column("id").to_pylist()]
+
+
+@pytest.mark.parametrize(("lanes", "window"), [(1, 1), (1, 5_000), (4, 10), (6, 64), (64, 1_024), (3_000, 7)])
+@pytest.mark.parametrize("world", [1, 2, 3, 5])
+@pytest.mark.parametrize("remainder", ["pad", "drop", "uneven"])
+def test_samples_come_in_the_order_of_the_sampler(
+    data: Path, lanes: int, window: int, world: int, remainder: str
+) -> None:
+    for rank in range(world):
+        place = {"lanes": lanes, "window": window, "remainder": remainder, "rank": rank, "world": world}
+        dataset = ShardedDataset(data, batch_size=50, columns=["id"], seed=3, epoch=1, **place)  # type: ignore[arg-type]
+        sampler = Sampler.sharded(SIZES, seed=3, epoch=1, **place)  # type: ignore[arg-type]
+        assert ids(dataset) == sampler.indices().tolist()
+
+
+def test_padding_of_more_readers_than_samples(tmp_path: Path) -> None:
+    folder = write(tmp_path, (2, 1))
+    for rank in range(7):
+        dataset = ShardedDataset(folder, batch_size=2, rank=rank, world=7, lanes=2, window=2)
+        expected = Sampler.sharded([2, 1], rank=rank, world=7, lanes=2, window=2).indices().tolist()
+        assert ids(dataset) == expected
+        assert len(expected) == 1
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+@pytest.mark.parametrize("policy", ["round-robin", "size-aware"])
+@pytest.mark.parametrize("weight", ["samples", "bytes"])
+def test_whole_shards_come_as_planned(data: Path, shuffle: bool, policy: str, weight: str) -> None:
+    seen = []
+    for rank in range(3):
+        dataset = ShardedDataset(
+            data, batch_size=32, deal="shards", policy=policy, weight=weight, shuffle=shuffle, rank=rank, world=3
+        )
+        info = dataset.shard_info()
+        plan = dataset.plan()
+        assert isinstance(plan, ShardPlan)
+        assert info.shards == tuple(plan.shards(rank).tolist())
+        bases = np.cumsum((0, *SIZES))
+        expected = [int(bases[shard] + row) for shard in info.shards for row in plan.rows(shard)]
+        assert ids(dataset) == expected
+        assert info.samples == len(expected)
+        seen += expected
+    assert sorted(seen) == list(range(SAMPLES))
+    assert (seen == sorted(seen)) is False
+
+
+def test_rows_are_dictionaries(data: Path) -> None:
+    rows = list(ShardedDataset(data, lanes=2, window=8))
+    assert len(rows) == SAMPLES
+    for row in rows:
+        i = row["id"]
+        assert row == {"id": i, "text": f"sample {i}", "value": i / 2, "vector": [i] * 3}
+
+
+def test_batches_and_what_is_left_of_them(data: Path) -> None:
+    sizes = [batch.num_rows for batch in ShardedDataset(data, batch_size=100)]
+    assert sizes == [100] * (SAMPLES // 100) + [SAMPLES % 100]
+    dropped = [batch.num_rows for batch in ShardedDataset(data, batch_size=100, drop_last=True)]
+    assert dropped == [100] * (SAMPLES // 100)
+    assert all(isinstance(batch, pa.RecordBatch) for batch in ShardedDataset(data, batch_size=100))
+
+
+def test_tensors(data: Path) -> None:
+    batch = next(iter(ShardedDataset(data, batch_size=16, transform=to_tensors)))
+    assert batch["id"].dtype == torch.int64
+    assert batch["value"].dtype == torch.float32
+    assert torch.equal(batch["value"], batch["id"] / 2)
+    assert torch.equal(batch["vector"], batch["id"].unsqueeze(1).expand(-1, 3))
+    assert batch["text"] == [f"sample {i}" for i in batch["id"].tolist()]
+    some = pa.record_batch({"a": pa.array([1, None]), "b": pa.array([True, False])})
+    assert to_tensors(some)["a"] == [1, None]
+    assert torch.equal(to_tensors(some)["b"], torch.tensor([True, False]))
+
+
+def test_the_sample_column_is_the_index(data: Path) -> None:
+    for deal in ("samples", "shards"):
+        for batch in ShardedDataset(data, batch_size=64, deal=deal, columns=["id"], sample_column="sample"):
+            assert batch.schema.names == ["id", "sample"]
+            assert batch.column("sample").equals(batch.column("id"))
+
+
+def test_columns_are_chosen_in_any_order(data: Path) -> None:
+    batch = next(iter(ShardedDataset(data, batch_size=4, columns=["value", "id"])))
+    assert batch.schema.names == ["value", "id"]
+    assert batch.column("value").to_pylist() == [i / 2 for i in batch.column("id").to_pylist()]
+
+
+def test_epochs_differ_and_come_again(data: Path) -> None:
+    dataset = ShardedDataset(data, batch_size=64)
+    orders = []
+    for epoch in (0, 1, 2**40):
+        dataset.set_epoch(epoch)
+        assert dataset.epoch == epoch
+        orders.append(ids(dataset))
+    assert orders[0] != orders[1] != orders[2]
+    assert ids(ShardedDataset(data, batch_size=64, epoch=1)) == orders[1]
+
+
+def test_an_epoch_that_is_read_twice_is_told_once(data: Path) -> None:
+    dataset = ShardedDataset(data, batch_size=64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ids(dataset)
+        dataset.set_epoch(1)
+        ids(dataset)
+    with pytest.warns(UserWarning, match=r"epoch 1 is read a second time.*set_epoch"):
+        ids(dataset)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ids(dataset)
+        # Nothing is shuffled: every epoch is the same, and is meant to be.
+        plain = ShardedDataset(data, batch_size=64, deal="shards", shuffle=False)
+        assert ids(plain) == ids(plain)
+
+
+def test_steps_are_equal_where_promised(data: Path) -> None:
+    for remainder in ("pad", "drop"):
+        for workers in (1, 2, 3):
+            for rank in range(4):
+                dataset = ShardedDataset(data, batch_size=50, rank=rank, world=4, remainder=remainder)
+                info = dataset.shard_info(0, workers)
+                assert info.steps.equal
+    shards = ShardedDataset(data, batch_size=50, rank=0, world=4, deal="shards").shard_info()
+    assert not shards.steps.equal
+    assert shards.steps.most == -(-1_611 // 50)
+
+
+def test_a_mesh_gives_peers_the_same_samples(data: Path) -> None:
+    mesh = Mesh(4, {"dp": 2, "tp": 2}, divide=["dp"])
+    read = [ids(ShardedDataset(data, batch_size=64, rank=rank, world=4, mesh=mesh)) for rank in range(4)]
+    assert read[0] == read[1]
+    assert read[2] == read[3]
+    assert sorted(read[0] + read[2])[:3] == [0, 1, 2]
+    assert set(read[0]).isdisjoint(read[2]) or SAMPLES % 2
+
+
+def test_the_rank_comes_from_the_launcher(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "2")
+    monkeypatch.setenv("WORLD_SIZE", "5")
+    dataset = ShardedDataset(data, batch_size=64)
+    assert (dataset.rank, dataset.world) == (2, 5)
+    monkeypatch.delenv("RANK")
+    with pytest.raises(MissingError, match="RANK"):
+        ShardedDataset(data)
+
+
+def test_a_dataset_survives_a_pickle(data: Path) -> None:
+    dataset = ShardedDataset(data, batch_size=64, epoch=7, rank=1, world=2)
+    copy: ShardedDataset = pickle.loads(pickle.dumps(dataset))
+    assert ids(copy) == ids(dataset)
+    copy.set_epoch(8)
+    assert (copy.epoch, dataset.epoch) == (8, 7)
+
+
+def test_stopping_early_ends_the_reading(data: Path) -> None:
+    before = threading.active_count()
+    for deal in ("samples", "shards"):
+        iterator = iter(ShardedDataset(data, batch_size=8, deal=deal))
+        next(iterator)
+        iterator.close()  # type: ignore[attr-defined]
+    assert threading.active_count() == before
+
+
+@pytest.mark.filterwarnings("ignore:epoch 0 is read")
+def test_under_a_loader_without_workers(data: Path) -> None:
+    dataset = ShardedDataset(data, batch_size=64, transform=to_tensors)
+    through = [i for batch in DataLoader(dataset, batch_size=None) for i in batch["id"].tolist()]
+    rows = ShardedDataset(data, columns=["id", "text"])
+    collated = [i for batch in DataLoader(rows, batch_size=64) for i in batch["id"].tolist()]
+    assert through == collated == dataset.sampler().indices().tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"columns": ["id", "nothing"]}, UnknownNameError, "nothing"),
+        ({"deal": "rows"}, UnknownNameError, "samples, shards"),
+        ({"lanes": 0}, OutOfRangeError, "lanes"),
+        ({"window": 2**20 + 1}, OutOfRangeError, "window"),
+        ({"remainder": "cut"}, UnknownNameError, "remainder"),
+        ({"policy": "size-aware"}, ContradictionError, 'deal="shards"'),
+        ({"deal": "shards", "lanes": 4}, ContradictionError, 'deal="samples"'),
+        ({"deal": "shards", "policy": "best"}, UnknownNameError, "round-robin"),
+        ({"batch_size": 0}, OutOfRangeError, "batch_size"),
+        ({"epoch": -1}, OutOfRangeError, "epoch"),
+        ({"rank": 2, "world": 2}, OutOfRangeError, "rank"),
+        ({"rank": 2}, MissingError, "world"),
+        ({"sample_column": "id"}, ContradictionError, "sample_column"),
+        ({"drop_last": 1}, TypeError, "drop_last"),
+        ({"batch_size": 1.5}, TypeError, "batch_size"),
+    ],
+)
+def test_bad_arguments(data: Path, arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        ShardedDataset(data, **arguments)
+
+
+def test_bad_files(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="parquet"):
+        ShardedDataset(tmp_path)
+    with pytest.raises(MissingError, match="paths"):
+        ShardedDataset([])
+    with pytest.raises(OSError, match="nowhere"):
+        ShardedDataset(tmp_path / "nowhere.parquet")
+    folder = tmp_path / "broken"
+    shutil.copytree(data, folder)
+    whole = (folder / "005.parquet").read_bytes()
+    (folder / "005.parquet").write_bytes(whole[:-100])
+    with pytest.raises(OSError, match=r"005\.parquet.*cut off"):
+        ShardedDataset(folder)
+    (folder / "005.parquet").write_bytes(whole)
+    pq.write_table(pa.table({"other": [1]}), folder / "009.parquet")
+    with pytest.raises(OSError, match=r"009\.parquet: its columns differ"):
+        ShardedDataset(folder)
+
+
+@pytest.mark.parametrize("deal", ["samples", "shards"])
+def test_files_that_change_under_way_are_an_error(data: Path, tmp_path: Path, deal: str) -> None:
+    folder = tmp_path / "changing"
+    shutil.copytree(data, folder)
+    dataset = ShardedDataset(folder, batch_size=64, deal=deal)
+    shorter = pq.read_table(folder / "003.parquet").slice(1)
+    pq.write_table(shorter, folder / "003.parquet")
+    with pytest.raises(OSError, match=r"003\.parquet: holds 399 rows now, and held 400"):
+        list(dataset)
+    (folder / "003.parquet").unlink()
+    dataset.set_epoch(1)
+    with pytest.raises(OSError, match=r"003\.parquet"):
+        list(dataset)
+
+
+def test_a_page_that_is_damaged_is_an_error(data: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(data, folder)
+    path = folder / "005.parquet"
+    content = bytearray(path.read_bytes())
+    content[4:2_000] = bytes(1_996)
+    path.write_bytes(content)
+    with pytest.raises(OSError, match=r"005\.parquet"):
+        list(ShardedDataset(folder, batch_size=64))
+
+
+def test_memory_is_that_of_windows(tmp_path: Path) -> None:
+    # 128 MB of incompressible rows in one file; a reader of windows never holds more than a few of them.
+    rows = 32_768
+    noise = np.random.default_rng(0).bytes(4_096 * rows)
+    blob = pa.FixedSizeBinaryArray.from_buffers(pa.binary(4_096), rows, [None, pa.py_buffer(noise)])
+    pq.write_table(pa.table({"blob": blob}), tmp_path / "a.parquet", row_group_size=512, compression="none")
+    del noise, blob
+    base, most = pa.total_allocated_bytes(), 0
+    for _ in ShardedDataset(tmp_path, batch_size=64, lanes=8, window=64):
+        most = max(most, pa.total_allocated_bytes() - base)
+    assert 0 < most < 32 * 2**20

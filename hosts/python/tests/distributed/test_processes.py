@@ -1,0 +1,132 @@
+"""Real ranks under torchrun, with real loader workers, over real Parquet files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import reader
+from conftest import SAMPLES, SIZES
+from samedeal import Sampler, ShardPlan
+
+HERE = Path(__file__).parent
+WORLDS = (1, 2, 3, 4)
+DEALS = tuple(reader.DEALS)
+
+
+def torchrun(world: int, *arguments: str | os.PathLike[str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
+    # One thread each: the ranks share few cores.
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    words = [*command, *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=600, env=environment, check=False)
+
+
+def combinations(world: int) -> list[str]:
+    """Every deal with every number of workers that are forked; spawned ones import torch anew, so one deal each."""
+    forked = [f"fork:{workers}:{deal}" for workers in range(4) for deal in DEALS]
+    return forked + [f"spawn:{workers}:{DEALS[(world + workers) % len(DEALS)]}" for workers in (1, 2, 3)]
+
+
+def expected(combination: str, epoch: int, rank: int, world: int) -> list[list[int]]:
+    """What each worker of a rank has to see, from the plan and the sampler."""
+    _, count, deal = combination.split(":")
+    workers = max(1, int(count))
+    options: dict[str, Any] = dict(reader.DEALS[deal])
+    if options.pop("deal", "samples") == "samples":
+        readers = [(rank + world * worker, world * workers) for worker in range(workers)]
+        return [
+            Sampler.sharded(SIZES, seed=11, epoch=epoch, rank=number, world=of, **options).indices().tolist()
+            for number, of in readers
+        ]
+    options = {"shuffle": True, "policy": "size-aware", "worker_policy": "size-aware", **options}
+    plan = ShardPlan(SIZES, world=world, workers=workers, seed=11, epoch=epoch, **options)
+    bases = np.cumsum((0, *SIZES)).tolist()
+    return [
+        [bases[shard] + row for shard in plan.shards(rank, worker).tolist() for row in plan.rows(shard).tolist()]
+        for worker in range(workers)
+    ]
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_every_sample_once_and_in_order(data: Path, tmp_path: Path, world: int) -> None:
+    run = torchrun(world, HERE / "reader.py", data, tmp_path, *combinations(world))
+    assert run.returncode == 0, run.stderr
+    records: list[dict[str, Any]] = []
+    for rank in range(world):
+        records += json.loads((tmp_path / f"{rank}.json").read_text())
+    assert len(records) == world * len(combinations(world)) * reader.EPOCHS
+    for combination in combinations(world):
+        for epoch in range(reader.EPOCHS):
+            ranks = [r for r in records if r["combination"] == combination and r["epoch"] == epoch]
+            for record in ranks:
+                told = (combination, epoch, record["rank"])
+                assert record["readers"] == expected(*told, world), told
+            everything = sorted(i for record in ranks for ids in record["readers"] for i in ids)
+            steps = [record["steps"] for record in ranks]
+            assert [min(steps), max(steps)] == ranks[0]["promised"], combination
+            if combination.endswith("padded"):
+                # The same number of steps for every rank; the price are counted repetitions.
+                assert len(set(steps)) == 1
+                assert set(everything) == set(range(SAMPLES))
+                readers = world * len(ranks[0]["readers"])
+                assert len(everything) == -(-SAMPLES // readers) * readers
+            else:
+                assert everything == list(range(SAMPLES)), combination
+
+
+def test_epochs_are_told_apart_by_workers_that_live_on(data: Path, tmp_path: Path) -> None:
+    run = torchrun(1, HERE / "reader.py", data, tmp_path, "spawn:2:samples")
+    assert run.returncode == 0, run.stderr
+    first, second = json.loads((tmp_path / "0.json").read_text())
+    assert first["readers"] != second["readers"]
+
+
+@pytest.mark.parametrize("what", ["rank", "worker"])
+def test_a_reader_that_dies_ends_the_run_and_spoils_nothing(data: Path, tmp_path: Path, what: str) -> None:
+    run = torchrun(3, HERE / "dying.py", data, tmp_path, what)
+    assert run.returncode != 0
+    assert ("SIGKILL" in run.stderr) if what == "rank" else ("killed by signal" in run.stderr), run.stderr
+    assert not list(tmp_path.glob("*.done"))
+    for rank in range(3):
+        batches = [json.loads(line) for line in (tmp_path / f"{rank}.jsonl").read_text().splitlines()]
+        options = {"lanes": 12, "window": 8, "world": 6}
+        workers = [Sampler.sharded(SIZES, rank=rank + 3 * worker, **options).indices() for worker in range(2)]  # type: ignore[arg-type]
+        assert rank == 1 or batches
+        for step, batch in enumerate(batches):
+            at = step // 2 * 16
+            assert batch == workers[step % 2][at : at + 16].tolist()
+
+
+def test_validate_finds_a_good_run_good(data: Path) -> None:
+    run = torchrun(2, "-m", "samedeal.validate", data, "--workers", "2", "--batch-size", "100", "--epochs", "1")
+    assert run.returncode == 0, run.stderr
+    assert f"{SAMPLES:,} samples in {len(SIZES)} shards" in run.stdout
+    assert "every sample was read as often as it should be" in run.stdout
+
+
+def test_validate_warns_of_unequal_steps(data: Path) -> None:
+    arguments = ["--deal", "shards", "--policy", "round-robin", "--no-shuffle", "--epochs", "1", "--batch-size", "10"]
+    run = torchrun(2, "-m", "samedeal.validate", data, *arguments)
+    assert run.returncode == 0, run.stderr
+    assert "ranks end at different steps" in run.stdout
+
+
+def test_validate_finds_a_wrong_run_wrong(data: Path) -> None:
+    run = torchrun(2, HERE / "twice.py", data, "--remainder", "uneven")
+    assert run.returncode == 1
+    assert "read too often" in run.stdout
+    assert "read 2 times, 1 expected" in run.stdout or "read 0 times, 1 expected" in run.stdout
+
+
+def test_validate_refuses_what_it_cannot_check(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "samedeal.validate", str(tmp_path)]
+    run = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
+    assert run.returncode == 2
+    assert "parquet" in run.stderr

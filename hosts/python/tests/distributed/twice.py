@@ -1,0 +1,23 @@
+"""A run that is wrong: every rank takes itself for the first of two, as with `LOCAL_RANK` on two nodes."""
+
+from __future__ import annotations
+
+import sys
+
+import torch.distributed as dist
+from samedeal import validate
+
+
+def main() -> int:
+    """As `samedeal.validate`, with the wrong rank."""
+    options = validate.parser().parse_args(sys.argv[1:])
+    dist.init_process_group("gloo")
+    dataset = validate.make_dataset(options)
+    dataset.rank = 0
+    code = validate.check_epoch(dataset, 0, options)
+    dist.destroy_process_group()
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,57 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import samedeal
-from samedeal import OutOfRangeError, SamedealError, Sampler, UnknownNameError, WrongTypeError
-
-NOT_WHOLE: list[Any] = [
-    1.7,
-    3.0,
-    math.nan,
-    math.inf,
-    "3",
-    b"3",
-    None,
-    True,
-    False,
-    [1],
-    (),
-    {},
-    1j,
-    np.float64(1),
-    np.array([1, 2]),
-]
-TOO_WIDE = [-1, -(2**63), 2**64, 10**5000, -(10**5000)]
-UNKNOWN = ["", "x", "Feistel", "PAD", "torch ", "\0", "\ud800", "é" * 10**6]
-
-
-class Vicious:
-    """An object that fails wherever it can."""
-
-    def __index__(self) -> int:
-        raise TypeError("no")
-
-    def __repr__(self) -> str:
-        raise RuntimeError("no")
-
-
-@contextlib.contextmanager
-def fails(error: type[SamedealError], field: str) -> Iterator[pytest.ExceptionInfo[SamedealError]]:
-    with pytest.raises(SamedealError) as caught:
-        yield caught
-    assert type(caught.value) is error
-    assert caught.value.field == field
-    assert caught.value.allowed
-    assert len(caught.value.value) <= 64
-    assert field.replace("-", "_") in str(caught.value)
+from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
+from samedeal import OutOfRangeError, Sampler, UnknownNameError, WrongTypeError
 
 
 @pytest.mark.parametrize("field", ["samples", "seed", "epoch", "rank", "world", "memory_limit"])

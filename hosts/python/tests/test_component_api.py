@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pytest
 import wasmtime
-from samedeal import Config, Place, SamedealError, _component, _deal
-from samedeal._component import INTERFACE
+from samedeal import Config, Detection, Place, Round, SamedealError, Verification, _component, _deal, _grid, _planning
+from samedeal._component import Component
+from samedeal._plan_records import Axis, Locality, MeshConfig, PlanConfig, StreamConfig
+from samedeal._records import Sharding
 from wasmtime import component as wc
+
+MEMORY = 2**31
 
 CONFIGS = [
     Config(0, 0, 0, "feistel", 0, 1, "pad", "strided"),
@@ -29,10 +35,39 @@ BAD_CONFIGS = [
     Config(10, 0, 0, "feistel", 3, 3, "pad", "strided"),
     Config(10, 0, 0, "feistel", 0, 0, "pad", "strided"),
     Config(10, 2**31, 0, "dotnet", 0, 1, "pad", "strided"),
+    Config(10, 0, 0, "sharded", 0, 1, "pad", "strided"),
 ]
 
-# Every method with arguments that it takes and arguments that it does not; samplers carry on from call to call.
-CALLS: list[tuple[Any, ...]] = [
+
+def u32s(*values: int) -> Any:
+    return np.array(values, dtype=np.uint32)
+
+
+def u64s(*values: int) -> Any:
+    return np.array(values, dtype=np.uint64)
+
+
+def sharded(samples: int, rank: int = 0, world: int = 1) -> Config:
+    return Config(samples, -5, 3, "sharded", rank, world, "pad", "strided")
+
+
+SHARDED = [
+    (sharded(0), Sharding(u64s(), 1, 1)),
+    (sharded(20, 1, 2), Sharding(u64s(13, 0, 7), 2, 4)),
+    (sharded(1000, 2, 3), Sharding(u64s(*[10] * 100), 64, 8)),
+    (sharded(2**53 - 1), Sharding(u64s(2**53 - 2, 1), 4096, 2**20)),
+]
+BAD_SHARDED = [
+    (sharded(3), Sharding(u64s(1, 1), 1, 1)),
+    (sharded(2), Sharding(u64s(1, 1), 0, 1)),
+    (sharded(2), Sharding(u64s(1, 1), 1, 2**20 + 1)),
+    (sharded(2), Sharding(u64s(2**64 - 1, 2**63), 1, 1)),
+    (sharded(2)._replace(order="feistel"), Sharding(u64s(1, 1), 1, 1)),
+]
+
+# Every method with arguments that it takes and arguments that it does not; objects carry on from call to call.
+Calls = list[tuple[Any, ...]]
+SAMPLER: Calls = [
     ("config",),
     *(("set-epoch", epoch) for epoch in (0, 2**63, 2**64 - 1, 1)),
     ("config",),
@@ -53,33 +88,124 @@ CALLS: list[tuple[Any, ...]] = [
     *((name, at, size) for name in ("locate", "place-of") for at in (0, 7, 2**64 - 1) for size in (0, 1, 2**32 - 1)),
     ("fingerprint",),
     ("config-fingerprint",),
+    ("num-rounds",),
+    *(("round", number) for number in (0, 1, 2**64 - 1)),
+    *(("shard-of", sample) for sample in (0, 13, 2**64 - 1)),
+]
+
+LOCALITY = Locality(u32s(0, 1, 3, 4), u32s(7, 2**32 - 1, 7, 9), u32s(7, 2**32 - 1), 50)
+PLAN = PlanConfig(
+    u64s(5, 0, 9), u64s(), 2, 3, "round-robin", "size-aware", "samples", None, False, False, -(2**63), 2**64 - 1
+)
+PLANS = [
+    PLAN,
+    PLAN._replace(samples=u64s(), world=1),
+    PLAN._replace(bytes=u64s(2**53 - 2, 0, 1), weight="bytes", policy="size-aware", worker_policy="round-robin"),
+    PLAN._replace(locality=LOCALITY, policy="locality-aware", shuffle=True),
+    PLAN._replace(samples=u64s(*range(1000)), world=7, shuffle=True, reshuffle=True, seed=2**63 - 1, epoch=0),
+]
+BAD_PLANS = [
+    PLAN._replace(samples=u64s(2**64 - 1, 2**64 - 1)),
+    PLAN._replace(bytes=u64s(1)),
+    PLAN._replace(world=0),
+    PLAN._replace(workers=2**32 - 1),
+    PLAN._replace(worker_policy="locality-aware"),
+    PLAN._replace(policy="locality-aware"),
+    PLAN._replace(policy="locality-aware", locality=LOCALITY._replace(holder_offsets=u32s(1, 0))),
+    PLAN._replace(policy="locality-aware", locality=LOCALITY._replace(rank_nodes=u32s())),
+    PLAN._replace(policy="locality-aware", locality=LOCALITY._replace(holder_offsets=u32s(0, 0, 0, 4))),
+]
+PLAN_CALLS: Calls = [
+    *(("num-shards", *reader) for reader in ((0, 0), (1, 2), (2**32 - 1, 0), (0, 2**32 - 1))),
+    *(("shards", 0, 0, *run) for run in ((0, 0), (0, 1), (2**32 - 1, 0), (0, 2**32 - 1))),
+    *(("loads", tier, *run) for tier in ("ranks", "workers") for run in ((0, 1), (1, 0), (2**32 - 1, 1))),
+    *(("balance", tier, weight) for tier in ("ranks", "workers") for weight in ("samples", "bytes")),
+    *(("rows", *run) for run in ((0, 0, 0), (0, 0, 5), (0, 2**64 - 1, 0), (2, 3, 2**32 - 1), (2**32 - 1, 0, 0))),
+    *(("steps", size, last) for size in (0, 1, 2**32 - 1) for last in (False, True)),
+    ("set-epoch", 1),
+    ("rows", 2, 1, 4),
+    ("set-epoch", 2**64 - 1),
+    ("shards", 0, 0, 0, 1),
+]
+
+STREAMS = [
+    StreamConfig(0, 0, 1, "sequential", 0, 0),
+    StreamConfig(12, 1, 4, "feistel", -(2**63), 2**64 - 1),
+    StreamConfig(2**53 - 1, 2**32 - 2, 2**32 - 1, "feistel", 2**63 - 1, 0),
+]
+BAD_STREAMS = [
+    STREAMS[0]._replace(readers=0),
+    STREAMS[0]._replace(reader=1),
+    STREAMS[0]._replace(order="feistel"),
+    STREAMS[1]._replace(order="naïve ✓"),
+    STREAMS[1]._replace(chunks=2**64 - 1),
+]
+STREAM_CALLS: Calls = [("chunks", *run) for run in ((0, 0), (0, 20), (3, 2), (2**64 - 1, 0), (0, 2**32 - 1))]
+
+MESHES = [
+    MeshConfig(1, []),
+    MeshConfig(24, [Axis("dp", 2, "divide"), Axis("naïve ✓", 3, "repeat"), Axis("", 4, "divide")]),
+    MeshConfig(2**32 - 1, [Axis("x" * 65, 2**32 - 1, "repeat")]),
+]
+BAD_MESHES = [
+    MeshConfig(0, []),
+    MeshConfig(2, [Axis("a", 1, "divide"), Axis("a", 2, "divide")]),
+    MeshConfig(2, [Axis("a", 0, "divide")]),
+    MeshConfig(2, [Axis(f"axis {i}", 2**32 - 1, "repeat") for i in range(64)]),
+]
+MESH_CALLS: Calls = [
+    ("data-world",),
+    *((name, rank) for name in ("data-rank", "coordinates", "peers") for rank in (0, 23, 2**32 - 1)),
+    *(("rank-at", u32s(*place)) for place in ((), (0,), (1, 2, 3), (2**32 - 1, 0, 0))),
+]
+
+DETECT: Calls = [
+    ([], None, None),
+    ([], 2**32 - 2, 2**32 - 1),
+    ([("RANK", "3"), ("WORLD_SIZE", " 8 "), ("LOCAL_RANK", "1"), ("LOCAL_WORLD_SIZE", "4")], None, None),
+    ([("SLURM_PROCID", "1"), ("SLURM_NTASKS", "4"), ("RANK", "3"), ("WORLD_SIZE", "8")], None, 8),
+    ([("RANK", "naïve ✓")], None, None),
+    ([("LOCAL_RANK", "1")], None, None),
+    ([], 3, None),
+]
+VERIFY: Calls = [
+    (0, u32s(0), u32s()),
+    (6, u32s(0, 3, 6), u32s(0, 2, 4, 4, 2, 1)),
+    (2, u32s(0, 1), u32s(2**32 - 1)),
+    (2, u32s(1, 0), u32s(1)),
 ]
 
 
 class Oracle:
-    """The component in wasmtime-py's own hands."""
+    """A component in wasmtime-py's own hands."""
 
-    def __init__(self) -> None:
+    def __init__(self, component: Component, interface: str) -> None:
         engine = wasmtime.Engine()
         self.store = wasmtime.Store(engine)
-        component = wc.Component(engine, _component.PATH.read_bytes())
-        self.instance = wc.Linker(engine).instantiate(self.store, component)
-        self.interface = self.instance.get_export_index(self.store, INTERFACE)
+        whole = wc.Component(engine, component.path.read_bytes())
+        self.instance = wc.Linker(engine).instantiate(self.store, whole)
+        self.interface = self.instance.get_export_index(self.store, f"samedeal:deal/{interface}@0.1.0")
 
     def call(self, name: str, *arguments: Any) -> Any:
         index = self.instance.get_export_index(self.store, name, self.interface)
         assert index is not None, name
         function = self.instance.get_func(self.store, index)
         assert function is not None, name
-        result = function(self.store, *arguments)
+        result = function(self.store, *map(passed, arguments))
         function.post_return(self.store)
         return result
 
-    def sampler(self, config: Config) -> Any:
+
+def passed(value: Any) -> Any:
+    """An argument as that API takes it."""
+    if hasattr(value, "_asdict"):
         record: Any = wc.Record()
-        for name, value in config._asdict().items():
-            setattr(record, name, value)
-        return self.call("[constructor]sampler", record)
+        for name, item in value._asdict().items():
+            setattr(record, name.replace("_", "-"), passed(item))
+        return record
+    if isinstance(value, list):
+        return [passed(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def plain(value: Any) -> Any:
@@ -88,72 +214,166 @@ def plain(value: Any) -> Any:
         return plain(value.payload)
     if isinstance(value, wc.Record):
         return {name.replace("-", "_"): plain(item) for name, item in vars(value).items()}
-    if isinstance(value, Config):
+    if isinstance(value, (Place, Detection)):
+        return {name: list(item) if isinstance(item, tuple) else item for name, item in asdict(value).items()}
+    if isinstance(value, Round):
+        return {**value._asdict(), "spans": value.spans.reshape(-1).tolist()}
+    if isinstance(value, Verification):
+        return {"overlaps": [number for overlap in value.overlaps for number in overlap], "gaps": value.gaps}
+    if hasattr(value, "_asdict"):
         return value._asdict()
-    if isinstance(value, Place):
-        return {name: getattr(value, name) for name in Place.__slots__}
     if isinstance(value, SamedealError):
         return {name: getattr(value, name) for name in ("kind", "field", "value", "allowed")}
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
 
 
-def ours(deal: _deal.Deal, name: str, *arguments: Any) -> Any:
+def ours(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        return plain(getattr(deal, name.replace("-", "_"))(*arguments))
+        return plain(function(*arguments))
     except SamedealError as error:
         return plain(error)
 
 
+def agree(oracle: Oracle, resource: str, theirs: Any, made: Any, calls: Iterable[tuple[Any, ...]]) -> None:
+    for name, *arguments in calls:
+        wanted = plain(oracle.call(f"[method]{resource}.{name}", theirs, *arguments))
+        assert ours(getattr(made, name.replace("-", "_")), *arguments) == wanted, (name, arguments)
+
+
 @pytest.mark.parametrize("config", CONFIGS, ids=str)
-def test_methods(config: Config) -> None:
-    oracle = Oracle()
-    theirs = oracle.sampler(config)
-    deal = _deal.Deal(config, 2**31)
-    for name, *arguments in CALLS:
-        if name == "fingerprint" and config.samples > 2**30:
-            continue
-        wanted = plain(oracle.call(f"[method]sampler.{name}", theirs, *arguments))
-        assert ours(deal, name, *arguments) == wanted, (name, arguments)
+def test_samplers(config: Config) -> None:
+    oracle = Oracle(Component.SAMPLING, "sampling")
+    theirs = oracle.call("[constructor]sampler", config)
+    calls = (call for call in SAMPLER if call[0] != "fingerprint" or config.samples < 2**30)
+    agree(oracle, "sampler", theirs, _deal.Deal(config, MEMORY), calls)
+
+
+@pytest.mark.parametrize(("config", "sharding"), SHARDED, ids=str)
+def test_samplers_over_shards(config: Config, sharding: Sharding) -> None:
+    oracle = Oracle(Component.SAMPLING, "sampling")
+    theirs = oracle.call("[static]sampler.sharded", config, sharding)
+    calls = (call for call in SAMPLER if call[0] not in ("fingerprint", "round") or config.samples < 2**30)
+    agree(oracle, "sampler", theirs, _deal.Deal(config, MEMORY, sharding), calls)
+
+
+@pytest.mark.parametrize("config", PLANS, ids=range(len(PLANS)))
+def test_plans(config: PlanConfig) -> None:
+    oracle = Oracle(Component.PLANNING, "shards")
+    agree(oracle, "plan", oracle.call("[constructor]plan", config), _planning.Plan(config, MEMORY), PLAN_CALLS)
+
+
+@pytest.mark.parametrize("config", STREAMS, ids=str)
+def test_streams(config: StreamConfig) -> None:
+    oracle = Oracle(Component.PLANNING, "shards")
+    theirs = oracle.call("[constructor]chunk-stream", config)
+    agree(oracle, "chunk-stream", theirs, _planning.Stream(config, MEMORY), STREAM_CALLS)
+
+
+@pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world)
+def test_meshes(config: MeshConfig) -> None:
+    oracle = Oracle(Component.SAMPLING, "mesh")
+    agree(oracle, "mesh", oracle.call("[constructor]mesh", *config), _grid.Grid(config), MESH_CALLS)
+
+
+def make_deal(config: Config, *sharding: Sharding) -> _deal.Deal:
+    return _deal.Deal(config, MEMORY, *sharding)
+
+
+CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
+    (Component.SAMPLING, "sampling#[constructor]sampler", make_deal, [(config,) for config in BAD_CONFIGS]),
+    (Component.SAMPLING, "sampling#[static]sampler.sharded", make_deal, BAD_SHARDED),
+    (
+        Component.PLANNING,
+        "shards#[constructor]plan",
+        lambda config: _planning.Plan(config, MEMORY),
+        [(config,) for config in BAD_PLANS],
+    ),
+    (
+        Component.PLANNING,
+        "shards#[constructor]chunk-stream",
+        lambda config: _planning.Stream(config, MEMORY),
+        [(config,) for config in BAD_STREAMS],
+    ),
+    (
+        Component.SAMPLING,
+        "mesh#[constructor]mesh",
+        lambda world, axes: _grid.Grid(MeshConfig(world, axes)),
+        BAD_MESHES,
+    ),
+]
+
+
+@pytest.mark.parametrize(("component", "name", "make", "bad"), CONSTRUCTORS, ids=[case[1] for case in CONSTRUCTORS])
+def test_constructor_failures(component: Component, name: str, make: Callable[..., Any], bad: Any) -> None:
+    interface, function = name.split("#")
+    for arguments in bad:
+        failure = ours(make, *arguments)
+        assert failure == plain(Oracle(component, interface).call(function, *arguments)), arguments
+        assert set(failure) == {"kind", "field", "value", "allowed"}
+
+
+def test_functions() -> None:
+    oracle = Oracle(Component.SAMPLING, "sampling")
+    assert list(_deal.orders()) == oracle.call("orders")
+    assert _deal.max_window() == oracle.call("max-window")
+    oracle = Oracle(Component.SAMPLING, "launch")
+    assert list(_grid.variables()) == oracle.call("variables")
+    for arguments in DETECT:
+        assert ours(_grid.detect, *arguments) == plain(oracle.call("detect", *arguments)), arguments
+    oracle = Oracle(Component.PLANNING, "shards")
+    for arguments in VERIFY:
+        assert ours(_planning.verify, *arguments) == plain(oracle.call("verify", *arguments)), arguments
+
+
+@pytest.mark.parametrize(
+    ("component", "resources", "functions"),
+    [
+        (
+            Component.SAMPLING,
+            {"sampling#{}sampler": SAMPLER, "mesh#{}mesh": MESH_CALLS},
+            {"sampling#orders", "sampling#max-window", "launch#variables", "launch#detect"}
+            | {"sampling#[static]sampler.sharded"},
+        ),
+        (
+            Component.PLANNING,
+            {"shards#{}plan": PLAN_CALLS, "shards#{}chunk-stream": STREAM_CALLS},
+            {"shards#verify"},
+        ),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_nothing_is_left_out(component: Component, resources: dict[str, Calls], functions: set[str]) -> None:
+    core = wasmtime.Module(wasmtime.Engine(), _component.core_module(component.path.read_bytes()))
+    prefix = "samedeal:deal/"
+    exports = {str(export.name) for export in core.exports if str(export.name).startswith(prefix)}
+    called = {f"{resource.format('[method]')}.{call[0]}" for resource, calls in resources.items() for call in calls}
+    for resource in resources:
+        called |= {resource.format("[constructor]"), resource.format("[dtor]")}
+    assert {name.removeprefix(prefix).replace("@0.1.0", "") for name in exports} == called | functions
 
 
 def test_indices_into_is_indices() -> None:
-    deal = _deal.Deal(CONFIGS[4], 2**31)
+    deal = _deal.Deal(CONFIGS[4], MEMORY)
     out = np.zeros(50, dtype=np.int64)
     deal.indices_into(out, 7)
     assert out.tolist() == deal.indices(7, 50).tolist()
 
 
-@pytest.mark.parametrize("config", BAD_CONFIGS, ids=str)
-def test_constructor_failures(config: Config) -> None:
-    with pytest.raises(SamedealError) as caught:
-        _deal.Deal(config, 2**31)
-    assert plain(caught.value) == plain(Oracle().sampler(config))
-
-
-def test_functions() -> None:
-    oracle = Oracle()
-    assert list(_deal.orders()) == oracle.call("orders")
-    assert _deal.max_window() == oracle.call("max-window")
-
-
-def test_nothing_is_left_out() -> None:
-    core = _component.core_module(_component.PATH.read_bytes())
-    exports = {export.name for export in wasmtime.Module(wasmtime.Engine(), core).exports}
-    methods = {
-        name.removeprefix(f"{INTERFACE}#[method]sampler.") for name in exports if name.startswith(f"{INTERFACE}#[m")
-    }
-    assert methods == {call[0] for call in CALLS}
-    others = {name for name in exports if name.startswith(INTERFACE)} - {
-        f"{INTERFACE}#[method]sampler.{n}" for n in methods
-    }
-    assert others == {
-        f"{INTERFACE}#{name}" for name in ("orders", "max-window", "[constructor]sampler", "[dtor]sampler")
-    }
-
-
 def test_memory_may_grow_between_calls() -> None:
     # Each round needs more memory than there was, so that the views of the round before end too early.
-    deal = _deal.Deal(Config(2**23, 0, 0, "sequential", 0, 1, "pad", "strided"), 2**31)
+    deal = _deal.Deal(Config(2**23, 0, 0, "sequential", 0, 1, "pad", "strided"), MEMORY)
     for count in (1, 2**10, 2**15, 2**18, 2**20):
         assert deal.indices(5, count).tolist() == list(range(5, 5 + count))
         assert deal.indices32(5, count).tolist() == list(range(5, 5 + count))
+
+
+def test_large_lists_cross_whole() -> None:
+    # Larger than the memory of a new instance, which moves or grows while they are put into it.
+    sizes = np.arange(300_000, dtype=np.uint64)
+    plan = _planning.Plan(PLAN._replace(samples=sizes, bytes=sizes[::-1].copy(), world=1, workers=1), MEMORY)
+    assert plan.shards(0, 0, 0, 300_000).tolist() == list(range(300_000))
+    assert plan.loads("ranks", 0, 1).tolist() == [300_000, int(sizes.sum()), int(sizes.sum()), 0]
+    assigned = np.roll(np.arange(300_000, dtype=np.uint32), 7)
+    assert _planning.verify(300_000, u32s(0, 300_000), assigned).ok

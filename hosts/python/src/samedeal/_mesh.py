@@ -39,29 +39,23 @@ class Mesh(Answered):
             ContradictionError: The product of the sizes is not `world`.
             WrongTypeError: A value is not of the type that its parameter takes.
         """
+        ranks = check.integer("world", world, check.U32_FROM_1)
         if not isinstance(axes, Mapping):
             raise WrongTypeError("axes", check.described(axes), 'sizes by name, such as {"dp": 2, "tp": 4}')
         if len(axes) > _MOST_AXES:
             raise OutOfRangeError("axes", f"{len(axes)} axes", f"up to {_MOST_AXES}")
-        names = {name: check.name("axes", name) for name in axes}
-        if isinstance(divide, (str, bytes)) or not isinstance(divide, Iterable):
-            raise WrongTypeError("divide", check.described(divide), 'a list of names, such as ["dp"]')
-        self._divide = set()
-        for name in divide:
-            shown = check.name("divide", name)
-            if name not in names:
-                raise UnknownNameError("divide", shown[:64], ", ".join(names.values()))
-            self._divide.add(name)
-        self._names = tuple(names)
+        shown = {name: check.name("axes", name) for name in axes}
+        self._names = tuple(shown)
+        self._divide = _chosen(divide, shown)
         sizes = [
             Axis(
                 crossing,
-                check.integer("axes", axes[name], check.U32_FROM_1),
+                _of_axis("axes", crossing, axes[name], f"1 to {ranks}"),
                 "divide" if name in self._divide else "repeat",
             )
-            for name, crossing in names.items()
+            for name, crossing in shown.items()
         ]
-        self._engine = Engine(Grid, MeshConfig(check.integer("world", world, check.U32_FROM_1), sizes))
+        self._engine = Engine(Grid, MeshConfig(ranks, sizes))
 
     @property
     def world(self) -> int:
@@ -136,8 +130,24 @@ class Mesh(Answered):
     def _coordinate(self, axis: Axis, name: str, coordinates: Mapping[str, Any]) -> int:
         if name not in coordinates:
             raise MissingError("coordinates", "", f"a number for {axis.name}, {check.below(axis.size)}")
-        value = check.whole("coordinates", coordinates[name])
-        if not 0 <= value <= check.U32_MAX:
-            # As the component says it.
-            raise OutOfRangeError("coordinates", f"{axis.name} = {check.shown(value)}"[:64], check.below(axis.size))
-        return value
+        return _of_axis("coordinates", axis.name, coordinates[name], check.below(axis.size))
+
+
+def _chosen(divide: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
+    """The axes named in `divide`."""
+    if isinstance(divide, (str, bytes, Mapping)) or not isinstance(divide, Iterable):
+        raise WrongTypeError("divide", check.described(divide), 'a list of names, such as ["dp"]')
+    names = list(divide)
+    for name in names:
+        shown = check.name("divide", name)
+        if name not in known:
+            raise UnknownNameError("divide", shown[:64], ", ".join(known.values()))
+    return frozenset(names)
+
+
+def _of_axis(field: str, name: str, value: Any, allowed: str) -> int:
+    """A number that belongs to an axis; what does not cross is refused as the component does it."""
+    number = check.whole(field, value)
+    if 0 <= number <= check.U32_MAX:
+        return number
+    raise OutOfRangeError(field, f"{name} = {check.shown(number)}"[:64], allowed)

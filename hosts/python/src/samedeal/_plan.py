@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+_READERS = check.Width(0, check.U32_MAX, f"1 to {2**22}")
+
 _WINDOW = 2**16
 """What is read at a time, so that what the component wrote is still in the cache."""
 
@@ -91,8 +93,8 @@ class ShardPlan(Answered):
         config = PlanConfig(
             check.u64s("samples", samples, check.COUNT),
             check.u64s("bytes", () if bytes is None else bytes, check.COUNT),
-            check.integer("world", world, check.U32_FROM_1),
-            check.integer("workers", workers, check.U32_FROM_1),
+            check.integer("world", world, _READERS),
+            check.integer("workers", workers, _READERS),
             check.enum("policy", policy, POLICIES),
             check.enum("worker-policy", worker_policy, POLICIES),
             check.enum("weight", weight, WEIGHTS),

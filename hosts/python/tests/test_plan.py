@@ -1,0 +1,410 @@
+"""Plans, verification and chunk streams: what they answer, and what they refuse."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import samedeal
+from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
+from samedeal import (
+    Balance,
+    ChunkStream,
+    ContradictionError,
+    Loads,
+    MissingError,
+    OutOfRangeError,
+    Overlap,
+    SamedealError,
+    ShardPlan,
+    Steps,
+    UnknownNameError,
+    Verification,
+    WrongTypeError,
+    verify_shards,
+)
+
+SAMPLES = [50, 10, 30, 20, 40, 0]
+BYTES = [100, 200, 300, 400, 500, 600]
+NEAR: dict[str, Any] = {
+    "policy": "locality-aware",
+    "holders": [[7], [9, 7], [7], [9], (9,), {7, 9}],
+    "rank_nodes": [7, 9],
+    "world": 2,
+}
+
+
+def make(**changes: Any) -> ShardPlan:
+    return ShardPlan(**{"samples": SAMPLES, **changes})
+
+
+def readers(plan: ShardPlan) -> list[list[int]]:
+    return [plan.shards(*reader).tolist() for reader in itertools.product(range(plan.world), range(plan.workers))]
+
+
+def test_worked_example() -> None:
+    plan = ShardPlan([1] * 100, world=8, workers=4)
+    assert plan.shards(0, 0).tolist() == plan.shards(0).tolist() == [0, 32, 64, 96]
+    assert plan.shards(0, 1).tolist() == [8, 40, 72]
+    assert plan.shards(1).tolist() == [1, 33, 65, 97]
+    assert plan.shards(np.int64(7), np.uint8(3)).tolist() == [31, 63, 95]
+    assert plan.num_shards(7, 3) == 3
+    assert plan.shards(0).dtype == np.uint32
+
+
+@pytest.mark.parametrize("policy", ["round-robin", "size-aware", "locality-aware"])
+@pytest.mark.parametrize("worker_policy", ["round-robin", "size-aware"])
+@pytest.mark.parametrize("mixed", [{}, {"shuffle": True}, {"reshuffle": True}, {"shuffle": True, "reshuffle": True}])
+def test_every_shard_has_one_reader(policy: str, worker_policy: str, mixed: dict[str, bool]) -> None:
+    options = {**NEAR, "policy": policy, "worker_policy": worker_policy, "workers": 2, "seed": 5, **mixed}
+    plan = make(**options)
+    before = readers(plan)
+    assert sorted(itertools.chain(*before)) == list(range(6))
+    assert plan.verify() == verify_shards(6, before) == Verification([], [])
+    assert plan.verify().ok
+    plan.set_epoch(3)
+    assert plan.epoch == 3
+    assert plan.verify().ok
+    assert readers(plan) == readers(make(**options, epoch=3))
+    plan.set_epoch(0)
+    assert readers(plan) == before
+
+
+def test_loads_and_balance() -> None:
+    plan = make(bytes=BYTES, workers=2, **NEAR)
+    loads = plan.loads()
+    assert type(loads) is Loads
+    for tier, groups in (
+        ("ranks", [readers(plan)[0] + readers(plan)[1], readers(plan)[2] + readers(plan)[3]]),
+        ("workers", readers(plan)),
+    ):
+        loads = plan.loads(tier)
+        assert loads.shards.tolist() == [len(group) for group in groups]
+        assert loads.samples.tolist() == [sum(SAMPLES[shard] for shard in group) for group in groups]
+        assert loads.bytes.tolist() == [sum(BYTES[shard] for shard in group) for group in groups]
+        nodes = NEAR["rank_nodes"] if tier == "ranks" else [7, 7, 9, 9]
+        assert loads.local.tolist() == [
+            sum(BYTES[shard] for shard in group if node in NEAR["holders"][shard])
+            for group, node in zip(groups, nodes, strict=True)
+        ]
+        for weight in ("samples", "bytes"):
+            values = getattr(loads, weight).tolist()
+            balance = plan.balance(tier, weight)
+            assert balance == (min(values), max(values), sum(values), len(groups))
+            assert balance.imbalance == pytest.approx(max(values) / (sum(values) / len(values)))
+    assert plan.balance() == plan.balance("ranks", "samples")
+    assert Balance(0, 0, 0, 5).imbalance == 1.0
+
+
+def test_steps() -> None:
+    plan = make(world=2, workers=2)
+    assert readers(plan) == [[0, 4], [2], [1, 5], [3]]
+    for size, drop_last, most in ((1, False, 120), (32, False, 4), (32, True, 2)):
+        least = {1: 30, 32: 2 if not drop_last else 0}[size]
+        assert plan.steps(size, drop_last) == Steps(least, most)
+        assert not plan.steps(size, drop_last).equal
+    assert make().steps(7).equal
+
+
+def test_rows() -> None:
+    plan = make()
+    assert plan.rows(0).tolist() == list(range(50))
+    assert plan.rows(0, 10, 13).tolist() == [10, 11, 12]
+    assert plan.rows(5).tolist() == []
+    shuffled = make(shuffle=True, seed=3)
+    rows = shuffled.rows(0)
+    assert sorted(rows.tolist()) == list(range(50)) != rows.tolist()
+    assert shuffled.rows(0, 10, 13).tolist() == rows[10:13].tolist()
+    shuffled.set_epoch(1)
+    assert shuffled.rows(0).tolist() != rows.tolist()
+
+
+def test_what_is_longer_than_a_window() -> None:
+    plan = ShardPlan(np.ones(200_001, dtype=np.int64), shuffle=True, seed=1)
+    assert sorted(plan.shards(0).tolist()) == list(range(200_001))
+    assert plan.verify().ok
+    rows = ShardPlan([200_001], shuffle=True).rows(0)
+    assert sorted(rows.tolist()) == list(range(200_001))
+    many = ShardPlan(np.arange(100_000), world=50_000, workers=3)
+    loads = many.loads("workers")
+    assert loads.shards.tolist()[:6] == [1, 1, 0, 1, 1, 0]
+    assert int(loads.samples.sum()) == sum(range(100_000))
+    assert many.loads().samples.tolist() == [50_000 + 2 * rank for rank in range(50_000)]
+
+
+def test_properties_and_the_call_that_makes_an_equal_plan() -> None:
+    plan = make(bytes=BYTES, workers=3, weight="bytes", tolerance=0, shuffle=True, reshuffle=True, seed=-1, **NEAR)
+    plan.set_epoch(4)
+    assert plan.samples.tolist() == SAMPLES
+    assert plan.bytes is not None
+    assert plan.bytes.tolist() == BYTES
+    assert (plan.world, plan.workers, plan.policy, plan.worker_policy) == (2, 3, "locality-aware", "round-robin")
+    assert (plan.weight, plan.shuffle, plan.reshuffle, plan.seed, plan.epoch) == ("bytes", True, True, -1, 4)
+    assert plan.holders == [[7], [9, 7], [7], [9], [9], sorted({7, 9})] or plan.holders[-1] == [9, 7]  # type: ignore[index]
+    assert (plan.rank_nodes, plan.tolerance) == ([7, 9], 0)
+    assert readers(eval(repr(plan))) == readers(plan)
+    assert repr(eval(repr(plan))) == repr(plan)
+    plain = make()
+    assert (plain.bytes, plain.holders, plain.rank_nodes, plain.tolerance) == (None, None, None, None)
+    assert repr(eval(repr(plain))) == repr(plain)
+    assert repr(ShardPlan(range(101))).startswith("ShardPlan(<101 numbers>, world=1, ")
+
+
+def test_the_sizes_are_those_that_were_given() -> None:
+    samples = np.array(SAMPLES)
+    plan = make(samples=samples, policy="size-aware", world=3)
+    before = readers(plan)
+    samples[:] = 1
+    plan.set_epoch(1)
+    assert readers(plan) == before
+    with pytest.raises(ValueError, match="read-only"):
+        plan.samples[0] = 1
+
+
+NO_LISTS: list[Any] = [3, 1.5, "12", b"12", {1: 2}, {1, 2}, Vicious(), np.array([1.0]), np.array([[1]]), np.array(True)]
+
+
+@pytest.mark.parametrize("field", ["samples", "bytes", "rank_nodes"])
+def test_lists_are_of_whole_numbers_that_cross(field: str) -> None:
+    name = field.replace("_", "-")
+    for value in NO_LISTS:
+        with fails(WrongTypeError, name):
+            make(**{**NEAR, field: value})
+    for item in [*NOT_WHOLE, Vicious()]:
+        with fails(WrongTypeError, name):
+            make(**{**NEAR, field: [1, item]})
+    for wide in TOO_WIDE:
+        with fails(OutOfRangeError, name):
+            make(**{**NEAR, field: [1, wide]})
+
+
+LISTS: dict[str, Callable[[Any], Any]] = {
+    "holders": lambda lists: make(**{**NEAR, "holders": lists}),
+    "assigned": lambda lists: verify_shards(6, lists),
+}
+
+
+@pytest.mark.parametrize("field", LISTS)
+def test_lists_of_lists(field: str) -> None:
+    call = LISTS[field]
+    call(np.zeros((6, 2), dtype=np.int8))
+    for value in [*NO_LISTS, [1], [[1], 2], [[1], "2"], [[1], {2: 3}]]:
+        if np.ndim(value) < 2:
+            with fails(WrongTypeError, field):
+                call(value)
+    for item in [*NOT_WHOLE, Vicious()]:
+        with fails(WrongTypeError, field):
+            call([[1], [0, item]])
+    for wide in TOO_WIDE:
+        with fails(OutOfRangeError, field):
+            call([[1], [0, wide]])
+
+
+NUMBERS = ["world", "workers", "tolerance", "seed", "epoch", "memory_limit"]
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_numbers_are_checked(field: str) -> None:
+    for value in [*NOT_WHOLE, Vicious()]:
+        with fails(WrongTypeError, field.replace("_", "-")):
+            make(**{field: value})
+    for wide in (2**64, -(2**64), 10**5000):
+        with fails(OutOfRangeError, field.replace("_", "-")):
+            make(**{field: wide})
+
+
+@pytest.mark.parametrize("field", ["shuffle", "reshuffle"])
+@pytest.mark.parametrize("value", [0, 1, None, "", "yes", np.int64(1)])
+def test_switches_are_bools(field: str, value: Any) -> None:
+    with fails(WrongTypeError, field):
+        make(**{field: value})
+
+
+@pytest.mark.parametrize("field", ["policy", "worker_policy", "weight"])
+def test_names_must_be_known(field: str) -> None:
+    for value in UNKNOWN:
+        with fails(UnknownNameError, field.replace("_", "-")):
+            make(**{field: value})
+    for no_name in (None, 0, True, b"samples", Vicious()):
+        with fails(WrongTypeError, field.replace("_", "-")):
+            make(**{field: no_name})
+
+
+@pytest.mark.parametrize(
+    ("error", "field", "options"),
+    [
+        (OutOfRangeError, "world", {"world": 0}),
+        (OutOfRangeError, "workers", {"workers": 0}),
+        (OutOfRangeError, "workers", {"world": 2**22, "workers": 2}),
+        (OutOfRangeError, "samples", {"samples": [2**53]}),
+        (OutOfRangeError, "samples", {"samples": [2**63, 2**63, 5]}),
+        (OutOfRangeError, "bytes", {"samples": [1], "bytes": [2**53]}),
+        (OutOfRangeError, "worker-policy", {"worker_policy": "locality-aware"}),
+        (ContradictionError, "bytes", {"bytes": [1]}),
+        (ContradictionError, "bytes", {"weight": "bytes"}),
+        (MissingError, "locality", {"policy": "locality-aware"}),
+        (MissingError, "holders", {"rank_nodes": [1]}),
+        (MissingError, "rank-nodes", {"holders": [[1]] * 6}),
+        (MissingError, "holders", {**NEAR, "holders": [[1]] * 5 + [[]]}),
+        (ContradictionError, "holder-offsets", {**NEAR, "holders": [[1]] * 5}),
+        (ContradictionError, "rank-nodes", {**NEAR, "rank_nodes": [1]}),
+    ],
+)
+def test_configurations_that_cannot_be(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:
+    with fails(error, field):
+        make(**options)
+
+
+CALLS: dict[str, tuple[str, Callable[[ShardPlan, Any], Any]]] = {
+    "set_epoch": ("epoch", lambda plan, value: plan.set_epoch(value)),
+    "num_shards of a rank": ("rank", lambda plan, value: plan.num_shards(value)),
+    "num_shards of a worker": ("worker", lambda plan, value: plan.num_shards(0, value)),
+    "shards of a rank": ("rank", lambda plan, value: plan.shards(value)),
+    "shards of a worker": ("worker", lambda plan, value: plan.shards(0, value)),
+    "rows of": ("shard", lambda plan, value: plan.rows(value)),
+    "rows from": ("start", lambda plan, value: plan.rows(0, value)),
+    "rows to": ("stop", lambda plan, value: plan.rows(0, 0, value)),
+    "steps": ("batch-size", lambda plan, value: plan.steps(value)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_call_checks_and_leaves_the_plan_working(name: str) -> None:
+    field, call = CALLS[name]
+    plan = make(world=2, workers=2, shuffle=True, seed=1)
+    before = readers(plan)
+    for value in [*NOT_WHOLE, Vicious()]:
+        if value is None and name == "rows to":
+            continue
+        with fails(WrongTypeError, field):
+            call(plan, value)
+    for value in TOO_WIDE + [2**32, 51, 0] * (name not in ("set_epoch", "steps")):
+        if value != 0:
+            with fails(OutOfRangeError, field):
+                call(plan, value)
+    assert readers(plan) == before
+    assert plan.epoch == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "field", "call"),
+    [
+        (OutOfRangeError, "batch-size", lambda plan: plan.steps(0)),
+        (WrongTypeError, "drop-last", lambda plan: plan.steps(1, 1)),
+        (OutOfRangeError, "stop", lambda plan: plan.rows(0, 3, 2)),
+        (UnknownNameError, "tier", lambda plan: plan.loads("rank")),
+        (WrongTypeError, "tier", lambda plan: plan.loads(None)),
+        (UnknownNameError, "tier", lambda plan: plan.balance("worker")),
+        (UnknownNameError, "weight", lambda plan: plan.balance("ranks", "tokens")),
+        (MissingError, "bytes", lambda plan: plan.balance("ranks", "bytes")),
+    ],
+)
+def test_every_call_has_its_range(error: type[SamedealError], field: str, call: Callable[[ShardPlan], Any]) -> None:
+    plan = make()
+    for _ in range(3):
+        with fails(error, field):
+            call(plan)
+    assert plan.verify().ok
+
+
+def test_no_shards() -> None:
+    plan = ShardPlan([], world=3, workers=2)
+    assert readers(plan) == [[]] * 6
+    assert plan.loads("workers").shards.tolist() == [0] * 6
+    assert plan.balance().imbalance == 1.0
+    assert plan.steps(4) == (0, 0)
+    assert plan.verify().ok
+
+
+def test_what_readers_have() -> None:
+    found = verify_shards(np.int64(5), [[0, 1], [], np.array([3, 1]), (3, 3)])
+    assert found == ([(1, 0, 2), (3, 2, 3), (3, 2, 3)], [2, 4])
+    assert type(found.overlaps[0]) is Overlap
+    assert not found.ok
+    assert verify_shards(3, np.array([[2], [0], [1]])).ok
+    assert verify_shards(0, []).ok
+    assert verify_shards(2, iter([[1]])).gaps == [0]
+
+
+def test_what_readers_cannot_have() -> None:
+    for shards in (5, -1, 2**32):
+        with pytest.raises(OutOfRangeError) as caught:
+            verify_shards(5, [[0], [shards]])
+        assert (caught.value.field, caught.value.value, caught.value.allowed) == ("assigned", str(shards), "0 to 4")
+    for value in [*NOT_WHOLE, Vicious()]:
+        with fails(WrongTypeError, "shards"):
+            verify_shards(value, [])
+    for wide in [*TOO_WIDE, 2**32]:
+        with fails(OutOfRangeError, "shards"):
+            verify_shards(wide, [])
+
+
+def test_streams() -> None:
+    assert ChunkStream(1, 2).chunks(0, 5).tolist() == [1, 3, 5, 7, 9]
+    assert ChunkStream(3, 4, chunks=12).chunks(0, 3).tolist() == [3, 7, 11]
+    stream = ChunkStream(1, 3, chunks=10, order="feistel", seed=4, epoch=2)
+    cycles = [samedeal.Sampler(10, order="feistel", seed=4, epoch=epoch).indices() for epoch in range(2, 2002)]
+    wanted = np.concatenate(cycles)[1::3]
+    assert stream.chunks(0, 6000).tolist() == wanted[:6000].tolist()
+    assert stream.chunks(100, 7).tolist() == wanted[100:107].tolist()
+    assert list(itertools.islice(stream, 3000)) == wanted[:3000].tolist()
+    assert all(type(chunk) is int for chunk in itertools.islice(stream, 3))
+    assert (stream.num_chunks, stream.reader, stream.readers) == (10, 1, 3)
+    assert (stream.order, stream.seed, stream.epoch) == ("feistel", 4, 2)
+    assert repr(stream) == "ChunkStream(1, 3, chunks=10, order='feistel', seed=4, epoch=2)"
+
+
+def test_a_stream_that_does_end() -> None:
+    # Places are counted to 2**53 - 1, and these readers go there in leaps.
+    stream = ChunkStream(0, 2**32 - 1)
+    found = []
+    with fails(OutOfRangeError, "count"):
+        for chunk in stream:
+            found.append(chunk)
+    assert found == [i * (2**32 - 1) for i in range(len(found))]
+    assert found[-1] + 2 * (2**32 - 1) > 2**53 - 1
+
+
+@pytest.mark.parametrize("field", ["reader", "readers", "chunks", "seed", "epoch", "memory_limit", "start", "count"])
+def test_numbers_of_streams_are_checked(field: str) -> None:
+    def call(value: Any) -> Any:
+        if field in ("start", "count"):
+            return ChunkStream(0, 1).chunks(**{"start": 0, "count": 1, field: value})
+        return ChunkStream(**{"reader": 0, "readers": 2, field: value})
+
+    for value in [*NOT_WHOLE, Vicious()]:
+        with fails(WrongTypeError, field.replace("_", "-")):
+            call(value)
+    for wide in (2**64, -(2**64), 10**5000):
+        with fails(OutOfRangeError, field.replace("_", "-")):
+            call(wide)
+
+
+@pytest.mark.parametrize(
+    ("error", "field", "options"),
+    [
+        (OutOfRangeError, "readers", {"readers": 0}),
+        (OutOfRangeError, "reader", {"reader": 2}),
+        (OutOfRangeError, "chunks", {"chunks": 2**53}),
+        (OutOfRangeError, "seed", {"chunks": 5, "order": "dotnet", "seed": 2**31}),
+        (UnknownNameError, "order", {"order": "x" * 10**6}),
+        (ContradictionError, "order", {"order": "feistel"}),
+        (ContradictionError, "order", {"order": "sharded", "chunks": 4}),
+        (WrongTypeError, "order", {"order": None}),
+    ],
+)
+def test_streams_that_cannot_be(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:
+    with fails(error, field):
+        ChunkStream(**{"reader": 0, "readers": 2, **options})
+
+
+def test_a_stream_still_works_after_a_failure() -> None:
+    stream = ChunkStream(0, 2, chunks=100, order="torch")
+    before = stream.chunks(3, 9).tolist()
+    for run in ((2**53, 1), (0, 2**20 + 1)):
+        with pytest.raises(OutOfRangeError):
+            stream.chunks(*run)
+    assert stream.chunks(3, 9).tolist() == before

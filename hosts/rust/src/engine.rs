@@ -149,7 +149,8 @@ impl<W: World> Object<W> {
 /// the component before it can say so.
 pub(crate) fn check_room(memory_limit: usize, field: &str, count: usize, bytes: usize) -> Result<(), Failure> {
     let room = memory_limit.min(MOST_MEMORY).saturating_sub(RESERVED);
-    if bytes <= room {
+    // A limit that is too low for anything is refused as such, by the instance.
+    if bytes <= room || memory_limit < LEAST_MEMORY {
         return Ok(());
     }
     Err(Failure::out_of_memory(field, count, format!("what fits into {room} bytes of memory")))

@@ -1,36 +1,49 @@
-//! What is embedded: a component that imports nothing, small, and made for the interface of this crate.
+//! What is embedded: components that import nothing, small, and made for the interface of this crate.
 
 use wasmtime::Engine;
 use wasmtime::component::Component;
 use wasmtime::component::types::ComponentItem;
 
-const COMPONENT: &[u8] = include_bytes!("../samedeal.wasm");
+/// Each with the interfaces that it exports, and no others.
+const COMPONENTS: [(&str, &[u8], &[&str]); 2] = [
+    ("samedeal.wasm", include_bytes!("../samedeal.wasm"), &["types", "sampling", "mesh", "launch"]),
+    ("planning.wasm", include_bytes!("../planning.wasm"), &["types", "shards"]),
+];
 
 #[test]
-fn it_imports_nothing() {
+fn they_import_nothing() {
     let engine = Engine::default();
-    let component = Component::new(&engine, COMPONENT).unwrap();
-    let imports = component.component_type().imports(&engine).map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
-    assert_eq!(imports, [""; 0]);
-}
-
-#[test]
-fn it_exports_the_interface_of_this_version() {
-    let engine = Engine::default();
-    let component = Component::new(&engine, COMPONENT).unwrap();
-    let exports = component.component_type();
-    let names = exports.exports(&engine).map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
-    let version = samedeal::VERSION;
-    for interface in ["types", "sampling"] {
-        let name = format!("samedeal:deal/{interface}@{version}");
-        let item = exports.exports(&engine).find(|(found, _)| *found == name).map(|(_, item)| item.ty);
-        assert!(matches!(item, Some(ComponentItem::ComponentInstance(_))), "{name} is not among {names:?}");
+    for (name, bytes, _) in COMPONENTS {
+        let component = Component::new(&engine, bytes).unwrap();
+        let imports = component.component_type().imports(&engine).map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
+        assert_eq!(imports, [""; 0], "{name}");
     }
 }
 
 #[test]
-fn it_is_small() {
-    assert!(COMPONENT.len() < 150_000, "{} bytes", COMPONENT.len());
+fn they_export_the_interfaces_of_this_version() {
+    let engine = Engine::default();
+    for (name, bytes, interfaces) in COMPONENTS {
+        let component = Component::new(&engine, bytes).unwrap();
+        let exports = component.component_type();
+        let mut found = Vec::new();
+        for (export, item) in exports.exports(&engine) {
+            assert!(matches!(item.ty, ComponentItem::ComponentInstance(_)), "{name}: {export}");
+            found.push(export.to_owned());
+        }
+        found.sort_unstable();
+        let version = samedeal::VERSION;
+        let mut expected = interfaces.iter().map(|it| format!("samedeal:deal/{it}@{version}")).collect::<Vec<_>>();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn they_are_small() {
+    for (name, bytes, _) in COMPONENTS {
+        assert!(bytes.len() < 150_000, "{name}: {} bytes", bytes.len());
+    }
 }
 
 #[test]

@@ -20,14 +20,14 @@ pub fn run(args: &MeshArgs) -> Result<(), Problem> {
     let (world, data_world) = (mesh.world(), mesh.data_world());
     let format = args.output.format();
     let ranks = match args.rank {
-        Some(rank) => rank..rank.saturating_add(1),
-        None if format == Format::Table => 0..world.min(SHOWN),
-        None => 0..world,
+        Some(rank) => rank..=rank,
+        None if format == Format::Table => 0..=world.min(SHOWN) - 1,
+        None => 0..=world - 1,
     };
-    let numbers = u64::from(ranks.end - ranks.start) * u64::from(world / data_world);
+    let count = u64::from(ranks.end() - ranks.start()) + 1;
+    let numbers = count * u64::from(world / data_world);
     if args.rank.is_none() && numbers > MOST {
-        let what =
-            format!("{} ranks with {} peers each", grouped(ranks.len() as u64), grouped((world / data_world).into()));
+        let what = format!("{} ranks with {} peers each", grouped(count), grouped((world / data_world).into()));
         return Err(Problem::message(format!("{what} are too many to show; name one with --rank")));
     }
     if format == Format::Json {
@@ -39,7 +39,7 @@ pub fn run(args: &MeshArgs) -> Result<(), Problem> {
     }
     let names = mesh.axes().iter().map(|axis| axis.name.as_str());
     let mut items = Items::new(["rank"].into_iter().chain(names).chain(["data rank", "peers"]));
-    for rank in ranks.clone() {
+    for rank in ranks {
         let peers: Vec<u64> = mesh.peers(rank)?.into_iter().map(u64::from).collect();
         let peers = if format == Format::Table { abridged(&peers) } else { joined(&peers, ",") };
         let coordinates = mesh.coordinates(rank)?.into_iter().map(Into::into);
@@ -49,8 +49,8 @@ pub fn run(args: &MeshArgs) -> Result<(), Problem> {
         return print(items.lines());
     }
     print(items.table())?;
-    let more = if args.rank.is_none() && ranks.end < world { "; --rank and --format text show more" } else { "" };
-    let [shown, all] = [ranks.len() as u64, world.into()].map(grouped);
+    let more = if args.rank.is_none() && count < world.into() { "; --rank and --format text show more" } else { "" };
+    let [shown, all] = [count, world.into()].map(grouped);
     print(format!("{shown} of {all} ranks, which share the data in {} parts{more}", grouped(data_world.into())))?;
     if data_world == 1 && world > 1 {
         print("every rank reads all of the data; --divide names the axes along which they read different samples")?;

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use samedeal::{Overlap, Verification, verify_shards};
+use samedeal::{FailureKind, Overlap, Verification, verify_shards};
 use serde_json::{Value, json};
 
 use super::Planned;
@@ -30,8 +30,10 @@ pub fn run(planned: &Planned, file: Option<&Path>) -> Result<Checked, Problem> {
     let assigned = read(planned, file)?;
     let shards = planned.dataset.files.len() as u32;
     let found = verify_shards(shards, &assigned).map_err(|error| match error.failure() {
-        Some(failure) => Problem::of(file, format!("shard {}; allowed: {}", failure.value, failure.allowed)),
-        None => error.into(),
+        Some(failure) if failure.field == "assigned" && failure.kind == FailureKind::OutOfRange => {
+            Problem::of(file, format!("shard {}; allowed: {}", failure.value, failure.allowed))
+        }
+        _ => error.into(),
     })?;
     Ok(Checked { found, workers: None })
 }

@@ -1,4 +1,4 @@
-use std::ops::Range;
+use std::ops::RangeInclusive;
 
 use samedeal::{Load, Tier};
 use serde_json::{Value, json};
@@ -82,8 +82,8 @@ pub fn add_json(planned: &Planned, args: &ShardsArgs, answer: &mut Value) -> Res
 }
 
 /// The workers that are asked for.
-fn of(planned: &Planned, worker: Option<u32>) -> Range<u32> {
-    worker.map_or(0..planned.plan.config().workers, |worker| worker..worker.saturating_add(1))
+fn of(planned: &Planned, worker: Option<u32>) -> RangeInclusive<u32> {
+    worker.map_or(0..=planned.plan.config().workers - 1, |worker| worker..=worker)
 }
 
 fn print_items(items: &Items, format: Format, left: usize) -> Result<(), Problem> {

@@ -1,0 +1,194 @@
+//! Whatever is passed to plans, streams and samplers over shards, the answer is a typed failure, and they still work.
+
+use samedeal::{
+    Builder, ChunkStream, Error, FailureKind, Locality, Policy, Sampler, ShardPlan, Tier, Weight, verify_runs,
+    verify_shards,
+};
+
+/// The failure of a call that must fail, as kind and field.
+#[track_caller]
+fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
+    let error = result.unwrap_err();
+    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
+    (failure.kind, failure.field.clone())
+}
+
+fn out_of_range(field: &str) -> (FailureKind, String) {
+    (FailureKind::OutOfRange, field.to_owned())
+}
+
+fn contradiction(field: &str) -> (FailureKind, String) {
+    (FailureKind::Contradiction, field.to_owned())
+}
+
+fn out_of_memory(field: &str) -> (FailureKind, String) {
+    (FailureKind::OutOfMemory, field.to_owned())
+}
+
+#[test]
+fn plans_that_make_no_sense() {
+    let plan = || ShardPlan::builder([1, 2, 3]);
+    assert_eq!(failing(plan().world(0).build()), out_of_range("world"));
+    assert_eq!(failing(plan().workers(0).build()), out_of_range("workers"));
+    assert_eq!(failing(plan().world(u32::MAX).build()), out_of_range("world"));
+    assert_eq!(failing(plan().workers(u32::MAX).build()), out_of_range("workers"));
+    assert_eq!(failing(ShardPlan::builder([1 << 53]).build()), out_of_range("samples"));
+    assert_eq!(failing(ShardPlan::builder([u64::MAX; 9]).build()), out_of_range("samples"));
+    assert_eq!(failing(plan().bytes([1]).build()), contradiction("bytes"));
+    assert_eq!(failing(plan().bytes([u64::MAX; 3]).build()), out_of_range("bytes"));
+    assert_eq!(failing(plan().weight(Weight::Bytes).build()), contradiction("bytes"));
+    assert_eq!(failing(plan().worker_policy(Policy::LocalityAware).build()), out_of_range("worker-policy"));
+    let local = plan().world(2).policy(Policy::LocalityAware);
+    assert_eq!(failing(local.clone().build()), (FailureKind::Missing, "locality".to_owned()));
+    let nowhere = Locality::new([vec![0], vec![], vec![1]], [0, 1]);
+    assert_eq!(failing(local.clone().locality(nowhere).build()), (FailureKind::Missing, "holders".to_owned()));
+    let few = Locality::new([[0], [0]], [0, 1]);
+    assert_eq!(failing(local.clone().locality(few).build()), contradiction("holder-offsets"));
+    let ranks = Locality::new([[0]; 3], [0]);
+    assert_eq!(failing(local.clone().locality(ranks).build()), contradiction("rank-nodes"));
+    let good = Locality::new([[0]; 3], [0, 7]);
+    for offsets in [vec![], vec![0; 4], vec![0, 2, 1, 3], vec![1, 1, 2, 3], vec![0, 1, 2, u32::MAX]] {
+        let bad = Locality { holder_offsets: offsets, ..good.clone() };
+        assert_eq!(failing(local.clone().locality(bad).build()), contradiction("holder-offsets"));
+    }
+    let far = Locality { tolerance: u32::MAX, ..good };
+    assert!(local.locality(far).build().unwrap().verify().unwrap().is_ok());
+    assert_eq!(failing(plan().memory_limit(1 << 20).build()), out_of_range("memory-limit"));
+}
+
+#[test]
+fn calls() {
+    let plan = ShardPlan::builder([5; 10]).world(2).workers(2).shuffle(true).build().unwrap();
+    let before = plan.shards(1, 1).unwrap();
+    for (rank, worker, field) in [(2, 0, "rank"), (0, 2, "worker"), (u32::MAX, u32::MAX, "rank")] {
+        assert_eq!(failing(plan.shards(rank, worker)), out_of_range(field));
+        assert_eq!(failing(plan.num_shards(rank, worker)), out_of_range(field));
+        assert_eq!(failing(plan.shards_window(rank, worker, 0, 0)), out_of_range(field));
+    }
+    assert_eq!(failing(plan.shards_window(0, 0, u32::MAX, 0)), out_of_range("start"));
+    assert_eq!(failing(plan.shards_window(0, 0, 0, u32::MAX)), out_of_range("count"));
+    assert_eq!(failing(plan.loads_window(Tier::Ranks, 3, 0)), out_of_range("start"));
+    assert_eq!(failing(plan.loads_window(Tier::Workers, 4, u32::MAX)), out_of_range("count"));
+    assert_eq!(failing(plan.rows(10, ..)), out_of_range("shard"));
+    assert_eq!(failing(plan.rows(0, 6..)), out_of_range("start"));
+    assert_eq!(failing(plan.rows(0, ..6)), out_of_range("count"));
+    assert_eq!(failing(plan.rows_window(0, u64::MAX, u32::MAX)), out_of_range("start"));
+    assert_eq!(failing(plan.steps(0, true)), out_of_range("batch-size"));
+    assert_eq!(failing(plan.balance(Tier::Ranks, Weight::Bytes)), (FailureKind::Missing, "bytes".to_owned()));
+    assert_eq!(plan.shards(1, 1).unwrap(), before);
+    assert!(plan.verify().unwrap().is_ok());
+}
+
+#[test]
+fn a_million_shards_for_thousands_of_ranks_need_little_memory() {
+    let samples = (0..1_000_000_u64).map(|i| i * 48_271 % 65_537).collect::<Vec<_>>();
+    let builder = ShardPlan::builder(samples.clone()).bytes(samples).world(4096).policy(Policy::SizeAware);
+    let mut plan = builder.clone().shuffle(true).memory_limit(200_000_000).build().unwrap();
+    plan.set_epoch(1).unwrap();
+    assert!(plan.balance(Tier::Ranks, Weight::Samples).unwrap().imbalance() < 1.001);
+    assert!(plan.verify().unwrap().is_ok());
+    // What does not fit is refused, as what it is.
+    assert_eq!(failing(builder.clone().memory_limit(32 << 20).build()).0, FailureKind::OutOfMemory);
+    for limit in (32..80).step_by(7) {
+        let plan = builder.clone().memory_limit(limit << 20).build();
+        assert!(plan.is_ok() || failing(plan).0 == FailureKind::OutOfMemory, "{limit} MiB");
+    }
+}
+
+#[test]
+fn a_plan_at_the_end_of_its_memory_still_answers() {
+    let builder = ShardPlan::builder(vec![3; 1_000_000]).world(64).policy(Policy::SizeAware).shuffle(true);
+    // The least memory that is enough for one plan, and so not for the next one beside it.
+    let (mut few, mut enough) = (32_usize << 20, 128 << 20);
+    while enough - few > 64 << 10 {
+        let limit = few.midpoint(enough);
+        match builder.clone().memory_limit(limit).build() {
+            Ok(_) => enough = limit,
+            Err(error) => {
+                assert_eq!(failing::<()>(Err(error)).0, FailureKind::OutOfMemory);
+                few = limit;
+            }
+        }
+    }
+    let mut plan = builder.memory_limit(enough).build().unwrap();
+    let before = plan.shards(63, 0).unwrap();
+    for _ in 0..3 {
+        assert_eq!(failing(plan.set_epoch(1)).0, FailureKind::OutOfMemory);
+        assert_eq!((plan.config().epoch, plan.shards(63, 0).unwrap()), (0, before.clone()));
+        assert_eq!(plan.rows(9, ..).unwrap().len(), 3);
+        assert_eq!(plan.steps(10, false).unwrap().most, 4_688);
+        assert!(plan.verify().unwrap().is_ok());
+    }
+}
+
+#[test]
+fn lists_beyond_the_memory() {
+    let long = vec![0; 5 << 20];
+    assert_eq!(failing(ShardPlan::builder(long.clone()).memory_limit(32 << 20).build()), out_of_memory("samples"));
+    let small = ShardPlan::builder([1]).bytes(long.clone()).memory_limit(32 << 20);
+    assert_eq!(failing(small.build()).0, FailureKind::OutOfMemory);
+    assert_eq!(failing(Sampler::sharded(long, 4, 16).memory_limit(32 << 20).build()), out_of_memory("sizes"));
+    let nodes = Locality::new([vec![0; 9 << 20]], [0]);
+    let plan = ShardPlan::builder([1]).policy(Policy::LocalityAware).locality(nodes);
+    assert_eq!(failing(plan.clone().memory_limit(32 << 20).build()).0, FailureKind::OutOfMemory);
+    assert_eq!(plan.build().unwrap().num_shards(0, 0).unwrap(), 1);
+}
+
+#[test]
+fn verification() {
+    assert_eq!(failing(verify_shards(3, &[[0], [3]])), out_of_range("assigned"));
+    assert_eq!(failing(verify_shards(0, &[[0]])), out_of_range("assigned"));
+    for offsets in [&[][..], &[0], &[1, 2], &[0, 3], &[0, 2, 1, 2]] {
+        assert_eq!(failing(verify_runs(3, offsets, &[0, 1])), contradiction("offsets"));
+    }
+    assert_eq!(failing(verify_runs(u32::MAX, &[0], &[])).0, FailureKind::OutOfMemory);
+    // Far more overlaps than shards.
+    let again = vec![0; 20_000_000];
+    assert_eq!(verify_shards(1, &[&again]).unwrap().overlaps.len(), again.len() - 1);
+    assert_eq!(verify_shards::<&[u32]>(50_000_000, &[]).unwrap().gaps.len(), 50_000_000);
+}
+
+#[test]
+fn streams() {
+    assert_eq!(failing(ChunkStream::new(0, 0)), out_of_range("readers"));
+    assert_eq!(failing(ChunkStream::new(2, 2)), out_of_range("reader"));
+    assert_eq!(failing(ChunkStream::builder(0, 1).order("feistel").build()), contradiction("order"));
+    assert_eq!(failing(ChunkStream::builder(0, 1).chunks(u64::MAX).build()).0, FailureKind::OutOfRange);
+    for order in ["", "deal", &"é".repeat(40 << 20)] {
+        let unknown = failing(ChunkStream::builder(0, 1).chunks(9).order(order).build());
+        assert_eq!(unknown, (FailureKind::UnknownName, "order".to_owned()));
+    }
+    let stream = ChunkStream::new(1, 2).unwrap();
+    assert_eq!(failing(stream.chunks(u64::MAX, 1)), out_of_range("start"));
+    assert_eq!(failing(stream.chunks(0, u32::MAX)), out_of_range("count"));
+    assert_eq!(stream.chunks(3, 2).unwrap(), [7, 9]);
+    let builder = ChunkStream::builder(0, 1).chunks(50_000_000).order("fisher-yates");
+    let narrow = builder.memory_limit(64 << 20).build().unwrap();
+    for _ in 0..3 {
+        assert_eq!(failing(narrow.chunks(0, 1)).0, FailureKind::OutOfMemory);
+        assert!(narrow.iter().map(failing).map(|(kind, _)| kind).eq([FailureKind::OutOfMemory]));
+    }
+}
+
+#[test]
+fn samplers_over_shards() {
+    let sharded = |lanes, window| Sampler::sharded([9, 4], lanes, window).build();
+    assert_eq!(failing(sharded(0, 1)), out_of_range("lanes"));
+    assert_eq!(failing(sharded(4097, 1)), out_of_range("lanes"));
+    assert_eq!(failing(sharded(1, 0)), out_of_range("window"));
+    assert_eq!(failing(sharded(1, (1 << 20) + 1)), out_of_range("window"));
+    assert_eq!(failing(Sampler::sharded([u64::MAX, u64::MAX], 1, 1).build()), out_of_range("samples"));
+    assert_eq!(failing(Sampler::sharded([1], 1, 1).order("feistel").build()), contradiction("order"));
+    let missing = failing(Sampler::builder(10).order("sharded").build());
+    assert_eq!(missing, (FailureKind::Missing, "sharding".to_owned()));
+    let sampler = sharded(4, 2).unwrap();
+    let mut config = sampler.config().clone();
+    config.samples = 14;
+    assert_eq!(failing(Builder::from(config).build()), contradiction("samples"));
+    assert_eq!(failing(sampler.round(u64::MAX)), out_of_range("number"));
+    assert_eq!(failing(sampler.shard_of(13)), out_of_range("sample"));
+    assert_eq!(sampler.shard_of(9).map(|place| (place.shard, place.offset)), Ok((1, 0)));
+    // The most lanes, the longest windows, more shards than samples.
+    let samples = Sampler::sharded(vec![1; 100_000], 4096, 1 << 20).build().unwrap();
+    assert_eq!(samples.round(0).unwrap().spans.len(), 100_000);
+}

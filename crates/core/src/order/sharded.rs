@@ -1,6 +1,6 @@
 //! `sharded`: one order over a dataset in shards, with locality. The shards, in an order of their own, are laid end to
-//! end and cut into lanes of equal length; within a lane, windows of neighbouring samples are shuffled; positions go round
-//! the lanes.
+//! end and cut into lanes of equal length, whose order in that row is random too; within a lane, windows of neighbouring
+//! samples are shuffled; positions go round the lanes.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -42,12 +42,46 @@ impl Sharding {
         u64::from(self.lanes) * u64::from(self.window)
     }
 
-    /// Where a lane begins in the row of all samples, and how many it has.
-    fn lane(&self, lane: u32) -> (u64, u64) {
-        let (share, extra) =
-            (self.shards.samples() / u64::from(self.lanes), self.shards.samples() % u64::from(self.lanes));
-        let lane = u64::from(lane);
-        (lane * share + lane.min(extra), share + u64::from(lane < extra))
+    /// How many samples a lane has.
+    fn lane_size(&self, lane: u32) -> u64 {
+        let lanes = u64::from(self.lanes);
+        self.shards.samples() / lanes + u64::from(u64::from(lane) < self.shards.samples() % lanes)
+    }
+}
+
+/// Things of different size end to end, in an order of their own.
+struct Row {
+    /// Which of them comes first, second, ...
+    order: Vec<u32>,
+    /// The place of each in that order.
+    places: Vec<u32>,
+    /// All of them in that order.
+    laid: Shards,
+}
+
+impl Row {
+    /// Failures: `out-of-memory`, of `field`.
+    fn new(field: &'static str, count: u32, words: &mut Words, size: impl Fn(u32) -> u64) -> Result<Self, Failure> {
+        let many = count as usize;
+        let mut order = collect(field, many, 0..count)?;
+        shuffle(&mut order, words);
+        let mut places = collect(field, many, order.iter().copied())?;
+        for (place, &item) in (0..).zip(&order) {
+            places[item as usize] = place;
+        }
+        let sizes = collect(field, many, order.iter().map(|&item| size(item)))?;
+        Ok(Self { order, places, laid: Shards::new(&sizes)? })
+    }
+
+    /// Where in the row something begins.
+    fn start(&self, item: u32) -> u64 {
+        self.laid.start(self.places[item as usize])
+    }
+
+    /// What lies at a place of the row, and how far from its beginning.
+    fn find(&self, at: u64) -> (u32, u64) {
+        let (place, offset) = self.laid.find(at);
+        (self.order[place as usize], offset)
     }
 }
 
@@ -56,28 +90,23 @@ pub(crate) struct Sharded {
     sharding: Rc<Sharding>,
     seed: i64,
     epoch: u64,
-    /// The shards in the order of the epoch.
-    order: Vec<u32>,
-    /// The place of each shard in that order.
-    places: Vec<u32>,
-    /// The shards of the epoch end to end.
-    row: Shards,
+    /// The shards end to end.
+    shards: Row,
+    /// The lanes that the same row is cut into. Neighbouring lanes are not neighbours there: the samples of a batch that is
+    /// smaller than their number would come from one part of the row.
+    lanes: Row,
     /// For each lane, the window that was read last, and its permutation.
     recent: RefCell<Vec<Option<(u64, Feistel)>>>,
 }
 
 impl Sharded {
     pub(crate) fn new(sharding: Rc<Sharding>, seed: i64, epoch: u64) -> Result<Self, Failure> {
-        let count = sharding.shards.count() as usize;
-        let mut order = collect("sizes", count, 0..count as u32)?;
-        shuffle(&mut order, &mut Words::new("sharded", seed, epoch, 0));
-        let mut places = collect("sizes", count, order.iter().copied())?;
-        for (place, &shard) in (0..).zip(&order) {
-            places[shard as usize] = place;
-        }
-        let sizes = collect("sizes", count, order.iter().map(|&shard| sharding.shards.size(shard)))?;
+        let mut words = Words::new("sharded", seed, epoch, 0);
+        let shards = Row::new("sizes", sharding.shards.count(), &mut words, |shard| sharding.shards.size(shard))?;
+        let mut words = Words::new("sharded lanes", seed, epoch, 0);
+        let lanes = Row::new("lanes", sharding.lanes, &mut words, |lane| sharding.lane_size(lane))?;
         let recent = collect("lanes", sharding.lanes as usize, (0..sharding.lanes).map(|_| None))?;
-        Ok(Self { sharding, seed, epoch, order, places, row: Shards::new(&sizes)?, recent: RefCell::new(recent) })
+        Ok(Self { sharding, seed, epoch, shards, lanes, recent: RefCell::new(recent) })
     }
 
     pub(crate) fn fill<T: Index>(&self, start: u64, stride: u64, out: &mut [T]) {
@@ -89,41 +118,33 @@ impl Sharded {
     pub(crate) fn sample(&self, position: u64) -> u64 {
         let lane = (position % u64::from(self.sharding.lanes)) as u32;
         let element = position / u64::from(self.sharding.lanes);
-        let (start, _) = self.sharding.lane(lane);
         let window = element / u64::from(self.sharding.window);
         let within =
             self.permute(lane, window, |permutation| permutation.sample(element % u64::from(self.sharding.window)));
-        let (place, offset) = self.row.find(start + window * u64::from(self.sharding.window) + within);
-        self.sharding.shards.start(self.order[place as usize]) + offset
+        let (shard, offset) =
+            self.shards.find(self.lanes.start(lane) + window * u64::from(self.sharding.window) + within);
+        self.sharding.shards.start(shard) + offset
     }
 
     pub(crate) fn position(&self, sample: u64) -> u64 {
         let (shard, offset) = self.sharding.shards.find(sample);
-        let at = self.row.start(self.places[shard as usize]) + offset;
-        // Lanes differ by one at most: the first ones are the longer.
-        let lanes = u64::from(self.sharding.lanes);
-        let (share, extra) = (self.sharding.shards.samples() / lanes, self.sharding.shards.samples() % lanes);
-        let wide = extra * (share + 1);
-        let lane = if at < wide { at / (share + 1) } else { extra + (at - wide) / share };
-        let element = at - self.sharding.lane(lane as u32).0;
+        let (lane, element) = self.lanes.find(self.shards.start(shard) + offset);
         let window = element / u64::from(self.sharding.window);
-        let within = self.permute(lane as u32, window, |permutation| {
-            permutation.position(element % u64::from(self.sharding.window))
-        });
-        (window * u64::from(self.sharding.window) + within) * lanes + lane
+        let within =
+            self.permute(lane, window, |permutation| permutation.position(element % u64::from(self.sharding.window)));
+        (window * u64::from(self.sharding.window) + within) * u64::from(self.sharding.lanes) + u64::from(lane)
     }
 
     /// Adds where a window of a lane is stored, in order: lane, shard, first sample within it, count. The lane must have
     /// that window. Failures: `out-of-memory`.
     pub(crate) fn add_spans(&self, lane: u32, window: u64, spans: &mut Vec<u64>) -> Result<(), Failure> {
-        let (start, samples) = self.sharding.lane(lane);
         let first = window * u64::from(self.sharding.window);
-        let mut at = start + first;
-        let end = at + u64::from(self.sharding.window).min(samples - first);
+        let mut at = self.lanes.start(lane) + first;
+        let end = at + u64::from(self.sharding.window).min(self.sharding.lane_size(lane) - first);
         while at < end {
-            let (place, first) = self.row.find(at);
-            let count = (self.row.size(place) - first).min(end - at);
-            self.add_span([lane.into(), self.order[place as usize].into(), first, count], spans)?;
+            let (shard, first) = self.shards.find(at);
+            let count = (self.sharding.shards.size(shard) - first).min(end - at);
+            self.add_span([lane.into(), shard.into(), first, count], spans)?;
             at += count;
         }
         Ok(())
@@ -151,8 +172,8 @@ impl Sharded {
         {
             return ask(permutation);
         }
-        let (_, lane_samples) = self.sharding.lane(lane);
-        let samples = u64::from(self.sharding.window).min(lane_samples - window * u64::from(self.sharding.window));
+        let left = self.sharding.lane_size(lane) - window * u64::from(self.sharding.window);
+        let samples = u64::from(self.sharding.window).min(left);
         let index = window * u64::from(self.sharding.lanes) + u64::from(lane);
         let mut words = Words::new("sharded window", self.seed, self.epoch, index);
         ask(&recent.insert((window, Feistel::from_words(samples, &mut words))).1)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from samedeal import OutOfMemoryError, Sampler
+from samedeal import OutOfMemoryError, Sampler, ShardPlan
 from samedeal._core import Core
 
 signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
@@ -185,6 +185,32 @@ def test_a_call_may_end_at_every_step(name: str, after: bool, monkeypatch: pytes
             assert sampler.config[2:5] == (sampler.epoch, "sequential", sampler.rank)
             assert sampler[1] == 2 + sampler.rank
         sampler.set_rank(0)
+
+
+@pytest.mark.parametrize("name", ["call", "refresh", "unpack", "view", "u64s", "u32s", "allocate"])
+@pytest.mark.parametrize("after", [False, True])
+def test_a_call_of_a_plan_may_end_at_every_step(name: str, after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = ShardPlan(range(1000), world=3, shuffle=True, memory_limit=2**22)
+    models = []
+    for epoch in range(2):
+        plan.set_epoch(epoch)
+        models.append(plan.shards(1).tolist())
+    step = Interrupter(monkeypatch, name, after)
+    for i in range(50):
+        for call in (
+            lambda i=i: plan.set_epoch(i % 2),
+            lambda: plan.shards(1),
+            lambda: plan.loads(),
+            lambda: plan.rows(999),
+            lambda: ShardPlan(range(1000)),
+            plan.verify,
+        ):
+            step.armed = True
+            with contextlib.suppress(Interrupted):
+                call()
+            step.armed = False
+            # Moved or not: the component is where the plan says.
+            assert plan.shards(1).tolist() == models[plan.epoch]
 
 
 def test_failures_out_of_a_handler_are_not_those_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,24 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+from typing import Any
 
+import numpy as np
 import pytest
 import samedeal
-from samedeal import OutOfMemoryError, OutOfRangeError, Sampler, _component
+from samedeal import (
+    ChunkStream,
+    Mesh,
+    OutOfMemoryError,
+    OutOfRangeError,
+    Sampler,
+    ShardPlan,
+    _component,
+    verify_shards,
+)
 from samedeal._component import Component
 from samedeal._deal import Deal
+from samedeal._planning import Plan
 
 
 @pytest.mark.parametrize("order", ["fisher-yates", "torch", "torch-2.5", "python", "dotnet"])
@@ -97,3 +109,171 @@ def test_a_trap_ends_one_call_alone() -> None:
             sampler._engine.use(trap)
         # Its instance is in an unknown state: it must have got a new one.
         assert list(sampler) == list(other) == list(Sampler(10))
+
+
+def least(component: Component) -> int:
+    return _component.process.compiled(component).least_memory
+
+
+def test_the_least_memory_of_plans_and_streams() -> None:
+    limit = least(Component.PLANNING)
+    for make in (
+        lambda limit: ShardPlan([1, 2], memory_limit=limit),
+        lambda limit: ChunkStream(0, 1, memory_limit=limit),
+    ):
+        with pytest.raises(OutOfRangeError, match=f"memory_limit is {limit - 1}; allowed: {limit} or more bytes"):
+            make(limit - 1)
+    plan = ShardPlan(range(100), world=3, shuffle=True, memory_limit=limit)
+    stream = ChunkStream(0, 2, chunks=10, order="fisher-yates", memory_limit=limit)
+    for epoch in range(1000):
+        plan.set_epoch(epoch)
+        assert plan.verify().ok
+        with pytest.raises(OutOfRangeError):
+            plan.shards(3)
+        assert len(stream.chunks(epoch, 5)) == 5
+        with pytest.raises(OutOfRangeError):
+            stream.chunks(2**53, 1)
+
+
+# From what leaves no room for a second list to what leaves no room for the answer.
+LIMITS = [2**17 + 2**k for k in range(16, 21)]
+
+
+@pytest.mark.parametrize("more", LIMITS)
+@pytest.mark.parametrize("policy", ["round-robin", "size-aware", "locality-aware"])
+def test_lists_that_do_not_fit_are_refused(more: int, policy: str) -> None:
+    limit = least(Component.PLANNING) + more
+    refused = fitted = 0
+    for count in (2**k + extra for k in range(8, 18) for extra in (0, 2**k // 3)):
+        sizes = np.arange(count) + 1
+        options: dict[str, Any] = (
+            {"holders": [[0]] * count, "rank_nodes": [0, 1, 0]} if policy == "locality-aware" else {}
+        )
+        try:
+            plan = ShardPlan(sizes, bytes=sizes, world=3, policy=policy, shuffle=True, memory_limit=limit, **options)
+        except OutOfMemoryError:
+            refused += 1
+            continue
+        fitted += 1
+        for epoch in range(3):
+            # Another epoch needs the old plan beside the new one.
+            before = plan.epoch, plan.shards(1).tolist()
+            try:
+                plan.set_epoch(epoch)
+            except OutOfMemoryError:
+                assert (plan.epoch, plan.shards(1).tolist()) == before
+            assert plan.verify().ok
+    assert refused
+    assert fitted
+
+
+@pytest.mark.parametrize("more", LIMITS)
+def test_shards_that_do_not_fit_are_refused(more: int) -> None:
+    limit = least(Component.SAMPLING) + more
+    refused = fitted = 0
+    for count in (2**k + extra for k in range(8, 18) for extra in (0, 2**k // 3)):
+        try:
+            sampler = Sampler.sharded([3] * count, lanes=8, memory_limit=limit)
+        except OutOfMemoryError:
+            refused += 1
+            continue
+        # It is there; whether its order fits shows at the first index.
+        assert len(sampler) == 3 * count
+        for _ in range(3):
+            try:
+                assert 0 <= sampler[0] < 3 * count
+                assert sampler.round(0).start == 0
+                fitted += 1
+            except OutOfMemoryError:
+                refused += 1
+            assert sampler.shard_of(3 * count - 1) == (count - 1, 2)
+            sampler.set_epoch(sampler.epoch + 1)
+    assert refused
+    assert fitted
+
+
+def test_a_failed_list_is_told_by_its_name() -> None:
+    limit = least(Component.PLANNING) + 2**21
+    few, many = np.ones(10, dtype=np.int64), np.ones(10**6, dtype=np.int64)
+    with pytest.raises(OutOfMemoryError, match="no memory for samples = 1000000; allowed: what fits into memory"):
+        ShardPlan(many, memory_limit=limit)
+    with pytest.raises(OutOfMemoryError, match="no memory for bytes = 1000000;"):
+        ShardPlan(few, bytes=many, memory_limit=limit)
+    with pytest.raises(OutOfMemoryError, match="no memory for holders = 1000009;"):
+        ShardPlan(few, holders=[many, *[[1]] * 9], rank_nodes=[1], memory_limit=limit)
+    with pytest.raises(OutOfMemoryError, match="no memory for sizes = 1000000;"):
+        Sampler.sharded(many, memory_limit=least(Component.SAMPLING) + 2**21)
+
+
+def test_windows_of_rows_beyond_the_limit() -> None:
+    limit = least(Component.PLANNING) + 2**18
+    plan = ShardPlan([10**6, 5], memory_limit=limit)
+    for _ in range(20):
+        with pytest.raises(OutOfMemoryError, match="no memory for count = 65536"):
+            plan.rows(0)
+        assert plan.rows(0, 999_990).tolist() == list(range(999_990, 10**6))
+        assert plan.verify().ok
+    with pytest.raises(OutOfMemoryError):
+        ShardPlan([2**53 - 1]).rows(0)
+
+
+def test_tables_of_streams_beyond_the_limit() -> None:
+    stream = ChunkStream(0, 2, chunks=10**7, order="torch", memory_limit=2**22)
+    for _ in range(5):
+        with pytest.raises(OutOfMemoryError):
+            stream.chunks(0, 5)
+        assert stream.chunks(0, 0).tolist() == []
+
+
+def test_every_kind_gives_its_memory_back() -> None:
+    before = len(_component.process.owned)
+    for _ in range(50):
+        assert ShardPlan(np.ones(10**5, dtype=np.int64)).verify().ok
+        assert ChunkStream(0, 2, chunks=10**5, order="torch").chunks(0, 1)[0] >= 0
+        assert Mesh(2, {"tp": 2}, []).peers(0) == [0, 1]
+        assert verify_shards(2, [[0, 1]]).ok
+        assert samedeal.detect_rank(environment={}).world == 1
+        with pytest.raises(OutOfRangeError):
+            ShardPlan([2**53])
+    gc.collect()
+    assert len(_component.process.owned) <= before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits address space as Linux does")
+def test_no_address_space_for_plans() -> None:
+    code = """
+import resource, numpy, samedeal
+plan = samedeal.ShardPlan(range(10), world=2)
+mesh = samedeal.Mesh(1, {}, [])
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, resource.RLIM_INFINITY))
+for make in (
+    lambda: samedeal.ShardPlan([1]),
+    lambda: samedeal.ChunkStream(0, 1),
+    lambda: samedeal.Mesh(1, {}, []),
+    lambda: samedeal.detect_rank(environment={}),
+    lambda: samedeal.verify_shards(1, [[0]]),
+):
+    try:
+        make()
+    except samedeal.OutOfMemoryError as error:
+        print(error.kind)
+assert plan.shards(1).tolist() == [1, 3, 5, 7, 9] and mesh.peers(0) == [0]
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True)
+    assert done.stdout.split() == ["out-of-memory"] * 5
+
+
+def test_a_trap_ends_one_call_of_a_plan_alone() -> None:
+    plan = ShardPlan(range(10), world=2, shuffle=True)
+    plan.set_epoch(3)
+    before = plan.shards(0).tolist()
+
+    def trap(plan: Plan) -> int:
+        plan._this = 0xFFFFFFF0
+        return plan.num_shards(0, 0)
+
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="defect of samedeal"):
+            plan._engine.use(trap)
+        assert plan.shards(0).tolist() == before

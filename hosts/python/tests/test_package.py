@@ -54,6 +54,27 @@ def test_numpy_waits_until_it_is_needed() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_planning_waits_until_it_is_needed() -> None:
+    code = """
+import samedeal
+from samedeal import _component
+from samedeal._component import Component
+
+opened = []
+sys_audit = lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None
+__import__("sys").addaudithook(sys_audit)
+sampler = samedeal.Sampler.sharded([3, 4])
+sampler.indices(), sampler.round(0), samedeal.orders()
+samedeal.Mesh(1, {}, []).peers(0), samedeal.detect_rank(environment={})
+assert set(_component.process._compiled) == {Component.SAMPLING}
+assert not [path for path in opened if path.endswith("planning.wasm")]
+samedeal.ShardPlan([3, 4])
+assert set(_component.process._compiled) == set(Component)
+assert [path for path in opened if path.endswith("planning.wasm")]
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
 def test_where_no_thread_can_start() -> None:
     code = """
 import threading
@@ -81,7 +102,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_contents(wheel: Path) -> None:
     # The wheel is built from the source distribution, so both carry the component.
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"samedeal/samedeal.wasm", "samedeal/py.typed", "samedeal/__init__.py"} <= set(names)
+    components = {"samedeal/samedeal.wasm", "samedeal/planning.wasm"}
+    assert components | {"samedeal/py.typed", "samedeal/__init__.py"} <= set(names)
     assert wheel.name.endswith("py3-none-any.whl")
     assert not [name for name in names if "test" in name]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -11,11 +12,12 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
 import samedeal
-from samedeal import Sampler
+from samedeal import ChunkStream, Mesh, Sampler, ShardPlan
 from samedeal._deal import Deal
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -28,9 +30,10 @@ def make(order: str = "torch") -> Sampler:
     return sampler
 
 
-@pytest.mark.parametrize(
-    "clone", [copy.copy, copy.deepcopy, *(lambda s, p=p: pickle.loads(pickle.dumps(s, p)) for p in range(6))]
-)
+CLONES = [copy.copy, copy.deepcopy, *(lambda s, p=p: pickle.loads(pickle.dumps(s, p)) for p in range(6))]
+
+
+@pytest.mark.parametrize("clone", CLONES)
 def test_clones_are_equal_and_independent(clone: Callable[[Sampler], Sampler]) -> None:
     sampler = make()
     before = sampler.fingerprint()
@@ -182,3 +185,165 @@ def test_threads_begin_at_once() -> None:
     unpickled = pickle.loads(pickle.dumps(make()))
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(lambda _: id(deal_of(unpickled)), range(32)))) == 1
+
+
+Thing = Sampler | ShardPlan | ChunkStream | Mesh
+
+
+def things() -> list[Thing]:
+    """One of each other kind of object, moved where that can be."""
+    sampler = Sampler.sharded([13, 0, 70], lanes=4, window=8, seed=3, world=2, memory_limit=2**24)
+    plan = ShardPlan(range(100), world=3, workers=2, policy="size-aware", shuffle=True, seed=4, memory_limit=2**24)
+    near = ShardPlan([5, 6], policy="locality-aware", holders=[[1], [2]], rank_nodes=[1, 2], world=2, bytes=[7, 8])
+    sampler.set_rank(1)
+    for moved in (sampler, plan, near):
+        moved.set_epoch(5)
+    return [sampler, plan, near, ChunkStream(1, 3, chunks=50, order="torch"), Mesh(6, {"dp": 3, "tp": 2}, ["dp"])]
+
+
+def answer(thing: Thing) -> Any:
+    """What an object says of itself."""
+    if isinstance(thing, Sampler):
+        return repr(thing), read(thing), [thing.round(number).spans.tolist() for number in range(thing.num_rounds)]
+    if isinstance(thing, ShardPlan):
+        readers = itertools.product(range(thing.world), range(thing.workers))
+        shards = [thing.shards(*reader).tolist() for reader in readers]
+        return repr(thing), shards, thing.rows(1).tolist(), thing.verify(), thing.loads("workers").local.tolist()
+    if isinstance(thing, ChunkStream):
+        return repr(thing), thing.chunks(0, 100).tolist()
+    return repr(thing), [(thing.coordinates(rank), thing.data_rank(rank), thing.peers(rank)) for rank in range(6)]
+
+
+@pytest.mark.parametrize("clone", CLONES)
+def test_clones_of_every_kind(clone: Callable[[Thing], Thing]) -> None:
+    for thing in things():
+        before = answer(thing)
+        other = clone(thing)
+        assert type(other) is type(thing)
+        assert answer(other) == before
+        if isinstance(other, (Sampler, ShardPlan)):
+            other.set_epoch(6)
+            assert answer(other) != before
+        assert answer(thing) == before
+
+
+def test_clones_cannot_be_written_to() -> None:
+    sampler, plan = (pickle.loads(pickle.dumps(thing)) for thing in things()[:2])
+    for sizes in (sampler.sizes, plan.samples):
+        with pytest.raises(ValueError, match="read-only"):
+            sizes[0] = 1
+
+
+def test_clones_of_what_is_large_share_it() -> None:
+    sampler = Sampler.sharded(np.ones(10**6, dtype=np.int64))
+    plan = ShardPlan(np.ones(10**6, dtype=np.int64))
+    for sizes, other in ((sampler.sizes, copy.copy(sampler).sizes), (plan.samples, copy.copy(plan).samples)):
+        assert np.shares_memory(sizes, other)
+    assert len(pickle.dumps(sampler)) < 8.01 * 10**6
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_other_processes_get_the_same_of_every_kind(method: str) -> None:
+    made = things()
+    wanted = [answer(thing) for thing in made]
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map(answer, made) == wanted
+    assert [answer(thing) for thing in made] == wanted
+
+
+@forks
+def test_a_fork_makes_engines_of_every_kind() -> None:
+    made = things()
+    wanted = [answer(thing) for thing in made]
+    stream = iter(ChunkStream(0, 1))
+    next(stream)
+
+    def check() -> bool:
+        same = [answer(thing) for thing in made] == wanted == [answer(thing) for thing in things()]
+        for thing in made[:3]:
+            thing.set_epoch(9)  # type: ignore[union-attr]
+        return same and next(stream) == 1 and answer(made[1]) != wanted[1]
+
+    in_child(check)
+    assert [answer(thing) for thing in made] == wanted
+
+
+@forks
+def test_a_fork_while_other_threads_plan() -> None:
+    plan = ShardPlan(range(1000), world=7, shuffle=True)
+    wanted = plan.shards(3).tolist()
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            assert plan.shards(3).tolist() == wanted
+            assert ShardPlan(range(50), world=5).verify().ok
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(10):
+            in_child(lambda: plan.shards(3).tolist() == wanted and plan.verify().ok)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+@forks
+def test_a_child_compiles_what_the_parent_has_not() -> None:
+    # In fresh processes: the parent has compiled nothing, or one component, or both.
+    for first in (
+        "",
+        "samedeal.Sampler(10)[0]",
+        "samedeal.ShardPlan([1])",
+        "samedeal.Sampler(10); samedeal.ChunkStream(0, 1)",
+    ):
+        code = f"import os, samedeal; {first}\npid = os.fork()\n" + (
+            "assert samedeal.ShardPlan(range(9), world=3).verify().ok and len(samedeal.Sampler(10)[:]) == 10\n"
+            "assert pid == 0 or os.waitpid(pid, 0)[1] == 0"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_threads_share_every_kind() -> None:
+    made = things()
+    wanted = [answer(thing) for thing in made]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(answer, made * 20)) == wanted * 20
+
+
+def test_threads_plan_at_once() -> None:
+    code = (
+        "import samedeal; from concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor(8) as pool:\n"
+        "    assert all(pool.map(lambda n: samedeal.ShardPlan(range(n), world=3).verify().ok, range(32)))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_epochs_of_plans_do_not_mix() -> None:
+    plan = ShardPlan([1000] * 500, world=5, shuffle=True)
+    models = []
+    for epoch in range(2):
+        plan.set_epoch(epoch)
+        models.append((plan.shards(2).tolist(), plan.rows(0).tolist()))
+    stop = threading.Event()
+
+    def move() -> None:
+        for epoch in itertools.cycle((0, 1)):
+            if stop.is_set():
+                return
+            plan.set_epoch(epoch)
+
+    thread = threading.Thread(target=move)
+    thread.start()
+    try:
+        for _ in range(200):
+            assert plan.shards(2).tolist() in [shards for shards, _ in models]
+            assert plan.rows(0).tolist() in [rows for _, rows in models]
+            assert plan.verify().ok
+    finally:
+        stop.set()
+        thread.join()

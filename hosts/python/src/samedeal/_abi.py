@@ -188,7 +188,7 @@ def _lower_all(core: Core, fields: dict[str, Type[Any]], values: Iterable[Any]) 
             numbers += item.lower(core, value)
         except NoRoomError as error:
             field = name.replace("_", "-")
-            raise OutOfMemoryError(field, f"{len(value)} of them", "fewer, or more memory") from error
+            raise OutOfMemoryError(field, str(len(value)), "what fits into memory") from error
     return numbers
 
 

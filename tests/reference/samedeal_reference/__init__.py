@@ -1,0 +1,33 @@
+"""A second implementation of SPEC.md, written from that document alone, to be read rather than to be fast.
+
+Section numbers are those of SPEC.md; the operations are named as in tests/vectors/schema.json, with `_` for `-`.
+"""
+
+from .base import Failure
+from .chunks import ChunkStream, Verification, verify
+from .launch import Detection, detect, variables
+from .mesh import Axis, Mesh
+from .plan import Balance, Locality, Plan, PlanConfig, Steps
+from .sampler import Config, Place, Round, Sampler, ShardPlace
+
+__all__ = [
+    "Axis",
+    "Balance",
+    "ChunkStream",
+    "Config",
+    "Detection",
+    "Failure",
+    "Locality",
+    "Mesh",
+    "Place",
+    "Plan",
+    "PlanConfig",
+    "Round",
+    "Sampler",
+    "ShardPlace",
+    "Steps",
+    "Verification",
+    "detect",
+    "variables",
+    "verify",
+]

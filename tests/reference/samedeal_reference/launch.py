@@ -1,0 +1,113 @@
+"""The rank of a process from the variables of launchers: section 8."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .base import Failure, require
+
+LAUNCHERS = {
+    "torchrun": ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
+    "Open MPI": (
+        "OMPI_COMM_WORLD_RANK",
+        "OMPI_COMM_WORLD_SIZE",
+        "OMPI_COMM_WORLD_LOCAL_RANK",
+        "OMPI_COMM_WORLD_LOCAL_SIZE",
+    ),
+    "MVAPICH": (
+        "MV2_COMM_WORLD_RANK",
+        "MV2_COMM_WORLD_SIZE",
+        "MV2_COMM_WORLD_LOCAL_RANK",
+        "MV2_COMM_WORLD_LOCAL_SIZE",
+    ),
+    "PMI": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    "Slurm": ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"),
+}
+
+# Unicode property White_Space; `str.strip` without an argument takes four control characters more.
+WHITE_SPACE = (
+    "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+
+
+@dataclass(frozen=True)
+class Detection:
+    rank: int
+    world: int
+    local_rank: int | None
+    local_world: int | None
+    launcher: str
+    used: list[str]
+    warnings: int  # How many; the words are for people.
+
+
+def variables() -> list[str]:
+    return [name for line in LAUNCHERS.values() for name in line] + ["SLURM_STEP_ID"]
+
+
+class Environment:
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        # The last pair of a name stays.
+        self.values = {name: value.strip(WHITE_SPACE) for name, value in pairs}
+
+    def is_set(self, name: str) -> bool:
+        return self.values.get(name, "") != ""
+
+    def number(self, name: str) -> int | None:
+        if not self.is_set(name):
+            return None
+        text = self.values[name]
+        require(all(c in "0123456789" for c in text), name, text, "wrong-type")
+        require(int(text) < 2**32, name, text)
+        return int(text)
+
+    def number_or_none(self, name: str) -> int | None:
+        try:
+            return self.number(name)
+        except Failure:
+            return None
+
+
+def detect(environment: list[tuple[str, str]], rank: int | None, world: int | None) -> Detection:
+    env = Environment(environment)
+    launcher = next((name for name, line in LAUNCHERS.items() if env.is_set(line[0])), None)
+    rank_name, world_name, local_rank_name, local_world_name = LAUNCHERS[launcher or "torchrun"]
+    used = [f"{name}={value}" for name, value in (("rank", rank), ("world", world)) if value is not None]
+    explicit = len(used)
+
+    local_rank = env.number(local_rank_name)
+    local_world = env.number_or_none(local_world_name)
+
+    rank_field, found_rank = "rank", rank
+    if rank is None:
+        rank_field = rank_name
+        found_rank = env.number(rank_name)
+        if found_rank is None and local_rank is not None:
+            all_ranks = env.number("WORLD_SIZE") if world is None else world
+            require(all_ranks is not None and env.number("LOCAL_WORLD_SIZE") == all_ranks, "RANK", "", "missing")
+            rank_field, found_rank = "LOCAL_RANK", local_rank
+        if found_rank is not None:
+            used.append(f"{rank_field}={found_rank}")
+
+    world_field, found_world = "world", world
+    if world is None:
+        world_field, found_world = world_name, env.number(world_name)
+        if found_world is not None:
+            used.append(f"{world_field}={found_world}")
+
+    require(found_world != 0, world_field, 0)
+    if found_rank is None:
+        require(found_world in (None, 1), "RANK", "", "missing")
+        name, found_rank, found_world = "none", 0, 1
+    else:
+        if found_world is None:
+            raise Failure("missing", world_name if launcher else "world", "")
+        require(found_rank < found_world, rank_field, found_rank)
+        name = "explicit" if len(used) == explicit else launcher or "torchrun"
+    warnings = 0
+    for other, line in LAUNCHERS.items():
+        theirs = (env.number_or_none(line[0]), env.number_or_none(line[1]))
+        warnings += other != name and None not in theirs and theirs != (found_rank, found_world)
+    warnings += name == "Slurm" and found_world != 1 and not env.is_set("SLURM_STEP_ID")
+    return Detection(found_rank, found_world, local_rank, local_world, name, used, warnings)

@@ -1,0 +1,88 @@
+"""The order `sharded` of section 3."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+
+from .base import shuffle, stream
+from .orders import Order, feistel
+
+
+@dataclass(frozen=True)
+class Sharding:
+    sizes: tuple[int, ...]
+    lanes: int
+    window: int
+
+    def shard_of(self, sample: int) -> tuple[int, int]:
+        """The shard j that holds a sample, and the offset sample - base[j]."""
+        base = [0, *accumulate(self.sizes)]
+        # Shards without samples begin where the next one does, and hold none.
+        shard = bisect_right(base, sample) - 1
+        return shard, sample - base[shard]
+
+
+class Sharded:
+    def __init__(self, sharding: Sharding, seed: int, epoch: int) -> None:
+        self.sharding, self.seed, self.epoch = sharding, seed, epoch
+        self.sigma = list(range(len(sharding.sizes)))
+        shuffle(self.sigma, stream("sharded", seed, epoch))
+        self.base = [0, *accumulate(sharding.sizes)]
+        # Where each shard of sigma begins in the row, and where the last one ends.
+        self.row = [0, *accumulate(sharding.sizes[shard] for shard in self.sigma)]
+
+    def lane(self, lane: int) -> tuple[int, int]:
+        """Where a lane begins in the row, and how many samples it has."""
+        share, extra = divmod(self.base[-1], self.sharding.lanes)
+        return lane * share + min(lane, extra), share + (lane < extra)
+
+    def window(self, lane: int, number: int) -> range:
+        """The places of a window in the row."""
+        start, samples = self.lane(lane)
+        first = number * self.sharding.window
+        return range(start + first, start + min(first + self.sharding.window, samples))
+
+    @lru_cache(maxsize=16)  # noqa: B019 (few orders are made)
+    def pi(self, lane: int, number: int) -> Order:
+        index = number * self.sharding.lanes + lane
+        return feistel(len(self.window(lane, number)), stream("sharded window", self.seed, self.epoch, index))
+
+    def in_row(self, place: int) -> tuple[int, int]:
+        """The number in sigma of the shard at a place of the row, and the offset in that shard."""
+        number = bisect_right(self.row, place) - 1
+        return number, place - self.row[number]
+
+    def sample(self, position: int) -> int:
+        element, lane = divmod(position, self.sharding.lanes)
+        number, t = divmod(element, self.sharding.window)
+        place = self.window(lane, number)[self.pi(lane, number).sample(t)]
+        shard, offset = self.in_row(place)
+        return self.base[self.sigma[shard]] + offset
+
+    def position(self, sample: int) -> int:
+        shard, offset = self.sharding.shard_of(sample)
+        place = self.row[self.sigma.index(shard)] + offset
+        lane = next(lane for lane in range(self.sharding.lanes) if place < sum(self.lane(lane)))
+        number, at = divmod(place - self.lane(lane)[0], self.sharding.window)
+        element = number * self.sharding.window + self.pi(lane, number).position(at)
+        return element * self.sharding.lanes + lane
+
+    def spans(self, lane: int, number: int) -> list[tuple[int, int, int]]:
+        """The samples of a window as (shard, first, count), in the order of the row."""
+        spans = []
+        window = self.window(lane, number)
+        place = window.start
+        while place < window.stop:
+            shard, first = self.in_row(place)
+            count = min(self.row[shard + 1], window.stop) - place
+            spans.append((self.sigma[shard], first, count))
+            place += count
+        return spans
+
+
+@lru_cache(maxsize=8)
+def make_sharded(sharding: Sharding, seed: int, epoch: int) -> Sharded:
+    return Sharded(sharding, seed, epoch)

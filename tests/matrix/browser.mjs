@@ -22,23 +22,30 @@ try {
 
 /** Runs in the page. */
 async function runInPage({ build, file }) {
+  const { Engine } = await import('/hosts/js/dist/engine.js');
   const loaders = {
     async 'wasm-bindgen'() {
       const { bindgenInstances } = await import('/hosts/js/dist/bindgen.js');
-      return bindgenInstances();
+      return { dealing: new Engine(await bindgenInstances()) };
     },
     async jco() {
-      const files = ['samedeal.core.wasm', 'samedeal.core2.wasm', 'samedeal.core3.wasm'];
-      const fetched = files.map((name) => WebAssembly.compileStreaming(fetch(`/hosts/js/dist/jco/${name}`)));
-      const modules = await Promise.all(fetched);
+      const modules = async (name) => {
+        const files = ['core', 'core2', 'core3'].map((core) => `${name}.${core}.wasm`);
+        const fetched = files.map((file) => WebAssembly.compileStreaming(fetch(`/hosts/js/dist/jco/${file}`)));
+        const compiled = await Promise.all(fetched);
+        return (file) => compiled[files.indexOf(file)];
+      };
       const { componentInstances } = await import('/hosts/js/dist/component.js');
-      return componentInstances((name) => modules[files.indexOf(name)]);
+      const { planningInstances } = await import('/hosts/js/dist/planning.js');
+      return {
+        dealing: new Engine(componentInstances(await modules('samedeal'))),
+        planning: new Engine(planningInstances(await modules('planning'))),
+      };
     },
   };
-  const { Engine } = await import('/hosts/js/dist/engine.js');
-  globalThis.engines ??= {};
-  globalThis.engines[build] ??= new Engine(await loaders[build]());
+  globalThis.builds ??= {};
+  globalThis.builds[build] ??= await loaders[build]();
   const { runGroup } = await import('/tests/matrix/runner.mjs');
   const group = await (await fetch(`/tests/vectors/${file}`)).json();
-  return runGroup(globalThis.engines[build], group);
+  return runGroup(build, globalThis.builds[build], group);
 }

@@ -15,8 +15,9 @@ export function readGroup(file) {
   return JSON.parse(readFileSync(new URL(file, vectors), 'utf8'));
 }
 
-/** Prints one line of the matrix; a failed case makes the process fail in the end. */
-export function report(engine, { group, passed, errors }) {
+/** Prints one line of the matrix; a failed case makes the process fail in the end. What an engine has not is told too. */
+export function report(engine, { group, without, passed, errors }) {
+  if (without) return console.log(['without', engine, group].join('\t'));
   console.log(['matrix', engine, group, passed, errors.length].join('\t'));
   for (const error of errors) console.error(`${engine}: ${error}`);
   if (errors.length > 0) process.exitCode = 1;

@@ -1,108 +1,86 @@
-// Holds one JavaScript engine against the golden cases, in Node and in pages alike: every call on the engine itself, and
-// on the class that users see wherever that has the call in the same form.
+// Holds JavaScript engines against the golden cases, in Node and in pages alike: every call on the engine itself, and on
+// what users see wherever that has the call in the same form.
 import { SamedealError } from '../../hosts/js/dist/errors.js';
-import { samplerOf } from '../../hosts/js/dist/sampler.js';
+import { kinds, wide } from './kinds.mjs';
 
-/** How many of the cases pass, and what is wrong with the others. */
-export function runGroup(engine, { group, cases }) {
-  const Sampler = samplerOf(() => engine);
+/** What an engine has no interface for, by its name: pages deal samples. */
+const WITHOUT = {
+  'wasm-bindgen': ['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify'],
+  jco: [],
+};
+
+/** How many of the cases pass over `engines`, and what is wrong with the others; `without` where the build has no such thing. */
+export function runGroup(build, engines, { group, cases }) {
+  if (WITHOUT[build].includes(group)) return { group, without: true };
   const errors = [];
   for (const golden of cases) {
-    const error = runCase(engine, Sampler, golden);
+    const error = runCase(engines, golden);
     if (error) errors.push(`${group}: ${golden.name}: ${error}`);
   }
   return { group, passed: cases.length - errors.length, errors };
 }
 
 /** What is wrong with a case, if anything is. */
-function runCase(engine, Sampler, { config, fails, calls = [], slow = false }) {
-  let sampler;
-  const made = outcome(() => {
-    sampler = Sampler.fromJSON(config);
+function runCase(engines, golden) {
+  const key = Object.keys(kinds).find((name) => name in golden);
+  if (!key) return `a case of none of ${Object.keys(kinds)}`;
+  const kind = kinds[key];
+  return kind.engine ? runObject(kind, engines[kind.engine], golden[key], golden) : runFunctions(kind, engines, golden);
+}
+
+function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
+  const recipe = kind.recipe(given);
+  const owner = {};
+  let [seat, own] = [];
+  const onEngine = outcome(() => {
+    seat = engine.open(owner, recipe);
     return null;
   });
-  if (fails || made.fails) return mismatch('constructor', made, { fails, returns: null });
-  const wideConfig = {
-    ...config,
-    samples: BigInt(config.samples),
-    seed: BigInt(config.seed),
-    epoch: BigInt(config.epoch),
-  };
-  const seat = engine.open(sampler, wideConfig);
-  const onSeat = (call, args) => engine.call(seat, wideConfig, (raw) => onEngine[call](raw, args));
+  const onClass = outcome(() => {
+    own = kind.make(engine, given);
+    return null;
+  });
+  // What the class cannot say, it has not made.
+  const unsaid = !own && !onClass.fails;
+  const wrong =
+    mismatch('the engine', onEngine, { fails }) ?? (unsaid ? undefined : mismatch('the class', onClass, { fails }));
   try {
+    if (wrong || fails) return wrong;
     for (const [number, { call, args = {}, ...expected }] of calls.entries()) {
       const where = `call ${number}, ${call}(${JSON.stringify(args)})`;
+      const onSeat = () => engine.call(seat, recipe, (raw) => kind.raw[call](raw, wide(args)));
+      // One table of that size is enough.
+      const alone = unsaid || slow || (expected.fails && kind.rawFailures.includes(call));
       const error =
-        mismatch(
-          `${where} on the engine`,
-          outcome(() => onSeat(call, wide(args))),
-          expected,
-        ) ??
-        // One table of that size is enough.
-        (slow || (expected.fails && engineOnly.has(call))
+        mismatch(`${where} on the engine`, outcome(onSeat), expected) ??
+        (alone
           ? undefined
           : mismatch(
-              `${where} on Sampler`,
-              outcome(() => onSampler[call](sampler, wide(args))),
+              `${where} on the class`,
+              outcome(() => kind.own[call](own, wide(args))),
               expected,
             ));
       if (error) return error;
     }
   } finally {
-    sampler.dispose();
-    engine.close(seat);
+    own?.dispose();
+    if (seat) engine.close(seat);
   }
 }
 
-const onEngine = {
-  config: (raw) => raw.config(),
-  'set-epoch': (raw, { epoch }) => raw.setEpoch(epoch),
-  'set-rank': (raw, { rank }) => raw.setRank(rank),
-  'num-samples': (raw) => raw.numSamples(),
-  'num-padding': (raw) => raw.numPadding(),
-  'num-positions': (raw) => raw.numPositions(),
-  'num-dropped': (raw) => raw.numDropped(),
-  indices: (raw, { start, count }) => raw.indices(start, count),
-  indices32: (raw, { start, count }) => raw.indices32(start, count),
-  'num-batches': (raw, args) => raw.numBatches(args['batch-size'], args['drop-last']),
-  batch: (raw, args) => raw.batch(args.batch, args['batch-size'], args['drop-last']),
-  batch32: (raw, args) => raw.batch32(args.batch, args['batch-size'], args['drop-last']),
-  'sample-at': (raw, { position }) => raw.sampleAt(position),
-  locate: (raw, args) => raw.locate(args.sample, args['batch-size']),
-  'place-of': (raw, args) => raw.placeOf(args.position, args['batch-size']),
-  fingerprint: (raw) => raw.fingerprint(),
-  'config-fingerprint': (raw) => raw.configFingerprint(),
-};
-
-const onSampler = {
-  config: (sampler) => sampler.toJSON(),
-  'set-epoch': (sampler, { epoch }) => sampler.setEpoch(epoch),
-  'set-rank': (sampler, { rank }) => sampler.setRank(rank),
-  'num-samples': (sampler) => sampler.length,
-  'num-padding': (sampler) => sampler.numPadding,
-  'num-positions': (sampler) => sampler.numPositions,
-  'num-dropped': (sampler) => sampler.numDropped,
-  indices: (sampler, { start, count }) => sampler.indices(start, start + BigInt(count)),
-  indices32: (sampler, { start, count }) => sampler.indices(start, start + BigInt(count)),
-  'num-batches': (sampler, args) => sampler.numBatches(args['batch-size'], { dropLast: args['drop-last'] }),
-  batch: (sampler, args) => sampler.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
-  batch32: (sampler, args) => sampler.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
-  'sample-at': (sampler, { position }) => sampler.sampleAt(position),
-  locate: (sampler, args) => sampler.locate(args.sample, args['batch-size']),
-  'place-of': (sampler, args) => sampler.placeOf(args.position, args['batch-size']),
-  fingerprint: (sampler) => sampler.fingerprint(),
-  'config-fingerprint': (sampler) => sampler.configFingerprint(),
-};
-
-/** The class has no window in 32 bits that could fail, and names the end of a run rather than its count. */
-const engineOnly = new Set(['indices', 'indices32', 'batch32']);
-
-/** Arguments of 64 bits are strings in the cases. */
-function wide(args) {
-  return Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [name, typeof value === 'string' ? BigInt(value) : value]),
-  );
+function runFunctions(kind, engines, { calls }) {
+  for (const { call, args = {}, ...expected } of calls) {
+    const said = kind.own[call] && (kind.sayable[call]?.(args) ?? true);
+    for (const [where, functions] of Object.entries({ engine: kind.raw, public: said ? kind.own : {} })) {
+      if (!functions[call]) continue;
+      const error = mismatch(
+        `${call}(${JSON.stringify(args)}), ${where}`,
+        outcome(() => functions[call](engines, args)),
+        expected,
+      );
+      if (error) return error;
+    }
+  }
 }
 
 /** What a call returned, or the failure that it threw. Anything else that it throws is no outcome. */
@@ -121,12 +99,13 @@ function mismatch(where, got, { fails, returns = null }) {
   return is === should ? undefined : `${where}: got ${is.slice(0, 1000)}, expected ${should.slice(0, 1000)}`;
 }
 
-/** Equal texts for equal values, whatever the type and width of a number and the order of the keys. */
+/** Equal texts for equal values, whatever the type and width of a number and the order and habit of the keys. */
 function canonical(value) {
   if (ArrayBuffer.isView(value) || Array.isArray(value)) return `[${Array.from(value, canonical)}]`;
   if (typeof value === 'object' && value !== null) {
-    const keys = Object.keys(value).sort();
-    return `{${keys.map((key) => `${key}: ${canonical(value[key])}`)}}`;
+    const named = Object.entries(value).map(([key, of]) => [key.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`), of]);
+    const sorted = named.sort(([one], [other]) => (one < other ? -1 : 1));
+    return `{${sorted.map(([key, of]) => `${key}: ${canonical(of)}`)}}`;
   }
   return String(value ?? null);
 }

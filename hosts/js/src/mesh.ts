@@ -1,9 +1,9 @@
 import { FROM_ONE, fail, natural32, string } from './checks.js';
-import { type Bindings, type Engine, Handle, symbolDispose, symbolInspect } from './engine.js';
+import { type Bindings, type Engine, Handle, type Recipe, symbolDispose, symbolInspect } from './engine.js';
 import type { Integer } from './types.js';
 
 /** An axis as the engine takes it. */
-interface RawAxis {
+export interface RawAxis {
   name: string;
   size: number;
   role: 'divide' | 'repeat';
@@ -29,6 +29,23 @@ const MOST_AXES = 64;
 /** The axes of a mesh, the last one counting fastest, and how many ranks lie along each. */
 export type Axes = Readonly<Record<string, Integer>>;
 
+/** What decides a mesh. */
+export class MeshRecipe implements Recipe<MeshBindings, RawMesh> {
+  readonly size: number;
+  readonly cause: readonly [string, number];
+  readonly #axes: RawAxis[];
+
+  constructor(world: number, axes: RawAxis[]) {
+    this.size = 1024 + 512 * axes.length;
+    this.cause = ['world', world];
+    this.#axes = axes;
+  }
+
+  make(bindings: MeshBindings): RawMesh {
+    return bindings.mesh(this.cause[1], this.#axes);
+  }
+}
+
 /** What `Mesh` is, over any instance of its engine. */
 export abstract class BaseMesh {
   readonly #handle: Handle<MeshBindings, RawMesh>;
@@ -40,11 +57,7 @@ export abstract class BaseMesh {
     this.#world = natural32('world', world, FROM_ONE);
     this.#axes = axesOf(axes, divide);
     const raw = this.#axes.map((axis) => ({ ...axis, name: string('axes', axis.name) }));
-    this.#handle = new Handle<MeshBindings, RawMesh>(engine, this, 'mesh', {
-      size: 1024 + 512 * raw.length,
-      cause: ['world', this.#world],
-      make: (bindings) => bindings.mesh(this.#world, raw),
-    });
+    this.#handle = new Handle(engine, this, 'mesh', new MeshRecipe(this.#world, raw));
   }
 
   /** How many ranks there are. */

@@ -29,7 +29,8 @@ const TIERS: readonly Tier[] = ['ranks', 'workers'];
 /** How many numbers one call hands out. */
 const WINDOW = 1 << 20;
 
-class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
+/** What decides a plan, checked as far as it has to be to cross. */
+export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
   readonly config: RawPlanConfig;
   readonly size: number;
 

@@ -10,7 +10,8 @@ import type { Integer } from './types.js';
 /** How many chunks an iteration reads at a time. */
 const WINDOW = 1024;
 
-class StreamRecipe implements Recipe<PlanningBindings, RawStream> {
+/** What decides a stream. */
+export class StreamRecipe implements Recipe<PlanningBindings, RawStream> {
   readonly config: RawStreamConfig;
   readonly size: number;
 

@@ -1,0 +1,234 @@
+/**
+ * Datasets in Parquet files, read by many readers without overlap, on Node. It reads with the packages `hyparquet` and
+ * `hyparquet-compressors`, which have to be installed beside this one.
+ *
+ * @module
+ */
+import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { boolean, FROM_ONE, fail, integer, natural32, oneOf, options } from './checks.js';
+import { Sampler, ShardPlan } from './index.js';
+import { library } from './parquet/library.js';
+import { ahead, type Block, sampleBlocks, shardBlocks } from './parquet/reading.js';
+import { Shards } from './parquet/shards.js';
+import type { Weight } from './plan-types.js';
+import type { Integer, Remainder } from './types.js';
+
+/** A row: a value for each column, as `hyparquet` gives it (numbers of 64 bits are `bigint`s). */
+export type Row = Record<string, unknown>;
+
+/** What is read, by whom, and in which order. */
+export interface ReadOptions {
+  /** Which data-parallel reader this is: 0 to `world` - 1. Default 0. See `detectRank`, and `Mesh.dataRank`. */
+  rank?: Integer;
+  /** How many there are. Default 1. */
+  world?: Integer;
+  /** Which of the rank's workers this is: 0 to `workers` - 1. Default 0. */
+  worker?: Integer;
+  /** How many workers read in each rank. Default 1. */
+  workers?: Integer;
+  /** Seed of the order: any 64-bit signed integer. Default 0. */
+  seed?: Integer;
+  /** Number of the epoch: 0 to 2^64 - 1. Default 0. */
+  epoch?: Integer;
+  /**
+   * `samples` (the default): the order `sharded`, the same whatever the number of readers; a reader holds a window of each
+   * of its lanes. `shards`: whole files to readers, by a `ShardPlan`; a reader holds one file where rows are shuffled.
+   */
+  deal?: 'samples' | 'shards';
+  /** With `samples`: how many streams the dataset is cut into; a multiple of `world` times `workers`. Default 64. */
+  lanes?: Integer;
+  /** With `samples`: how many rows of a lane are shuffled together. Default 1,024. */
+  window?: Integer;
+  /** With `samples`: what happens where the readers do not divide the rows. Default `pad`. */
+  remainder?: Remainder;
+  /** With `shards`: how files are given to ranks. Default `size-aware`. */
+  policy?: 'round-robin' | 'size-aware';
+  /** With `shards`: how those of a rank are given to its workers. Default `size-aware`. */
+  workerPolicy?: 'round-robin' | 'size-aware';
+  /** With `shards`: what is to be equal, rows or bytes of compressed column data. Default `samples`. */
+  weight?: Weight;
+  /** With `shards`: whether the files, and the rows within each, are shuffled. Default true. */
+  shuffle?: boolean;
+  /** With `shards`: whether each reader shuffles its files once more. Default false. */
+  reshuffle?: boolean;
+  /** The names of the columns to read. Default all of them. */
+  columns?: readonly string[];
+  /** The name of a column to add: the index of each row in the dataset. Default none. */
+  sampleColumn?: string;
+}
+
+/** The same, in batches. */
+export interface BatchReadOptions extends ReadOptions {
+  /** How many rows come together. */
+  batchSize: Integer;
+  /** Whether a reader's last batch is left out where it is shorter. Default false. */
+  dropLast?: boolean;
+}
+
+/** Files and directories; a directory stands for all *.parquet below it, in the order of the bytes of their paths. */
+export type Paths = string | URL | readonly (string | URL)[];
+
+/** What goes with each deal. */
+const OF_SAMPLES = ['lanes', 'window', 'remainder'] as const;
+const OF_SHARDS = ['policy', 'workerPolicy', 'weight', 'shuffle', 'reshuffle'] as const;
+const OPTIONS = [
+  'rank',
+  'world',
+  'worker',
+  'workers',
+  'seed',
+  'epoch',
+  'deal',
+  ...OF_SAMPLES,
+  ...OF_SHARDS,
+  'columns',
+  'sampleColumn',
+  'batchSize',
+  'dropLast',
+] as const;
+
+const DEALS = ['samples', 'shards'] as const;
+const SHARDS_DEFAULTS = { policy: 'size-aware', workerPolicy: 'size-aware', shuffle: true } as const;
+
+/** How many rows come before everything else that waits in this process has its turn. */
+const TURN = 256;
+
+/**
+ * One epoch of one reader: its rows of the Parquet files at `paths`, in the order of the deal. Worker w of n in rank r of W
+ * is reader r + W * w of W * n. With the deal `samples` it gives the samples of `Sampler.sharded`, with `shards` the files
+ * of `ShardPlan.shards`, each in the order of `ShardPlan.rows`. The next window, or file, is read while the one before it
+ * is in use, and what is open is closed when the iteration ends, however it does.
+ *
+ * Errors: a `SamedealError` for an option; else an error that names the file, which cannot be read, holds other rows than
+ * its footer promises, or other columns than the first one.
+ */
+export function readShards(paths: Paths, options: BatchReadOptions): AsyncGenerator<Row[], void, undefined>;
+export function readShards(paths: Paths, options?: ReadOptions): AsyncGenerator<Row, void, undefined>;
+export function readShards(
+  paths: Paths,
+  options?: ReadOptions | BatchReadOptions,
+): AsyncGenerator<Row | Row[], void, undefined> {
+  return read(checked(paths, options));
+}
+
+async function* read(settings: Settings): AsyncGenerator<Row | Row[], void, undefined> {
+  const { paths, columns, sampleColumn, batchSize, dropLast, deal } = settings;
+  const shards = await Shards.find(await library(), paths, columns);
+  if (sampleColumn !== undefined && shards.columns.includes(sampleColumn)) {
+    fail('contradiction', 'sample-column', sampleColumn, 'a name that no column has');
+  }
+  const row = rowMaker(shards.columns, sampleColumn);
+  let batch: Row[] = [];
+  let turn = 0;
+  for await (const block of ahead(deal(shards))) {
+    for (let i = 0; i < block.count; i++) {
+      if (++turn % TURN === 0) await setImmediate();
+      if (batchSize === undefined) {
+        yield row(block, i);
+      } else if (batch.push(row(block, i)) === batchSize) {
+        const full = batch;
+        batch = [];
+        yield full;
+      }
+    }
+  }
+  if (batch.length > 0 && !dropLast) yield batch;
+}
+
+/** What makes the rows. */
+function rowMaker(columns: readonly string[], sampleColumn: string | undefined): (block: Block, i: number) => Row {
+  const own = [...columns, ...(sampleColumn === undefined ? [] : [sampleColumn])].includes('__proto__');
+  return (block, i) => {
+    const [run, at, sample] = block.place(i);
+    const row: Row = {};
+    // An assignment to that name would be none.
+    if (own) Object.defineProperty(row, '__proto__', { writable: true, enumerable: true, configurable: true });
+    for (let column = 0; column < columns.length; column++) row[columns[column] as string] = run.columns[column]?.[at];
+    if (sampleColumn !== undefined) row[sampleColumn] = sample;
+    return row;
+  };
+}
+
+/** What is read, checked as far as it can be before the files are known. */
+interface Settings {
+  paths: string[];
+  columns: string[] | undefined;
+  sampleColumn: string | undefined;
+  batchSize: number | undefined;
+  dropLast: boolean;
+  deal(shards: Shards): AsyncGenerator<Block, void>;
+}
+
+function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined): Settings {
+  const {
+    rank = 0,
+    world = 1,
+    worker = 0,
+    workers = 1,
+    deal = 'samples',
+    columns,
+    sampleColumn,
+    batchSize,
+    dropLast = false,
+    ...others
+  } = options<BatchReadOptions>(given as BatchReadOptions, OPTIONS);
+  const ranks = natural32('world', world, FROM_ONE);
+  const each = natural32('workers', workers, FROM_ONE);
+  const readers = Number(integer('workers', BigInt(each), [1n, FROM_ONE[1] / BigInt(ranks)])) * ranks;
+  const own = Number(integer('rank', rank, [0n, BigInt(ranks) - 1n]));
+  const ofRank = Number(integer('worker', worker, [0n, BigInt(each) - 1n]));
+  const dealt = oneOf('deal', deal, DEALS);
+  for (const name of dealt === 'samples' ? OF_SHARDS : OF_SAMPLES) {
+    if (others[name] === undefined) continue;
+    const other = dealt === 'samples' ? 'shards' : 'samples';
+    fail('contradiction', name.replace('P', '-p'), others[name], `none, as it goes with the deal ${other}`);
+  }
+  if (boolean('drop-last', dropLast) && batchSize === undefined) {
+    fail('missing', 'batch-size', '', 'how many rows come together');
+  }
+  return {
+    paths: pathsOf(paths),
+    columns: columns === undefined ? columns : namesOf(columns),
+    sampleColumn: sampleColumn === undefined ? sampleColumn : nameOf('sample-column', sampleColumn),
+    batchSize: batchSize === undefined ? batchSize : natural32('batch-size', batchSize, FROM_ONE),
+    dropLast,
+    async *deal(shards) {
+      if (dealt === 'samples') {
+        const sampler = Sampler.sharded(shards.sizes, { ...others, rank: own + ranks * ofRank, world: readers });
+        try {
+          yield* sampleBlocks(shards, sampler);
+        } finally {
+          sampler.dispose();
+        }
+      } else {
+        const sizes = { bytes: shards.bytes, world: ranks, workers: each };
+        const plan = new ShardPlan(shards.sizes, { ...SHARDS_DEFAULTS, ...others, ...sizes });
+        try {
+          yield* shardBlocks(shards, plan, own, ofRank);
+        } finally {
+          plan.dispose();
+        }
+      }
+    },
+  };
+}
+
+function pathsOf(given: unknown): string[] {
+  const several = Array.isArray(given) ? given : [given];
+  return Array.from(several, (path: unknown) => {
+    if (typeof path === 'string' && path !== '') return path;
+    if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
+    return fail('wrong-type', 'paths', path instanceof URL ? path.href : path, 'paths of files and directories');
+  });
+}
+
+function namesOf(given: unknown): string[] {
+  if (!Array.isArray(given)) fail('wrong-type', 'columns', given, 'an array of names');
+  return [...new Set(Array.from(given, (name) => nameOf('columns', name)))];
+}
+
+function nameOf(field: string, given: unknown): string {
+  if (typeof given !== 'string') fail('wrong-type', field, given, 'a name');
+  return given;
+}

@@ -1,0 +1,109 @@
+import { naming, type ParquetFile, type Unit, type Values } from './file.js';
+import type { Shards } from './shards.js';
+
+/** Rows of a shard, column by column. */
+export interface Run {
+  count: number;
+  columns: Values[];
+}
+
+/** A place in a shard from which rows are read onwards: a run that goes on where the last one ended costs its own rows. */
+export class Cursor {
+  readonly #shards: Shards;
+  readonly #columns: ColumnCursor[];
+  #shard: number | undefined;
+  #file: ParquetFile | undefined;
+
+  constructor(shards: Shards) {
+    this.#shards = shards;
+    this.#columns = shards.columns.map((name) => new ColumnCursor(name));
+  }
+
+  /** Rows `first` to `first` + `count` - 1 of a shard. Errors name the shard. */
+  async read(shard: number, first: number, count: number): Promise<Run> {
+    try {
+      if (this.#file === undefined || shard !== this.#shard) await this.#open(shard);
+      const file = this.#file as ParquetFile;
+      // All of them, so that nothing is under way where the file is closed after a failure.
+      const read = await Promise.allSettled(this.#columns.map((column) => column.read(file, first, count)));
+      const columns = read.map((outcome) => {
+        if (outcome.status === 'rejected') throw outcome.reason;
+        return outcome.value;
+      });
+      if (first + count === this.#shards.sizes[shard]) await this.close();
+      return { count, columns };
+    } catch (error) {
+      throw naming(this.#shards.paths[shard] as string, error);
+    }
+  }
+
+  /** Leaves the shard, which is closed if no other cursor is in it. */
+  async close(): Promise<void> {
+    const [file, shard] = [this.#file, this.#shard];
+    this.#file = undefined;
+    this.#shard = undefined;
+    if (file) for (const column of this.#columns) column.leave(file);
+    if (shard !== undefined) await this.#shards.release(shard);
+  }
+
+  async #open(shard: number): Promise<void> {
+    await this.close();
+    this.#shard = shard;
+    this.#file = await this.#shards.acquire(shard);
+  }
+}
+
+/** The same for one column. */
+class ColumnCursor {
+  readonly #name: string;
+  /** What is decoded around the last row, until `leave`. */
+  #held: { unit: Unit; values: Promise<Values> } | undefined;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  async read(file: ParquetFile, first: number, count: number): Promise<Values> {
+    const parts: Values[] = [];
+    const end = first + count;
+    for (let at = first; at < end; ) {
+      let held = this.#held;
+      if (!held || at < held.unit.start || at >= held.unit.end) {
+        this.leave(file);
+        const unit = await file.unit(this.#name, at);
+        held = { unit, values: file.decoded.acquire(unit.key, unit.decode) };
+        this.#held = held;
+      }
+      const { unit } = held;
+      const values = await held.values;
+      const to = Math.min(unit.end, end);
+      // A copy, so that the whole is not held for its sake.
+      parts.push(values.slice(at - unit.start, to - unit.start));
+      at = to;
+      if (to === unit.end) this.leave(file);
+    }
+    return joined(parts);
+  }
+
+  leave(file: ParquetFile): void {
+    if (this.#held) file.decoded.release(this.#held.unit.key);
+    this.#held = undefined;
+  }
+}
+
+/** The values of all parts; in a typed array where they are. */
+function joined(parts: Values[]): Values {
+  const [first] = parts;
+  if (first && parts.length === 1) return first;
+  if (!ArrayBuffer.isView(first) || parts.some((part) => part.constructor !== first.constructor)) {
+    return parts.flatMap((part) => Array.from(part));
+  }
+  const type = first.constructor as new (length: number) => Values & { set(part: Values, at: number): void };
+  const out = new type(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}

@@ -1,0 +1,236 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import type { ColumnMetaData, FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
+import type { Library } from './library.js';
+import { type Pages, pagesOf } from './pages.js';
+import { Shared } from './shared.js';
+
+/** Values of a column, in the order of the rows. */
+export type Values = ArrayLike<unknown> & { slice(start: number, end: number): Values };
+
+/** How many bytes at the end of a file are read at first. */
+const FOOTER = 1 << 16;
+
+/** A run of rows of a column that is decoded at once. */
+export interface Unit {
+  readonly key: string;
+  /** Number of its first row, and of the one after its last, within the file. */
+  readonly start: number;
+  readonly end: number;
+  decode(): Promise<Values>;
+}
+
+/** A row group, and where it begins in the file. */
+interface Group {
+  start: number;
+  end: number;
+  raw: RowGroup;
+  /** By column, where it can be cut. */
+  units: Map<string, Promise<Unit[]>>;
+}
+
+/** An open Parquet file. Its errors do not name it: see `naming`. */
+export class ParquetFile {
+  readonly rows: number;
+  readonly #library: Library;
+  readonly #handle: FileHandle;
+  readonly #size: number;
+  readonly #metadata: FileMetaData;
+  readonly #groups: Group[] = [];
+  readonly #columns: Map<string, SchemaTree>;
+  /** What is decoded, for as long as somebody reads it: lanes that are near each other read the same. */
+  readonly decoded = new Shared<string, Values>();
+
+  private constructor(library: Library, handle: FileHandle, size: number, metadata: FileMetaData) {
+    this.#library = library;
+    this.#handle = handle;
+    this.#size = size;
+    this.#metadata = metadata;
+    let start = 0;
+    for (const raw of metadata.row_groups) {
+      const end = start + Number(raw.num_rows);
+      if (!(end >= start)) throw new Error('a row group has no number of rows');
+      if (end > start) this.#groups.push({ start, end, raw, units: new Map() });
+      start = end;
+    }
+    this.rows = Number(metadata.num_rows);
+    if (start !== this.rows) throw new Error(`its row groups hold ${start} rows, and it promises ${this.rows}`);
+    const columns = library.parquet.parquetSchema(metadata).children;
+    this.#columns = new Map(columns.map((column) => [column.element.name, column]));
+  }
+
+  /** Opens a file and reads its footer. */
+  static async open(library: Library, path: string): Promise<ParquetFile> {
+    const handle = await open(path, 'r');
+    try {
+      const { size } = await handle.stat();
+      const buffer = { byteLength: size, slice: (start: number, end = size) => read(handle, start, end) };
+      const metadata = await library.parquet
+        .parquetMetadataAsync(buffer, { initialFetchSize: FOOTER })
+        .catch((error: Error) => {
+          throw new Error(`not a Parquet file, or cut off: ${error.message}`, { cause: error });
+        });
+      return new ParquetFile(library, handle, size, metadata);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** The names of the columns, and what decides whether two files agree on one. */
+  get schema(): Map<string, string> {
+    return new Map([...this.#columns].map(([name, tree]) => [name, JSON.stringify(shape(tree))]));
+  }
+
+  /** How many bytes of compressed column data there are. */
+  get bytes(): number {
+    const columns = this.#groups.flatMap(({ raw }) => raw.columns);
+    return columns.reduce((sum, { meta_data }) => sum + Number(meta_data?.total_compressed_size ?? 0), 0);
+  }
+
+  /** What of a column holds a row. */
+  async unit(column: string, row: number): Promise<Unit> {
+    const group = search(this.#groups, row);
+    let units = group.units.get(column);
+    if (!units) {
+      units = this.#cut(column, group);
+      group.units.set(column, units);
+    }
+    return search(await units, row);
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  /** Cuts a column of a row group into pages, where that can be, so that no more than a page is decoded for a row. */
+  async #cut(column: string, group: Group): Promise<Unit[]> {
+    const tree = this.#columns.get(column) as SchemaTree;
+    const chunks = group.raw.columns.filter(({ meta_data }) => meta_data?.path_in_schema[0] === column);
+    const [chunk] = chunks;
+    const meta = chunk?.meta_data;
+    if (!meta) throw new Error(`column ${column} has no data in a row group`);
+    if (chunks.some(({ file_path }) => file_path)) throw new Error(`column ${column} is stored in another file`);
+    const rows = group.end - group.start;
+    const key = `${group.start} ${column}`;
+    if (tree.children.length === 0 && tree.element.repetition_type !== 'REPEATED') {
+      const start = Math.min(...[meta.dictionary_page_offset, meta.data_page_offset].filter(isOffset).map(Number));
+      const pages = await pagesOf((from, to) => read(this.#handle, from, to), this.#size, start, rows);
+      return pages.data.map(({ row, rows: count, start: from, end: to }) => ({
+        key: `${key} ${row}`,
+        start: group.start + row,
+        end: group.start + row + count,
+        decode: () => this.#page(column, group.raw, meta, pages.dictionary, [from, to], count),
+      }));
+    }
+    // How many rows a page has is known by an index alone, where a row has several values.
+    const cuts = chunks.every(isIndexed) ? await this.#indexed(chunk) : [0];
+    return cuts.map((from, i) => {
+      const to = cuts[i + 1] ?? rows;
+      const metadata = { ...this.#metadata, row_groups: [group.raw] };
+      const decode = () => this.#decode(this.#buffer(), metadata, column, from, to);
+      return { key: `${key} ${from}`, start: group.start + from, end: group.start + to, decode };
+    });
+  }
+
+  /** The numbers of the rows that pages begin with. */
+  async #indexed(chunk: RowGroup['columns'][number]): Promise<number[]> {
+    const start = Number(chunk.offset_index_offset);
+    const bytes = await read(this.#handle, start, start + Number(chunk.offset_index_length));
+    const index = this.#library.parquet.readOffsetIndex({ view: new DataView(bytes), offset: 0 });
+    return index.page_locations.map(({ first_row_index }) => Number(first_row_index));
+  }
+
+  /** Decodes a page of a flat column: a file of its own, of a dictionary and a page. */
+  async #page(
+    column: string,
+    group: RowGroup,
+    meta: ColumnMetaData,
+    dictionary: Pages['dictionary'],
+    page: readonly [start: number, end: number],
+    rows: number,
+  ): Promise<Values> {
+    const parts = await Promise.all([dictionary, page].map((range) => range && read(this.#handle, ...range)));
+    const bytes = concat(parts.filter((part) => part !== undefined));
+    const { dictionary_page_offset: _, ...others } = meta;
+    const meta_data = { ...others, data_page_offset: 0n, total_compressed_size: BigInt(bytes.byteLength) };
+    const row_groups = [{ ...group, num_rows: BigInt(rows), columns: [{ file_offset: 0n, meta_data }] }];
+    const metadata = { ...this.#metadata, num_rows: BigInt(rows), row_groups };
+    const buffer = { byteLength: bytes.byteLength, slice: (start: number, end?: number) => bytes.slice(start, end) };
+    return this.#decode(buffer, metadata, column, 0, rows);
+  }
+
+  async #decode(
+    file: { byteLength: number; slice(start: number, end?: number): ArrayBuffer | Promise<ArrayBuffer> },
+    metadata: FileMetaData,
+    column: string,
+    rowStart: number,
+    rowEnd: number,
+  ): Promise<Values> {
+    const { parquet, compressors } = this.#library;
+    // Bytes that are not said to be text are none.
+    const options = { file, metadata, columns: [column], utf8: false, ...(compressors && { compressors }) };
+    const scan = await parquet.parquetScan(options);
+    const values = (await scan.readColumn({ column, rowStart, rowEnd }).catch((error: Error) => {
+      const remedy = /unsupported compression/.test(error.message) && !compressors;
+      throw remedy ? new Error(`${error.message}: npm install hyparquet-compressors`, { cause: error }) : error;
+    })) as Values;
+    if (values.length !== rowEnd - rowStart) {
+      throw new Error(`column ${column} holds ${values.length} rows where ${rowEnd - rowStart} are promised`);
+    }
+    return values;
+  }
+
+  #buffer() {
+    const size = this.#size;
+    return { byteLength: size, slice: (start: number, end = size) => read(this.#handle, start, end) };
+  }
+}
+
+/** The same error with the path in front, if it is not of this package. */
+export function naming(path: string, error: unknown): unknown {
+  if (!(error instanceof Error) || error.name === 'SamedealError') return error;
+  return new Error(`${path}: ${error.message}`, { cause: error });
+}
+
+const isOffset = (offset: bigint | undefined): offset is bigint => offset !== undefined && offset > 0n;
+const isIndexed = (chunk: RowGroup['columns'][number]) => chunk.offset_index_offset && chunk.offset_index_length;
+
+async function read(handle: FileHandle, start: number, end: number): Promise<ArrayBuffer> {
+  const bytes = new Uint8Array(end - start);
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await handle.read(bytes, at, bytes.length - at, start + at);
+    if (bytesRead === 0) throw new Error(`it ends at byte ${start + at}`);
+    at += bytesRead;
+  }
+  return bytes.buffer;
+}
+
+function concat(parts: ArrayBuffer[]): ArrayBuffer {
+  const [only] = parts;
+  if (only && parts.length === 1) return only;
+  const out = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(new Uint8Array(part), at);
+    at += part.byteLength;
+  }
+  return out.buffer;
+}
+
+/** The run that holds a row; the runs follow one another. */
+function search<T extends { start: number; end: number }>(runs: readonly T[], row: number): T {
+  let [low, high] = [0, runs.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((runs[middle] as T).end > row) high = middle;
+    else low = middle + 1;
+  }
+  const found = runs[low];
+  if (!found || row < found.start || row >= found.end) throw new Error(`it has no row ${row}`);
+  return found;
+}
+
+function shape({ element, children }: SchemaTree): unknown {
+  const { field_id: _, ...decisive } = element;
+  return [decisive, children.map(shape)];
+}

@@ -1,0 +1,35 @@
+/** The reader of Parquet, and what decompresses for it: packages that only who reads Parquet needs to have. */
+export interface Library {
+  parquet: typeof import('hyparquet');
+  /** Without the package, what it could decompress is an error; plain and Snappy columns are read. */
+  compressors: typeof import('hyparquet-compressors').compressors | undefined;
+}
+
+let loading: Promise<Library> | undefined;
+
+/** Loads what is installed. Errors: `hyparquet` is not. */
+export function library(): Promise<Library> {
+  loading ??= load().catch((error) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+
+async function load(): Promise<Library> {
+  const parquet = await import('hyparquet').catch((error) => {
+    if (!absent(error)) throw error;
+    const remedy = 'samedeal/parquet reads with hyparquet: npm install hyparquet hyparquet-compressors';
+    throw new Error(remedy, { cause: error });
+  });
+  const compressors = await import('hyparquet-compressors').then(
+    (found) => found.compressors,
+    (error) => {
+      if (!absent(error)) throw error;
+      return undefined;
+    },
+  );
+  return { parquet, compressors };
+}
+
+const absent = (error: NodeJS.ErrnoException) => error.code === 'ERR_MODULE_NOT_FOUND';

@@ -1,0 +1,151 @@
+// Where the pages of a column are. A file need not have an index of them, but every page begins with its own length.
+
+/** A run of values of a column that can be read by itself, and the dictionary before it, by bytes of the file. */
+export interface Page {
+  /** Number of its first row within the row group. */
+  row: number;
+  rows: number;
+  start: number;
+  end: number;
+}
+
+/** The pages of a flat column within a row group. */
+export interface Pages {
+  dictionary: readonly [start: number, end: number] | undefined;
+  data: Page[];
+}
+
+/** Reads bytes of a file, all of those asked for. */
+type Read = (start: number, end: number) => Promise<ArrayBuffer>;
+
+/** How many bytes are read to find a header, and the most that one may have. */
+const READ = 1 << 16;
+const LONGEST = 1 << 22;
+const [DATA, DICTIONARY, DATA_V2] = [0, 2, 3];
+
+/** Goes from header to header, from byte `start` on, until there are so many rows. `size` is that of the file. */
+export async function pagesOf(read: Read, size: number, start: number, rows: number): Promise<Pages> {
+  const pages: Pages = { dictionary: undefined, data: [] };
+  let block = new DataView(new ArrayBuffer(0));
+  let [blockStart, at, row] = [0, start, 0];
+  /** The header at `at`, from as few reads as possible. */
+  const header = async () => {
+    for (let many = READ; ; many *= 4) {
+      const inBlock = at - blockStart;
+      try {
+        if (inBlock >= 0 && inBlock < block.byteLength) return new Thrift(block, inBlock).header();
+      } catch (error) {
+        if (!(error instanceof RangeError) || many > LONGEST || blockStart + block.byteLength >= size) throw error;
+      }
+      if (at >= size) throw new Error('it ends within a column');
+      blockStart = at;
+      block = new DataView(await read(at, Math.min(at + many, size)));
+    }
+  };
+  while (row < rows) {
+    const { type, length, bytes, values } = await header();
+    const end = at + length + bytes;
+    if (bytes < 0 || end > size) throw new Error('it ends within a page');
+    if (type === DICTIONARY) {
+      pages.dictionary = [at, end];
+    } else if (type === DATA || type === DATA_V2) {
+      if (values < 0 || row + values > rows) throw new Error('a column has more values than its row group has rows');
+      if (values > 0) pages.data.push({ row, rows: values, start: at, end });
+      row += values;
+    }
+    at = end;
+  }
+  return pages;
+}
+
+/** What is needed of Thrift's compact protocol, in which headers of pages are written. */
+class Thrift {
+  readonly #view: DataView;
+  readonly #start: number;
+  #at: number;
+
+  constructor(view: DataView, at: number) {
+    this.#view = view;
+    this.#start = at;
+    this.#at = at;
+  }
+
+  /** A page's kind, the bytes of its header and those after it, and its values (rows, as the column is flat). */
+  header(): { type: number; length: number; bytes: number; values: number } {
+    const fields = this.#struct();
+    const [type, bytes] = [fields.get(1), fields.get(3)];
+    if (typeof type !== 'number' || typeof bytes !== 'number') throw new Error('a page has no header');
+    const data = fields.get(type === DATA_V2 ? 8 : 5);
+    const values = data instanceof Map ? data.get(1) : 0;
+    if (typeof values !== 'number') throw new Error('a page has no number of values');
+    return { type, length: this.#at - this.#start, bytes, values };
+  }
+
+  /** Numbers and structures by the number of their field; all else is passed over. */
+  #struct(depth = 0): Map<number, unknown> {
+    if (depth > 16) throw new Error('a header is nested too deeply');
+    const fields = new Map<number, unknown>();
+    for (let field = 0; ; ) {
+      const byte = this.#byte();
+      if (byte === 0) return fields;
+      field = byte >> 4 ? field + (byte >> 4) : this.#integer();
+      fields.set(field, this.#value(byte & 15, depth));
+    }
+  }
+
+  #value(type: number, depth: number): unknown {
+    switch (type) {
+      case 1:
+      case 2:
+        return undefined;
+      case 3:
+        return this.#byte();
+      case 4:
+      case 5:
+      case 6:
+        return this.#integer();
+      case 7:
+        return this.#skip(8);
+      case 8:
+        return this.#skip(this.#varint());
+      case 9:
+      case 10: {
+        const head = this.#byte();
+        const count = head >> 4 === 15 ? this.#varint() : head >> 4;
+        // In a list, a truth value is a byte.
+        const element = head & 15;
+        for (let i = 0; i < count; i++) this.#value(element <= 2 ? 3 : element, depth + 1);
+        return undefined;
+      }
+      case 12:
+        return this.#struct(depth + 1);
+      default:
+        throw new Error('a page has no header');
+    }
+  }
+
+  #byte(): number {
+    return this.#view.getUint8(this.#at++);
+  }
+
+  #skip(bytes: number): undefined {
+    this.#at += bytes;
+    if (this.#at > this.#view.byteLength) throw new RangeError('the header goes on');
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = this.#byte();
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+      if (scale > 2 ** 56) throw new Error('a page has no header');
+    }
+  }
+
+  /** Zigzag: the sign is the lowest bit. */
+  #integer(): number {
+    const value = this.#varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+}

@@ -1,0 +1,228 @@
+// What golden cases can be of: how each is made, and what its calls are in JavaScript. `raw` is the engine itself, `own` the
+// class that users see, wherever that can say the same.
+import { SamplerRecipe } from '../../hosts/js/dist/config.js';
+import { detectWith } from '../../hosts/js/dist/launch.js';
+import { MeshRecipe, meshOf } from '../../hosts/js/dist/mesh.js';
+import { PlanRecipe, shardPlanOf } from '../../hosts/js/dist/plan.js';
+import { samplerOf } from '../../hosts/js/dist/sampler.js';
+import { chunkStreamOf, StreamRecipe } from '../../hosts/js/dist/stream.js';
+import { verifyWith } from '../../hosts/js/dist/verify.js';
+
+const u64s = (values) => BigUint64Array.from(values, BigInt);
+/** Numbers of 64 bits are strings in the cases. */
+export const wide = (args) =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [
+      name,
+      typeof value === 'string' && /^-?\d+$/.test(value) ? BigInt(value) : value,
+    ]),
+  );
+
+/** What offsets and values say, if they fit together. */
+function lists(offsets, values) {
+  const fit =
+    offsets[0] === 0 && offsets.at(-1) === values.length && offsets.every((to, i) => i === 0 || to >= offsets[i - 1]);
+  return fit ? offsets.slice(1).map((end, i) => values.slice(offsets[i], end)) : undefined;
+}
+
+const sampler = {
+  engine: 'dealing',
+  raw: {
+    config: (raw) => raw.config(),
+    'set-epoch': (raw, { epoch }) => raw.setEpoch(epoch),
+    'set-rank': (raw, { rank }) => raw.setRank(rank),
+    'num-samples': (raw) => raw.numSamples(),
+    'num-padding': (raw) => raw.numPadding(),
+    'num-positions': (raw) => raw.numPositions(),
+    'num-dropped': (raw) => raw.numDropped(),
+    indices: (raw, { start, count }) => raw.indices(start, count),
+    indices32: (raw, { start, count }) => raw.indices32(start, count),
+    'num-batches': (raw, args) => raw.numBatches(args['batch-size'], args['drop-last']),
+    batch: (raw, args) => raw.batch(args.batch, args['batch-size'], args['drop-last']),
+    batch32: (raw, args) => raw.batch32(args.batch, args['batch-size'], args['drop-last']),
+    'sample-at': (raw, { position }) => raw.sampleAt(position),
+    locate: (raw, args) => raw.locate(args.sample, args['batch-size']),
+    'place-of': (raw, args) => raw.placeOf(args.position, args['batch-size']),
+    fingerprint: (raw) => raw.fingerprint(),
+    'config-fingerprint': (raw) => raw.configFingerprint(),
+    'num-rounds': (raw) => raw.numRounds(),
+    round: (raw, { number }) => raw.round(number),
+    'shard-of': (raw, { sample }) => raw.shardOf(sample),
+  },
+  own: {
+    config(own) {
+      const { sharding, ...config } = own.toJSON();
+      return config;
+    },
+    'set-epoch': (own, { epoch }) => own.setEpoch(epoch),
+    'set-rank': (own, { rank }) => own.setRank(rank),
+    'num-samples': (own) => own.length,
+    'num-padding': (own) => own.numPadding,
+    'num-positions': (own) => own.numPositions,
+    'num-dropped': (own) => own.numDropped,
+    indices: (own, { start, count }) => own.indices(start, start + BigInt(count)),
+    indices32: (own, { start, count }) => own.indices(start, start + BigInt(count)),
+    'num-batches': (own, args) => own.numBatches(args['batch-size'], { dropLast: args['drop-last'] }),
+    batch: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
+    batch32: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
+    'sample-at': (own, { position }) => own.sampleAt(position),
+    locate: (own, args) => own.locate(args.sample, args['batch-size']),
+    'place-of': (own, args) => own.placeOf(args.position, args['batch-size']),
+    fingerprint: (own) => own.fingerprint(),
+    'config-fingerprint': (own) => own.configFingerprint(),
+    'num-rounds': (own) => own.numRounds,
+    round: (own, { number }) => own.round(number),
+    'shard-of': (own, { sample }) => own.shardOf(sample),
+  },
+  // No window in 32 bits could fail there, and a run has an end in place of a count.
+  rawFailures: ['indices', 'indices32', 'batch32'],
+};
+
+/** By the key of a case. */
+export const kinds = {
+  config: {
+    ...sampler,
+    recipe: (config) => new SamplerRecipe(wide(config)),
+    make: (engine, config) => samplerOf(() => engine).fromJSON(config),
+  },
+  sharded: {
+    ...sampler,
+    recipe: ({ config, sharding }) => new SamplerRecipe(wide(config), { ...sharding, sizes: u64s(sharding.sizes) }),
+    make(engine, { config, sharding }) {
+      const Sampler = samplerOf(() => engine);
+      const { samples, order, ...options } = wide(config);
+      const { sizes, ...others } = sharding;
+      const total = u64s(sizes).reduce((sum, size) => sum + size, 0n);
+      if (order !== 'sharded' || samples !== total) return Sampler.fromJSON({ ...config, sharding });
+      return Sampler.sharded(u64s(sizes), { ...options, ...others });
+    },
+  },
+  plan: {
+    engine: 'planning',
+    recipe({ samples, bytes, locality, 'worker-policy': workerPolicy, ...others }) {
+      const places = locality && {
+        holderOffsets: Uint32Array.from(locality['holder-offsets']),
+        holders: Uint32Array.from(locality.holders),
+        rankNodes: Uint32Array.from(locality['rank-nodes']),
+        tolerance: locality.tolerance,
+      };
+      const given = { ...wide(others), samples: u64s(samples), bytes: u64s(bytes), workerPolicy };
+      return new PlanRecipe({ ...given, ...(places && { locality: places }) });
+    },
+    make(engine, { samples, bytes, locality, 'worker-policy': workerPolicy, ...others }) {
+      const ShardPlan = shardPlanOf(() => engine);
+      const holders = locality && lists(locality['holder-offsets'], locality.holders);
+      if (locality && !holders) return undefined;
+      const places = locality && { holders, rankNodes: locality['rank-nodes'], tolerance: locality.tolerance };
+      return new ShardPlan(samples.map(BigInt), { ...wide(others), bytes: u64s(bytes), workerPolicy, ...places });
+    },
+    raw: {
+      'set-epoch': (raw, { epoch }) => raw.setEpoch(epoch),
+      'num-shards': (raw, { rank, worker }) => raw.numShards(rank, worker),
+      shards: (raw, { rank, worker, start, count }) => raw.shards(rank, worker, start, count),
+      loads: (raw, { tier, start, count }) => raw.loads(tier, start, count),
+      balance: (raw, { tier, weight }) => raw.balance(tier, weight),
+      rows: (raw, { shard, start, count }) => raw.rows(shard, start, count),
+      steps: (raw, args) => raw.steps(args['batch-size'], args['drop-last']),
+    },
+    own: {
+      'set-epoch': (own, { epoch }) => own.setEpoch(epoch),
+      'num-shards': (own, { rank, worker }) => own.numShards(rank, worker),
+      shards: (own, { rank, worker, start, count }) => own.shards(rank, worker).subarray(start, start + count),
+      loads(own, { tier, start, count }) {
+        const { shards, samples, bytes, local } = own.loads(tier);
+        const members = Array.from(shards, (_, i) => [shards[i], samples[i], bytes[i], local[i]]);
+        return members.slice(start, start + count).flat();
+      },
+      balance(own, { tier, weight }) {
+        const { imbalance, ...others } = own.balance(tier, weight);
+        return others;
+      },
+      rows: (own, { shard, start, count }) => own.rows(shard, start, start + BigInt(count)),
+      steps(own, args) {
+        const { equal, ...others } = own.steps(args['batch-size'], { dropLast: args['drop-last'] });
+        return others;
+      },
+    },
+    // These are whole there.
+    rawFailures: ['shards', 'loads', 'rows'],
+  },
+  'chunk-stream': {
+    engine: 'planning',
+    recipe: (config) => new StreamRecipe(wide(config)),
+    make(engine, { reader, readers, ...options }) {
+      const ChunkStream = chunkStreamOf(() => engine);
+      return new ChunkStream(reader, readers, wide(options));
+    },
+    raw: { chunks: (raw, { start, count }) => raw.chunks(start, count) },
+    own: { chunks: (own, { start, count }) => own.chunks(start, count) },
+    rawFailures: [],
+  },
+  mesh: {
+    engine: 'dealing',
+    recipe: ({ world, axes }) => new MeshRecipe(world, axes),
+    make(engine, { world, axes }) {
+      const Mesh = meshOf(() => engine);
+      const sizes = Object.fromEntries(axes.map(({ name, size }) => [name, size]));
+      // An object has no two axes of one name, and puts numbers first.
+      if (Object.keys(sizes).length < axes.length || axes.some(({ name }) => /^\d+$/.test(name))) return undefined;
+      const dividing = axes.filter(({ role }) => role === 'divide');
+      return new Mesh(
+        world,
+        sizes,
+        dividing.map(({ name }) => name),
+      );
+    },
+    raw: {
+      'data-world': (raw) => raw.dataWorld(),
+      'data-rank': (raw, { rank }) => raw.dataRank(rank),
+      coordinates: (raw, { rank }) => raw.coordinates(rank),
+      'rank-at': (raw, { coordinates }) => raw.rankAt(Uint32Array.from(coordinates)),
+      peers: (raw, { rank }) => raw.peers(rank),
+    },
+    own: {
+      'data-world': (own) => own.dataWorld,
+      'data-rank': (own, { rank }) => own.dataRank(rank),
+      coordinates: (own, { rank }) => Object.values(own.coordinates(rank)),
+      'rank-at': (own, { coordinates }) =>
+        own.rankAt(Object.fromEntries(Object.keys(own.axes).map((name, i) => [name, coordinates[i]]))),
+      peers: (own, { rank }) => own.peers(rank),
+    },
+    // Another number of coordinates than axes.
+    rawFailures: ['rank-at'],
+  },
+  functions: {
+    raw: {
+      verify: ({ planning }, { shards, offsets, assigned }) =>
+        planning.once(['shards', shards], 0, ({ verify }) =>
+          verify(shards, Uint32Array.from(offsets), Uint32Array.from(assigned)),
+        ),
+      variables: ({ dealing }) => dealing.once(['environment', ''], 0, ({ variables }) => variables()),
+      detect: ({ dealing }, { environment, rank, world }) =>
+        dealing.once(['environment', ''], 0, ({ detect }) =>
+          detect(environment, rank ?? undefined, world ?? undefined),
+        ),
+    },
+    own: {
+      verify({ planning }, { shards, offsets, assigned }) {
+        const { overlaps, gaps } = verifyWith(planning, shards, lists(offsets, assigned));
+        return { gaps, overlaps: overlaps.flatMap(({ shard, first, other }) => [shard, first, other]) };
+      },
+      detect: ({ dealing }, { environment, rank, world }) =>
+        detectWith(
+          dealing,
+          {},
+          {
+            environment: Object.fromEntries(environment),
+            ...(rank !== null && { rank }),
+            ...(world !== null && { world }),
+          },
+        ),
+    },
+    sayable: {
+      verify: ({ offsets, assigned }) => lists(offsets, assigned) !== undefined,
+      detect: ({ environment }) => new Set(environment.map(([name]) => name)).size === environment.length,
+    },
+    rawFailures: [],
+  },
+};

@@ -33,17 +33,19 @@ class Sharded:
         self.base = [0, *accumulate(sharding.sizes)]
         # Where each shard of sigma begins in the row, and where the last one ends.
         self.row = [0, *accumulate(sharding.sizes[shard] for shard in self.sigma)]
-
-    def lane(self, lane: int) -> tuple[int, int]:
-        """Where a lane begins in the row, and how many samples it has."""
-        share, extra = divmod(self.base[-1], self.sharding.lanes)
-        return lane * share + min(lane, extra), share + (lane < extra)
+        # The places of each lane in the row.
+        order = list(range(sharding.lanes))
+        shuffle(order, stream("sharded lanes", seed, epoch))
+        share, extra = divmod(self.base[-1], sharding.lanes)
+        self.lanes = [range(0)] * sharding.lanes
+        start = 0
+        for lane in order:
+            self.lanes[lane] = range(start, start + share + (lane < extra))
+            start = self.lanes[lane].stop
 
     def window(self, lane: int, number: int) -> range:
         """The places of a window in the row."""
-        start, samples = self.lane(lane)
-        first = number * self.sharding.window
-        return range(start + first, start + min(first + self.sharding.window, samples))
+        return self.lanes[lane][number * self.sharding.window : (number + 1) * self.sharding.window]
 
     @lru_cache(maxsize=16)  # noqa: B019 (few orders are made)
     def pi(self, lane: int, number: int) -> Order:
@@ -65,8 +67,8 @@ class Sharded:
     def position(self, sample: int) -> int:
         shard, offset = self.sharding.shard_of(sample)
         place = self.row[self.sigma.index(shard)] + offset
-        lane = next(lane for lane in range(self.sharding.lanes) if place < sum(self.lane(lane)))
-        number, at = divmod(place - self.lane(lane)[0], self.sharding.window)
+        lane = next(lane for lane, places in enumerate(self.lanes) if place in places)
+        number, at = divmod(place - self.lanes[lane].start, self.sharding.window)
         element = number * self.sharding.window + self.pi(lane, number).position(at)
         return element * self.sharding.lanes + lane
 

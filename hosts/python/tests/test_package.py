@@ -54,6 +54,20 @@ def test_numpy_waits_until_it_is_needed() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_everything_public_is_there() -> None:
+    code = """
+import sys, samedeal
+assert set(samedeal.__all__) <= set(dir(samedeal))
+assert not {"samedeal._plan", "samedeal._mesh", "samedeal._launch"} & set(sys.modules)
+names = {name: getattr(samedeal, name) for name in samedeal.__all__}
+assert all(names[name] is getattr(samedeal, name) for name in names)
+from samedeal import *
+assert ShardPlan is names["ShardPlan"]
+assert not hasattr(samedeal, "Shuffle")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_planning_waits_until_it_is_needed() -> None:
     code = """
 import samedeal

@@ -6,6 +6,9 @@
 [6, 5, 7]
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._batches import Batches
 from ._deal import orders
 from ._errors import (
@@ -18,13 +21,15 @@ from ._errors import (
     UnknownNameError,
     WrongTypeError,
 )
-from ._launch import detect_rank
-from ._mesh import Mesh
-from ._plan import ShardPlan, verify_shards
-from ._plan_records import Balance, Detection, Loads, Overlap, Steps, Verification
 from ._records import Config, Place, Round, ShardPlace
 from ._sampler import Sampler
-from ._stream import ChunkStream
+
+if TYPE_CHECKING:
+    from ._launch import detect_rank
+    from ._mesh import Mesh
+    from ._plan import ShardPlan, verify_shards
+    from ._plan_records import Balance, Detection, Loads, Overlap, Steps, Verification
+    from ._stream import ChunkStream
 
 __version__ = "0.1.0"
 
@@ -56,3 +61,29 @@ __all__ = [
     "orders",
     "verify_shards",
 ]
+
+# Imported at their first use: who only samples begins sooner.
+_LATER = {
+    "Balance": "_plan_records",
+    "ChunkStream": "_stream",
+    "Detection": "_plan_records",
+    "Loads": "_plan_records",
+    "Mesh": "_mesh",
+    "Overlap": "_plan_records",
+    "ShardPlan": "_plan",
+    "Steps": "_plan_records",
+    "Verification": "_plan_records",
+    "detect_rank": "_launch",
+    "verify_shards": "_plan",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

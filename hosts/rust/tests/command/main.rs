@@ -3,6 +3,7 @@
 
 mod answers;
 mod files;
+mod plans;
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -299,7 +300,7 @@ fn refusals_say_which_value_and_what_is_allowed() {
 
 #[test]
 fn every_subcommand_has_help_with_examples() {
-    for subcommand in ["indices", "batches", "locate", "fingerprint", "verify", "replay"] {
+    for subcommand in ["indices", "batches", "locate", "fingerprint", "verify", "replay", "shards", "mesh", "rank"] {
         let help = text(&format!("{subcommand} --help"));
         assert!(help.contains("Examples:") && help.contains(&format!("samedeal {subcommand} ")), "{help}");
     }

@@ -36,7 +36,7 @@ impl Dataset {
 
     /// Reads the number of rows of every file, and their bytes, from its footer.
     pub fn of_files(paths: &[PathBuf]) -> Result<Self, Problem> {
-        Self::of(find(paths)?, |problem| Err(problem))
+        Self::of(find(paths)?, Err)
     }
 
     /// The same for files that are dealt whole: each of them once. `broken` says what becomes of one that cannot be read.

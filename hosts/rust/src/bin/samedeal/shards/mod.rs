@@ -34,6 +34,12 @@ pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
     let checked = args.verify.as_ref().map(|file| check::run(&planned, file.as_deref())).transpose()?;
     let passed = checked.as_ref().is_none_or(|checked| checked.found.is_ok());
     let format = args.output.format();
+    // Before anything is printed, since it can be refused.
+    let below = match (format, &args.verify) {
+        (Format::Table, Some(Some(_))) => Some(totals::files(&planned)?),
+        (Format::Table, _) => Some(totals::lines(&planned, args)?.join("\n")),
+        _ => None,
+    };
     let printed = if format == Format::Json {
         let mut answer = planned.json(args)?;
         answer["verification"] = checked.map_or(Value::Null, |checked| checked.json(&planned));
@@ -45,21 +51,19 @@ pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
     } else {
         shares::print_loads(&planned, format)
     };
-    let below = || match (format, &args.verify) {
-        (Format::Table, Some(Some(_))) => print(totals::files(&planned)?),
-        (Format::Table, _) => print(totals::lines(&planned, args)?.join("\n")),
-        _ => Ok(()),
-    };
-    let printed = printed.and_then(|()| below());
+    let printed = printed.and_then(|()| below.map_or(Ok(()), print));
     verdict(printed, passed)
 }
 
 impl Planned {
     fn new(args: &ShardsArgs) -> Result<Self, Problem> {
         let mut left_out = Vec::new();
-        let dataset = Dataset::of_shards(&args.paths, |problem| match args.skip_unreadable {
-            true => Ok(left_out.push(problem.to_string())),
-            false => Err(Problem::message(format!("{problem}; --skip-unreadable leaves it out"))),
+        let dataset = Dataset::of_shards(&args.paths, |problem| {
+            if !args.skip_unreadable {
+                return Err(Problem::message(format!("{problem}; --skip-unreadable leaves it out")));
+            }
+            left_out.push(problem.to_string());
+            Ok(())
         })?;
         if dataset.files.is_empty() {
             return Err(Problem::message(format!("{}; no file can be read", left_out.join("; "))));

@@ -1,0 +1,350 @@
+//! What deals whole files, says who reads them, and orders samples by the files they are in.
+
+use std::fs;
+
+use samedeal::{Axis, Mesh, Policy, Sampler, ShardPlan};
+use serde_json::{Value, json as value};
+
+use crate::files::{self, Dataset};
+use crate::{command, failing, json, run, text};
+
+/// The sizes of the files of a [`Dataset`], in their order.
+const SIZES: [u64; 7] = [3, 40, 1, 0, 57, 20, 9];
+
+fn numbers(value: &Value) -> Vec<u64> {
+    value.as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
+}
+
+/// What is printed, whatever the exit code, which is checked too.
+#[track_caller]
+fn verdict(arguments: &str, code: i32) -> String {
+    let output = run(arguments);
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn files_are_dealt_as_the_library_deals_them() {
+    let dataset = Dataset::write("plan-lists");
+    let path = dataset.folder.display();
+    for (options, policy, shuffle) in [
+        ("", Policy::RoundRobin, false),
+        ("--policy size-aware", Policy::SizeAware, false),
+        ("--policy size-aware --worker-policy size-aware --shuffle --seed -3 --epoch 2", Policy::SizeAware, true),
+    ] {
+        let builder = ShardPlan::builder(SIZES).world(2).workers(2).policy(policy).shuffle(shuffle);
+        let worker_policy = if shuffle { policy } else { Policy::RoundRobin };
+        let plan = builder.worker_policy(worker_policy).seed(-3).epoch(2).build().unwrap();
+        let deal = format!("shards {path} --world 2 --workers 2 {options}");
+        let found = json(&format!("{deal} --rank 1 --json"));
+        for worker in 0..2 {
+            let shards = plan.shards(1, worker).unwrap();
+            let reader = &found["readers"][worker as usize];
+            assert_eq!((&reader["worker"], &reader["shards"]), (&worker.into(), &value!(shards)));
+            let lines = text(&format!("{deal} --rank 1 --worker {worker} --format text"));
+            let of_line = |line: &str| line.split('\t').nth(2).unwrap().parse::<u32>().unwrap();
+            assert_eq!(lines.lines().map(of_line).collect::<Vec<_>>(), shards, "{deal}");
+        }
+        let sum = |name| numbers(&found["workers"].as_array().unwrap().iter().map(|it| it[name].clone()).collect());
+        let totals = (found["samples"].as_u64(), found["shards"].as_u64(), found["bytes"].as_u64());
+        let sums = ["samples", "shards", "bytes"].map(|name| Some(sum(name).iter().sum::<u64>()));
+        assert_eq!(totals, (sums[0], sums[1], sums[2]));
+        assert_eq!((totals.0, totals.1, &found["empty"]), (Some(130), Some(7), &1.into()));
+    }
+}
+
+#[test]
+fn bytes_are_those_of_the_row_groups() {
+    let dataset = Dataset::write("plan-bytes");
+    let found = json(&format!("shards {} --json", dataset.folder.display()));
+    for (file, samples) in found["files"].as_array().unwrap().iter().zip(SIZES) {
+        let on_disk = fs::metadata(file["path"].as_str().unwrap()).unwrap().len();
+        let bytes = file["bytes"].as_u64().unwrap();
+        // The footer is the rest of the file.
+        assert!(bytes < on_disk && (bytes > 0) == (samples > 0), "{file}, {on_disk} bytes");
+        assert_eq!(file["samples"], samples);
+    }
+}
+
+#[test]
+fn unequal_steps_are_said_aloud() {
+    let dataset = Dataset::write("plan-steps");
+    let path = dataset.folder.display();
+    let shown = text(&format!("shards {path} --world 2 --batch-size 8"));
+    assert!(shown.contains("WARNING: ranks end at different steps, 8 to 9 in batches of 8"), "{shown}");
+    assert!(shown.contains("7 files, 130 samples, ") && shown.contains("; 1 without samples"), "{shown}");
+    assert!(shown.contains("heaviest rank by the mean: 1.077 in samples"), "{shown}");
+    let steps = json(&format!("shards {path} --world 2 --batch-size 8 --json"))["steps"].clone();
+    let expected = value!({"batch_size": 8, "drop_last": false, "least": 8, "most": 9, "equal": false});
+    assert_eq!(steps, expected);
+    let shown = text(&format!("shards {path} --world 2 --policy size-aware --batch-size 70"));
+    assert!(shown.contains("every rank takes 1 steps, in batches of 70") && !shown.contains("WARNING"), "{shown}");
+    assert!(text(&format!("shards {path}")).contains("--batch-size tells the steps"));
+    let shown = text(&format!("shards {path} --world 9 --workers 2"));
+    assert!(shown.contains("; 2 have nothing to read") && shown.contains("; 11 have nothing to read"), "{shown}");
+}
+
+#[test]
+fn a_plan_verifies() {
+    let dataset = Dataset::write("plan-verify");
+    let path = dataset.folder.display();
+    let checks = text(&format!("shards {path} --world 3 --workers 2 --shuffle --verify --format text"));
+    assert_eq!(checks, "overlaps\tok\t0 readings too many\ngaps\tok\t0 of 7 files read by nobody\n");
+    let found = json(&format!("shards {path} --world 3 --verify --json"));
+    assert_eq!(found["verification"], value!({"passed": true, "overlaps": [], "gaps": []}));
+    assert_eq!(json(&format!("shards {path} --json"))["verification"], Value::Null);
+}
+
+#[test]
+fn what_was_really_read_is_held_against_the_files() {
+    let dataset = Dataset::write("plan-read");
+    let path = dataset.folder.display();
+    let file = files::folder("plan-read-lists").join("read.json");
+    let write = |lists: Value| fs::write(&file, lists.to_string()).unwrap();
+    let verify = format!("shards {path} --verify={}", file.display());
+    // By number and by path, however it is written.
+    let by_path = format!("{path}/../plan-read/a0.parquet");
+    write(value!([[6, 0, 1], [], [3, by_path, 2, 5]]));
+    assert!(text(&verify).contains("0 readings too many"));
+    write(value!([[6, 0, 1], [1, 5, 5]]));
+    let shown = verdict(&verify, 1);
+    assert!(shown.contains("a.parquet: read by reader 0, and again by reader 1\n"), "{shown}");
+    assert!(shown.contains("deep.parquet: read by nobody\n") && shown.contains("FAILED"), "{shown}");
+    let found: Value = serde_json::from_str(&verdict(&format!("{verify} --json"), 1)).unwrap();
+    let found = &found["verification"];
+    assert_eq!(found["passed"], false);
+    let pairs = |list: &Value, name| numbers(&list.as_array().unwrap().iter().map(|it| it[name].clone()).collect());
+    assert_eq!((pairs(&found["overlaps"], "shard"), pairs(&found["overlaps"], "other")), (vec![1, 5], vec![1, 1]));
+    assert_eq!(pairs(&found["gaps"], "shard"), [2, 3, 4]);
+    assert!(verdict(&format!("{verify} --format text"), 1).contains("\ngap\t3\t"));
+    for (lists, words) in [
+        (value!([[7]]), "read.json: shard 7; allowed: 0 to 6"),
+        (value!([["no/such/file"]]), "no/such/file is none of the files that are dealt"),
+        (value!([[-1]]), "read.json: -1; needed: a JSON list, for each reader"),
+        (value!([[{}]]), "needed: a JSON list"),
+        (value!({"a": 1}), "needed: a JSON list"),
+    ] {
+        write(lists);
+        let (code, said) = failing(&verify);
+        assert!(code == 2 && said.contains(words), "{said}");
+    }
+    fs::write(&file, "[[0").unwrap();
+    assert!(failing(&verify).1.contains("needed: a JSON list"));
+    assert!(failing(&format!("shards {path} --verify=no/such.json")).1.contains("no/such.json: "));
+}
+
+#[test]
+fn broken_files_are_named_and_may_be_left_out() {
+    let dataset = Dataset::write("plan-broken");
+    let path = dataset.folder.display();
+    let whole = fs::read(dataset.folder.join("a0.parquet")).unwrap();
+    let [cut, rows, zeros] = ["cut.parquet", "not.parquet", "zero.parquet"].map(|name| dataset.folder.join(name));
+    fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
+    fs::write(&rows, b"rows, but not of Parquet").unwrap();
+    fs::write(&zeros, b"").unwrap();
+    // The length of the footer, just before the last four bytes, beyond the file.
+    let mut long = whole.clone();
+    let at = long.len() - 8;
+    long[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    fs::write(dataset.folder.join("long.parquet"), long).unwrap();
+    let (code, said) = failing(&format!("shards {path}"));
+    assert!(code == 2 && said.contains("cut.parquet: cannot be read as Parquet"), "{said}");
+    assert!(said.ends_with("--skip-unreadable leaves it out"), "{said}");
+    let output = run(&format!("shards {path} no/such/file.parquet --skip-unreadable --json"));
+    assert!(output.status.success());
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["samples"], &found["shards"]), (&130.into(), &7.into()));
+    let left_out = found["left_out"].as_array().unwrap();
+    let warnings = String::from_utf8(output.stderr).unwrap();
+    for (i, name) in ["cut", "long", "not", "zero", "no/such/file"].iter().enumerate() {
+        assert!(left_out[i].as_str().unwrap().contains(&format!("{name}.parquet: ")), "{left_out:?}");
+        assert!(warnings.lines().nth(i).unwrap().contains(&format!("{name}.parquet: ")), "{warnings}");
+    }
+    assert!(failing("shards no/such/file.parquet").1.contains("no/such/file.parquet: "));
+    let (code, said) = failing(&format!("shards {} {} --skip-unreadable", cut.display(), rows.display()));
+    assert!(code == 2 && said.ends_with("no file can be read"), "{said}");
+}
+
+/// Byte for byte the same file, but for numbers of the footer that no longer agree.
+#[test]
+fn a_footer_that_contradicts_itself_is_not_believed() {
+    let dataset = Dataset::write("plan-contradiction");
+    let path = dataset.folder.join("b/d.parquet");
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.len() - 8;
+    let length = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    // Thrift's compact protocol: field 3 of the file, an i64, is the number of rows: 9, in zigzag 18.
+    let footer = &mut bytes[at - length..at];
+    let number = footer.windows(2).position(|pair| pair == [0x16, 18]).unwrap();
+    footer[number + 1] = 20;
+    fs::write(&path, bytes).unwrap();
+    let (code, said) = failing(&format!("shards {}", path.display()));
+    assert!(code == 2 && said.contains("d.parquet: says that it has"), "{said}");
+    assert!(said.contains("10 rows, and 9 in its row groups"), "{said}");
+}
+
+#[test]
+fn the_same_file_is_dealt_once() {
+    let dataset = Dataset::write("plan-twice");
+    let path = dataset.folder.display();
+    for again in [format!("{path}/a.parquet"), format!("{path}/../plan-twice/b")] {
+        let (code, said) = failing(&format!("shards {path} {again}"));
+        assert!(code == 2 && said.contains("the same file as ") && said.contains("leave one out"), "{said}");
+    }
+    // A folder and a file beside it are no such thing; order sharded counts through them in the order given.
+    let found = json(&format!("shards {path}/b {path}/a {path}/Z.parquet --json"));
+    let sizes = found["files"].as_array().unwrap().iter().map(|file| file["samples"].clone());
+    assert_eq!(sizes.collect::<Vec<_>>(), [20, 9, 1, 0, 3]);
+}
+
+#[test]
+fn formats_of_shards() {
+    let dataset = Dataset::write("plan-formats");
+    let path = dataset.folder.display();
+    for (arguments, lines) in [
+        (format!("shards {path} --world 3"), 3),
+        (format!("shards {path} --world 3 --workers 2"), 9),
+        (format!("shards {path} --world 3 --rank 0"), 3),
+        (format!("shards {path} --verify"), 2),
+    ] {
+        assert!(text(&arguments).starts_with('┌'));
+        let bare = text(&format!("{arguments} --format text"));
+        assert!(bare.lines().count() == lines && !bare.contains('│'), "{bare}");
+        assert_eq!(json(&format!("{arguments} --json")), json(&format!("{arguments} --format json")));
+    }
+    let shown = text(&format!("shards {path} --world 100"));
+    assert!(shown.contains("and 36 more, which --format text and json show"), "{shown}");
+    assert_eq!(text(&format!("shards {path} --world 100 --format text")).lines().count(), 100);
+}
+
+#[test]
+fn refusals_of_plans() {
+    let dataset = Dataset::write("plan-refusals");
+    let path = dataset.folder.display();
+    for (options, said) in [
+        ("--rank 2 --world 2", "error: --rank is 2; allowed: 0 to 1"),
+        ("--rank 4294967295", "error: --rank is 4294967295; allowed: 0 to 0"),
+        ("--rank 0 --worker 2 --workers 2", "error: --worker is 2; allowed: 0 to 1"),
+        ("--rank 0 --worker 4294967295", "error: --worker is 4294967295; allowed: 0 to 0"),
+        ("--batch-size 0", "error: --batch-size is 0; allowed: 1 to 4294967295"),
+    ] {
+        assert_eq!(failing(&format!("shards {path} {options}")), (2, said.to_owned()));
+    }
+    for (options, field) in [("--world 0", "--world is 0"), ("--workers 5000000", "--workers is 5000000")] {
+        assert!(failing(&format!("shards {path} {options}")).1.starts_with(&format!("error: {field}; allowed: ")));
+    }
+    for options in
+        ["--policy locality-aware", "--worker 1", "--drop-last", "--verify --rank 0", "--weight rows", "--world -1"]
+    {
+        assert_eq!(failing(&format!("shards {path} {options}")).0, 2, "{options}");
+    }
+    assert_eq!(failing("shards").0, 2);
+}
+
+#[test]
+fn the_order_sharded_over_files() {
+    let dataset = Dataset::write("plan-sharded");
+    let path = dataset.folder.display();
+    let deal = format!("{path} --order sharded --lanes 4 --window 8 --seed 6 --epoch 1");
+    let sampler = Sampler::sharded(SIZES, 4, 8).seed(6).epoch(1).rank(1).world(2).build().unwrap();
+    let all: Vec<u64> = sampler.indices(..).unwrap();
+    let found = json(&format!("indices {deal} --rank 1 --world 2 --all --json"));
+    assert_eq!(numbers(&found["indices"]), all);
+    assert_eq!(found["config"]["sharding"], value!({"sizes": SIZES, "lanes": 4, "window": 8}));
+    let batches = json(&format!("batches {deal} --rank 1 --world 2 --batch-size 16 --all --json"));
+    assert_eq!(numbers(&batches["batches"][1]), all[16..32]);
+    let print = json(&format!("fingerprint {deal} --rank 1 --world 2 --json"));
+    assert_eq!(print["fingerprint"], sampler.fingerprint().unwrap());
+    let found = json(&format!("locate {deal} --world 2 --sample {} --json", all[5]));
+    assert_eq!((&found[0]["places"][0]["rank"], &found[0]["places"][0]["index"]), (&1.into(), &5.into()));
+    let found = json(&format!("verify {deal} --world 4 --batch-size 8 --json"));
+    assert_eq!((&found["passed"], &found["seen"]), (&true.into(), &130.into()));
+    let seen = json(&format!("replay {deal} --rank 1 --world 2 --batch-size 16 --json"));
+    assert_eq!(numbers(&seen["first"]), all[..5]);
+    // Its own defaults.
+    let found = json(&format!("indices {path} --order sharded --json"));
+    assert_eq!(found["config"]["sharding"], value!({"sizes": SIZES, "lanes": 64, "window": 1024}));
+    for (arguments, words) in [
+        ("--samples 10 --order sharded".to_owned(), "error: --order sharded is for samples that are stored in files"),
+        (format!("{path} --lanes 4"), "error: --lanes and --window are for --order sharded; the order is feistel"),
+        (format!("{path} --order sharded --lanes 5000"), "error: --lanes is 5000; allowed: 1 to 4096"),
+        (format!("{path} --order sharded --window 2000000"), "error: --window is 2000000; allowed: 1 to 1048576"),
+    ] {
+        let (code, said) = failing(&format!("indices {arguments}"));
+        assert!(code == 2 && said.starts_with(words), "{said}");
+    }
+    assert!(text("orders --format text").contains("\nsharded\t"));
+}
+
+#[test]
+fn meshes_are_those_of_the_library() {
+    let axes = [Axis::repeat("pp", 2), Axis::divide("dp", 3), Axis::divide("sp", 2), Axis::repeat("tp", 2)];
+    let mesh = Mesh::new(24, axes).unwrap();
+    let arguments = "mesh pp=2 dp=3 sp=2 tp=2 --world 24 --divide dp,sp";
+    let found = json(&format!("{arguments} --json"));
+    assert_eq!((&found["world"], &found["data_world"]), (&24.into(), &6.into()));
+    assert_eq!(found["axes"][1], value!({"name": "dp", "size": 3, "role": "divide"}));
+    let lines = text(&format!("{arguments} --format text"));
+    for (rank, line) in (0..24).zip(lines.lines()) {
+        let of_rank = &found["ranks"][rank as usize];
+        let (coordinates, peers) = (mesh.coordinates(rank).unwrap(), mesh.peers(rank).unwrap());
+        let named = value!({
+            "pp": coordinates[0], "dp": coordinates[1], "sp": coordinates[2], "tp": coordinates[3],
+        });
+        let data_rank = mesh.data_rank(rank).unwrap();
+        assert_eq!(*of_rank, value!({"rank": rank, "coordinates": named, "data_rank": data_rank, "peers": peers}));
+        let parts = line.split('\t').collect::<Vec<_>>();
+        assert_eq!((parts[0].parse(), parts[3].parse()), (Ok(rank), Ok(coordinates[2])));
+        assert_eq!(parts[5..], [data_rank.to_string(), peers.iter().map(u32::to_string).collect::<Vec<_>>().join(",")]);
+        assert_eq!(json(&format!("{arguments} --rank {rank} --json"))["ranks"], value!([of_rank]));
+    }
+    assert!(text("mesh tp=4 --world 4").contains("every rank reads all of the data; --divide names"));
+    assert!(text("mesh dp=100 --world 100 --divide dp").contains("64 of 100 ranks"));
+}
+
+#[test]
+fn meshes_that_make_no_sense() {
+    for (arguments, said) in [
+        ("mesh dp=2 tp=2 --world 8", "error: axes is dp 2 x tp 2 = 4; allowed: sizes whose product is the world, 8"),
+        ("mesh dp=2 --world 2 --divide tp", "error: --divide is \"tp\"; known: dp"),
+        ("mesh dp=2 --world 2 --rank 2", "error: --rank is 2; allowed: 0 to 1"),
+        ("mesh dp=2 --world 2 --rank 4294967295", "error: --rank is 4294967295; allowed: 0 to 1"),
+        ("mesh dp=2 dp=2 --world 4", "error: axes is dp; allowed: each name once"),
+    ] {
+        assert_eq!(failing(arguments), (2, said.to_owned()));
+    }
+    for arguments in ["mesh --world 2", "mesh dp=2", "mesh dp --world 2", "mesh dp=-1 --world 2", "mesh =2 --world 2"] {
+        assert_eq!(failing(arguments).0, 2, "{arguments}");
+    }
+    let (_, said) = failing("mesh tp=4294967295 --world 4294967295 --json");
+    assert!(said.contains("too many to show; name one with --rank"), "{said}");
+    assert_eq!(json("mesh dp=4294967295 --world 4294967295 --divide dp --rank 7 --json")["ranks"][0]["data_rank"], 7);
+}
+
+/// The command in an environment of its own.
+#[track_caller]
+fn detect(arguments: &str, environment: &[(&str, &str)]) -> (Option<i32>, String, String) {
+    let output = command(arguments).env_clear().envs(environment.iter().copied()).output().unwrap();
+    let [said, warned] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    (output.status.code(), said, warned)
+}
+
+#[test]
+fn the_rank_of_this_process() {
+    let torchrun = [("RANK", "3"), ("WORLD_SIZE", "8"), ("LOCAL_RANK", "1")];
+    let (code, said, _) = detect("rank --format text", &torchrun);
+    let expected = "rank\t3\nworld\t8\nlocal rank\t1\nlocal world\t\nlauncher\ttorchrun\nused\tRANK=3 WORLD_SIZE=8\n";
+    assert_eq!((code, said.as_str()), (Some(0), expected));
+    let (_, said, _) = detect("rank --rank 0 --world 2 --json", &torchrun);
+    let found: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((&found["rank"], &found["world"], &found["launcher"]), (&0.into(), &2.into(), &"explicit".into()));
+    let slurm = [&torchrun[..], &[("SLURM_PROCID", "1"), ("SLURM_NTASKS", "2")]].concat();
+    let (code, said, warned) = detect("rank", &slurm);
+    assert!(code == Some(0) && said.starts_with('┌'));
+    assert!(warned.starts_with("warning: Slurm says SLURM_PROCID=1, SLURM_NTASKS=2; used: rank 3 of 8"), "{warned}");
+    let (code, said, warned) = detect("rank", &[("LOCAL_RANK", "3")]);
+    assert_eq!((code, said.as_str()), (Some(2), ""));
+    assert!(warned.starts_with("error: RANK is missing; needed: RANK and WORLD_SIZE"), "{warned}");
+    assert_eq!(detect("rank --rank 2 --world 2", &[]).0, Some(2));
+    assert_eq!(detect("rank --json", &[]).0, Some(0));
+}

@@ -1,4 +1,4 @@
-"""Plans, verification and chunk streams: what they answer, and what they refuse."""
+"""Plans and verification: what they answer, and what they refuse."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import samedeal
 from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
 from samedeal import (
     Balance,
-    ChunkStream,
     ContradictionError,
     Loads,
     MissingError,
@@ -341,71 +339,3 @@ def test_what_readers_cannot_have() -> None:
     for wide in [*TOO_WIDE, 2**32]:
         with fails(OutOfRangeError, "shards"):
             verify_shards(wide, [])
-
-
-def test_streams() -> None:
-    assert ChunkStream(1, 2).chunks(0, 5).tolist() == [1, 3, 5, 7, 9]
-    assert ChunkStream(3, 4, chunks=12).chunks(0, 3).tolist() == [3, 7, 11]
-    stream = ChunkStream(1, 3, chunks=10, order="feistel", seed=4, epoch=2)
-    cycles = [samedeal.Sampler(10, order="feistel", seed=4, epoch=epoch).indices() for epoch in range(2, 2002)]
-    wanted = np.concatenate(cycles)[1::3]
-    assert stream.chunks(0, 6000).tolist() == wanted[:6000].tolist()
-    assert stream.chunks(100, 7).tolist() == wanted[100:107].tolist()
-    assert list(itertools.islice(stream, 3000)) == wanted[:3000].tolist()
-    assert all(type(chunk) is int for chunk in itertools.islice(stream, 3))
-    assert (stream.num_chunks, stream.reader, stream.readers) == (10, 1, 3)
-    assert (stream.order, stream.seed, stream.epoch) == ("feistel", 4, 2)
-    assert repr(stream) == "ChunkStream(1, 3, chunks=10, order='feistel', seed=4, epoch=2)"
-
-
-def test_a_stream_that_does_end() -> None:
-    # Places are counted to 2**53 - 1, and these readers go there in leaps.
-    stream = ChunkStream(0, 2**32 - 1)
-    found = []
-    with fails(OutOfRangeError, "count"):
-        for chunk in stream:
-            found.append(chunk)
-    assert found == [i * (2**32 - 1) for i in range(len(found))]
-    assert found[-1] + 2 * (2**32 - 1) > 2**53 - 1
-
-
-@pytest.mark.parametrize("field", ["reader", "readers", "chunks", "seed", "epoch", "memory_limit", "start", "count"])
-def test_numbers_of_streams_are_checked(field: str) -> None:
-    def call(value: Any) -> Any:
-        if field in ("start", "count"):
-            return ChunkStream(0, 1).chunks(**{"start": 0, "count": 1, field: value})
-        return ChunkStream(**{"reader": 0, "readers": 2, field: value})
-
-    for value in [*NOT_WHOLE, Vicious()]:
-        with fails(WrongTypeError, field.replace("_", "-")):
-            call(value)
-    for wide in (2**64, -(2**64), 10**5000):
-        with fails(OutOfRangeError, field.replace("_", "-")):
-            call(wide)
-
-
-@pytest.mark.parametrize(
-    ("error", "field", "options"),
-    [
-        (OutOfRangeError, "readers", {"readers": 0}),
-        (OutOfRangeError, "reader", {"reader": 2}),
-        (OutOfRangeError, "chunks", {"chunks": 2**53}),
-        (OutOfRangeError, "seed", {"chunks": 5, "order": "dotnet", "seed": 2**31}),
-        (UnknownNameError, "order", {"order": "x" * 10**6}),
-        (ContradictionError, "order", {"order": "feistel"}),
-        (ContradictionError, "order", {"order": "sharded", "chunks": 4}),
-        (WrongTypeError, "order", {"order": None}),
-    ],
-)
-def test_streams_that_cannot_be(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:
-    with fails(error, field):
-        ChunkStream(**{"reader": 0, "readers": 2, **options})
-
-
-def test_a_stream_still_works_after_a_failure() -> None:
-    stream = ChunkStream(0, 2, chunks=100, order="torch")
-    before = stream.chunks(3, 9).tolist()
-    for run in ((2**53, 1), (0, 2**20 + 1)):
-        with pytest.raises(OutOfRangeError):
-            stream.chunks(*run)
-    assert stream.chunks(3, 9).tolist() == before

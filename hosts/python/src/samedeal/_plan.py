@@ -7,8 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, SupportsIndex
 
 from . import _arguments as check
+from . import _plan_reading as reading
 from ._engine import Answered, Engine
-from ._errors import MissingError, OutOfMemoryError
+from ._errors import MissingError
 from ._plan_records import (
     POLICIES,
     TIERS,
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _READERS = check.Width(0, check.U32_MAX, f"1 to {2**22}")
-
-_WINDOW = 2**16
-"""What is read at a time, so that what the component wrote is still in the cache."""
 
 
 class ShardPlan(Answered):
@@ -200,7 +198,7 @@ class ShardPlan(Answered):
 
     def shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> NDArray[np.uint32]:
         """The shards of a worker of a rank, in the order in which it reads them."""
-        return self._engine.use(_shards, *self._reader(rank, worker))
+        return self._engine.use(reading.shards, *self._reader(rank, worker))
 
     def rows(
         self, shard: SupportsIndex, start: SupportsIndex = 0, stop: SupportsIndex | None = None
@@ -219,11 +217,11 @@ class ShardPlan(Answered):
             OutOfMemoryError: There is no memory for the rows.
         """
         number = check.number("shard", shard, lambda: len(self._engine.config.samples), check.U32_MAX)
-        return self._engine.use(_rows, number, start, stop)
+        return self._engine.use(reading.rows, number, start, stop)
 
     def loads(self, tier: str = "ranks") -> Loads:
         """What each rank (tier "ranks") or each worker ("workers", those of rank 0 first) has to read."""
-        return self._engine.use(_loads, check.enum("tier", tier, TIERS))
+        return self._engine.use(reading.loads, check.enum("tier", tier, TIERS))
 
     def balance(self, tier: str = "ranks", weight: str = "samples") -> Balance:
         """How evenly the samples, or the bytes, are spread over the ranks or the workers.
@@ -243,7 +241,7 @@ class ShardPlan(Answered):
 
     def verify(self) -> Verification:
         """Compares what the readers of this plan have, together, with the shards that there are."""
-        return self._engine.use(_verify)
+        return self._engine.use(reading.verify)
 
     def __repr__(self) -> str:
         """The call that makes an equal plan, without the memory limit; long lists in short."""
@@ -303,55 +301,3 @@ def _locality(
         check.u32s("rank-nodes", rank_nodes, check.U32),
         tolerance,
     )
-
-
-def _shards(plan: Plan, rank: int, worker: int) -> NDArray[np.uint32]:
-    import numpy
-
-    out = numpy.empty(plan.num_shards(rank, worker), dtype=numpy.uint32)
-    for start in range(0, len(out), _WINDOW):
-        part = out[start : start + _WINDOW]
-        part[:] = plan.shards(rank, worker, start, len(part))
-    return out
-
-
-def _rows(plan: Plan, shard: int, start: SupportsIndex, stop: SupportsIndex | None) -> NDArray[np.int64]:
-    import numpy
-
-    if shard >= len(plan.current.samples):
-        # The component says what is wrong with it.
-        plan.rows(shard, 0, 0)
-    end = int(plan.current.samples[shard])
-    first = check.integer("start", start, check.Width(0, end, f"0 to {end}"))
-    last = end if stop is None else check.integer("stop", stop, check.Width(first, end, f"{first} to {end}"))
-    try:
-        out = numpy.empty(last - first, dtype=numpy.int64)
-    except (MemoryError, ValueError) as error:
-        raise OutOfMemoryError("count", str(last - first), "a shorter run") from error
-    for at in range(first, last, _WINDOW):
-        part = out[at - first : at - first + _WINDOW]
-        part[:] = plan.rows(shard, at, len(part))
-    return out
-
-
-def _loads(plan: Plan, tier: str) -> Loads:
-    import numpy
-
-    members = plan.current.world * (1 if tier == "ranks" else plan.current.workers)
-    out = numpy.empty((4, members), dtype=numpy.int64)
-    for start in range(0, members, _WINDOW):
-        part = out[:, start : start + _WINDOW]
-        part[:] = plan.loads(tier, start, part.shape[1]).reshape(-1, 4).T
-    return Loads(*out)
-
-
-def _verify(plan: Plan) -> Verification:
-    import numpy
-
-    workers = plan.current.workers
-    counts = _loads(plan, "workers").shards
-    ends = numpy.concatenate(([0], numpy.cumsum(counts)))
-    assigned = numpy.empty(ends[-1], dtype=numpy.uint32)
-    for reader in numpy.flatnonzero(counts).tolist():
-        assigned[ends[reader] : ends[reader + 1]] = _shards(plan, *divmod(reader, workers))
-    return verify(len(plan.current.samples), ends.astype(numpy.uint32), assigned)

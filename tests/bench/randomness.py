@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 import samedeal
 
 KJV = Path(__file__).parent / "data" / "kjv-verses.json"
-EPOCHS = 3
+EPOCHS = 10
 BATCH = 256
 LANES = (1, 4, 16, 64, 256)
 WINDOWS = (64, 256, 1024)

@@ -1,6 +1,6 @@
 //! Items of different weight to parts of equal weight.
 
-use alloc::collections::BinaryHeap;
+use alloc::collections::{BinaryHeap, TryReserveError};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -54,13 +54,26 @@ fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Re
         loads[part] += weights[item as usize];
         members[part].push(item);
     }
+    // The heaps keep what was true once, and forget it when it comes up.
+    let loaded = |part: u32| loads[part as usize];
+    let mut heaviest: BinaryHeap<_> =
+        collect("world", parts as usize, (0..parts).map(|part| (loaded(part), Reverse(part))))?.into();
+    let mut lightest: BinaryHeap<_> =
+        collect("world", parts as usize, (0..parts).map(|part| Reverse((loaded(part), part))))?.into();
     // Every exchange makes the heaviest part lighter; the bound is for those that do so by little.
     for _ in 0..2 * u64::from(parts) {
-        let heaviest = (0..parts as usize).max_by_key(|&part| (loads[part], Reverse(part))).unwrap_or(0);
-        let lightest = (0..parts as usize).min_by_key(|&part| (loads[part], part)).unwrap_or(0);
-        let gap = loads[heaviest] - loads[lightest];
-        let Some((given, taken)) = best_exchange(weights, &members[heaviest], &members[lightest], gap) else { break };
-        for (from, to, item) in [(heaviest, lightest, Some(given)), (lightest, heaviest, taken)] {
+        while heaviest.peek().is_some_and(|&(load, Reverse(part))| load != loads[part as usize]) {
+            heaviest.pop();
+        }
+        while lightest.peek().is_some_and(|&Reverse((load, part))| load != loads[part as usize]) {
+            lightest.pop();
+        }
+        let (Some(&(most, Reverse(heavy))), Some(&Reverse((least, light)))) = (heaviest.peek(), lightest.peek()) else {
+            break;
+        };
+        let (heavy, light, gap) = (heavy as usize, light as usize, most - least);
+        let Some((given, taken)) = best_exchange(weights, &members[heavy], &members[light], gap) else { break };
+        for (from, to, item) in [(heavy, light, Some(given)), (light, heavy, taken)] {
             let Some(item) = item else { continue };
             let weight = weights[item as usize];
             loads[from] -= weight;
@@ -69,13 +82,23 @@ fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Re
             members[from].retain(|&other| other != item);
             let at = members[to]
                 .partition_point(|&other| (Reverse(weights[other as usize]), other) < (Reverse(weight), item));
-            if members[to].try_reserve(1).is_err() || !has_headroom() {
-                return Err(Failure::out_of_memory("samples", weights.len(), "fewer shards"));
-            }
+            reserve(members[to].try_reserve(1), weights)?;
             members[to].insert(at, item);
+        }
+        reserve(heaviest.try_reserve(2).and(lightest.try_reserve(2)), weights)?;
+        for part in [heavy, light] {
+            heaviest.push((loads[part], Reverse(part as u32)));
+            lightest.push(Reverse((loads[part], part as u32)));
         }
     }
     Ok(())
+}
+
+fn reserve(reserved: Result<(), TryReserveError>, weights: &[u64]) -> Result<(), Failure> {
+    if reserved.is_ok() && has_headroom() {
+        return Ok(());
+    }
+    Err(Failure::out_of_memory("samples", weights.len(), "fewer shards"))
 }
 
 /// An item to give, and one or none to take for it, whose difference is nearest to half the gap between two parts and

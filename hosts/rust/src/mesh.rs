@@ -1,7 +1,7 @@
 use wasmtime::component::ResourceAny;
 use wasmtime::{Store, StoreLimits};
 
-use crate::engine::{LEAST_MEMORY, Object, Samedeal, check_room, cut, mesh, types};
+use crate::engine::{LEAST_MEMORY, Object, Samedeal, cut, mesh, types};
 use crate::named::named;
 use crate::{Error, Failure};
 
@@ -120,7 +120,11 @@ impl Mesh {
 
     /// The rank at a place of the grid, one coordinate for each axis. Errors: out of range (`coordinates`).
     pub fn rank_at(&self, coordinates: &[u32]) -> Result<u32, Error> {
-        check_room(LEAST_MEMORY / 2, "coordinates", coordinates.len(), size_of_val(coordinates))?;
+        if coordinates.len() > MOST_AXES {
+            // More than any mesh has; a list of any length would not fit into the memory.
+            let allowed = format!("{}, one for each axis", self.axes.len());
+            return Err(Failure::out_of_range("coordinates", format!("{} numbers", coordinates.len()), allowed).into());
+        }
         self.ask(|methods, store, mesh| methods.call_rank_at(store, mesh, coordinates))
     }
 

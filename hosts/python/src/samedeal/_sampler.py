@@ -78,7 +78,7 @@ class Sampler(Answered):
         sizes: ArrayLike | Iterable[SupportsIndex],
         *,
         lanes: SupportsIndex = 64,
-        window: SupportsIndex = 1024,
+        window: SupportsIndex = 256,
         seed: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
         rank: SupportsIndex = 0,

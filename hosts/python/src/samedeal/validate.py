@@ -74,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
     add("--batch-size", type=int, default=1024, metavar="N", help="rows in a batch (default: 1024)")
     add("--seed", type=int, default=0, help="seed of the shuffles (default: 0)")
     add("--lanes", type=int, metavar="L", help="with --deal samples: lanes (default: 64)")
-    add("--window", type=int, metavar="W", help="with --deal samples: rows shuffled together (default: 1024)")
+    add("--window", type=int, metavar="W", help="with --deal samples: rows shuffled together (default: 256)")
     add("--remainder", choices=["pad", "drop", "uneven"], help="with --deal samples (default: pad)")
     add("--policy", choices=["size-aware", "round-robin"], help="with --deal shards, for ranks and for workers")
     add("--no-shuffle", action="store_true", help="with --deal shards: in the order of the files")

@@ -83,7 +83,7 @@ pub const STREAM: Group = Group {
         vec![
             row("Python, streaming whole shards, 256 MB", "stream_shards").at_most(Times(1.1), None),
             row("the same, files and rows shuffled", "stream_shuffled"),
-            row("the same in the order sharded (64 lanes, windows of 1,024)", "stream_samples"),
+            row("the same in the order sharded (64 lanes, windows of 256)", "stream_samples"),
         ]
     },
 };

@@ -101,7 +101,7 @@ class ShardedDataset(IterableDataset[Any]):
             seed: Of the shuffles.
             epoch: The first epoch; `set_epoch` moves on.
             lanes: With "samples": how many streams the dataset is cut into, 1 to 4,096; 64 by default.
-            window: With "samples": how many rows of a lane are shuffled together, 1 to 2**20; 1,024 by default.
+            window: With "samples": how many rows of a lane are shuffled together, 1 to 2**20; 256 by default.
             remainder: With "samples": "pad" (the default), "drop" or "uneven", over all readers.
             shuffle: With "shards": whether the files, and the rows within each, are shuffled; yes by default.
             reshuffle: With "shards": whether each reader shuffles its files once more.

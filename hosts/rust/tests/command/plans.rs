@@ -263,7 +263,7 @@ fn the_order_sharded_over_files() {
     assert_eq!(numbers(&seen["first"]), all[..5]);
     // Its own defaults.
     let found = json(&format!("indices {path} --order sharded --json"));
-    assert_eq!(found["config"]["sharding"], value!({"sizes": SIZES, "lanes": 64, "window": 1024}));
+    assert_eq!(found["config"]["sharding"], value!({"sizes": SIZES, "lanes": 64, "window": 256}));
     for (arguments, words) in [
         ("--samples 10 --order sharded".to_owned(), "error: --order sharded is for samples that are stored in files"),
         (format!("{path} --lanes 4"), "error: --lanes and --window are for --order sharded; the order is feistel"),

@@ -32,7 +32,7 @@ pub const PLAN: Group = Group {
 
 /// Sizes as uneven as those of a real corpus: some shards hold nothing, some a hundred times as much as others.
 fn sizes(count: u64, run: u64) -> Vec<u64> {
-    (0..count).map(|i| (i + run).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50).map(|x| x * x >> 14).collect()
+    (0..count).map(|i| (i + run).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50).map(|x| (x * x) >> 14).collect()
 }
 
 fn plan(bench: &mut Bench) -> Result<()> {

@@ -205,7 +205,7 @@ pub struct DealArgs {
     /// With --order sharded: how many streams the files are cut into, a multiple of every world to come [default: 64]
     #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
     pub lanes: Option<u32>,
-    /// With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 1024]
+    /// With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256]
     #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
     pub window: Option<u32>,
     /// How many ranks share the epoch
@@ -230,7 +230,7 @@ impl DealArgs {
                 )));
             }
             let sizes: Vec<_> = dataset.files.iter().map(|file| file.count).collect();
-            Sampler::sharded(sizes, lanes.unwrap_or(64), window.unwrap_or(1024))
+            Sampler::sharded(sizes, lanes.unwrap_or(64), window.unwrap_or(256))
         } else if lanes.is_some() || window.is_some() {
             return Err(Problem::message(format!(
                 "--lanes and --window are for --order {SHARDED}; the order is {order}"

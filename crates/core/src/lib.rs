@@ -13,6 +13,7 @@
 
 extern crate alloc;
 
+pub mod batch;
 mod config;
 mod deal;
 mod failure;

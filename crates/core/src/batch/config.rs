@@ -1,0 +1,213 @@
+use alloc::format;
+use alloc::vec::Vec;
+
+use crate::{Failure, OrderId};
+
+/// How items become batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// `max_batch_size` items in the order of the epoch.
+    PadToMax,
+    /// `max_batch_size` items of one bucket of lengths.
+    Bucket,
+    /// As many items as the budget allows.
+    Budget,
+    /// `max_batch_size` rows of `capacity` each, which items share.
+    Pack,
+}
+
+/// What an item costs of the budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// The length of the longest item of the batch.
+    Padded,
+    /// Its own length.
+    Unpadded,
+    /// linear * length + quadratic * length^2.
+    Cost {
+        /// Of a token.
+        linear: u32,
+        /// Of a pair of tokens.
+        quadratic: u32,
+    },
+}
+
+/// What happens to a sample that is longer than `max_length`, or than the budget or the capacity alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TooLong {
+    /// There is no plan.
+    Error,
+    /// Its beginning is kept.
+    Truncate,
+    /// It is left out.
+    Drop,
+    /// It becomes several items.
+    Split,
+}
+
+/// What happens at the end of the epoch to items that do not fill a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// They are left out.
+    Drop,
+    /// They make a shorter step; where there are fewer of them than ranks, some batches are empty.
+    Keep,
+    /// The same, and where there are fewer than ranks, another step gives them some of its items.
+    EvenSplit,
+    /// Some of them are given again until the step is full, marked.
+    Duplicate,
+}
+
+/// Everything that decides a plan of batches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchConfig {
+    /// The length of every sample, in tokens.
+    pub lengths: Vec<u32>,
+    /// Seed of the order, and of the order of steps.
+    pub seed: i64,
+    /// Number of the epoch.
+    pub epoch: u64,
+    /// The order of the epoch.
+    pub order: OrderId,
+    /// How many data-parallel readers there are.
+    pub world: u32,
+    /// How items become batches.
+    pub strategy: Strategy,
+    /// The most items in a batch, or rows with [`Strategy::Pack`]; 0 for no bound, with [`Strategy::Budget`] alone.
+    pub max_batch_size: u32,
+    /// The most tokens of an item.
+    pub max_length: u32,
+    /// The most a batch may cost, with [`Strategy::Budget`]; with [`Strategy::Bucket`] too, unless 0.
+    pub budget: u64,
+    /// What is counted.
+    pub count: Count,
+    /// Batches have a multiple of so many items wherever they have at least as many, with [`Count::Padded`].
+    pub multiple: u32,
+    /// Tokens of a row, with [`Strategy::Pack`].
+    pub capacity: u32,
+    /// Upper bounds of the buckets, ascending, each inclusive; the last bucket is open.
+    pub boundaries: Vec<u32>,
+    /// How many items are looked at together; 0 takes them as they come.
+    pub window: u32,
+    /// What happens to items that are too long.
+    pub too_long: TooLong,
+    /// What happens to the last ones.
+    pub tail: Tail,
+}
+
+/// The most readers.
+const MAX_WORLD: u32 = 1 << 20;
+
+impl BatchConfig {
+    /// A configuration with the given strategy; batches of 32, items of any length.
+    pub fn new(lengths: Vec<u32>, strategy: Strategy) -> Self {
+        Self {
+            lengths,
+            seed: 0,
+            epoch: 0,
+            order: OrderId::Feistel,
+            world: 1,
+            strategy,
+            max_batch_size: 32,
+            max_length: u32::MAX,
+            budget: 0,
+            count: Count::Padded,
+            multiple: 1,
+            capacity: 0,
+            boundaries: Vec::new(),
+            window: 8_192,
+            too_long: TooLong::Error,
+            tail: Tail::Keep,
+        }
+    }
+
+    /// Failures: `world`, `max-batch-size`, `budget`, `capacity`, `multiple`, `boundaries`, `lengths` (too many).
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.world == 0 || self.world > MAX_WORLD {
+            return Err(Failure::out_of_range("world", self.world, format!("1 to {MAX_WORLD}")));
+        }
+        if self.lengths.len() >= u32::MAX as usize {
+            let value = format!("{} of them", self.lengths.len());
+            return Err(Failure::out_of_range("lengths", value, format!("up to {}", u32::MAX - 1)));
+        }
+        let unbounded = self.strategy == Strategy::Budget;
+        if self.max_batch_size == 0 && !unbounded {
+            return Err(Failure::out_of_range("max-batch-size", 0, format!("1 to {}", u32::MAX)));
+        }
+        if self.strategy == Strategy::Budget && self.budget == 0 {
+            return Err(Failure::out_of_range("budget", 0, format!("1 to {}", u64::MAX)));
+        }
+        if self.strategy == Strategy::Pack && self.capacity == 0 {
+            return Err(Failure::out_of_range("capacity", 0, format!("1 to {}", u32::MAX)));
+        }
+        if self.multiple == 0 {
+            return Err(Failure::out_of_range("multiple", 0, format!("1 to {}", u32::MAX)));
+        }
+        if !self.boundaries.is_sorted_by(|a, b| a < b) {
+            let value = format!("{} numbers", self.boundaries.len());
+            return Err(Failure::contradiction("boundaries", value, "ascending numbers"));
+        }
+        Ok(())
+    }
+
+    /// The most tokens of an item that a batch has room for.
+    pub(super) fn longest(&self) -> u32 {
+        match self.strategy {
+            Strategy::PadToMax => self.max_length,
+            Strategy::Bucket if self.budget == 0 => self.max_length,
+            Strategy::Pack => self.max_length.min(self.capacity),
+            Strategy::Bucket | Strategy::Budget => self.max_length.min(self.affordable()),
+        }
+    }
+
+    /// The longest item that the budget has room for.
+    fn affordable(&self) -> u32 {
+        let (mut low, mut high) = (0_u32, u32::MAX);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            if self.cost(middle) <= self.budget.into() {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        low
+    }
+
+    /// Whether a batch costs as much as all its items would at the length of the longest.
+    pub(super) fn is_padded(&self) -> bool {
+        self.count == Count::Padded && self.strategy != Strategy::Pack
+    }
+
+    /// What an item costs by itself.
+    pub(super) fn cost(&self, length: u32) -> u128 {
+        let tokens = u128::from(length);
+        match self.count {
+            Count::Padded | Count::Unpadded => tokens,
+            // At most 2^32 * (2^32 + 2^64).
+            Count::Cost { linear, quadratic } => tokens * (u128::from(linear) + u128::from(quadratic) * tokens),
+        }
+    }
+
+    /// How many items of at most this length a batch has room for, at least 1.
+    pub(super) fn rows(&self, longest: u32) -> u32 {
+        let most = if self.max_batch_size == 0 { u32::MAX } else { self.max_batch_size };
+        let rows = if self.budget == 0 {
+            most
+        } else {
+            let tokens = u64::from(longest.max(1));
+            u32::try_from(self.budget / tokens).unwrap_or(u32::MAX).clamp(1, most)
+        };
+        if rows > self.multiple { rows - rows % self.multiple } else { rows }
+    }
+
+    /// The bucket of a length: the first whose upper bound is not below it.
+    pub(super) fn bucket(&self, length: u32) -> usize {
+        self.boundaries.partition_point(|&end| end < length)
+    }
+
+    /// The greatest length of the bucket that a length is in, as far as it matters.
+    pub(super) fn bucket_end(&self, length: u32) -> u32 {
+        self.boundaries.get(self.bucket(length)).copied().unwrap_or(u32::MAX).min(self.longest()).max(length)
+    }
+}

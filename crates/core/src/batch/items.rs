@@ -1,0 +1,83 @@
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::config::{BatchConfig, TooLong};
+use crate::Failure;
+use crate::memory::collect;
+
+/// What is put into batches: samples, or parts of them.
+pub(super) struct Items {
+    /// The sample of each item, and where in it the item begins; none where items are samples.
+    parts: Option<Vec<(u32, u32)>>,
+    lengths: Vec<u32>,
+    /// Samples that were cut, left out, or made several items of.
+    pub(super) truncated: u64,
+    pub(super) dropped: u64,
+    pub(super) split: u64,
+}
+
+impl Items {
+    /// Treats what is too long. Failures: `lengths`, `out-of-memory`.
+    pub(super) fn new(config: &BatchConfig) -> Result<Self, Failure> {
+        let most = config.longest();
+        let lengths = &config.lengths;
+        let mut items = Self { parts: None, lengths: Vec::new(), truncated: 0, dropped: 0, split: 0 };
+        let over = lengths.iter().filter(|&&length| length > most).count() as u64;
+        if over == 0 {
+            items.lengths = collect("lengths", lengths.len(), lengths.iter().copied())?;
+            return Ok(items);
+        }
+        match config.too_long {
+            TooLong::Error => {
+                let sample = lengths.iter().position(|&length| length > most).unwrap_or_default();
+                let value = format!("{} (sample {sample})", lengths[sample]);
+                return Err(Failure::out_of_range("lengths", value, format!("0 to {most}")));
+            }
+            TooLong::Truncate => {
+                items.truncated = over;
+                items.lengths = collect("lengths", lengths.len(), lengths.iter().map(|&length| length.min(most)))?;
+            }
+            TooLong::Drop => {
+                items.dropped = over;
+                let kept = (0..).zip(lengths).filter(|(_, length)| **length <= most);
+                let parts = collect("lengths", lengths.len() - over as usize, kept.map(|(sample, _)| (sample, 0)))?;
+                let lengths = parts.iter().map(|&(sample, _)| lengths[sample as usize]);
+                items.lengths = collect("lengths", parts.len(), lengths)?;
+                items.parts = Some(parts);
+            }
+            TooLong::Split => {
+                items.split = over;
+                if most == 0 {
+                    return Err(Failure::out_of_range("max-length", 0, "1 or more, to split by"));
+                }
+                let pieces = |length: u32| u64::from(length.div_ceil(most).max(1));
+                let count: u64 = lengths.iter().map(|&length| pieces(length)).sum();
+                let Some(many) = u32::try_from(count).ok().filter(|&count| count < u32::MAX) else {
+                    let allowed = format!("parts of which there are fewer than {}", u32::MAX);
+                    return Err(Failure::out_of_range("max-length", most, allowed));
+                };
+                let parts = (0..)
+                    .zip(lengths)
+                    .flat_map(|(sample, &length)| (0..pieces(length) as u32).map(move |piece| (sample, piece * most)));
+                let parts = collect("lengths", many as usize, parts)?;
+                let lengths = parts.iter().map(|&(sample, start)| (lengths[sample as usize] - start).min(most));
+                items.lengths = collect("lengths", parts.len(), lengths)?;
+                items.parts = Some(parts);
+            }
+        }
+        Ok(items)
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        self.lengths.len() as u32
+    }
+
+    pub(super) fn length(&self, item: u32) -> u32 {
+        self.lengths[item as usize]
+    }
+
+    /// The sample, and where in it the item begins.
+    pub(super) fn part(&self, item: u32) -> (u32, u32) {
+        self.parts.as_ref().map_or((item, 0), |parts| parts[item as usize])
+    }
+}

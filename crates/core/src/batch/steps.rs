@@ -1,0 +1,133 @@
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::Failure;
+use crate::key::Words;
+use crate::memory::{collect, has_headroom};
+use crate::order::shuffle;
+
+/// The steps of a window: a batch for every rank each, of rows that hold items.
+#[derive(Default)]
+pub(super) struct Steps {
+    world: usize,
+    /// Where each row's items end, and each batch's rows.
+    items: Vec<u32>,
+    row_ends: Vec<u32>,
+    batch_ends: Vec<u32>,
+    /// How many rows at the end of each batch are repetitions.
+    repeated: Vec<u32>,
+    /// The order in which the steps are given.
+    shuffled: Vec<u32>,
+}
+
+impl Steps {
+    pub(super) fn new(world: u32) -> Self {
+        Self { world: world as usize, ..Self::default() }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.batch_ends.len() / self.world
+    }
+
+    /// Adds a row to the batch that is being made.
+    pub(super) fn row(&mut self, items: impl IntoIterator<Item = u32>) -> Result<(), Failure> {
+        for item in items {
+            push(&mut self.items, item)?;
+        }
+        push(&mut self.row_ends, self.items.len() as u32)
+    }
+
+    /// Ends a batch, the last `repeated` rows of which are repetitions. Every `world` batches are a step.
+    pub(super) fn end_batch(&mut self, repeated: u32) -> Result<(), Failure> {
+        push(&mut self.batch_ends, self.row_ends.len() as u32)?;
+        push(&mut self.repeated, repeated)
+    }
+
+    /// Adds a step of items in rows of their own, `rows[r], rows[r + world], ...` to rank r; the last `repeated` of them are
+    /// repetitions.
+    pub(super) fn strided(&mut self, rows: &[u32], repeated: usize) -> Result<(), Failure> {
+        for rank in 0..self.world {
+            let mut again = 0;
+            for (place, &item) in rows.iter().enumerate().skip(rank).step_by(self.world) {
+                self.row([item])?;
+                again += u32::from(place >= rows.len() - repeated);
+            }
+            self.end_batch(again)?;
+        }
+        Ok(())
+    }
+
+    /// Takes items out of the last step, as many as `wanted` or as it can spare: the last one of the largest batch, the first
+    /// of several, again and again while it has two. The rows of the step hold one item each.
+    pub(super) fn spare(&mut self, wanted: usize) -> Result<Vec<u32>, Failure> {
+        let mut spared = collect("world", wanted, [])?;
+        let Some(batches) = self.batch_ends.len().checked_sub(self.world) else { return Ok(spared) };
+        let mut counts = collect(
+            "world",
+            self.world,
+            (batches..batches + self.world)
+                .map(|batch| self.batch_ends[batch] as usize - start(&self.batch_ends, batch)),
+        )?;
+        let first_row = start(&self.batch_ends, batches);
+        let first_item = start(&self.row_ends, first_row);
+        let held = collect("window", self.items.len() - first_item, self.items[first_item..].iter().copied())?;
+        let ends = collect(
+            "world",
+            self.world,
+            counts.iter().scan(0, |end, count| {
+                *end += count;
+                Some(*end)
+            }),
+        )?;
+        let mut begins = collect("world", self.world, core::iter::once(0).chain(ends))?;
+        begins.truncate(self.world);
+        while spared.len() < wanted {
+            let largest = (0..self.world).max_by_key(|&rank| (counts[rank], usize::MAX - rank)).unwrap_or_default();
+            if counts[largest] < 2 {
+                break;
+            }
+            counts[largest] -= 1;
+            spared.push(held[begins[largest] + counts[largest]]);
+        }
+        self.items.truncate(first_item);
+        self.row_ends.truncate(first_row);
+        self.batch_ends.truncate(batches);
+        self.repeated.truncate(batches);
+        for (begin, count) in begins.into_iter().zip(counts) {
+            held[begin..begin + count].iter().try_for_each(|&item| self.row([item]))?;
+            self.end_batch(0)?;
+        }
+        Ok(spared)
+    }
+
+    /// Puts the steps into a random order.
+    pub(super) fn shuffle(&mut self, words: &mut Words) -> Result<(), Failure> {
+        self.shuffled = collect("window", self.count(), 0..self.count() as u32)?;
+        shuffle(&mut self.shuffled, words);
+        Ok(())
+    }
+
+    /// The rows of a batch, and how many of them at the end are repetitions.
+    pub(super) fn batch(&self, step: usize, rank: usize) -> (Range<usize>, u32) {
+        let step = self.shuffled.get(step).map_or(step, |&step| step as usize);
+        let batch = step * self.world + rank;
+        (start(&self.batch_ends, batch)..self.batch_ends[batch] as usize, self.repeated[batch])
+    }
+
+    /// The items of a row.
+    pub(super) fn items(&self, row: usize) -> &[u32] {
+        &self.items[start(&self.row_ends, row)..self.row_ends[row] as usize]
+    }
+}
+
+fn start(ends: &[u32], at: usize) -> usize {
+    if at == 0 { 0 } else { ends[at - 1] as usize }
+}
+
+fn push<T>(list: &mut Vec<T>, value: T) -> Result<(), Failure> {
+    if list.len() == list.capacity() && (list.try_reserve(1).is_err() || !has_headroom()) {
+        return Err(Failure::out_of_memory("window", list.len(), "a smaller window"));
+    }
+    list.push(value);
+    Ok(())
+}

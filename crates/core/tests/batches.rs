@@ -1,0 +1,211 @@
+//! Batches: every item once, within its bounds, the same steps everywhere; and how good they are.
+
+use samedeal_core::batch::{BatchConfig, Batches, Count, Metrics, Strategy, Tail, TooLong};
+
+/// A generator of its own, so that the lengths are nobody's business.
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.next().ln()).sqrt() * (std::f64::consts::TAU * self.next()).cos()
+    }
+}
+
+/// Lengths from 1 to `most`, log-normal with this mean and standard deviation before they are cut.
+fn log_normal(count: usize, mean: f64, deviation: f64, most: u32) -> Vec<u32> {
+    let mut noise = Noise(42);
+    let variance = (1.0 + (deviation / mean).powi(2)).ln();
+    let lengths = std::iter::repeat_with(|| {
+        let length = (mean.ln() - variance / 2.0 + variance.sqrt() * noise.normal()).exp();
+        (length.round() as u32).clamp(1, most)
+    });
+    lengths.take(count).collect()
+}
+
+fn ratio(a: u64, b: u64) -> f64 {
+    a as f64 / b as f64
+}
+
+fn report(name: &str, plan: &Batches) -> Metrics {
+    let m = *plan.metrics();
+    let world = u64::from(plan.config().world);
+    println!(
+        "{name}: {} steps, padding {:.3} %, budget {:.3} %, slowest {:.3} %, cost max/mean {:.4}",
+        m.steps,
+        100.0 * ratio(m.padded - m.tokens, m.padded),
+        100.0 * ratio(m.tokens, plan.config().budget.max(1) * m.steps * world),
+        100.0 * ratio(m.tokens, world * m.slowest),
+        ratio(world * m.slowest_cost, m.cost),
+    );
+    m
+}
+
+#[test]
+fn quality() {
+    let lengths = log_normal(100_000, 600.0, 700.0, 4_096);
+    let base = BatchConfig { budget: 16_384, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
+    for world in [1, 8] {
+        for window in [0, 8_192, u32::MAX] {
+            let plan = Batches::new(BatchConfig { world, window, ..base.clone() }).unwrap();
+            report(&format!("padded budget, world {world}, window {window}"), &plan);
+        }
+    }
+    for world in [1, 8] {
+        let plan = Batches::new(BatchConfig { world, count: Count::Unpadded, ..base.clone() }).unwrap();
+        report(&format!("unpadded budget, world {world}"), &plan);
+    }
+    for world in [1, 8] {
+        for (most, window) in [(2_048, u32::MAX), (8_192, u32::MAX), (8_192, 8_192)] {
+            let lengths = log_normal(100_000, 600.0, 700.0, most);
+            let total: u64 = lengths.iter().map(|&l| u64::from(l)).sum();
+            let plan = Batches::new(BatchConfig {
+                world,
+                window,
+                capacity: most,
+                max_batch_size: 1,
+                ..BatchConfig::new(lengths, Strategy::Pack)
+            })
+            .unwrap();
+            let m = report(&format!("pack {most}, world {world}, window {window}"), &plan);
+            println!(
+                "   fill {:.4} %, rows {} bound {}",
+                100.0 * ratio(m.tokens, m.padded),
+                m.rows,
+                total.div_ceil(most.into())
+            );
+        }
+    }
+}
+
+const STRATEGIES: [Strategy; 4] = [Strategy::PadToMax, Strategy::Bucket, Strategy::Budget, Strategy::Pack];
+
+/// Goes through a whole plan; how often each sample's tokens are there.
+fn verify(plan: &Batches) -> Vec<u64> {
+    let config = plan.config();
+    let mut seen = vec![0; config.lengths.len()];
+    let mut again = 0;
+    for step in 0..plan.metrics().steps {
+        let mut filled = 0;
+        for rank in 0..config.world {
+            let batch = plan.batch(step, rank).unwrap();
+            filled += batch.samples.len();
+            assert_eq!(batch.row_ends.last().copied().unwrap_or(0) as usize, batch.samples.len());
+            let rows = batch.row_ends.len() as u64;
+            let mut start = 0;
+            for (row, &end) in batch.row_ends.iter().enumerate() {
+                let tokens: u64 = batch.lengths[start as usize..end as usize].iter().map(|&l| u64::from(l)).sum();
+                assert!(tokens <= u64::from(batch.padded_length), "{:?}", config.strategy);
+                let repeated = rows - (row as u64) <= u64::from(batch.repeated);
+                for i in start as usize..end as usize {
+                    assert!(batch.lengths[i] <= config.max_length);
+                    if repeated {
+                        again += 1;
+                    } else {
+                        seen[batch.samples[i] as usize] += 1 + u64::from(batch.lengths[i]);
+                    }
+                }
+                start = end;
+            }
+            match config.strategy {
+                Strategy::Pack => assert!(
+                    rows <= u64::from(config.max_batch_size) + u64::from(step + 1 == plan.metrics().steps) * rows
+                ),
+                Strategy::Budget => assert!(
+                    batch.cost <= config.budget,
+                    "{} > {} at {step} {rank} of {:?}: {batch:?} {:?} {:?} {} {}",
+                    batch.cost,
+                    config.budget,
+                    plan.metrics(),
+                    config.count,
+                    config.tail,
+                    config.world,
+                    config.window
+                ),
+                _ => assert!(rows <= u64::from(config.max_batch_size)),
+            }
+        }
+        assert!(filled > 0, "a step of nothing");
+    }
+    assert_eq!(again, plan.metrics().repeated);
+    seen
+}
+
+#[test]
+fn every_sample_once_within_its_bounds() {
+    let sets: [(&str, Vec<u32>); 8] = [
+        ("log-normal", log_normal(3_000, 60.0, 70.0, 400)),
+        ("uniform", (0..1_000).map(|i| i % 400 + 1).collect()),
+        ("more than half", vec![201; 500]),
+        ("fewer than ranks", vec![7, 9]),
+        ("zero", vec![0; 100]),
+        ("some zero", (0..300).map(|i| if i % 3 == 0 { 0 } else { i % 50 }).collect()),
+        ("equal", vec![10; 777]),
+        ("none", vec![]),
+    ];
+    for (name, lengths) in &sets {
+        for strategy in STRATEGIES {
+            for count in [Count::Padded, Count::Unpadded, Count::Cost { linear: 1, quadratic: 0 }] {
+                for tail in [Tail::Drop, Tail::Keep, Tail::EvenSplit, Tail::Duplicate] {
+                    for world in [1, 2, 3, 8, 64] {
+                        for window in [0, 50, 512, u32::MAX] {
+                            let config = BatchConfig {
+                                world,
+                                window,
+                                tail,
+                                count,
+                                budget: if strategy == Strategy::Budget { 1_000 } else { 0 },
+                                capacity: 400,
+                                max_batch_size: 5,
+                                boundaries: vec![64, 128, 256],
+                                ..BatchConfig::new(lengths.clone(), strategy)
+                            };
+                            let what = format!("{name} {strategy:?} {count:?} {tail:?} {world} {window}");
+                            let plan = Batches::new(config).unwrap_or_else(|failure| panic!("{what}: {failure:?}"));
+                            let seen = verify(&plan);
+                            let missing = seen.iter().filter(|&&tokens| tokens == 0).count() as u64;
+                            assert_eq!(missing, plan.metrics().dropped, "{what}");
+                            for (&tokens, &length) in seen.iter().zip(lengths) {
+                                assert!(tokens == 0 || tokens == 1 + u64::from(length), "{what}");
+                            }
+                            if tail != Tail::Drop {
+                                assert_eq!(missing, 0, "{what}");
+                            }
+                            if tail == Tail::Duplicate {
+                                assert_eq!(plan.metrics().empty, 0, "{what}");
+                            }
+                            if tail == Tail::EvenSplit && lengths.len() >= 8 * 64 && window != 50 {
+                                assert_eq!(plan.metrics().empty, 0, "{what}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_too_long() {
+    let lengths = vec![5, 100, 12, 30, 7, 250];
+    for strategy in STRATEGIES {
+        let config =
+            BatchConfig { max_length: 20, capacity: 40, budget: 60, ..BatchConfig::new(lengths.clone(), strategy) };
+        let failure = Batches::new(config.clone()).unwrap_err();
+        assert_eq!((failure.field, failure.value.as_str()), ("lengths", "100 (sample 1)"));
+        let plan = |too_long| Batches::new(BatchConfig { too_long, ..config.clone() }).unwrap();
+        let truncated = plan(TooLong::Truncate);
+        assert_eq!(verify(&truncated), [6, 21, 13, 21, 8, 21]);
+        assert_eq!(truncated.metrics().truncated, 3);
+        let dropped = plan(TooLong::Drop);
+        assert_eq!(verify(&dropped), [6, 0, 13, 0, 8, 0]);
+        assert_eq!(dropped.metrics().too_long, 3);
+        let split = plan(TooLong::Split);
+        assert_eq!(verify(&split), [6, 105, 13, 32, 8, 263]);
+        assert_eq!(split.metrics().split, 3);
+    }
+}

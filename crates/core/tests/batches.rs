@@ -1,6 +1,7 @@
 //! Batches: every item once, within its bounds, the same steps everywhere; and how good they are.
 
-use samedeal_core::batch::{BatchConfig, Batches, Count, Metrics, Strategy, Tail, TooLong};
+use samedeal_core::OrderId;
+use samedeal_core::batch::{BatchConfig, BatchStream, Batches, Count, Metrics, Strategy, Tail, TooLong};
 
 /// A generator of its own, so that the lengths are nobody's business.
 struct Noise(u64);
@@ -92,18 +93,20 @@ fn verify(plan: &Batches) -> Vec<u64> {
     for step in 0..plan.metrics().steps {
         let mut filled = 0;
         for rank in 0..config.world {
-            let batch = plan.batch(step, rank).unwrap();
+            let batch = plan.batches(rank, step, 1).unwrap();
+            let (width, cost, repeated) = (batch.padded_lengths[0], batch.costs[0], batch.repeated[0]);
             filled += batch.samples.len();
             assert_eq!(batch.row_ends.last().copied().unwrap_or(0) as usize, batch.samples.len());
+            assert_eq!(batch.batch_ends, [batch.row_ends.len() as u32]);
             let rows = batch.row_ends.len() as u64;
             let mut start = 0;
             for (row, &end) in batch.row_ends.iter().enumerate() {
                 let tokens: u64 = batch.lengths[start as usize..end as usize].iter().map(|&l| u64::from(l)).sum();
-                assert!(tokens <= u64::from(batch.padded_length), "{:?}", config.strategy);
-                let repeated = rows - (row as u64) <= u64::from(batch.repeated);
+                assert!(tokens <= u64::from(width), "{:?}", config.strategy);
+                let is_repeated = rows - (row as u64) <= u64::from(repeated);
                 for i in start as usize..end as usize {
                     assert!(batch.lengths[i] <= config.max_length);
-                    if repeated {
+                    if is_repeated {
                         again += 1;
                     } else {
                         seen[batch.samples[i] as usize] += 1 + u64::from(batch.lengths[i]);
@@ -112,20 +115,7 @@ fn verify(plan: &Batches) -> Vec<u64> {
                 start = end;
             }
             match config.strategy {
-                Strategy::Pack => assert!(
-                    rows <= u64::from(config.max_batch_size) + u64::from(step + 1 == plan.metrics().steps) * rows
-                ),
-                Strategy::Budget => assert!(
-                    batch.cost <= config.budget,
-                    "{} > {} at {step} {rank} of {:?}: {batch:?} {:?} {:?} {} {}",
-                    batch.cost,
-                    config.budget,
-                    plan.metrics(),
-                    config.count,
-                    config.tail,
-                    config.world,
-                    config.window
-                ),
+                Strategy::Budget => assert!(cost <= config.budget, "{cost} > {} at {step}, {rank}", config.budget),
                 _ => assert!(rows <= u64::from(config.max_batch_size)),
             }
         }
@@ -195,7 +185,7 @@ fn what_is_too_long() {
     for strategy in STRATEGIES {
         let config =
             BatchConfig { max_length: 20, capacity: 40, budget: 60, ..BatchConfig::new(lengths.clone(), strategy) };
-        let failure = Batches::new(config.clone()).unwrap_err();
+        let failure = Batches::new(config.clone()).err().unwrap();
         assert_eq!((failure.field, failure.value.as_str()), ("lengths", "100 (sample 1)"));
         let plan = |too_long| Batches::new(BatchConfig { too_long, ..config.clone() }).unwrap();
         let truncated = plan(TooLong::Truncate);
@@ -208,4 +198,67 @@ fn what_is_too_long() {
         assert_eq!(verify(&split), [6, 105, 13, 32, 8, 263]);
         assert_eq!(split.metrics().split, 3);
     }
+}
+
+#[test]
+fn a_stream_gives_what_a_plan_in_the_same_order_gives() {
+    let lengths = log_normal(5_000, 60.0, 70.0, 400);
+    for strategy in STRATEGIES {
+        for (window, too_long) in
+            [(0, TooLong::Error), (256, TooLong::Split), (1_000, TooLong::Single), (9_999, TooLong::Drop)]
+        {
+            let config = BatchConfig {
+                world: 3,
+                window,
+                too_long,
+                seed: 5,
+                order: OrderId::Sequential,
+                budget: if strategy == Strategy::Budget { 1_000 } else { 0 },
+                capacity: 400,
+                max_length: if too_long == TooLong::Error { 400 } else { 300 },
+                max_batch_size: 7,
+                boundaries: vec![64, 128, 256],
+                ..BatchConfig::new(lengths.clone(), strategy)
+            };
+            let plan = Batches::new(config.clone()).unwrap();
+            for rank in 0..3 {
+                let mut stream = BatchStream::new(config.clone(), rank).unwrap();
+                let mut given = Vec::new();
+                let mut at = 0_u64;
+                for piece in lengths.chunks(777) {
+                    let samples: Vec<u64> = (at..).take(piece.len()).collect();
+                    at += piece.len() as u64;
+                    stream.push(&samples, piece).unwrap();
+                    given.extend(std::iter::from_fn(|| stream.take()));
+                }
+                stream.flush().unwrap();
+                assert_eq!(stream.push(&[1], &[1]).unwrap_err().field, "samples");
+                given.extend(std::iter::from_fn(|| stream.take()));
+                let samples: Vec<u64> = given.iter().flat_map(|run| run.samples.iter().copied()).collect();
+                let costs: Vec<u64> = given.iter().flat_map(|run| run.costs.iter().copied()).collect();
+                let whole = plan.batches(rank, 0, plan.metrics().steps as u32).unwrap();
+                assert_eq!((samples, costs), (whole.samples, whole.costs), "{strategy:?} {window}");
+                assert_eq!(stream.metrics(), plan.metrics());
+            }
+        }
+    }
+}
+
+#[test]
+fn another_epoch_is_another_plan() {
+    let config = BatchConfig {
+        budget: 500,
+        max_batch_size: 0,
+        ..BatchConfig::new(log_normal(2_000, 60.0, 70.0, 400), Strategy::Budget)
+    };
+    let mut plan = Batches::new(config.clone()).unwrap();
+    let before = plan.fingerprint().unwrap();
+    plan.set_epoch(1).unwrap();
+    assert_ne!(plan.fingerprint().unwrap(), before);
+    assert_eq!(
+        plan.fingerprint().unwrap(),
+        Batches::new(BatchConfig { epoch: 1, ..config }).unwrap().fingerprint().unwrap()
+    );
+    plan.set_epoch(0).unwrap();
+    assert_eq!(plan.fingerprint().unwrap(), before);
 }

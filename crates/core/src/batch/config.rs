@@ -1,6 +1,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use super::packing::Method;
 use crate::{Failure, OrderId};
 
 /// How items become batches.
@@ -43,6 +44,8 @@ pub enum TooLong {
     Drop,
     /// It becomes several items.
     Split,
+    /// It is a batch by itself, whatever it costs.
+    Single,
 }
 
 /// What happens at the end of the epoch to items that do not fill a step.
@@ -85,6 +88,8 @@ pub struct BatchConfig {
     pub multiple: u32,
     /// Tokens of a row, with [`Strategy::Pack`].
     pub capacity: u32,
+    /// How hard to look for few packs, with [`Strategy::Pack`] and budgets that count real tokens.
+    pub packing: Method,
     /// Upper bounds of the buckets, ascending, each inclusive; the last bucket is open.
     pub boundaries: Vec<u32>,
     /// How many items are looked at together; 0 takes them as they come.
@@ -94,6 +99,9 @@ pub struct BatchConfig {
     /// What happens to the last ones.
     pub tail: Tail,
 }
+
+/// How many items are taken at a time where nothing looks at several of them.
+const PIECE: u32 = 1 << 13;
 
 /// The most readers.
 const MAX_WORLD: u32 = 1 << 20;
@@ -114,6 +122,7 @@ impl BatchConfig {
             count: Count::Padded,
             multiple: 1,
             capacity: 0,
+            packing: Method::Fast,
             boundaries: Vec::new(),
             window: 8_192,
             too_long: TooLong::Error,
@@ -148,6 +157,19 @@ impl BatchConfig {
             return Err(Failure::contradiction("boundaries", value, "ascending numbers"));
         }
         Ok(())
+    }
+
+    /// How many items of the epoch's order a window takes.
+    pub(super) fn width(&self) -> u32 {
+        match (self.strategy, self.window) {
+            (Strategy::PadToMax, _) | (_, 0) => PIECE,
+            (_, window) => window,
+        }
+    }
+
+    /// The same without lengths and boundaries, which may be long.
+    pub(super) fn bare(&self) -> Self {
+        Self { lengths: Vec::new(), boundaries: Vec::new(), ..*self }
     }
 
     /// The most tokens of an item that a batch has room for.

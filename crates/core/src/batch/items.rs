@@ -28,6 +28,7 @@ impl Items {
             return Ok(items);
         }
         match config.too_long {
+            TooLong::Single => items.lengths = collect("lengths", lengths.len(), lengths.iter().copied())?,
             TooLong::Error => {
                 let sample = lengths.iter().position(|&length| length > most).unwrap_or_default();
                 let value = format!("{} (sample {sample})", lengths[sample]);
@@ -66,6 +67,11 @@ impl Items {
             }
         }
         Ok(items)
+    }
+
+    /// Items of these lengths, none of which is too long.
+    pub(super) fn of_lengths(lengths: Vec<u32>) -> Self {
+        Self { parts: None, lengths, truncated: 0, dropped: 0, split: 0 }
     }
 
     pub(super) fn count(&self) -> u32 {

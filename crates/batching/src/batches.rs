@@ -1,0 +1,169 @@
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use samedeal_core as core_;
+use samedeal_core::batch;
+
+use crate::Component;
+use crate::bindings::exports::samedeal::deal::{batches, types};
+
+impl batches::Guest for Component {
+    type Batcher = Batcher;
+    type BatchStream = BatchStream;
+
+    fn boundaries_of_width(width: u32, max_length: u32) -> Result<Vec<u32>, types::Failure> {
+        Ok(batch::boundaries_of_width(width, max_length)?)
+    }
+
+    fn boundaries_of_quantiles(lengths: Vec<u32>, buckets: u32) -> Result<Vec<u32>, types::Failure> {
+        Ok(batch::boundaries_of_quantiles(&lengths, buckets)?)
+    }
+}
+
+pub struct Batcher(RefCell<batch::Batches>);
+
+impl batches::GuestBatcher for Batcher {
+    fn new(config: batches::BatchConfig) -> Result<Self, types::Failure> {
+        Ok(Self(RefCell::new(batch::Batches::new(config.try_into()?)?)))
+    }
+
+    fn set_epoch(&self, epoch: u64) -> Result<(), types::Failure> {
+        Ok(self.0.borrow_mut().set_epoch(epoch)?)
+    }
+
+    fn metrics(&self) -> batches::Metrics {
+        (*self.0.borrow().metrics()).into()
+    }
+
+    fn take(&self, rank: u32, start: u64, count: u32) -> Result<batches::Run, types::Failure> {
+        Ok(self.0.borrow().batches(rank, start, count)?.into())
+    }
+
+    fn fingerprint(&self) -> Result<String, types::Failure> {
+        Ok(self.0.borrow().fingerprint()?)
+    }
+}
+
+pub struct BatchStream(RefCell<batch::BatchStream>);
+
+impl batches::GuestBatchStream for BatchStream {
+    fn new(config: batches::BatchConfig, rank: u32) -> Result<Self, types::Failure> {
+        Ok(Self(RefCell::new(batch::BatchStream::new(config.try_into()?, rank)?)))
+    }
+
+    fn push(&self, samples: Vec<u64>, lengths: Vec<u32>) -> Result<(), types::Failure> {
+        Ok(self.0.borrow_mut().push(&samples, &lengths)?)
+    }
+
+    fn flush(&self) -> Result<(), types::Failure> {
+        Ok(self.0.borrow_mut().flush()?)
+    }
+
+    fn take(&self) -> Option<batches::Run> {
+        self.0.borrow_mut().take().map(Into::into)
+    }
+
+    fn metrics(&self) -> batches::Metrics {
+        (*self.0.borrow().metrics()).into()
+    }
+}
+
+impl TryFrom<batches::BatchConfig> for batch::BatchConfig {
+    type Error = core_::Failure;
+
+    fn try_from(config: batches::BatchConfig) -> Result<Self, core_::Failure> {
+        Ok(Self {
+            lengths: config.lengths,
+            seed: config.seed,
+            epoch: config.epoch,
+            order: core_::OrderId::from_name(&config.order)?,
+            world: config.world,
+            strategy: match config.strategy {
+                batches::Strategy::PadToMax => batch::Strategy::PadToMax,
+                batches::Strategy::Bucket => batch::Strategy::Bucket,
+                batches::Strategy::Budget => batch::Strategy::Budget,
+                batches::Strategy::Pack => batch::Strategy::Pack,
+            },
+            max_batch_size: config.max_batch_size,
+            max_length: config.max_length,
+            budget: config.budget,
+            count: match config.counting {
+                batches::Counting::Padded => batch::Count::Padded,
+                batches::Counting::Unpadded => batch::Count::Unpadded,
+                batches::Counting::Weighted => {
+                    batch::Count::Cost { linear: config.linear, quadratic: config.quadratic }
+                }
+            },
+            multiple: config.multiple,
+            capacity: config.capacity,
+            packing: match config.packing {
+                batches::Packing::Fast => batch::Method::Fast,
+                batches::Packing::Optimal => batch::Method::Optimal,
+            },
+            boundaries: config.boundaries,
+            window: config.window,
+            too_long: match config.too_long {
+                batches::TooLong::Error => batch::TooLong::Error,
+                batches::TooLong::Truncate => batch::TooLong::Truncate,
+                batches::TooLong::Drop => batch::TooLong::Drop,
+                batches::TooLong::Split => batch::TooLong::Split,
+                batches::TooLong::Single => batch::TooLong::Single,
+            },
+            tail: match config.tail {
+                batches::Tail::Drop => batch::Tail::Drop,
+                batches::Tail::Keep => batch::Tail::Keep,
+                batches::Tail::EvenSplit => batch::Tail::EvenSplit,
+                batches::Tail::Duplicate => batch::Tail::Duplicate,
+            },
+        })
+    }
+}
+
+impl From<batch::Metrics> for batches::Metrics {
+    fn from(metrics: batch::Metrics) -> Self {
+        let batch::Metrics {
+            steps,
+            items,
+            rows,
+            tokens,
+            padded,
+            slowest,
+            cost,
+            slowest_cost,
+            packs_bound,
+            over_budget,
+            empty,
+            repeated,
+            dropped,
+            truncated,
+            too_long,
+            split,
+        } = metrics;
+        Self {
+            steps,
+            items,
+            rows,
+            tokens,
+            padded,
+            slowest,
+            cost,
+            slowest_cost,
+            packs_bound,
+            over_budget,
+            empty,
+            repeated,
+            dropped,
+            truncated,
+            too_long,
+            split,
+        }
+    }
+}
+
+impl From<batch::Run> for batches::Run {
+    fn from(run: batch::Run) -> Self {
+        let batch::Run { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated } = run;
+        Self { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated }
+    }
+}

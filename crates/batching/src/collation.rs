@@ -1,0 +1,28 @@
+use alloc::vec::Vec;
+
+use samedeal_core::batch::collate as core_;
+
+use crate::Component;
+use crate::bindings::exports::samedeal::deal::{collation, types};
+
+impl collation::Guest for Component {
+    fn pad(
+        lengths: Vec<u32>,
+        width: u32,
+        multiple: u32,
+        side: collation::Side,
+    ) -> Result<collation::Padded, types::Failure> {
+        let side = match side {
+            collation::Side::Right => core_::Side::Right,
+            collation::Side::Left => core_::Side::Left,
+        };
+        let core_::Padded { width, sources } = core_::pad(&lengths, width, multiple, side)?;
+        Ok(collation::Padded { width, sources })
+    }
+
+    fn pack(lengths: Vec<u32>, row_ends: Vec<u32>, width: u32) -> Result<collation::Packed, types::Failure> {
+        let core_::Packed { sources, position_ids, segment_ids, cu_seqlens, max_seqlen } =
+            core_::pack(&lengths, &row_ends, width)?;
+        Ok(collation::Packed { sources, position_ids, segment_ids, cu_seqlens, max_seqlen })
+    }
+}

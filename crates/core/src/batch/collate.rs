@@ -1,0 +1,126 @@
+//! From sequences laid end to end to what a model takes: where each cell of an array comes from.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use crate::Failure;
+use crate::memory::collect;
+
+/// On which side of a row the padding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// After the sequence.
+    Right,
+    /// Before it.
+    Left,
+}
+
+/// A cell of padding, in the lists of sources.
+pub const PADDING: u32 = u32::MAX;
+
+/// The most cells of an array.
+const MAX_CELLS: u64 = 1 << 26;
+
+/// Rows of equal width, one for each sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Padded {
+    /// Cells of a row.
+    pub width: u32,
+    /// For every cell, row by row, which token it is, of all sequences laid end to end; [`PADDING`] where it is none.
+    pub sources: Vec<u32>,
+}
+
+/// Rows of equal width that several sequences share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// As in [`Padded`].
+    pub sources: Vec<u32>,
+    /// For every cell, its place in its sequence; 0 where it is padding.
+    pub position_ids: Vec<u32>,
+    /// For every cell, which sequence of its row it belongs to, from 1; 0 where it is padding.
+    pub segment_ids: Vec<u32>,
+    /// Where each sequence begins if all are laid end to end without padding, and where the last one ends.
+    pub cu_seqlens: Vec<u32>,
+    /// The longest of them.
+    pub max_seqlen: u32,
+}
+
+/// A row for each sequence, as wide as the longest, or `width` if that is not 0; rounded up to a multiple of `multiple`.
+/// Failures: `width` (narrower than a sequence), `multiple`, `lengths` (too many cells), `out-of-memory`.
+pub fn pad(lengths: &[u32], width: u32, multiple: u32, side: Side) -> Result<Padded, Failure> {
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    if multiple == 0 {
+        return Err(Failure::out_of_range("multiple", 0, format!("1 to {}", u32::MAX)));
+    }
+    if width != 0 && width < longest {
+        return Err(Failure::out_of_range("width", width, format!("0, or at least {longest}, the longest sequence")));
+    }
+    let wide = u64::from(if width == 0 { longest } else { width }).next_multiple_of(multiple.into());
+    let cells = check_cells(lengths, lengths.len() as u64, wide)?;
+    let wide = wide as u32;
+    let mut sources = collect("lengths", cells, [])?;
+    let mut at = 0;
+    for &length in lengths {
+        let padding = core::iter::repeat_n(PADDING, (wide - length) as usize);
+        if side == Side::Left {
+            sources.extend(padding.clone());
+        }
+        sources.extend(at..at + length);
+        if side == Side::Right {
+            sources.extend(padding);
+        }
+        at += length;
+    }
+    Ok(Padded { width: wide, sources })
+}
+
+/// Rows of `width` that hold the sequences up to each of `row_ends`, one after the other. Failures: `row-ends` (not
+/// ascending to the number of sequences; a row that holds more than `width`), `lengths`, `out-of-memory`.
+pub fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Result<Packed, Failure> {
+    if !row_ends.is_sorted() || row_ends.last().copied().unwrap_or(0) as usize != lengths.len() {
+        let value = format!("{} numbers", row_ends.len());
+        return Err(Failure::contradiction("row-ends", value, format!("ascending to {}", lengths.len())));
+    }
+    let cells = check_cells(lengths, row_ends.len() as u64, width.into())?;
+    let mut packed = Packed {
+        sources: collect("lengths", cells, [])?,
+        position_ids: collect("lengths", cells, [])?,
+        segment_ids: collect("lengths", cells, [])?,
+        cu_seqlens: collect("lengths", lengths.len() + 1, [0])?,
+        max_seqlen: lengths.iter().copied().max().unwrap_or(0),
+    };
+    let (mut first, mut at) = (0, 0);
+    for (row, &end) in row_ends.iter().enumerate() {
+        let held = &lengths[first as usize..end as usize];
+        let tokens: u64 = held.iter().map(|&length| u64::from(length)).sum();
+        let Some(padding) = u64::from(width).checked_sub(tokens) else {
+            let value = format!("{tokens} tokens in row {row}");
+            return Err(Failure::out_of_range("row-ends", value, format!("up to {width}, the width")));
+        };
+        for (segment, &length) in (1..).zip(held) {
+            packed.sources.extend(at..at + length);
+            packed.position_ids.extend(0..length);
+            packed.segment_ids.extend(core::iter::repeat_n(segment, length as usize));
+            at += length;
+            packed.cu_seqlens.push(at);
+        }
+        packed.sources.extend(core::iter::repeat_n(PADDING, padding as usize));
+        packed.position_ids.extend(core::iter::repeat_n(0, padding as usize));
+        packed.segment_ids.extend(core::iter::repeat_n(0, padding as usize));
+        first = end;
+    }
+    Ok(packed)
+}
+
+fn check_cells(lengths: &[u32], rows: u64, width: u64) -> Result<usize, Failure> {
+    let cells = rows.saturating_mul(width);
+    let tokens: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
+    if cells.max(tokens) > MAX_CELLS {
+        return Err(Failure::out_of_range(
+            "lengths",
+            format!("{} cells", cells.max(tokens)),
+            format!("up to {MAX_CELLS}"),
+        ));
+    }
+    Ok(cells as usize)
+}

@@ -1,0 +1,86 @@
+//! What batches cost, and what a plan amounts to.
+
+use core::ops::Range;
+
+use super::config::{BatchConfig, Strategy};
+use super::items::Items;
+use super::steps::Steps;
+
+/// What a plan amounts to. Tokens, unless it says otherwise; all ranks together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Metrics {
+    /// Steps of every rank.
+    pub steps: u64,
+    /// Items in batches, repetitions included.
+    pub items: u64,
+    /// Rows in batches.
+    pub rows: u64,
+    /// Tokens of the items.
+    pub tokens: u64,
+    /// The same with padding.
+    pub padded: u64,
+    /// For every step, the tokens with padding of the rank with the most of them, summed up.
+    pub slowest: u64,
+    /// The cost of all batches.
+    pub cost: u64,
+    /// For every step, the cost of the rank with the most of it, summed up.
+    pub slowest_cost: u64,
+    /// A number of packs that no packing of the same windows goes below; 0 where nothing is packed.
+    pub packs_bound: u64,
+    /// Batches that cost more than the budget: samples by themselves.
+    pub over_budget: u64,
+    /// Batches without an item.
+    pub empty: u64,
+    /// Items that are there to fill a step.
+    pub repeated: u64,
+    /// Items that are left out at the end.
+    pub dropped: u64,
+    /// Samples that were cut.
+    pub truncated: u64,
+    /// Samples that were left out because of their length.
+    pub too_long: u64,
+    /// Samples that became several items.
+    pub split: u64,
+}
+
+impl Metrics {
+    /// Adds the steps of a window.
+    pub(super) fn add(&mut self, config: &BatchConfig, items: &Items, steps: &Steps) {
+        for step in 0..steps.count() {
+            let (mut slowest, mut slowest_cost) = (0, 0);
+            for rank in 0..config.world as usize {
+                let (rows, repeated) = steps.batch(step, rank);
+                let (width, cost) = weigh(config, items, steps, rows.clone());
+                let padded = rows.len() as u64 * u64::from(width);
+                let held = rows.clone().flat_map(|row| steps.items(row));
+                self.tokens += held.clone().map(|&item| u64::from(items.length(item))).sum::<u64>();
+                self.items += held.count() as u64;
+                self.rows += rows.len() as u64;
+                self.padded += padded;
+                self.cost = self.cost.saturating_add(cost);
+                self.over_budget += u64::from(config.budget > 0 && cost > config.budget);
+                self.empty += u64::from(rows.is_empty());
+                let again = rows.clone().skip(rows.len() - repeated as usize);
+                self.repeated += again.map(|row| steps.items(row).len() as u64).sum::<u64>();
+                slowest = padded.max(slowest);
+                slowest_cost = cost.max(slowest_cost);
+            }
+            self.slowest += slowest;
+            self.slowest_cost = self.slowest_cost.saturating_add(slowest_cost);
+        }
+        self.steps += steps.count() as u64;
+    }
+}
+
+/// Tokens of a row, and what a batch costs.
+pub(super) fn weigh(config: &BatchConfig, items: &Items, steps: &Steps, rows: Range<usize>) -> (u32, u64) {
+    let lengths = || rows.clone().flat_map(|row| steps.items(row)).map(|&item| items.length(item));
+    let longest = lengths().max().unwrap_or(0);
+    let width = if config.strategy == Strategy::Pack { longest.max(config.capacity) } else { longest };
+    let cost = if config.is_padded() {
+        rows.len() as u64 * u64::from(width)
+    } else {
+        u64::try_from(lengths().map(|length| config.cost(length)).sum::<u128>()).unwrap_or(u64::MAX)
+    };
+    (width, cost)
+}

@@ -1,0 +1,70 @@
+use alloc::vec::Vec;
+
+use super::config::BatchConfig;
+use super::items::Items;
+use super::metrics::weigh;
+use super::steps::Steps;
+use crate::Failure;
+use crate::memory::has_headroom;
+
+/// Batches of one rank, end to end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// The sample of every item.
+    pub samples: Vec<u64>,
+    /// Where in its sample each item begins: 0 unless it is a part.
+    pub starts: Vec<u32>,
+    /// The tokens of each item.
+    pub lengths: Vec<u32>,
+    /// Where the items of each row end.
+    pub row_ends: Vec<u32>,
+    /// Where the rows of each batch end.
+    pub batch_ends: Vec<u32>,
+    /// For each batch, the tokens of a row, padding included.
+    pub padded_lengths: Vec<u32>,
+    /// What each batch costs.
+    pub costs: Vec<u64>,
+    /// How many rows at the end of each batch are there to fill the step: another batch holds them too.
+    pub repeated: Vec<u32>,
+}
+
+impl Run {
+    /// Adds a batch.
+    pub(super) fn add(
+        &mut self,
+        config: &BatchConfig,
+        items: &Items,
+        steps: &Steps,
+        step: usize,
+        rank: usize,
+    ) -> Result<(), Failure> {
+        let (rows, repeated) = steps.batch(step, rank);
+        let count = rows.clone().map(|row| steps.items(row).len()).sum::<usize>();
+        let reserved = self.samples.try_reserve(count).is_ok()
+            && self.starts.try_reserve(count).is_ok()
+            && self.lengths.try_reserve(count).is_ok()
+            && self.row_ends.try_reserve(rows.len()).is_ok()
+            && self.batch_ends.try_reserve(1).is_ok()
+            && self.padded_lengths.try_reserve(1).is_ok()
+            && self.costs.try_reserve(1).is_ok()
+            && self.repeated.try_reserve(1).is_ok();
+        if !reserved || !has_headroom() {
+            return Err(Failure::out_of_memory("count", self.batch_ends.len() + 1, "fewer batches at a time"));
+        }
+        let (width, cost) = weigh(config, items, steps, rows.clone());
+        for row in rows {
+            for &item in steps.items(row) {
+                let (sample, start) = items.part(item);
+                self.samples.push(sample.into());
+                self.starts.push(start);
+                self.lengths.push(items.length(item));
+            }
+            self.row_ends.push(self.samples.len() as u32);
+        }
+        self.batch_ends.push(self.row_ends.len() as u32);
+        self.padded_lengths.push(width);
+        self.costs.push(cost);
+        self.repeated.push(repeated);
+        Ok(())
+    }
+}

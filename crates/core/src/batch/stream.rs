@@ -1,0 +1,149 @@
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::config::BatchConfig;
+use super::items::Items;
+use super::metrics::Metrics;
+use super::run::Run;
+use super::window::{Planned, plan_window};
+use crate::memory::{collect, has_headroom};
+use crate::{Failure, MAX_EXACT};
+
+/// Batches of one rank from samples whose lengths are not known up front. The samples are taken in the order in which they
+/// come; the batches are those of [`Batches`](super::Batches) in the order `sequential`.
+pub struct BatchStream {
+    /// Without lengths.
+    config: BatchConfig,
+    rank: u32,
+    /// The samples that wait: those that the last window handed back come first.
+    waiting: Vec<Part>,
+    /// How many of them those are.
+    carried: usize,
+    /// Number of the next window.
+    window: u64,
+    ready: VecDeque<Run>,
+    metrics: Metrics,
+    ended: bool,
+}
+
+/// A sample, or a part of one.
+#[derive(Clone, Copy)]
+struct Part {
+    sample: u64,
+    start: u32,
+    length: u32,
+}
+
+/// The most samples that wait.
+const MAX_WAITING: u32 = 1 << 24;
+
+impl BatchStream {
+    /// A stream that gives the batches of a rank. The lengths of the configuration are not looked at, nor is its order.
+    /// Failures: any other field of it; `window` (0 to 2^24, where 0 takes them one by one), `rank`.
+    pub fn new(mut config: BatchConfig, rank: u32) -> Result<Self, Failure> {
+        config.lengths = Vec::new();
+        config.check()?;
+        if config.window > MAX_WAITING {
+            return Err(Failure::out_of_range("window", config.window, format!("0 to {MAX_WAITING}")));
+        }
+        if rank >= config.world {
+            return Err(Failure::out_of_range("rank", rank, format!("0 to {}", config.world - 1)));
+        }
+        let (waiting, ready, metrics) = (Vec::new(), VecDeque::new(), Metrics::default());
+        Ok(Self { config, rank, waiting, carried: 0, window: 0, ready, metrics, ended: false })
+    }
+
+    /// Adds samples and their lengths, a number of each; all of them or, after a failure, none. Failures: `lengths` (another number;
+    /// too long, where that is an error), `samples` (above 2^53 - 1; after `flush`), `out-of-memory`.
+    pub fn push(&mut self, samples: &[u64], lengths: &[u32]) -> Result<(), Failure> {
+        if samples.len() != lengths.len() {
+            let value = format!("{} of them", lengths.len());
+            return Err(Failure::contradiction("lengths", value, format!("{}, one for each sample", samples.len())));
+        }
+        if let Some(sample) = samples.iter().find(|&&sample| sample > MAX_EXACT) {
+            return Err(Failure::out_of_range("samples", sample, format!("0 to {MAX_EXACT}")));
+        }
+        if self.ended {
+            let value = format!("{} of them", samples.len());
+            return Err(Failure::contradiction("samples", value, "none, after the end"));
+        }
+        let taken =
+            BatchConfig { lengths: collect("lengths", lengths.len(), lengths.iter().copied())?, ..self.config.bare() };
+        let items = Items::new(&taken)?;
+        let parts = collect(
+            "lengths",
+            items.count() as usize,
+            (0..items.count()).map(|item| {
+                let (place, start) = items.part(item);
+                Part { sample: samples[place as usize], start, length: items.length(item) }
+            }),
+        )?;
+        if self.waiting.try_reserve(parts.len()).is_err() || !has_headroom() {
+            return Err(Failure::out_of_memory("samples", samples.len(), "fewer at a time"));
+        }
+        self.waiting.extend(parts);
+        self.metrics.truncated += items.truncated;
+        self.metrics.too_long += items.dropped;
+        self.metrics.split += items.split;
+        let width = self.config.width() as usize;
+        while self.waiting.len() - self.carried > width {
+            self.plan(self.carried + width, false)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the stream: what waits becomes batches. Failures: `out-of-memory`.
+    pub fn flush(&mut self) -> Result<(), Failure> {
+        if !self.ended {
+            self.plan(self.waiting.len(), true)?;
+            self.ended = true;
+        }
+        Ok(())
+    }
+
+    /// How many batches are ready.
+    pub fn num_ready(&self) -> u64 {
+        self.ready.iter().map(|run| run.batch_ends.len() as u64).sum()
+    }
+
+    /// The next batches, those of one window; none if no window is complete.
+    pub fn take(&mut self) -> Option<Run> {
+        self.ready.pop_front()
+    }
+
+    /// What all batches up to now amount to, those of the other ranks too.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Makes a window of the first `count` that wait.
+    fn plan(&mut self, count: usize, last: bool) -> Result<(), Failure> {
+        let lengths = self.waiting[..count].iter().map(|part| part.length);
+        let items = Items::of_lengths(collect("window", count, lengths)?);
+        let pool = collect("window", count, 0..count as u32)?;
+        let Planned { steps, left, dropped, packs_bound } = plan_window(&self.config, &items, pool, self.window, last)?;
+        let mut run = Run::default();
+        for step in 0..steps.count() {
+            run.add(&self.config, &items, &steps, step, self.rank as usize)?;
+        }
+        for (sample, start) in run.samples.iter_mut().zip(&mut run.starts) {
+            let part = self.waiting[*sample as usize];
+            (*sample, *start) = (part.sample, part.start);
+        }
+        let kept = collect("window", left.len(), left.iter().map(|&item| self.waiting[item as usize]))?;
+        if !run.batch_ends.is_empty() {
+            if self.ready.try_reserve(1).is_err() || !has_headroom() {
+                return Err(Failure::out_of_memory("window", self.config.window, "batches to be taken first"));
+            }
+            self.ready.push_back(run);
+        }
+        self.metrics.add(&self.config, &items, &steps);
+        self.metrics.dropped += dropped;
+        self.metrics.packs_bound += packs_bound;
+        self.carried = kept.len();
+        self.waiting.splice(..count, kept);
+        self.window += 1;
+        Ok(())
+    }
+}

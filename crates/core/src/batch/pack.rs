@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::bins::{Bins, classes};
+use super::balance::Balance;
 use super::config::{BatchConfig, Tail};
 use super::items::Items;
+use super::packing::{Method, Packing, histogram, places};
 use super::steps::Steps;
 use crate::Failure;
 use crate::memory::collect;
@@ -13,12 +14,15 @@ use crate::memory::collect;
 struct Packs {
     items: Vec<u32>,
     ends: Vec<u32>,
+    /// How few there might be at best.
+    bound: u64,
 }
 
 impl Packs {
-    fn new(pool: &[u32], sizes: &[u64], capacity: u64, slots: u32) -> Result<Self, Failure> {
-        let (classes, places) = classes(sizes)?;
-        let bins = Bins::pack(&classes, capacity, slots)?;
+    fn new(pool: &[u32], sizes: &[u64], shape: &Shape) -> Result<Self, Failure> {
+        let classes = histogram(sizes)?;
+        let packing = Packing::new(&classes, shape.capacity, shape.slots, shape.method)?;
+        let places = places(sizes, &classes)?;
         // Within a class, items are taken as they came: the shapes of the packs are fixed, their members random.
         let mut next = collect(
             "window",
@@ -29,18 +33,22 @@ impl Packs {
                 Some(first)
             }),
         )?;
-        let mut packs =
-            Self { items: collect("window", pool.len(), [])?, ends: collect("window", bins.count() as usize, [])? };
-        bins.each(|content| {
-            for (class, count) in content {
-                for _ in 0..count {
-                    packs.items.push(pool[places[next[class as usize] as usize] as usize]);
-                    next[class as usize] += 1;
+        let mut packs = Self {
+            items: collect("window", pool.len(), [])?,
+            ends: collect("window", packing.count() as usize, [])?,
+            bound: packing.bound(),
+        };
+        for pattern in packing.patterns() {
+            for _ in 0..pattern.bins {
+                for (class, count) in pattern.content() {
+                    let next = &mut next[class as usize];
+                    let taken = &places[*next as usize..(*next + count) as usize];
+                    packs.items.extend(taken.iter().map(|&place| pool[place as usize]));
+                    *next += count;
                 }
+                packs.ends.push(packs.items.len() as u32);
             }
-            packs.ends.push(packs.items.len() as u32);
-            Ok(())
-        })?;
+        }
         Ok(packs)
     }
 
@@ -64,9 +72,12 @@ pub(super) struct Shape {
     pub(super) rows: u32,
     /// Whether the items of a pack share a row.
     pub(super) shared: bool,
+    /// How packs are filled.
+    pub(super) method: Method,
 }
 
-/// Steps of packs of similar cost. The emptiest packs, which fill no step, are handed back as items.
+/// Steps of packs of similar cost. The emptiest packs, which fill no step, are handed back as items. Also gives how many
+/// items are left out, and how many packs there would be at best if as many were handed back.
 pub(super) fn steps_of_packs(
     config: &BatchConfig,
     items: &Items,
@@ -74,13 +85,13 @@ pub(super) fn steps_of_packs(
     shape: &Shape,
     last: bool,
     steps: &mut Steps,
-) -> Result<(Vec<u32>, u64), Failure> {
+) -> Result<(Vec<u32>, u64, u64), Failure> {
     // Sizes are at most the capacity, which is a u64.
     let size = |item: u32| {
         if shape.shared { u64::from(items.length(item)) } else { config.cost(items.length(item)) as u64 }
     };
     let sizes = collect("window", pool.len(), pool.iter().map(|&item| size(item)))?;
-    let packs = Packs::new(&pool, &sizes, shape.capacity, shape.slots)?;
+    let packs = Packs::new(&pool, &sizes, shape)?;
     let world = config.world as usize;
     let full = (shape.rows as u64 * u64::from(config.world)).min(packs.count() as u64 + 1) as usize;
     // Packs come with the least free space first; those that are left over are the emptiest.
@@ -94,23 +105,23 @@ pub(super) fn steps_of_packs(
     let cost = |pack: usize| packs.items(pack).iter().map(|&item| config.cost(items.length(item))).sum::<u128>();
     let mut costs = collect("window", given, (0..given).map(|pack| (u128::MAX - cost(pack), pack as u32)))?;
     costs.sort_unstable();
+    let rows = if given == 0 { 0 } else { shape.rows as usize };
+    let mut balance = Balance::new(world, rows)?;
     for step in costs.chunks_exact(full) {
-        for rank in 0..world {
-            for row in 0..shape.rows as usize {
-                // There and back again, so that no rank has the dearest pack of every row.
-                let place = row * world + if row % 2 == 0 { rank } else { world - 1 - rank };
-                add(steps, packs.items(step[place].1 as usize), shape.shared)?;
-            }
+        for part in balance.divide(step.iter().map(|cost| u128::MAX - cost.0)).chunks_exact(rows) {
+            part.iter()
+                .try_for_each(|&place| add(steps, packs.items(step[place as usize].1 as usize), shape.shared))?;
             steps.end_batch(0)?;
         }
     }
     if finish {
         add_tail(config, &packs, given, shape, steps)?;
-        return Ok((Vec::new(), 0));
+        return Ok((Vec::new(), 0, packs.bound));
     }
     let start = if given == 0 { 0 } else { packs.ends[given - 1] as usize };
     let left = collect("window", packs.items.len() - start, packs.items[start..].iter().copied())?;
-    Ok(if last { (Vec::new(), left.len() as u64) } else { (left, 0) })
+    let bound = packs.bound.saturating_sub(rest as u64);
+    Ok(if last { (Vec::new(), left.len() as u64, bound) } else { (left, 0, bound) })
 }
 
 /// The last packs of the epoch, from number `first` on: at most two steps, as even as the packs allow.

@@ -1,0 +1,90 @@
+//! Parts of equal count and nearly equal cost: the dearest first, each to the cheapest part that has room; then the dearest
+//! part and the cheapest exchange what brings them closest, again and again.
+
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use crate::Failure;
+use crate::memory::collect;
+
+/// Exchanges of a division.
+const EXCHANGES: u32 = 64;
+/// In larger parts nothing is exchanged: the first division leaves nothing to gain.
+const LARGE: usize = 64;
+
+/// Divides among some parts, so many to each.
+pub(super) struct Balance {
+    each: usize,
+    costs: Vec<u128>,
+    loads: Vec<u128>,
+    filled: Vec<usize>,
+    /// What each part holds, part after part.
+    places: Vec<u32>,
+    /// The parts that have room, by load.
+    open: Vec<Reverse<(u128, usize)>>,
+}
+
+impl Balance {
+    /// Failures: `out-of-memory`.
+    pub(super) fn new(parts: usize, each: usize) -> Result<Self, Failure> {
+        let all = parts.saturating_mul(each);
+        Ok(Self {
+            each,
+            costs: collect("window", all, [])?,
+            loads: collect("window", parts, core::iter::repeat_n(0, parts))?,
+            filled: collect("window", parts, core::iter::repeat_n(0, parts))?,
+            places: collect("window", all, core::iter::repeat_n(0, all))?,
+            open: collect("window", parts, [])?,
+        })
+    }
+
+    /// Divides what has these costs, descending, exactly as many as the parts hold. Gives the places of what each part holds,
+    /// part after part.
+    pub(super) fn divide(&mut self, costs: impl Iterator<Item = u128>) -> &[u32] {
+        let Self { each, costs: known, loads, filled, places, open } = self;
+        let each = *each;
+        let room = known.capacity();
+        known.clear();
+        known.extend(costs.take(room));
+        loads.fill(0);
+        filled.fill(0);
+        open.clear();
+        open.extend((0..loads.len()).map(|part| Reverse((0, part))));
+        let mut heap = BinaryHeap::from(core::mem::take(open));
+        for (place, &cost) in (0..).zip(&*known) {
+            let Some(Reverse((load, part))) = heap.pop() else { break };
+            places[part * each + filled[part]] = place;
+            filled[part] += 1;
+            loads[part] = load + cost;
+            if filled[part] < each {
+                heap.push(Reverse((loads[part], part)));
+            }
+        }
+        *open = heap.into_vec();
+        for _ in 0..if each > LARGE { 0 } else { EXCHANGES } {
+            let Some(most) = (0..loads.len()).max_by_key(|&part| (loads[part], Reverse(part))) else { break };
+            let Some(least) = (0..loads.len()).min_by_key(|&part| (loads[part], part)) else { break };
+            let apart = loads[most] - loads[least];
+            // How far apart they are afterwards, at best; less than before only if the cheapest gets something dearer.
+            let mut best = (apart, 0, 0);
+            for from in most * each..(most + 1) * each {
+                for to in least * each..(least + 1) * each {
+                    let (dear, cheap) = (known[places[from] as usize], known[places[to] as usize]);
+                    if dear > cheap {
+                        best = best.min((apart.abs_diff(2 * (dear - cheap)), from, to));
+                    }
+                }
+            }
+            let (after, from, to) = best;
+            if after >= apart {
+                break;
+            }
+            let moved = known[places[from] as usize] - known[places[to] as usize];
+            loads[most] -= moved;
+            loads[least] += moved;
+            places.swap(from, to);
+        }
+        places
+    }
+}

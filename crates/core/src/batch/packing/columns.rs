@@ -1,0 +1,419 @@
+//! Column generation (Gilmore and Gomory 1961): how often each pattern would be used if bins could be divided, found by a
+//! simplex over the patterns, which asks a knapsack for the next one. Numbers are integers, of which `ONE` is 1; that they
+//! are rounded costs bins at worst, and nothing of what is certain.
+
+use alloc::vec::Vec;
+
+use super::{Class, Packing, Subset, best_fit, effort, gcd, with_counts};
+use crate::Failure;
+use crate::memory::collect;
+
+const BITS: u32 = 40;
+const ONE: i64 = 1 << BITS;
+/// What counts as 0.
+const TINY: i64 = ONE >> 20;
+/// What a pattern is worth that pays.
+const PAYS: i64 = ONE + TINY;
+/// A column is not used more often than this, or there is no result.
+const MOST_USES: i128 = 1 << 84;
+/// How much less than the next a row may be worth while better patterns are found.
+const PATIENCE: i64 = ONE >> 6;
+/// The most rows, and the most units of the capacity.
+const MOST_ROWS: usize = 512;
+const MOST_UNITS: u64 = 1 << 18;
+/// The most rows if sizes are put together.
+const FEWER_ROWS: usize = 256;
+/// As many units as are fast.
+const COARSE: usize = 1 << 10;
+/// The most items.
+const MOST_ITEMS: u64 = 1 << 40;
+/// The most effort for a bound that needs every size by itself, where rows are several.
+const BOUND_EFFORT: u64 = 1 << 30;
+
+/// Packs classes of at least 1 and at most the capacity, unless there are too many sums, and tells how many bins it takes at
+/// least. Neither goes on once the bound is as much as `known`. Failures: `out-of-memory`.
+pub(super) fn pack(
+    classes: &[Class],
+    capacity: u64,
+    known: u64,
+    subset: &mut Subset,
+) -> Result<(Option<Packing>, u64), Failure> {
+    let unit = classes.iter().fold(0, |unit, class| gcd(unit, class.size)).max(1);
+    let items = super::items(classes);
+    if items > MOST_ITEMS || capacity / unit > MOST_UNITS {
+        return Ok((None, 0));
+    }
+    let units = (capacity / unit) as usize;
+    let many = classes.iter().filter(|class| class.count > 0).count();
+    let used = (0_u32..).zip(classes).filter(|(_, class)| class.count > 0);
+    let used = collect("window", many, used.map(|(class, _)| class))?;
+    // So many sizes are a row, all as if they were the greatest.
+    let together = if many > MOST_ROWS { many.div_ceil(FEWER_ROWS) } else { 1 };
+    let rows = many.div_ceil(together);
+    let total = |row: &[u32]| row.iter().map(|&class| u64::from(classes[class as usize].count)).sum();
+    let size = |class: u32| (classes[class as usize].size / unit) as usize;
+    let demand: Vec<u64> = collect("window", rows, used.chunks(together).map(total))?;
+    let sizes = collect("window", rows, used.chunks(together).map(|row| size(row[0])))?;
+    // At first in units that make fewer sums, with sizes rounded up, which is faster and nearly as good.
+    let coarse = units.div_ceil(COARSE).max(1);
+    let coarse_sizes = collect("window", rows, sizes.iter().map(|size| size.div_ceil(coarse)))?;
+    let mut knapsack = Knapsack::new(sizes, units)?;
+    let mut master = Master::new(&knapsack, &demand)?;
+    let mut finer = None;
+    if coarse > 1 {
+        finer = Some(core::mem::replace(&mut knapsack, Knapsack::new(coarse_sizes, units / coarse)?));
+    }
+    let mut left = effort(items, 1 << 29, 1 << 15);
+    let mut bound = 0;
+    // What items are worth where that gave the greatest bound, and that bound. Asked for is what pays for values between these
+    // and the duals, which leap from one end to the other.
+    let mut center = (collect("window", rows, core::iter::repeat_n(0, rows))?, 0);
+    let (mut smooth, mut patience) = (true, PATIENCE);
+    loop {
+        // Room of a size that a smaller one takes, if that pays, else the best pattern, if that does.
+        let (cost, column) = if let Some(row) = master.inverted(patience) {
+            let less = [(row, -1), (row + 1, 1)];
+            (0, collect("window", 2, less.into_iter().filter(|&(row, _)| (row as usize) < rows))?)
+        } else {
+            let Some(rest) = left.checked_sub(knapsack.effort()) else { break };
+            left = rest;
+            let worth = center.0.iter().zip(&master.duals);
+            let worth = worth.map(|(&near, &dual)| if smooth { near + (dual.max(0) - near) / 4 } else { dual.max(0) });
+            let mut worth = collect("window", rows, worth)?;
+            let value = knapsack.solve(&worth);
+            let (least, parts) = lower_bound(demand.iter().copied().zip(worth.iter().copied()), value);
+            if parts > center.1 {
+                for worth in &mut worth {
+                    *worth = (i128::from(*worth) * i128::from(ONE) / i128::from(value.max(1))) as i64;
+                }
+                center = (worth, parts);
+            }
+            if finer.is_none() {
+                bound = least.max(bound);
+                if together == 1 && bound >= known {
+                    return Ok((None, bound));
+                }
+                if bound >= master.objective() {
+                    break;
+                }
+            }
+            let column = knapsack.content()?;
+            if master.worth(&column) <= i128::from(PAYS) {
+                if smooth {
+                    smooth = false;
+                    continue;
+                }
+                if patience > TINY {
+                    patience = TINY;
+                    continue;
+                }
+                let Some(finer) = finer.take() else { break };
+                knapsack = finer;
+                smooth = true;
+                center.1 = 0;
+                continue;
+            }
+            (ONE, column)
+        };
+        (smooth, patience) = (true, PATIENCE);
+        match left.checked_sub(rows as u64 * rows as u64) {
+            Some(rest) if master.enter(column, cost)?.is_some() => left = rest,
+            _ => break,
+        }
+    }
+    drop(knapsack);
+    if together > 1 {
+        bound = 0;
+        let sizes = collect("window", many, used.iter().map(|&class| size(class)))?;
+        let mut knapsack = Knapsack::new(sizes, units)?;
+        if knapsack.effort() <= BOUND_EFFORT {
+            for between in [false, true] {
+                let duals = (0..many).map(|place| {
+                    let row = place / together;
+                    let dual = |row: usize| master.duals.get(row).map_or(0, |&dual| i128::from(dual.max(0)));
+                    let (great, small) = (dual(row), dual(row + 1));
+                    let size = |place: usize| used.get(place).map_or(0, |&class| size(class) as i128);
+                    let (most, least) = (size(row * together), size((row + 1) * together));
+                    let more = if between { (great - small) * (size(place) - least) / (most - least) } else { 0 };
+                    (small + more) as i64
+                });
+                let duals = collect("window", many, duals)?;
+                let value = knapsack.solve(&duals);
+                let counts = used.iter().map(|&class| u64::from(classes[class as usize].count));
+                bound = lower_bound(counts.zip(duals.iter().copied()), value).0.max(bound);
+            }
+        }
+        if bound >= known {
+            return Ok((None, bound));
+        }
+    }
+    let mut best: Option<Packing> = None;
+    // Rounded down, or up where enough is left of it: from an eighth less each time.
+    for eighths in 0..8 {
+        let mut packing = Packing::empty(capacity);
+        let mut counts = collect("window", classes.len(), classes.iter().map(|class| class.count))?;
+        for (column, times) in master.whole(ONE / 8 * eighths + TINY)? {
+            expand(classes, &used, together, column, times, &mut counts, &mut packing)?;
+        }
+        let rest = with_counts(classes, &counts)?;
+        let effort = effort(super::items(&rest), 1 << 24, 1 << 14);
+        let fit = best_fit::pack(&rest, capacity, u32::MAX)?;
+        let mut fill = Packing::empty(capacity);
+        subset.pack(classes, &mut counts, effort, &mut fill)?;
+        packing.take(if fill.count() < fit.count() { fill } else { fit }, classes)?;
+        if best.as_ref().is_none_or(|best| packing.count() < best.count()) {
+            best = Some(packing);
+        }
+    }
+    Ok((best, bound))
+}
+
+/// How many bins there are at least if so many items are worth so much and no bin is worth more than `value`: true of
+/// whatever they are worth. Also in parts of a bin, rounded down.
+fn lower_bound(items: impl Iterator<Item = (u64, i64)>, value: u64) -> (u64, u128) {
+    if value == 0 || value == u64::MAX {
+        return (0, 0);
+    }
+    // Below 2^40 items of 2^62.
+    let worth = items.map(|(count, worth)| u128::from(count) * worth.max(0) as u128).sum::<u128>();
+    (u64::try_from(worth.div_ceil(value.into())).unwrap_or(0), (worth << 20) / u128::from(value))
+}
+
+/// Adds bins of a column as long as there are items for it: in place of each, the greatest that is no greater than its row.
+fn expand(
+    classes: &[Class],
+    used: &[u32],
+    together: usize,
+    column: &Column,
+    mut times: u64,
+    counts: &mut [u32],
+    packing: &mut Packing,
+) -> Result<(), Failure> {
+    let places = column.iter().map(|&(_, each)| each as usize).sum();
+    while times > 0 {
+        let mut content: Vec<(u32, u32)> = collect("window", places, [])?;
+        for &(row, each) in column {
+            let mut wanted = each as u32;
+            for &class in &used[row as usize * together..] {
+                let known = content.iter().position(|(known, _)| *known == class);
+                let there = counts[class as usize] - known.map_or(0, |known| content[known].1);
+                let taken = there.min(wanted);
+                match known {
+                    Some(known) => content[known].1 += taken,
+                    None if taken > 0 => content.push((class, taken)),
+                    None => {}
+                }
+                wanted -= taken;
+                if wanted == 0 {
+                    break;
+                }
+            }
+            if wanted > 0 {
+                return Ok(());
+            }
+        }
+        // The same again while all that is taken is still there.
+        let alike = content.iter().map(|&(class, each)| counts[class as usize] / each).min().unwrap_or(1);
+        let bins = times.min(alike.into()) as u32;
+        content.iter().for_each(|&(class, each)| counts[class as usize] -= bins * each);
+        packing.add(classes, content, bins)?;
+        times -= u64::from(bins);
+    }
+    Ok(())
+}
+
+/// How many of each row a column has.
+type Column = Vec<(u32, i32)>;
+
+/// The content of most value, of sizes of which any number may be used.
+struct Knapsack {
+    sizes: Vec<usize>,
+    /// Of every capacity.
+    values: Vec<u64>,
+    last: Vec<u32>,
+}
+
+impl Knapsack {
+    fn new(sizes: Vec<usize>, capacity: usize) -> Result<Self, Failure> {
+        Ok(Self {
+            sizes,
+            values: collect("window", capacity + 1, core::iter::repeat_n(0, capacity + 1))?,
+            last: collect("window", capacity + 1, core::iter::repeat_n(0, capacity + 1))?,
+        })
+    }
+
+    fn effort(&self) -> u64 {
+        self.sizes.len() as u64 * self.values.len() as u64
+    }
+
+    /// The most that a bin may be worth, where items are worth as much as the duals above 0.
+    fn solve(&mut self, duals: &[i64]) -> u64 {
+        self.values.fill(0);
+        for ((row, &size), &dual) in (0_u32..).zip(&self.sizes).zip(duals) {
+            if dual <= 0 {
+                continue;
+            }
+            // A size at a time, so that what is read is not what is written.
+            for start in (size..self.values.len()).step_by(size) {
+                let (from, to) = self.values.split_at_mut(start);
+                let to = to.iter_mut().zip(&mut self.last[start..]);
+                for (&without, (value, last)) in from[start - size..].iter().zip(to) {
+                    // At most 2^18 items of 2^62 would overflow; the sum of a bin is checked below, and duals are small.
+                    let with = without.saturating_add(dual as u64);
+                    if with > *value {
+                        (*value, *last) = (with, row);
+                    }
+                }
+            }
+        }
+        self.values.last().copied().unwrap_or(0)
+    }
+
+    /// What is worth so much.
+    fn content(&self) -> Result<Column, Failure> {
+        let mut column: Column = collect("window", self.sizes.len(), [])?;
+        let mut at = self.values.len() - 1;
+        while self.values[at] > 0 {
+            let row = self.last[at];
+            match column.iter_mut().find(|(known, _)| *known == row) {
+                Some((_, each)) => *each += 1,
+                None => column.push((row, 1)),
+            }
+            at -= self.sizes[row as usize];
+        }
+        Ok(column)
+    }
+}
+
+/// The simplex: as many columns as rows, none of which is used less than 0 times, which give each row what it demands.
+struct Master {
+    rows: usize,
+    columns: Vec<Column>,
+    /// How often each is used.
+    uses: Vec<i128>,
+    inverse: Vec<i64>,
+    duals: Vec<i64>,
+    entering: Vec<i64>,
+}
+
+impl Master {
+    /// Begins with bins of one class each.
+    fn new(knapsack: &Knapsack, demand: &[u64]) -> Result<Self, Failure> {
+        let rows = demand.len();
+        let each = |row: usize| ((knapsack.values.len() - 1) / knapsack.sizes[row]) as u32;
+        let each = |row: usize| u64::from(each(row)).min(demand[row]) as u32;
+        let mut columns = collect("window", rows, [])?;
+        for row in 0..rows {
+            columns.push(collect("window", 1, [(row as u32, each(row) as i32)])?);
+        }
+        let mut inverse = collect("window", rows * rows, core::iter::repeat_n(0, rows * rows))?;
+        for row in 0..rows {
+            inverse[row * rows + row] = ONE / i64::from(each(row));
+        }
+        let uses = (0..rows).map(|row| i128::from(demand[row]) * i128::from(ONE) / i128::from(each(row)));
+        Ok(Self {
+            rows,
+            columns,
+            uses: collect("window", rows, uses)?,
+            inverse,
+            duals: collect("window", rows, (0..rows).map(|row| ONE / i64::from(each(row))))?,
+            entering: collect("window", rows, core::iter::repeat_n(0, rows))?,
+        })
+    }
+
+    /// How many bins it takes now, rounded up.
+    fn objective(&self) -> u64 {
+        let used = self.columns.iter().zip(&self.uses).filter(|(column, _)| !column.is_empty());
+        let sum = used.map(|(_, &uses)| uses).sum::<i128>() - i128::from(TINY);
+        u64::try_from((sum + i128::from(ONE) - 1) >> BITS).unwrap_or(u64::MAX)
+    }
+
+    /// What a column is worth.
+    fn worth(&self, column: &Column) -> i128 {
+        column.iter().map(|&(row, each)| i128::from(self.duals[row as usize]) * i128::from(each)).sum()
+    }
+
+    /// The row that is worth most less than the next, the first of several; after the last comes nothing, which is worth 0.
+    fn inverted(&self, patience: i64) -> Option<u32> {
+        let next = self.duals[1..].iter().chain(&[0]);
+        let less = (0_u32..).zip(self.duals.iter().zip(next)).map(|(row, (dual, next))| (dual - next, row)).min();
+        less.filter(|(less, _)| *less < -patience).map(|(_, row)| row)
+    }
+
+    /// Uses a column of some cost in place of one that is then used 0 times. `None` if numbers get too large.
+    fn enter(&mut self, column: Column, cost: i64) -> Result<Option<()>, Failure> {
+        let worth = self.worth(&column);
+        let Self { rows, columns, uses, inverse, duals, entering } = self;
+        let rows = *rows;
+        for (to, row) in entering.iter_mut().zip(inverse.chunks_exact(rows)) {
+            let sum = column.iter().map(|&(at, each)| i128::from(row[at as usize]) * i128::from(each)).sum::<i128>();
+            let Some(sum) = small(sum) else { return Ok(None) };
+            *to = sum;
+        }
+        let Some(gain) = small(i128::from(cost) - worth) else { return Ok(None) };
+        // Which column is the first to be used no more.
+        let leaving = (0..rows)
+            .filter(|&row| entering[row] > TINY)
+            .min_by_key(|&row| ((uses[row] << 24) / i128::from(entering[row]), -entering[row]));
+        let Some(leaving) = leaving else { return Ok(None) };
+        let pivot = i128::from(entering[leaving]);
+        let times = (uses[leaving] << BITS) / pivot;
+        if times > MOST_USES {
+            return Ok(None);
+        }
+        for (row, uses) in uses.iter_mut().enumerate() {
+            let Some(product) = times.checked_mul(entering[row].into()) else { return Ok(None) };
+            *uses = if row == leaving { times } else { (*uses - (product >> BITS)).max(0) };
+            if *uses > MOST_USES {
+                return Ok(None);
+            }
+        }
+        // Many numbers of a row are 0.
+        let mut scaled = collect("window", rows, core::iter::repeat_n((0, 0_i64), rows))?;
+        let mut filled = 0;
+        for (at, value) in inverse[leaving * rows..][..rows].iter_mut().enumerate() {
+            if *value != 0 {
+                let Some(quotient) = small((i128::from(*value) << BITS) / pivot) else { return Ok(None) };
+                *value = quotient;
+                scaled[filled] = (at, quotient);
+                filled += 1;
+            }
+        }
+        for (row, values) in inverse.chunks_exact_mut(rows).enumerate() {
+            if row == leaving || entering[row] == 0 {
+                continue;
+            }
+            let mut fits = true;
+            for &(at, value) in &scaled[..filled] {
+                let result = i128::from(values[at]) - times_fixed(entering[row], value);
+                fits &= i128::from(result as i64) == result;
+                values[at] = result as i64;
+            }
+            if !fits {
+                return Ok(None);
+            }
+        }
+        for &(at, value) in &scaled[..filled] {
+            let Some(result) = small(i128::from(duals[at]) + times_fixed(gain, value)) else { return Ok(None) };
+            duals[at] = result;
+        }
+        columns[leaving] = if cost == 0 { Vec::new() } else { column };
+        Ok(Some(()))
+    }
+
+    /// Every column that is used, and how often: with so much more, rounded down.
+    fn whole(&self, more: i64) -> Result<Vec<(&Column, u64)>, Failure> {
+        let times = |uses: i128| u64::try_from((uses + i128::from(more)) >> BITS).unwrap_or(0);
+        let used = self.columns.iter().zip(&self.uses).filter(|(column, _)| !column.is_empty());
+        collect("window", self.rows, used.map(|(column, &uses)| (column, times(uses))))
+    }
+}
+
+fn small(value: i128) -> Option<i64> {
+    i64::try_from(value).ok()
+}
+
+/// Below 2^87, so that two of them and more can be added.
+fn times_fixed(a: i64, b: i64) -> i128 {
+    (i128::from(a) * i128::from(b) + i128::from(ONE / 2)) >> BITS
+}

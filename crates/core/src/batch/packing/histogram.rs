@@ -1,0 +1,79 @@
+use alloc::format;
+use alloc::vec::Vec;
+use core::iter::repeat_n;
+
+use super::{Class, reserve};
+use crate::Failure;
+use crate::memory::collect;
+
+/// The classes of some sizes, descending, fewer than 2^32 of them. Failures: `lengths` (too many), `out-of-memory`.
+pub fn histogram<T: Copy + Into<u64>>(sizes: &[T]) -> Result<Vec<Class>, Failure> {
+    if sizes.len() > u32::MAX as usize {
+        let value = format!("{} of them", sizes.len());
+        return Err(Failure::out_of_range("lengths", value, format!("up to {}", u32::MAX)));
+    }
+    let most = sizes.iter().fold(0, |most, &size| size.into().max(most));
+    let mut classes = Vec::new();
+    if fits_table(most, sizes.len()) {
+        let length = most as usize + 1;
+        // Equal sizes are counted in turns: a count need not wait for the one before.
+        let mut table = collect("window", 4 * length, repeat_n(0_u32, 4 * length))?;
+        let (ab, cd) = table.split_at_mut(2 * length);
+        let ((a, b), (c, d)) = (ab.split_at_mut(length), cd.split_at_mut(length));
+        let (fours, rest) = sizes.as_chunks::<4>();
+        for &[p, q, r, s] in fours {
+            a[p.into() as usize] += 1;
+            b[q.into() as usize] += 1;
+            c[r.into() as usize] += 1;
+            d[s.into() as usize] += 1;
+        }
+        for &size in rest {
+            a[size.into() as usize] += 1;
+        }
+        for size in (0..length).rev() {
+            let count = a[size] + b[size] + c[size] + d[size];
+            if count > 0 {
+                reserve(&mut classes)?;
+                classes.push(Class { size: size as u64, count });
+            }
+        }
+        return Ok(classes);
+    }
+    let mut sizes = collect("window", sizes.len(), sizes.iter().map(|&size| size.into()))?;
+    sizes.sort_unstable();
+    for equal in sizes.chunk_by(|a, b| a == b).rev() {
+        reserve(&mut classes)?;
+        classes.push(Class { size: equal[0], count: equal.len() as u32 });
+    }
+    Ok(classes)
+}
+
+/// The places of the sizes of each class, ascending, class after class. Failures: `out-of-memory`.
+pub(in super::super) fn places<T: Copy + Into<u64>>(sizes: &[T], classes: &[Class]) -> Result<Vec<u32>, Failure> {
+    let most = classes.first().map_or(0, |class| class.size);
+    if fits_table(most, sizes.len()) {
+        let length = most as usize + 1;
+        let mut next = collect("window", length, repeat_n(0_u32, length))?;
+        let mut start = 0;
+        for class in classes {
+            next[class.size as usize] = start;
+            start += class.count;
+        }
+        let mut places = collect("window", sizes.len(), repeat_n(0, sizes.len()))?;
+        for (place, &size) in (0..).zip(sizes) {
+            let at = &mut next[size.into() as usize];
+            places[*at as usize] = place;
+            *at += 1;
+        }
+        return Ok(places);
+    }
+    let keys = (0_u32..).zip(sizes).map(|(place, &size)| (u64::MAX - size.into(), place));
+    let mut keys = collect("window", sizes.len(), keys)?;
+    keys.sort_unstable();
+    collect("window", keys.len(), keys.iter().map(|key| key.1))
+}
+
+/// Whether a table of all sizes is not much larger than the sizes themselves.
+fn fits_table(most: u64, count: usize) -> bool {
+    most <= 16_384 + count as u64
+}

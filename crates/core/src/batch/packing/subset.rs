@@ -1,0 +1,150 @@
+//! Exact fill: the longest item first, and with it those whose sizes add up to the capacity, larger ones preferred.
+
+use alloc::vec::Vec;
+
+use super::{Class, NONE, Packing, best_fit, with_counts};
+use crate::Failure;
+use crate::memory::collect;
+
+/// The most sums that are told apart.
+const MOST: u64 = 1 << 18;
+
+/// Sizes in a unit that makes sums few enough, and room to look for sums in.
+pub(super) struct Subset {
+    capacity: usize,
+    /// Rounded up.
+    sizes: Vec<usize>,
+    /// A bit for each sum that there is.
+    sums: Vec<u64>,
+    /// A bit for each that the last item gave.
+    fresh: Vec<u64>,
+    /// The class that gave each sum first.
+    given: Vec<u32>,
+    /// The classes that may have items left.
+    live: Vec<u32>,
+    content: Vec<(u32, u32)>,
+}
+
+impl Subset {
+    /// For classes of at least 1 and at most the capacity. Failures: `out-of-memory`.
+    pub(super) fn new(classes: &[Class], capacity: u64) -> Result<Self, Failure> {
+        let unit = capacity.div_ceil(MOST).max(1);
+        let capacity = (capacity / unit) as usize;
+        let words = capacity / 64 + 1;
+        let zeros = || collect("window", words, core::iter::repeat_n(0, words));
+        Ok(Self {
+            capacity,
+            sizes: collect("window", classes.len(), classes.iter().map(|class| class.size.div_ceil(unit) as usize))?,
+            sums: zeros()?,
+            fresh: zeros()?,
+            given: collect("window", capacity + 1, core::iter::repeat_n(NONE, capacity + 1))?,
+            live: collect("window", classes.len(), [])?,
+            content: collect("window", classes.len().min(capacity) + 1, [])?,
+        })
+    }
+
+    /// Adds bins until all counts are 0. After so much `effort` what is left goes where best-fit decreasing puts it.
+    /// Failures: `out-of-memory`.
+    pub(super) fn pack(
+        &mut self,
+        classes: &[Class],
+        counts: &mut [u32],
+        mut effort: u64,
+        packing: &mut Packing,
+    ) -> Result<(), Failure> {
+        self.live.clear();
+        self.live.extend((0_u32..).zip(&*counts).filter(|(_, count)| **count > 0).map(|(class, _)| class));
+        let (mut first, mut gone) = (0, 0);
+        loop {
+            while self.live.get(first).is_some_and(|&class| counts[class as usize] == 0) {
+                first += 1;
+            }
+            let Some(&longest) = self.live.get(first) else { break };
+            if effort == 0 {
+                let rest = with_counts(classes, counts)?;
+                return packing.take(best_fit::pack(&rest, packing.capacity, u32::MAX)?, classes);
+            }
+            self.fill(longest, first, counts, &mut effort);
+            let bins = self.content.iter().map(|&(class, each)| counts[class as usize] / each).min().unwrap_or(1);
+            for &(class, each) in &self.content {
+                counts[class as usize] -= bins * each;
+                gone += usize::from(counts[class as usize] == 0);
+            }
+            packing.add(classes, self.content.iter().copied(), bins)?;
+            if gone > self.live.len() / 4 {
+                self.live.retain(|&class| counts[class as usize] > 0);
+                (first, gone) = (0, 0);
+            }
+        }
+        packing.sort()
+    }
+
+    /// The content of a bin with one of the longest items: the first sum that fills it, else the greatest.
+    fn fill(&mut self, longest: u32, first: usize, counts: &[u32], effort: &mut u64) {
+        let Self { capacity, sizes, sums, fresh, given, live, content } = self;
+        let wanted = capacity.saturating_sub(sizes[longest as usize]);
+        sums[..=wanted / 64].fill(0);
+        sums[0] = 1;
+        *effort = effort.saturating_sub(wanted as u64 / 64 + 1);
+        // No sum is greater.
+        let mut most = 0;
+        'classes: for &class in &live[first..] {
+            let size = sizes[class as usize];
+            let left = counts[class as usize] - u32::from(class == longest);
+            *effort = effort.saturating_sub(1);
+            if size > wanted {
+                continue;
+            }
+            // Where the fresh sums are; before the first item, all of them are as good as fresh.
+            let mut old = 0..most / 64 + 1;
+            for item in 0..left {
+                let before = most;
+                most = (most + size).min(wanted);
+                let new = old.start + size / 64..most / 64 + 1;
+                *effort = effort.saturating_sub(new.len() as u64);
+                let mut any = 0;
+                for word in new.clone().rev() {
+                    let source = if item == 0 { &*sums } else { &*fresh };
+                    let at = |place: usize| if old.contains(&place) { source[place] } else { 0 };
+                    let mut bits = at(word - size / 64) << (size % 64);
+                    if size % 64 > 0 && word > size / 64 {
+                        bits |= at(word - size / 64 - 1) >> (64 - size % 64);
+                    }
+                    if word == wanted / 64 {
+                        bits &= u64::MAX >> (63 - wanted % 64);
+                    }
+                    bits &= !sums[word];
+                    fresh[word] = bits;
+                    sums[word] |= bits;
+                    any |= bits;
+                    while bits != 0 {
+                        given[word * 64 + bits.trailing_zeros() as usize] = class;
+                        bits &= bits - 1;
+                    }
+                }
+                if any == 0 {
+                    most = before;
+                    break;
+                }
+                if sums[wanted / 64] >> (wanted % 64) & 1 == 1 || *effort == 0 {
+                    break 'classes;
+                }
+                old = new;
+            }
+        }
+        let mut sum = wanted;
+        while sums[sum / 64] >> (sum % 64) & 1 == 0 {
+            sum -= 1;
+        }
+        content.clear();
+        content.push((longest, 1));
+        while sum > 0 {
+            let class = given[sum];
+            sum -= sizes[class as usize];
+            match content.iter_mut().find(|(known, _)| *known == class) {
+                Some((_, each)) => *each += 1,
+                None => content.push((class, 1)),
+            }
+        }
+    }
+}

@@ -3,7 +3,8 @@
 import { SamplerRecipe } from '../../hosts/js/dist/config.js';
 import { detectWith } from '../../hosts/js/dist/launch.js';
 import { MeshRecipe, meshOf } from '../../hosts/js/dist/mesh.js';
-import { PlanRecipe, shardPlanOf } from '../../hosts/js/dist/plan.js';
+import { shardPlanOf } from '../../hosts/js/dist/plan.js';
+import { PlanRecipe } from '../../hosts/js/dist/plan-recipe.js';
 import { samplerOf } from '../../hosts/js/dist/sampler.js';
 import { chunkStreamOf, StreamRecipe } from '../../hosts/js/dist/stream.js';
 import { verifyWith } from '../../hosts/js/dist/verify.js';

@@ -158,7 +158,7 @@ function axesOf(axes: unknown, divide: unknown): RawAxis[] {
     return name;
   });
   return given.map(([name, size]) => {
-    return { name, size: natural32('size', size, FROM_ONE), role: dividing.includes(name) ? 'divide' : 'repeat' };
+    return { name, size: natural32('axes', size, FROM_ONE), role: dividing.includes(name) ? 'divide' : 'repeat' };
   });
 }
 

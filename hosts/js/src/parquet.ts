@@ -6,7 +6,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { boolean, FROM_ONE, fail, integer, natural32, oneOf, options } from './checks.js';
+import { boolean, FROM_ONE, fail, integer, oneOf, options } from './checks.js';
 import { Sampler, ShardPlan } from './index.js';
 import { library } from './parquet/library.js';
 import { ahead, type Block, sampleBlocks, shardBlocks } from './parquet/reading.js';
@@ -144,7 +144,8 @@ function rowMaker(columns: readonly string[], sampleColumn: string | undefined):
     const row: Row = {};
     // An assignment to that name would be none.
     if (own) Object.defineProperty(row, '__proto__', { writable: true, enumerable: true, configurable: true });
-    for (let column = 0; column < columns.length; column++) row[columns[column] as string] = run.columns[column]?.[at];
+    // A list that is null comes as undefined.
+    for (let i = 0; i < columns.length; i++) row[columns[i] as string] = run.columns[i]?.[at] ?? null;
     if (sampleColumn !== undefined) row[sampleColumn] = sample;
     return row;
   };
@@ -173,9 +174,9 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
     dropLast = false,
     ...others
   } = options<BatchReadOptions>(given as BatchReadOptions, OPTIONS);
-  const ranks = natural32('world', world, FROM_ONE);
-  const each = natural32('workers', workers, FROM_ONE);
-  const readers = Number(integer('workers', BigInt(each), [1n, FROM_ONE[1] / BigInt(ranks)])) * ranks;
+  const ranks = Number(integer('world', world, FROM_ONE));
+  const each = Number(integer('workers', workers, [1n, FROM_ONE[1] / BigInt(ranks)]));
+  const readers = each * ranks;
   const own = Number(integer('rank', rank, [0n, BigInt(ranks) - 1n]));
   const ofRank = Number(integer('worker', worker, [0n, BigInt(each) - 1n]));
   const dealt = oneOf('deal', deal, DEALS);
@@ -191,7 +192,7 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
     paths: pathsOf(paths),
     columns: columns === undefined ? columns : namesOf(columns),
     sampleColumn: sampleColumn === undefined ? sampleColumn : nameOf('sample-column', sampleColumn),
-    batchSize: batchSize === undefined ? batchSize : natural32('batch-size', batchSize, FROM_ONE),
+    batchSize: batchSize === undefined ? batchSize : Number(integer('batch-size', batchSize, FROM_ONE)),
     dropLast,
     async *deal(shards) {
       if (dealt === 'samples') {

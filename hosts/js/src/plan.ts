@@ -1,107 +1,17 @@
-import { boolean, dropsLast, FROM_ONE, fail, integer, natural32, oneOf, options, S64, U32, U64 } from './checks.js';
+import { dropsLast, FROM_ONE, fail, integer, natural32, oneOf, U64 } from './checks.js';
 import { plain, source } from './config.js';
-import { type Engine, Handle, type Recipe, symbolDispose, symbolInspect } from './engine.js';
-import { type Integers, numbers, ragged, shown, words, words32 } from './lists.js';
-import type { PlanningBindings, RawPlan, RawPlanConfig } from './plan-raw.js';
+import { type Engine, Handle, symbolDispose, symbolInspect } from './engine.js';
+import { type Integers, numbers, shown } from './lists.js';
+import type { PlanningBindings, RawPlan } from './plan-raw.js';
+import { PlanRecipe, WEIGHTS } from './plan-recipe.js';
 import type { Balance, Loads, Policy, ShardPlanOptions, Steps, Tier, Verification, Weight } from './plan-types.js';
 import type { BatchOptions, Integer } from './types.js';
 import { verified } from './verify.js';
 
-const OPTIONS = [
-  'bytes',
-  'world',
-  'workers',
-  'policy',
-  'workerPolicy',
-  'weight',
-  'holders',
-  'rankNodes',
-  'tolerance',
-  'shuffle',
-  'reshuffle',
-  'seed',
-  'epoch',
-] as const;
-export const POLICIES: readonly Policy[] = ['round-robin', 'size-aware', 'locality-aware'];
-export const WEIGHTS: readonly Weight[] = ['samples', 'bytes'];
 const TIERS: readonly Tier[] = ['ranks', 'workers'];
 
 /** How many numbers one call hands out. */
 const WINDOW = 1 << 20;
-
-/** What decides a plan, checked as far as it has to be to cross. */
-export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
-  readonly config: RawPlanConfig;
-  readonly size: number;
-
-  constructor(config: RawPlanConfig) {
-    const { samples, bytes, world, workers, locality } = config;
-    this.config = config;
-    const nodes = locality ? 12 * (locality.holders.length + locality.rankNodes.length) : 0;
-    this.size = 4096 + 96 * samples.length + 24 * bytes.length + 64 * world * workers + nodes;
-  }
-
-  get cause(): readonly [string, string] {
-    return ['samples', `${this.config.samples.length} shards`];
-  }
-
-  with(epoch: bigint): PlanRecipe {
-    return new PlanRecipe({ ...this.config, epoch });
-  }
-
-  make(bindings: PlanningBindings): RawPlan {
-    return bindings.plan(this.config);
-  }
-
-  static of(samples: Integers, given: ShardPlanOptions | undefined): PlanRecipe {
-    const {
-      bytes = [],
-      world = 1,
-      workers = 1,
-      policy = 'round-robin',
-      workerPolicy = 'round-robin',
-      weight = 'samples',
-      shuffle = false,
-      reshuffle = false,
-      seed = 0,
-      epoch = 0,
-      ...places
-    } = options(given, OPTIONS);
-    const locality = localityOf(places);
-    return new PlanRecipe({
-      samples: words('samples', samples),
-      bytes: words('bytes', bytes),
-      world: natural32('world', world, FROM_ONE),
-      workers: natural32('workers', workers, FROM_ONE),
-      policy: oneOf('policy', policy, POLICIES),
-      workerPolicy: oneOf('worker-policy', workerPolicy, POLICIES),
-      weight: oneOf('weight', weight, WEIGHTS),
-      ...(locality && { locality }),
-      shuffle: boolean('shuffle', shuffle),
-      reshuffle: boolean('reshuffle', reshuffle),
-      seed: integer('seed', seed, S64),
-      epoch: integer('epoch', epoch, U64),
-    });
-  }
-}
-
-/** Where shards and ranks are, if any of it is given. */
-function localityOf({
-  holders,
-  rankNodes,
-  tolerance,
-}: Pick<ShardPlanOptions, 'holders' | 'rankNodes' | 'tolerance'>): RawPlanConfig['locality'] {
-  if (holders === undefined && rankNodes === undefined && tolerance === undefined) return undefined;
-  if (holders === undefined) fail('missing', 'holders', '', 'the nodes that hold each shard');
-  if (rankNodes === undefined) fail('missing', 'rank-nodes', '', 'the node of each rank');
-  const { offsets, values } = ragged('holders', holders, U32);
-  return {
-    holderOffsets: offsets,
-    holders: values,
-    rankNodes: words32('rank-nodes', rankNodes, U32),
-    tolerance: natural32('tolerance', tolerance ?? 50, U32),
-  };
-}
 
 /** What `ShardPlan` is, over any instance of its engine. */
 export abstract class BaseShardPlan {
@@ -238,7 +148,7 @@ export abstract class BaseShardPlan {
     const number = Number(integer('shard', shard, [0n, BigInt(this.length) - 1n]));
     const size = this.#recipe.config.samples[number] as bigint;
     const first = integer('start', start, [0n, size]);
-    const last = integer('end', end ?? size, [first, size]);
+    const last = integer('end', end === undefined ? size : end, [first, size]);
     const count = Number(last - first);
     const out = array(count);
     for (let at = 0; at < count; at += WINDOW) {

@@ -90,9 +90,12 @@ interface Footer {
 async function footer(library: Library, path: string): Promise<Footer> {
   try {
     const file = await ParquetFile.open(library, path);
-    const { rows, bytes, schema } = file;
-    await file.close();
-    return { rows, bytes, schema };
+    try {
+      const { rows, bytes, schema } = file;
+      return { rows, bytes, schema };
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     throw naming(path, error);
   }

@@ -2,7 +2,7 @@ import { boolean, FROM_ONE, fail, integer, natural32, oneOf, options, S64, U32, 
 import type { Recipe } from './engine.js';
 import { type Integers, ragged, words, words32 } from './lists.js';
 import type { PlanningBindings, RawPlan, RawPlanConfig } from './plan-raw.js';
-import type { Policy, ShardPlanOptions, Weight } from './plan-types.js';
+import type { Policy, ShardPlanOptions, Weight, WorkerPolicy } from './plan-types.js';
 
 const OPTIONS = [
   'bytes',
@@ -20,6 +20,7 @@ const OPTIONS = [
   'epoch',
 ] as const;
 const POLICIES: readonly Policy[] = ['round-robin', 'size-aware', 'locality-aware'];
+export const WORKER_POLICIES: readonly WorkerPolicy[] = ['round-robin', 'size-aware'];
 export const WEIGHTS: readonly Weight[] = ['samples', 'bytes'];
 
 /** What decides a plan, checked as far as it has to be to cross. */
@@ -28,14 +29,14 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
   readonly size: number;
 
   constructor(config: RawPlanConfig) {
-    const { samples, bytes, world, workers, locality } = config;
+    const { sizes, bytes, world, workers, locality } = config;
     this.config = config;
     const nodes = locality ? 12 * (locality.holders.length + locality.rankNodes.length) : 0;
-    this.size = 4096 + 96 * samples.length + 24 * bytes.length + 64 * world * workers + nodes;
+    this.size = 4096 + 96 * sizes.length + 24 * bytes.length + 64 * world * workers + nodes;
   }
 
   get cause(): readonly [string, string] {
-    return ['samples', `${this.config.samples.length} shards`];
+    return ['sizes', `${this.config.sizes.length} shards`];
   }
 
   with(epoch: bigint): PlanRecipe {
@@ -46,7 +47,7 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
     return bindings.plan(this.config);
   }
 
-  static of(samples: Integers, given: ShardPlanOptions | undefined): PlanRecipe {
+  static of(sizes: Integers, given: ShardPlanOptions | undefined): PlanRecipe {
     const {
       bytes = [],
       world = 1,
@@ -62,12 +63,12 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
     } = options(given, OPTIONS);
     const locality = localityOf(places);
     return new PlanRecipe({
-      samples: words('samples', samples),
+      sizes: words('sizes', sizes),
       bytes: words('bytes', bytes),
       world: natural32('world', world, FROM_ONE),
       workers: natural32('workers', workers, FROM_ONE),
       policy: oneOf('policy', policy, POLICIES),
-      workerPolicy: oneOf('worker-policy', workerPolicy, POLICIES),
+      workerPolicy: oneOf('worker-policy', workerPolicy, WORKER_POLICIES),
       weight: oneOf('weight', weight, WEIGHTS),
       ...(locality && { locality }),
       shuffle: boolean('shuffle', shuffle),

@@ -4,7 +4,17 @@ import { type Engine, Handle, symbolDispose, symbolInspect } from './engine.js';
 import { type Integers, numbers, shown } from './lists.js';
 import type { PlanningBindings, RawPlan } from './plan-raw.js';
 import { PlanRecipe, WEIGHTS } from './plan-recipe.js';
-import type { Balance, Loads, Policy, ShardPlanOptions, Steps, Tier, Verification, Weight } from './plan-types.js';
+import type {
+  Balance,
+  Loads,
+  Policy,
+  ShardPlanOptions,
+  Steps,
+  Tier,
+  Verification,
+  Weight,
+  WorkerPolicy,
+} from './plan-types.js';
 import type { BatchOptions, Integer } from './types.js';
 import { verified } from './verify.js';
 
@@ -20,20 +30,20 @@ export abstract class BaseShardPlan {
   #recipe: PlanRecipe;
 
   /** @internal */
-  constructor(engine: Engine<PlanningBindings>, samples: Integers, given?: ShardPlanOptions) {
-    this.#recipe = PlanRecipe.of(samples, given);
+  constructor(engine: Engine<PlanningBindings>, sizes: Integers, given?: ShardPlanOptions) {
+    this.#recipe = PlanRecipe.of(sizes, given);
     this.#engine = engine;
     this.#handle = new Handle(engine, this, 'plan', this.#recipe);
   }
 
   /** How many shards there are. */
   get length(): number {
-    return this.#recipe.config.samples.length;
+    return this.#recipe.config.sizes.length;
   }
 
   /** Samples in each shard: a new copy. */
-  get samples(): Float64Array<ArrayBuffer> {
-    return numbers(this.#recipe.config.samples.slice());
+  get sizes(): Float64Array<ArrayBuffer> {
+    return numbers(this.#recipe.config.sizes.slice());
   }
 
   /** Bytes in each shard: a new copy; undefined where they were not given. */
@@ -58,7 +68,7 @@ export abstract class BaseShardPlan {
   }
 
   /** How the shards of a rank are given to its workers. */
-  get workerPolicy(): Policy {
+  get workerPolicy(): WorkerPolicy {
     return this.#recipe.config.workerPolicy;
   }
 
@@ -67,7 +77,7 @@ export abstract class BaseShardPlan {
     return this.#recipe.config.weight;
   }
 
-  /** Whether the shards, and the rows within each, are shuffled. */
+  /** Whether the shards are shuffled before they are given away. */
   get shuffle(): boolean {
     return this.#recipe.config.shuffle;
   }
@@ -141,12 +151,12 @@ export abstract class BaseShardPlan {
 
   /**
    * The rows of a shard number `start` to `end` - 1, by default all of them, in the order in which its reader gives them:
-   * shuffled within the shard where the shards are, else 0, 1, 2, ... Errors: `shard`, `start`, `end` (out of range),
-   * memory.
+   * shuffled within the shard by seed, epoch and shard, whether or not anything else is. (Who wants them as they are
+   * stored does not ask.) Errors: `shard`, `start`, `end` (out of range), memory.
    */
   rows(shard: Integer, start: Integer = 0, end?: Integer): Float64Array<ArrayBuffer> {
     const number = Number(integer('shard', shard, [0n, BigInt(this.length) - 1n]));
-    const size = this.#recipe.config.samples[number] as bigint;
+    const size = this.#recipe.config.sizes[number] as bigint;
     const first = integer('start', start, [0n, size]);
     const last = integer('end', end === undefined ? size : end, [first, size]);
     const count = Number(last - first);
@@ -166,6 +176,14 @@ export abstract class BaseShardPlan {
     return { least: Number(least), most: Number(most), equal: least === most };
   }
 
+  /**
+   * SHA-256 over the configuration with the current epoch, in hexadecimal: equal on all ranks that plan alike, and different
+   * where anything that decides the plan, or its loads, differs.
+   */
+  configFingerprint(): string {
+    return this.#call((raw) => raw.configFingerprint());
+  }
+
   /** Compares the lists of all readers, the workers of rank 0 first, with the shards: none is read twice or not at all. */
   verify(): Verification {
     const { world, workers } = this;
@@ -181,14 +199,14 @@ export abstract class BaseShardPlan {
 
   /** The call that makes an equal plan, with the first shards of many; what `console.log` shows. */
   toString(): string {
-    const { samples, bytes, locality, seed, epoch, ...others } = this.#recipe.config;
+    const { sizes, bytes, locality, seed, epoch, ...others } = this.#recipe.config;
     const settings = Object.entries(others).map(([name, value]) => {
       return `${name}: ${typeof value === 'string' ? `'${value}'` : value}`;
     });
     if (bytes.length > 0) settings.unshift(`bytes: ${shown(bytes, 16)}`);
     if (locality) settings.push('holders: ..., rankNodes: ...', `tolerance: ${locality.tolerance}`);
     settings.push(`seed: ${source(seed)}`, `epoch: ${source(epoch)}`);
-    return `ShardPlan(${shown(samples, 16)}, { ${settings.join(', ')} })`;
+    return `ShardPlan(${shown(sizes, 16)}, { ${settings.join(', ')} })`;
   }
 
   /** @internal */
@@ -233,14 +251,14 @@ export interface ShardPlanClass {
    * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, values that do not fit together,
    * memory.
    */
-  new (samples: Integers, options?: ShardPlanOptions): BaseShardPlan;
+  new (sizes: Integers, options?: ShardPlanOptions): BaseShardPlan;
 }
 
 /** The class of an entry, over the engine that `engine` gives when the first plan is made. */
 export function shardPlanOf(engine: () => Engine<PlanningBindings>): ShardPlanClass {
   return class extends BaseShardPlan {
-    constructor(samples: Integers, options?: ShardPlanOptions) {
-      super(engine(), samples, options);
+    constructor(sizes: Integers, options?: ShardPlanOptions) {
+      super(engine(), sizes, options);
     }
   };
 }

@@ -64,7 +64,8 @@ describe('ShardPlan', () => {
     }
     plan.setEpoch(0);
     assert.deepEqual(plan.shards(1, 2), before);
-    assert.deepEqual([...new ShardPlan([3, 4]).rows(1)], [0, 1, 2, 3]);
+    const still = new ShardPlan(sizes, { seed: -3 });
+    assert.deepEqual(still.rows(3), new ShardPlan(sizes, { seed: -3, shuffle: true, world: 4 }).rows(3));
   });
 
   test('bytes and places', () => {
@@ -84,10 +85,10 @@ describe('ShardPlan', () => {
   });
 
   test('the properties are those that were given, and copies', () => {
-    const samples = [5, 6];
-    const plan = new ShardPlan(samples, { world: 2n, seed: 2n ** 62n, shuffle: true, weight: 'samples' });
-    samples[0] = 9;
-    plan.samples[0] = 9;
+    const sizes = [5, 6];
+    const plan = new ShardPlan(sizes, { world: 2n, seed: 2n ** 62n, shuffle: true, weight: 'samples' });
+    sizes[0] = 9;
+    plan.sizes[0] = 9;
     const { length, world, workers, policy, workerPolicy, weight, shuffle, reshuffle, seed, epoch, bytes } = plan;
     assert.deepEqual(
       { length, world, workers, policy, workerPolicy, weight, shuffle, reshuffle, seed, epoch, bytes },
@@ -105,7 +106,7 @@ describe('ShardPlan', () => {
         bytes: undefined,
       },
     );
-    assert.deepEqual([...plan.samples], [5, 6]);
+    assert.deepEqual([...plan.sizes], [5, 6]);
     assert.match(inspect(plan), /^ShardPlan\(\[5, 6\], \{ world: 2, .*seed: 4611686018427387904n, epoch: 0 \}\)$/);
   });
 
@@ -114,7 +115,7 @@ describe('ShardPlan', () => {
     const before = plan.shards(0, 0);
     const as = (option) => (value) => new ShardPlan([3, 4], { [option]: value });
     const parameters = [
-      ['samples', [-1, 2 ** 53, 2n ** 64n], (value) => new ShardPlan([value])],
+      ['sizes', [-1, 2 ** 53, 2n ** 64n], (value) => new ShardPlan([value])],
       ['bytes', [-1, 2 ** 53, 2n ** 64n], (value) => new ShardPlan([1], { bytes: [value] })],
       ['world', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('world')],
       ['workers', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('workers')],
@@ -150,9 +151,9 @@ describe('ShardPlan', () => {
     refused(() => plan.loads('rank'), 'unknown-name', 'tier');
     refused(() => plan.loads(), 'wrong-type', 'tier');
     refused(() => plan.balance('ranks', 'rows'), 'unknown-name', 'weight');
-    refused(() => new ShardPlan(), 'wrong-type', 'samples');
+    refused(() => new ShardPlan(), 'wrong-type', 'sizes');
     refused(() => new ShardPlan([1, 2], { bytes: [1] }), 'contradiction', 'bytes');
-    refused(() => as('workerPolicy')('locality-aware'), 'out-of-range', 'worker-policy');
+    refused(() => as('workerPolicy')('locality-aware'), 'unknown-name', 'worker-policy');
     refused(() => as('policy')('locality-aware'), 'missing', 'locality');
     refused(() => as('holders')([[0], [1]]), 'missing', 'rank-nodes');
     refused(() => as('rankNodes')([0]), 'missing', 'holders');
@@ -162,9 +163,19 @@ describe('ShardPlan', () => {
     refused(() => new ShardPlan([1], { holders: [0], rankNodes: [0] }), 'wrong-type', 'holders');
     refused(() => new ShardPlan([1], { holders: Uint32Array.of(0), rankNodes: [0] }), 'wrong-type', 'holders');
     refused(() => new ShardPlan([1], { Shuffle: true }), 'unknown-name', 'options');
-    refused(() => new ShardPlan(new Uint8Array(2 ** 25 + 1)), 'out-of-memory', 'samples');
+    refused(() => new ShardPlan(new Uint8Array(2 ** 25 + 1)), 'out-of-memory', 'sizes');
     assert.deepEqual(plan.shards(0, 0), before);
     assert.equal(plan.epoch, 0);
+  });
+
+  test('a fingerprint of what decides the plan', () => {
+    const plan = hundred();
+    const before = plan.configFingerprint();
+    assert.match(before, /^[0-9a-f]{64}$/);
+    assert.equal(hundred().configFingerprint(), before);
+    plan.setEpoch(1);
+    assert.notEqual(plan.configFingerprint(), before);
+    assert.notEqual(new ShardPlan(new Array(100).fill(10), { world: 8 }).configFingerprint(), before);
   });
 
   test('no shards, and more readers than shards', () => {
@@ -336,6 +347,7 @@ describe('ChunkStream', () => {
     const next = new ChunkStream(0, 1, { chunks: 1000, order: 'feistel', seed: 5, epoch: 3 });
     assert.deepEqual(stream.chunks(1000n, 1000n), next.chunks(0, 1000));
     assert.equal(inspect(stream), "ChunkStream(0, 1, { chunks: 1000, order: 'feistel', seed: 5, epoch: 2 })");
+    assert.equal(String(new ChunkStream(1, 2)), "ChunkStream(1, 2, { order: 'sequential', seed: 0, epoch: 0 })");
     stream.dispose();
     assert.throws(() => stream.chunks(0, 1), { message: 'this stream has been disposed of' });
   });
@@ -346,7 +358,7 @@ describe('ChunkStream', () => {
     for (const [field, outside, call] of [
       ['reader', [4, ...NOT_32_BITS], (value) => new ChunkStream(value, 4)],
       ['readers', [0, ...NOT_32_BITS], (value) => new ChunkStream(0, value)],
-      ['chunks', [-1, 2 ** 53, 2n ** 64n], as('chunks')],
+      ['chunks', [0, -1, 2 ** 53, 2n ** 64n], as('chunks')],
       ['seed', [2 ** 53, 2n ** 63n], as('seed')],
       ['epoch', [-1, 2n ** 64n], as('epoch')],
       ['start', [-1, 2 ** 53, 2n ** 64n], (value) => stream.chunks(value, 1)],

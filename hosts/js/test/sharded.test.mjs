@@ -164,7 +164,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         assert.equal(other.configFingerprint(), sampler.configFingerprint());
       }
       const long = Sampler.sharded(new Uint8Array(100).fill(7));
-      assert.match(inspect(long), /^Sampler\.sharded\(\[7, .*, \.\.\. 84 more\], \{ lanes: 64, window: 1024, seed: 0,/);
+      assert.match(inspect(long), /^Sampler\.sharded\(\[7, .*, \.\.\. 84 more\], \{ lanes: 64, window: 256, seed: 0,/);
       assert.deepEqual(new Function('Sampler', `return ${long}`)(Sampler).toJSON(), long.toJSON());
       const json = sampler.toJSON();
       for (const [sharding, kind, field] of [

@@ -23,33 +23,9 @@ VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
 
 MEMORY = 2**31
-TEXTS = (
-    "order",
-    "remainder",
-    "layout",
-    "policy",
-    "worker_policy",
-    "weight",
-    "tier",
-    "name",
-    "role",
-    "environment",
-)
+TEXTS = ("order", "remainder", "layout", "policy", "worker_policy", "weight", "tier", "name", "role", "environment")
 # The numbers of 64 bits, which the golden cases write as strings.
-WIDE = {
-    "samples",
-    "seed",
-    "epoch",
-    "position",
-    "index",
-    "batch",
-    "offset",
-    "least",
-    "most",
-    "total",
-    "start",
-    "count",
-}
+WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
 NARROW_CALLS = ("num-shards", "data-world", "data-rank", "rank-at")
 
 
@@ -75,16 +51,8 @@ def make_sampler(**config: Any) -> samedeal.Sampler:
 def make_sharded(config: dict[str, Any], sharding: dict[str, Any]) -> Any:
     """By the public call, which makes the rest of the configuration itself, where that is the same."""
     if config["order"] != "sharded" or config["samples"] != sum(sharding["sizes"]):
-        return Deal(
-            samedeal.Config(**config),
-            MEMORY,
-            Sharding(**{**sharding, "sizes": u64s(sharding["sizes"])}),
-        )
-    rest = {
-        name: value
-        for name, value in config.items()
-        if name not in ("samples", "order")
-    }
+        return Deal(samedeal.Config(**config), MEMORY, Sharding(**{**sharding, "sizes": u64s(sharding["sizes"])}))
+    rest = {name: value for name, value in config.items() if name not in ("samples", "order")}
     return samedeal.Sampler.sharded(**sharding, **rest)
 
 
@@ -96,9 +64,7 @@ def make_plan(locality: dict[str, Any] | None, **config: Any) -> Any:
     if holders is not None:
         rest = {name: locality[name] for name in ("rank_nodes", "tolerance")}
         return samedeal.ShardPlan(holders=holders, **rest, **config)
-    raw = Locality(
-        *(u32s(locality[name]) for name in Locality._fields[:3]), locality["tolerance"]
-    )
+    raw = Locality(*(u32s(locality[name]) for name in Locality._fields[:3]), locality["tolerance"])
     config |= {"sizes": u64s(config["sizes"]), "bytes": u64s(config["bytes"])}
     return Plan(PlanConfig(locality=raw, **config), MEMORY)
 
@@ -108,9 +74,7 @@ def make_mesh(world: int, axes: list[dict[str, Any]]) -> Any:
     sizes = {axis["name"]: axis["size"] for axis in axes}
     if len(sizes) < len(axes):
         return Grid(MeshConfig(world, [Axis(**axis) for axis in axes]))
-    return samedeal.Mesh(
-        world, sizes, [axis["name"] for axis in axes if axis["role"] == "divide"]
-    )
+    return samedeal.Mesh(world, sizes, [axis["name"] for axis in axes if axis["role"] == "divide"])
 
 
 MAKERS: dict[str, Callable[..., Any]] = {
@@ -129,16 +93,10 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
     values = tuple(args.values())
     if made is None:
         return FUNCTIONS[name](**args)
-    if isinstance(made, samedeal.Sampler) and name in (
-        "indices",
-        "indices32",
-        "batch32",
-    ):
+    if isinstance(made, samedeal.Sampler) and name in ("indices", "indices32", "batch32"):
         result = made._engine.use(getattr(Deal, name), *values)
         if name == "indices":
-            assert np.array_equal(
-                result, made.indices(args["start"], args["start"] + args["count"])
-            )
+            assert np.array_equal(result, made.indices(args["start"], args["start"] + args["count"]))
         return result
     if isinstance(made, samedeal.ShardPlan) and name in ("shards", "loads", "rows"):
         result = made._engine.use(getattr(Plan, name), *values)
@@ -148,9 +106,7 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
         elif name == "shards":
             public = made.shards(*whose)[start : start + count]
         else:
-            public = np.stack(made.loads(*whose), axis=1)[
-                start : start + count
-            ].reshape(-1)
+            public = np.stack(made.loads(*whose), axis=1)[start : start + count].reshape(-1)
         assert np.array_equal(result, public)
         return result
     if isinstance(made, samedeal.Mesh) and name == "rank_at":
@@ -162,23 +118,13 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
     return found(**args) if callable(found) else found
 
 
-def call_verify(
-    shards: int, offsets: list[int], assigned: list[int]
-) -> samedeal.Verification:
+def call_verify(shards: int, offsets: list[int], assigned: list[int]) -> samedeal.Verification:
     readers = lists(offsets, assigned)
-    return (
-        verify(shards, u32s(offsets), u32s(assigned))
-        if readers is None
-        else samedeal.verify_shards(shards, readers)
-    )
+    return verify(shards, u32s(offsets), u32s(assigned)) if readers is None else samedeal.verify_shards(shards, readers)
 
 
-def call_detect(
-    environment: list[list[str]], rank: int | None, world: int | None
-) -> samedeal.Detection:
-    return samedeal.detect_rank(
-        rank, world, environment={name: value for name, value in environment}
-    )
+def call_detect(environment: list[list[str]], rank: int | None, world: int | None) -> samedeal.Detection:
+    return samedeal.detect_rank(rank, world, environment={name: value for name, value in environment})
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -191,20 +137,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 def written(value: Any) -> Any:
     """A result as the golden cases write it."""
     if isinstance(value, samedeal.Verification):
-        return {
-            "overlaps": [number for overlap in value.overlaps for number in overlap],
-            "gaps": value.gaps,
-        }
+        return {"overlaps": [number for overlap in value.overlaps for number in overlap], "gaps": value.gaps}
     if isinstance(value, (samedeal.Place, samedeal.Detection)):
         return record(asdict(value))
     if hasattr(value, "_asdict"):
         return record(value._asdict())
     if isinstance(value, np.ndarray):
-        return (
-            [str(item) for item in value.reshape(-1).tolist()]
-            if value.dtype == np.int64
-            else value.tolist()
-        )
+        return [str(item) for item in value.reshape(-1).tolist()] if value.dtype == np.int64 else value.tolist()
     if isinstance(value, dict):
         return list(value.values())
     return str(value) if isinstance(value, int) else value
@@ -212,9 +151,7 @@ def written(value: Any) -> Any:
 
 def record(fields: dict[str, Any]) -> dict[str, Any]:
     """A record, with names and numbers as the golden cases write them."""
-    return {
-        name.replace("_", "-"): field(name, value) for name, value in fields.items()
-    }
+    return {name.replace("_", "-"): field(name, value) for name, value in fields.items()}
 
 
 def field(name: str, value: Any) -> Any:
@@ -224,19 +161,12 @@ def field(name: str, value: Any) -> Any:
     return value if isinstance(value, int) and name not in WIDE else written(value)
 
 
-def outcome(
-    name: str, run: Callable[..., Any], *arguments: Any, **named: Any
-) -> dict[str, Any]:
+def outcome(name: str, run: Callable[..., Any], *arguments: Any, **named: Any) -> dict[str, Any]:
     """What a call returns, or how it fails."""
     try:
         found = run(*arguments, **named)
     except samedeal.SamedealError as error:
-        return {
-            "fails": {
-                name: getattr(error, name)
-                for name in ("kind", "field", "value", "allowed")
-            }
-        }
+        return {"fails": {name: getattr(error, name) for name in ("kind", "field", "value", "allowed")}}
     return {"returns": found if name in NARROW_CALLS else written(found)}
 
 
@@ -261,9 +191,7 @@ def mismatch(case: dict[str, Any]) -> str | None:
     if got != {"fails": case["fails"]} if "fails" in case else not made:
         return f"made {fields}: {got}"
     for i, step in enumerate(case.get("calls", [])):
-        got = outcome(
-            step["call"], call, made[0], step["call"], parsed(step.get("args", {}))
-        )
+        got = outcome(step["call"], call, made[0], step["call"], parsed(step.get("args", {})))
         if got != {name: step[name] for name in ("returns", "fails") if name in step}:
             return f"call {i}: {step} gave {got}"
     return None
@@ -271,9 +199,7 @@ def mismatch(case: dict[str, Any]) -> str | None:
 
 def main() -> int:
     """Runs every case of every group."""
-    files = [
-        path for path in sorted(VECTORS.glob("*.json")) if path.name != "schema.json"
-    ]
+    files = [path for path in sorted(VECTORS.glob("*.json")) if path.name != "schema.json"]
     all_failed = 0
     for path in files:
         group = json.loads(path.read_text(encoding="utf-8"))
@@ -282,18 +208,8 @@ def main() -> int:
             wrong = mismatch(case)
             if wrong is not None:
                 failed += 1
-                print(
-                    f"{group['group']}: {case['name']}: {wrong[:1000]}", file=sys.stderr
-                )
-        print(
-            "matrix",
-            ENGINE,
-            group["group"],
-            len(group["cases"]) - failed,
-            failed,
-            sep="\t",
-            flush=True,
-        )
+                print(f"{group['group']}: {case['name']}: {wrong[:1000]}", file=sys.stderr)
+        print("matrix", ENGINE, group["group"], len(group["cases"]) - failed, failed, sep="\t", flush=True)
         all_failed += failed
     return 0 if files and not all_failed else 1
 

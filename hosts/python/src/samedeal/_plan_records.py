@@ -183,10 +183,10 @@ class Detection:
     local_world: int | None
     """How many there are on its node, where that was said."""
     launcher: str
-    """Whose word it is: "torchrun", "open-mpi", "mvapich", "pmi", "slurm"; "explicit" where no variable was used; "none"
-    where nothing is set: rank 0 of 1. There may be more names in a later version."""
+    """Whose word it is: "torchrun", "open-mpi", "mvapich", "pmi", "slurm"; "explicit": no variable was used; "none":
+    rank 0 of 1, where nothing is set. There may be more names in a later version."""
     used: tuple[str, ...]
     """What was used, as NAME=value."""
     warnings: tuple[str, ...]
-    """What other variables say that does not agree, in words: it was not used. A launcher that starts one process for each
-    node, which starts the processes there (torchrun below srun or mpirun), agrees."""
+    """What other variables say that does not agree, in words: it was not used. A launcher that starts one process for
+    each node, which starts the processes there (torchrun below srun or mpirun), agrees."""

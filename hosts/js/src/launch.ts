@@ -25,7 +25,10 @@ export interface Detection {
   launcher: string;
   /** What was used, as `NAME=value`. */
   used: string[];
-  /** What other variables say that does not agree, in words. It was not used. */
+  /**
+   * What other variables say that does not agree, in words: it was not used. A launcher that starts one process for each
+   * node, which starts the processes there (torchrun below srun or mpirun), agrees.
+   */
   warnings: string[];
 }
 

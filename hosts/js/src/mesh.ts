@@ -145,7 +145,7 @@ export abstract class BaseMesh {
 
 function axesOf(axes: unknown, divide: unknown): RawAxis[] {
   const given = entries('axes', axes);
-  if (given.length > MOST_AXES) fail('out-of-range', 'axes', given.length, `0 to ${MOST_AXES} axes`);
+  if (given.length > MOST_AXES) fail('out-of-range', 'axes', `${given.length} axes`, `up to ${MOST_AXES}`);
   const names = given.map(([name]) => name);
   const digits = names.find((name) => /^\d+$/.test(name));
   if (digits !== undefined) {

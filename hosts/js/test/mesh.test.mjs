@@ -105,6 +105,7 @@ describe('detectRank', () => {
     assert(used.includes('RANK=5') && used.includes('WORLD_SIZE=8'));
     const told = detectRank({ rank: 2n, world: 3, environment: {} });
     assert.deepEqual([told.rank, told.world, told.launcher], [2, 3, 'explicit']);
+    assert.match(told.warnings.join(), /^not used: RANK=5, WORLD_SIZE=8;/);
     const alone = detectRank({ environment: {} });
     assert.deepEqual([alone.rank, alone.world, alone.localRank, alone.launcher], [0, 1, undefined, 'none']);
   });

@@ -103,7 +103,7 @@ describe('detectRank', () => {
     const { rank, world, localRank, localWorld, launcher, used, warnings } = detectRank({ environment });
     assert.deepEqual([rank, world, localRank, localWorld, launcher, warnings], [5, 8, 1, 4, 'torchrun', []]);
     assert(used.includes('RANK=5') && used.includes('WORLD_SIZE=8'));
-    const told = detectRank({ rank: 2n, world: 3, environment: {} });
+    const told = detectRank({ rank: 2n, world: 3, environment });
     assert.deepEqual([told.rank, told.world, told.launcher], [2, 3, 'explicit']);
     assert.match(told.warnings.join(), /^not used: RANK=5, WORLD_SIZE=8;/);
     const alone = detectRank({ environment: {} });

@@ -3,7 +3,8 @@
 import { SamplerRecipe } from '../../hosts/js/dist/config.js';
 import { detectWith } from '../../hosts/js/dist/launch.js';
 import { MeshRecipe, meshOf } from '../../hosts/js/dist/mesh.js';
-import { PlanRecipe, shardPlanOf } from '../../hosts/js/dist/plan.js';
+import { shardPlanOf } from '../../hosts/js/dist/plan.js';
+import { PlanRecipe } from '../../hosts/js/dist/plan-recipe.js';
 import { samplerOf } from '../../hosts/js/dist/sampler.js';
 import { chunkStreamOf, StreamRecipe } from '../../hosts/js/dist/stream.js';
 import { verifyWith } from '../../hosts/js/dist/verify.js';
@@ -17,6 +18,9 @@ export const wide = (args) =>
       typeof value === 'string' && /^-?\d+$/.test(value) ? BigInt(value) : value,
     ]),
   );
+
+/** What is not there is null in the cases. */
+const present = (options) => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
 
 /** What offsets and values say, if they fit together. */
 function lists(offsets, values) {
@@ -99,22 +103,22 @@ export const kinds = {
   },
   plan: {
     engine: 'planning',
-    recipe({ samples, bytes, locality, 'worker-policy': workerPolicy, ...others }) {
+    recipe({ sizes, bytes, locality, 'worker-policy': workerPolicy, ...others }) {
       const places = locality && {
         holderOffsets: Uint32Array.from(locality['holder-offsets']),
         holders: Uint32Array.from(locality.holders),
         rankNodes: Uint32Array.from(locality['rank-nodes']),
         tolerance: locality.tolerance,
       };
-      const given = { ...wide(others), samples: u64s(samples), bytes: u64s(bytes), workerPolicy };
+      const given = { ...wide(others), sizes: u64s(sizes), bytes: u64s(bytes), workerPolicy };
       return new PlanRecipe({ ...given, ...(places && { locality: places }) });
     },
-    make(engine, { samples, bytes, locality, 'worker-policy': workerPolicy, ...others }) {
+    make(engine, { sizes, bytes, locality, 'worker-policy': workerPolicy, ...others }) {
       const ShardPlan = shardPlanOf(() => engine);
       const holders = locality && lists(locality['holder-offsets'], locality.holders);
       if (locality && !holders) return undefined;
       const places = locality && { holders, rankNodes: locality['rank-nodes'], tolerance: locality.tolerance };
-      return new ShardPlan(samples.map(BigInt), { ...wide(others), bytes: u64s(bytes), workerPolicy, ...places });
+      return new ShardPlan(sizes.map(BigInt), { ...wide(others), bytes: u64s(bytes), workerPolicy, ...places });
     },
     raw: {
       'set-epoch': (raw, { epoch }) => raw.setEpoch(epoch),
@@ -124,6 +128,7 @@ export const kinds = {
       balance: (raw, { tier, weight }) => raw.balance(tier, weight),
       rows: (raw, { shard, start, count }) => raw.rows(shard, start, count),
       steps: (raw, args) => raw.steps(args['batch-size'], args['drop-last']),
+      'config-fingerprint': (raw) => raw.configFingerprint(),
     },
     own: {
       'set-epoch': (own, { epoch }) => own.setEpoch(epoch),
@@ -143,16 +148,17 @@ export const kinds = {
         const { equal, ...others } = own.steps(args['batch-size'], { dropLast: args['drop-last'] });
         return others;
       },
+      'config-fingerprint': (own) => own.configFingerprint(),
     },
     // These are whole there.
     rawFailures: ['shards', 'loads', 'rows'],
   },
   'chunk-stream': {
     engine: 'planning',
-    recipe: (config) => new StreamRecipe(wide(config)),
+    recipe: (config) => new StreamRecipe(present(wide(config))),
     make(engine, { reader, readers, ...options }) {
       const ChunkStream = chunkStreamOf(() => engine);
-      return new ChunkStream(reader, readers, wide(options));
+      return new ChunkStream(reader, readers, present(wide(options)));
     },
     raw: { chunks: (raw, { start, count }) => raw.chunks(start, count) },
     own: { chunks: (own, { start, count }) => own.chunks(start, count) },
@@ -209,15 +215,7 @@ export const kinds = {
         return { gaps, overlaps: overlaps.flatMap(({ shard, first, other }) => [shard, first, other]) };
       },
       detect: ({ dealing }, { environment, rank, world }) =>
-        detectWith(
-          dealing,
-          {},
-          {
-            environment: Object.fromEntries(environment),
-            ...(rank !== null && { rank }),
-            ...(world !== null && { world }),
-          },
-        ),
+        detectWith(dealing, {}, present({ environment: Object.fromEntries(environment), rank, world })),
     },
     sayable: {
       verify: ({ offsets, assigned }) => lists(offsets, assigned) !== undefined,

@@ -65,7 +65,7 @@ def make_plan(locality: dict[str, Any] | None, **config: Any) -> Any:
         rest = {name: locality[name] for name in ("rank_nodes", "tolerance")}
         return samedeal.ShardPlan(holders=holders, **rest, **config)
     raw = Locality(*(u32s(locality[name]) for name in Locality._fields[:3]), locality["tolerance"])
-    config |= {"samples": u64s(config["samples"]), "bytes": u64s(config["bytes"])}
+    config |= {"sizes": u64s(config["sizes"]), "bytes": u64s(config["bytes"])}
     return Plan(PlanConfig(locality=raw, **config), MEMORY)
 
 

@@ -3,6 +3,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Config;
 use crate::order::Sharding;
+use crate::shards::{Locality, PlanConfig};
 
 /// A SHA-256 that speaks the types of this crate.
 pub(crate) struct Fingerprint(Sha256);
@@ -44,6 +45,33 @@ pub(crate) fn of_config(config: &Config, sharding: Option<&Sharding>) -> String 
         hash.update(window.to_le_bytes());
         for shard in 0..shards.count() {
             hash.update(shards.size(shard).to_le_bytes());
+        }
+    }
+    Fingerprint(hash).finish()
+}
+
+/// Everything that decides a plan. The locality is that which counts, if any.
+pub(crate) fn of_plan(config: &PlanConfig, locality: Option<&Locality>) -> String {
+    let PlanConfig { sizes, bytes, world, workers, policy, worker_policy, weight, locality: _, .. } = config;
+    let PlanConfig { shuffle, reshuffle, seed, epoch, .. } = config;
+    let mut hash = Sha256::new()
+        .chain_update(b"samedeal plan 1\0")
+        .chain_update(seed.to_le_bytes())
+        .chain_update(epoch.to_le_bytes())
+        .chain_update(world.to_le_bytes())
+        .chain_update(workers.to_le_bytes())
+        .chain_update([*policy as u8, *worker_policy as u8, *weight as u8, u8::from(*shuffle), u8::from(*reshuffle)]);
+    for list in [sizes, bytes] {
+        // Its length first, so that no two configurations run into one another.
+        hash.update((list.len() as u64).to_le_bytes());
+        for item in list {
+            hash.update(item.to_le_bytes());
+        }
+    }
+    if let Some(Locality { offsets, holders, rank_nodes, tolerance }) = locality {
+        hash.update(tolerance.to_le_bytes());
+        for item in rank_nodes.iter().chain(offsets).chain(holders) {
+            hash.update(item.to_le_bytes());
         }
     }
     Fingerprint(hash).finish()

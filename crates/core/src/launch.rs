@@ -25,28 +25,28 @@ const LAUNCHERS: [Launcher; 5] = [
         local_world: "LOCAL_WORLD_SIZE",
     },
     Launcher {
-        name: "Open MPI",
+        name: "open-mpi",
         rank: "OMPI_COMM_WORLD_RANK",
         world: "OMPI_COMM_WORLD_SIZE",
         local_rank: "OMPI_COMM_WORLD_LOCAL_RANK",
         local_world: "OMPI_COMM_WORLD_LOCAL_SIZE",
     },
     Launcher {
-        name: "MVAPICH",
+        name: "mvapich",
         rank: "MV2_COMM_WORLD_RANK",
         world: "MV2_COMM_WORLD_SIZE",
         local_rank: "MV2_COMM_WORLD_LOCAL_RANK",
         local_world: "MV2_COMM_WORLD_LOCAL_SIZE",
     },
     Launcher {
-        name: "PMI",
+        name: "pmi",
         rank: "PMI_RANK",
         world: "PMI_SIZE",
         local_rank: "MPI_LOCALRANKID",
         local_world: "MPI_LOCALNRANKS",
     },
     Launcher {
-        name: "Slurm",
+        name: "slurm",
         rank: "SLURM_PROCID",
         world: "SLURM_NTASKS",
         local_rank: "SLURM_LOCALID",
@@ -68,11 +68,12 @@ pub struct Detection {
     pub local_rank: Option<u32>,
     /// How many there are on its node, where that was said.
     pub local_world: Option<u32>,
-    /// Whose variables decided: a launcher's name, `explicit`, or `none` where nothing is set (rank 0 of 1).
+    /// Whose variables decided: `torchrun`, `open-mpi`, `mvapich`, `pmi` or `slurm`; `explicit`, or `none` where nothing is
+    /// set (rank 0 of 1).
     pub launcher: &'static str,
     /// What was used, as `NAME=value`; explicit values as `rank=value`, `world=value`.
     pub used: Vec<String>,
-    /// What another launcher's variables say that does not agree, in words. Not used.
+    /// What other variables say that does not agree, in words. Not used.
     pub warnings: Vec<String>,
 }
 
@@ -92,7 +93,11 @@ pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option
 
     let launcher = LAUNCHERS.iter().find(|launcher| environment.text(launcher.rank).is_some());
     let names = launcher.unwrap_or(&LAUNCHERS[0]);
-    let local_rank = environment.number(names.local_rank)?;
+    let local_rank = match environment.number(names.local_rank) {
+        // Nobody needs it.
+        Err(_) if rank.is_some() && world.is_some() => None,
+        found => found?,
+    };
     // Slurm writes lists such as `4(x2)` for the size of a node; those say nothing of this one.
     let local_world = environment.number(names.local_world).unwrap_or(None);
     let (rank_field, found_rank) = match (rank, launcher, local_rank) {
@@ -129,13 +134,16 @@ pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option
         _ if used.iter().all(|used| used.starts_with("rank=") || used.starts_with("world=")) => "explicit",
         _ => names.name,
     };
-    let warnings = warnings(&environment, launcher, rank, world);
-    Ok(Detection { rank, world, local_rank, local_world, launcher, used, warnings })
+    let found = Detection { rank, world, local_rank, local_world, launcher, used, warnings: Vec::new() };
+    Ok(Detection { warnings: warnings(&environment, names, &found), ..found })
 }
 
 /// LOCAL_RANK without RANK is the rank only where all processes are on one node, and something says so.
 fn check_one_node(environment: &Environment, local_rank: u32, world: Option<u32>) -> Result<(), Failure> {
     let world = world.map_or_else(|| environment.number("WORLD_SIZE"), |world| Ok(Some(world)))?;
+    if world == Some(1) && local_rank == 0 {
+        return Ok(());
+    }
     if world.is_some() && world == environment.number("LOCAL_WORLD_SIZE")? {
         return Ok(());
     }
@@ -146,26 +154,52 @@ fn check_one_node(environment: &Environment, local_rank: u32, world: Option<u32>
     Err(Failure::missing("RANK", why))
 }
 
-/// What the variables that were not used say against what was found.
-fn warnings(environment: &Environment, chosen: &str, rank: u32, world: u32) -> Vec<String> {
+/// What variables say against what was found: those of its own launcher, which explicit values overrule, and the others'.
+fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec<String> {
     let mut warnings = Vec::new();
-    for launcher in LAUNCHERS.iter().filter(|launcher| launcher.name != chosen) {
-        let other = [launcher.rank, launcher.world].map(|name| environment.number(name));
-        if let [Ok(Some(other_rank)), Ok(Some(other_world))] = other
-            && (other_rank, other_world) != (rank, world)
-        {
-            let Launcher { name, rank: rank_name, world: world_name, .. } = launcher;
+    let &Detection { rank, world, launcher: chosen, .. } = found;
+    for launcher in &LAUNCHERS {
+        let &Launcher { name, rank: rank_name, world: world_name, .. } = launcher;
+        let [other_rank, other_world] = [rank_name, world_name].map(|name| environment.number(name).unwrap_or(None));
+        if launcher.name == own.name {
+            let says = [(rank_name, other_rank, rank), (world_name, other_world, world)];
+            let contradicting = says.into_iter().filter_map(|(name, other, number)| {
+                let other = other.filter(|&other| other != number)?;
+                Some(format!("{name}={other}"))
+            });
+            let unused: Vec<_> = contradicting.collect();
+            if !unused.is_empty() {
+                warnings.push(format!("not used: {}; used: rank {rank} of {world} ({chosen})", unused.join(", ")));
+            }
+            continue;
+        }
+        let (Some(other_rank), Some(other_world)) = (other_rank, other_world) else { continue };
+        if (other_rank, other_world) != (rank, world) && !starts_nodes(other_rank, other_world, found) {
             warnings.push(format!(
                 "{name} says {rank_name}={other_rank}, {world_name}={other_world}; used: rank {rank} of {world} ({chosen})"
             ));
         }
     }
-    if chosen == "Slurm" && world > 1 && environment.text(SLURM_STEP).is_none() {
+    if let (Some(local_rank), Some(local_world)) = (found.local_rank, found.local_world)
+        && local_rank >= local_world
+    {
+        let Launcher { local_rank: rank_name, local_world: world_name, .. } = own;
+        warnings.push(format!("{rank_name}={local_rank} is not below {world_name}={local_world}"));
+    }
+    if chosen == "slurm" && world > 1 && environment.text(SLURM_STEP).is_none() {
         warnings.push(format!(
             "{world} processes of Slurm, but no {SLURM_STEP}: a process that srun did not start is alone, whatever its rank"
         ));
     }
     warnings
+}
+
+/// Whether another launcher starts one process for each node, such as `torchrun`, which starts the processes there.
+fn starts_nodes(node: u32, nodes: u32, found: &Detection) -> bool {
+    found.local_world.is_some_and(|local_world| {
+        u64::from(nodes) * u64::from(local_world) == found.world.into()
+            && found.rank.checked_div(local_world) == Some(node)
+    })
 }
 
 struct Environment<'a>(&'a [(String, String)]);

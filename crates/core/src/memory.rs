@@ -18,6 +18,16 @@ pub(crate) fn has_headroom() -> bool {
     found
 }
 
+/// Makes room for `count` more items in a list that grows. It is given back where there is none, so that the failure has
+/// room itself. Failures: `out-of-memory`, of `field`.
+pub(crate) fn grow<T>(field: &'static str, count: usize, list: &mut Vec<T>) -> Result<(), Failure> {
+    if list.capacity() - list.len() >= count || (list.try_reserve(count).is_ok() && has_headroom()) {
+        return Ok(());
+    }
+    let items = core::mem::take(list).len() + count;
+    Err(Failure::out_of_memory(field, items, format!("what fits into memory at {} bytes each", size_of::<T>())))
+}
+
 /// At most `count` items as a list. Failures: `out-of-memory`, of `field`.
 pub(crate) fn collect<T>(
     field: &'static str,

@@ -26,6 +26,9 @@ pub struct Axis {
     pub role: Role,
 }
 
+/// The most axes of a mesh.
+const MAX_AXES: usize = 64;
+
 /// All ranks of a job as a grid, the last axis counting fastest, as in `torch.distributed.init_device_mesh`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mesh {
@@ -38,6 +41,9 @@ impl Mesh {
     pub fn new(world: u32, axes: Vec<Axis>) -> Result<Self, Failure> {
         if world == 0 {
             return Err(Failure::out_of_range("world", 0, format!("1 to {}", u32::MAX)));
+        }
+        if axes.len() > MAX_AXES {
+            return Err(Failure::out_of_range("axes", format!("{} axes", axes.len()), format!("up to {MAX_AXES}")));
         }
         for (i, axis) in axes.iter().enumerate() {
             if axis.size == 0 {

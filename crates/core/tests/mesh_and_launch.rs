@@ -53,6 +53,9 @@ fn contradictions_show_the_arithmetic() {
     let one = mesh(1, &[]).unwrap();
     assert_eq!((one.data_world(), one.data_rank(0), one.peers(0)), (1, Ok(0), Ok(vec![0])));
     assert_eq!(one.data_rank(1).unwrap_err().field, "rank");
+    let axes: Vec<_> = (0..65).map(|i| Axis { name: i.to_string(), size: 1, role: Divide }).collect();
+    assert!(Mesh::new(1, axes[..64].to_vec()).is_ok());
+    assert_eq!(Mesh::new(1, axes).unwrap_err().value, "65 axes");
     let large = mesh(u32::MAX, &[("tp", u32::MAX, Repeat)]).unwrap();
     assert_eq!(large.peers(3).unwrap_err().field, "axes");
     assert_eq!(large.rank_at(&[1, 2]).unwrap_err().field, "coordinates");
@@ -81,11 +84,11 @@ fn launchers() {
     assert_eq!((detection.local_rank, detection.local_world), (Some(1), Some(4)));
     assert_eq!(detection.used, ["RANK=5", "WORLD_SIZE=8"]);
     assert!(detection.warnings.is_empty());
-    assert_found("OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=3", 2, 3, "Open MPI");
-    assert_found("PMI_RANK=2 PMI_SIZE=3", 2, 3, "PMI");
-    assert_found("MV2_COMM_WORLD_RANK=2 MV2_COMM_WORLD_SIZE=3", 2, 3, "MVAPICH");
+    assert_found("OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=3", 2, 3, "open-mpi");
+    assert_found("PMI_RANK=2 PMI_SIZE=3", 2, 3, "pmi");
+    assert_found("MV2_COMM_WORLD_RANK=2 MV2_COMM_WORLD_SIZE=3", 2, 3, "mvapich");
     let slurm = "SLURM_PROCID=3 SLURM_NTASKS=4 SLURM_LOCALID=1 SLURM_NTASKS_PER_NODE=2(x2) SLURM_STEP_ID=0";
-    let detection = assert_found(slurm, 3, 4, "Slurm");
+    let detection = assert_found(slurm, 3, 4, "slurm");
     assert_eq!((detection.local_rank, detection.local_world), (Some(1), None));
     assert!(detection.warnings.is_empty());
     assert_found("", 0, 1, "none");
@@ -102,7 +105,7 @@ fn the_first_launcher_wins_and_the_others_are_reported() {
     let agreeing = "SLURM_PROCID=5 SLURM_NTASKS=8 RANK=5 WORLD_SIZE=8";
     assert!(assert_found(agreeing, 5, 8, "torchrun").warnings.is_empty());
     // A process of a batch script that srun did not start.
-    assert_eq!(assert_found("SLURM_PROCID=0 SLURM_NTASKS=4", 0, 4, "Slurm").warnings.len(), 1);
+    assert_eq!(assert_found("SLURM_PROCID=0 SLURM_NTASKS=4", 0, 4, "slurm").warnings.len(), 1);
 }
 
 #[test]
@@ -110,10 +113,11 @@ fn explicit_values_come_first() {
     let environment = environment("RANK=5 WORLD_SIZE=8");
     let detection = detect(&environment, Some(1), Some(2)).unwrap();
     assert_eq!((detection.rank, detection.world, detection.launcher), (1, 2, "explicit"));
-    assert_eq!(detection.warnings.len(), 1);
+    assert_eq!(detection.warnings, ["not used: RANK=5, WORLD_SIZE=8; used: rank 1 of 2 (explicit)"]);
     let detection = detect(&environment, Some(1), None).unwrap();
     assert_eq!((detection.rank, detection.world), (1, 8));
     assert_eq!(detection.used, ["rank=1", "WORLD_SIZE=8"]);
+    assert_eq!(detection.warnings, ["not used: RANK=5; used: rank 1 of 8 (torchrun)"]);
     assert_eq!(detect(&environment, None, Some(4)).unwrap_err().field, "RANK");
     assert_eq!(detect(&[], Some(1), None).unwrap_err().field, "world");
     assert_eq!(detect(&[], Some(2), Some(2)).unwrap_err().field, "rank");
@@ -132,6 +136,44 @@ fn local_rank_is_no_rank() {
     assert_eq!(detection.used, ["LOCAL_RANK=1", "WORLD_SIZE=4"]);
     // RANK wins over LOCAL_RANK.
     assert_found("LOCAL_RANK=1 RANK=0 WORLD_SIZE=2", 0, 2, "torchrun");
+}
+
+#[test]
+fn a_local_rank_alone_is_one_of_one() {
+    let detection = assert_found("LOCAL_RANK=0 WORLD_SIZE=1", 0, 1, "torchrun");
+    assert_eq!(detection.used, ["LOCAL_RANK=0", "WORLD_SIZE=1"]);
+    assert_eq!(found("LOCAL_RANK=1 WORLD_SIZE=1").unwrap_err().field, "RANK");
+    assert_eq!(found("LOCAL_RANK=0").unwrap_err().field, "RANK");
+    let detection = detect(&environment("LOCAL_RANK=0"), None, Some(1)).unwrap();
+    assert_eq!((detection.rank, detection.world, detection.used.len()), (0, 1, 2));
+}
+
+#[test]
+fn a_launcher_of_nodes_agrees_with_that_of_their_processes() {
+    let torchrun = "RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4";
+    for (outer, warnings) in [
+        ("SLURM_PROCID=1 SLURM_NTASKS=2", 0),
+        ("OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2", 0),
+        // Another node, another number of them.
+        ("SLURM_PROCID=0 SLURM_NTASKS=2", 1),
+        ("SLURM_PROCID=1 SLURM_NTASKS=4", 1),
+        ("SLURM_PROCID=1 SLURM_NTASKS=3", 1),
+    ] {
+        let detection = assert_found(&format!("{torchrun} {outer}"), 5, 8, "torchrun");
+        assert_eq!(detection.warnings.len(), warnings, "{outer}: {:?}", detection.warnings);
+    }
+    let unsaid = assert_found("RANK=5 WORLD_SIZE=8 SLURM_PROCID=1 SLURM_NTASKS=2", 5, 8, "torchrun");
+    assert_eq!(unsaid.warnings.len(), 1);
+}
+
+#[test]
+fn local_numbers_that_make_no_sense() {
+    let detection = assert_found("RANK=5 WORLD_SIZE=8 LOCAL_RANK=4 LOCAL_WORLD_SIZE=4", 5, 8, "torchrun");
+    assert_eq!(detection.warnings, ["LOCAL_RANK=4 is not below LOCAL_WORLD_SIZE=4"]);
+    let broken = environment("LOCAL_RANK=x LOCAL_WORLD_SIZE=y");
+    let detection = detect(&broken, Some(0), Some(2)).unwrap();
+    assert_eq!((detection.local_rank, detection.local_world, detection.launcher), (None, None, "explicit"));
+    assert_eq!(detect(&broken, Some(0), None).unwrap_err().field, "LOCAL_RANK");
 }
 
 #[test]

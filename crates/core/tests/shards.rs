@@ -1,7 +1,9 @@
 //! Shards: to readers, as streams, and as one order.
 
 use proptest::prelude::*;
-use samedeal_core::shards::{Locality, Plan, PlanConfig, Policy, Stream, StreamConfig, Tier, Weight, verify};
+use samedeal_core::shards::{
+    Locality, Plan, PlanConfig, Policy, Stream, StreamConfig, Tier, Weight, WorkerPolicy, verify,
+};
 use samedeal_core::{Config, Kind, Layout, Order, OrderId, Remainder, Sampler};
 
 /// Shards, samples, bytes and local bytes of every rank.
@@ -28,20 +30,20 @@ fn chunks_of_a_stream() {
         let config = StreamConfig { chunks, reader, readers, order: OrderId::Sequential, seed: 0, epoch: 0 };
         Stream::new(config).unwrap()
     };
-    assert_eq!(stream(0, 2, 0).chunks(0, 5).unwrap(), [0, 2, 4, 6, 8]);
-    assert_eq!(stream(1, 2, 0).chunks(0, 5).unwrap(), [1, 3, 5, 7, 9]);
+    assert_eq!(stream(0, 2, None).chunks(0, 5).unwrap(), [0, 2, 4, 6, 8]);
+    assert_eq!(stream(1, 2, None).chunks(0, 5).unwrap(), [1, 3, 5, 7, 9]);
     for reader in 0..4 {
         let mine = [reader, reader + 4, reader + 8];
-        assert_eq!(stream(reader as u32, 4, 12).chunks(0, 3).unwrap(), mine);
-        assert_eq!(stream(reader as u32, 4, 12).chunks(3, 3).unwrap(), mine, "the next cycle");
+        assert_eq!(stream(reader as u32, 4, Some(12)).chunks(0, 3).unwrap(), mine);
+        assert_eq!(stream(reader as u32, 4, Some(12)).chunks(3, 3).unwrap(), mine, "the next cycle");
     }
-    let far = stream(1, 2, 0).chunks(1 << 51, 1).unwrap();
+    let far = stream(1, 2, None).chunks(1 << 51, 1).unwrap();
     assert_eq!(far, [(1 << 52) + 1]);
 }
 
 #[test]
 fn each_cycle_of_a_shuffled_stream_is_the_next_epoch() {
-    let config = StreamConfig { chunks: 10, reader: 0, readers: 1, order: OrderId::Feistel, seed: 3, epoch: 5 };
+    let config = StreamConfig { chunks: Some(10), reader: 0, readers: 1, order: OrderId::Feistel, seed: 3, epoch: 5 };
     let row = Stream::new(config).unwrap().chunks(0, 30).unwrap();
     for (epoch, cycle) in (5..).zip(row.chunks(10)) {
         let sampler = Sampler::new(Config { seed: 3, epoch, ..Config::new(10) }).unwrap();
@@ -59,19 +61,17 @@ fn each_cycle_of_a_shuffled_stream_is_the_next_epoch() {
 fn size_aware_is_even_and_beats_round_robin() {
     let sizes: Vec<u64> = (0..66).map(|i| 13 + (i * i * 7919) % 2_448).collect();
     for (world, workers) in [(2, 1), (4, 2), (8, 3)] {
-        let imbalance = |policy| {
-            let plan = Plan::new(PlanConfig {
-                policy,
-                worker_policy: policy,
-                ..PlanConfig::new(sizes.clone(), world, workers)
-            });
+        let imbalance = |policy, worker_policy| {
+            let plan =
+                Plan::new(PlanConfig { policy, worker_policy, ..PlanConfig::new(sizes.clone(), world, workers) });
             let loads = loads(&plan.unwrap(), world);
             let most = loads.iter().map(|load| load[1]).max().unwrap();
             let total: u64 = loads.iter().map(|load| load[1]).sum();
             assert_eq!(total, sizes.iter().sum());
             most as f64 * f64::from(world) / total as f64
         };
-        let (even, naive) = (imbalance(Policy::SizeAware), imbalance(Policy::RoundRobin));
+        let even = imbalance(Policy::SizeAware, WorkerPolicy::SizeAware);
+        let naive = imbalance(Policy::RoundRobin, WorkerPolicy::RoundRobin);
         assert!(even < 1.005, "{world} ranks: {even}");
         assert!(even < naive);
     }
@@ -130,13 +130,79 @@ fn policy() -> impl Strategy<Value = Policy> {
     prop_oneof![Just(Policy::RoundRobin), Just(Policy::SizeAware)]
 }
 
+fn worker_policy() -> impl Strategy<Value = WorkerPolicy> {
+    prop_oneof![Just(WorkerPolicy::RoundRobin), Just(WorkerPolicy::SizeAware)]
+}
+
+/// A round is one answer, of a bounded length.
+#[test]
+fn too_many_spans_for_one_round() {
+    let sizes = vec![1; (1 << 20) + 2];
+    let config = Config { order: OrderId::Sharded, ..Config::new(sizes.len() as u64) };
+    let failure = Sampler::sharded(config, &sizes, 2, 1 << 20).unwrap().round(0).unwrap_err();
+    assert_eq!((failure.kind, failure.field, failure.value.as_str()), (Kind::OutOfRange, "window", "1048576"));
+    let round = Sampler::sharded(config, &sizes, 2, 1 << 19).unwrap().round(0).unwrap();
+    assert_eq!(round.spans.len(), 4 << 20);
+}
+
+#[test]
+fn every_field_of_a_plan_is_in_its_fingerprint() {
+    let locality = Locality { offsets: vec![0, 1, 2], holders: vec![0, 1], rank_nodes: vec![0, 1], tolerance: 50 };
+    let near = PlanConfig {
+        policy: Policy::LocalityAware,
+        bytes: vec![9, 8],
+        locality: Some(locality.clone()),
+        ..PlanConfig::new(vec![3, 4], 2, 1)
+    };
+    let plans = [
+        near.clone(),
+        PlanConfig { sizes: vec![4, 3], ..near.clone() },
+        PlanConfig { bytes: vec![], ..near.clone() },
+        PlanConfig { bytes: vec![8, 9], ..near.clone() },
+        PlanConfig { workers: 2, ..near.clone() },
+        PlanConfig { policy: Policy::RoundRobin, ..near.clone() },
+        PlanConfig { policy: Policy::SizeAware, ..near.clone() },
+        PlanConfig { worker_policy: WorkerPolicy::SizeAware, ..near.clone() },
+        PlanConfig { weight: Weight::Bytes, ..near.clone() },
+        PlanConfig { shuffle: true, ..near.clone() },
+        PlanConfig { reshuffle: true, ..near.clone() },
+        PlanConfig { seed: 1, ..near.clone() },
+        PlanConfig { epoch: 1, ..near.clone() },
+        PlanConfig { locality: Some(Locality { tolerance: 51, ..locality.clone() }), ..near.clone() },
+        PlanConfig { locality: Some(Locality { rank_nodes: vec![1, 1], ..locality.clone() }), ..near.clone() },
+        PlanConfig { locality: Some(Locality { holders: vec![1, 1], ..locality.clone() }), ..near.clone() },
+        PlanConfig { world: 1, locality: Some(Locality { rank_nodes: vec![0], ..locality }), ..near.clone() },
+    ];
+    let mut found: Vec<_> = plans.iter().map(|plan| Plan::new(plan.clone()).unwrap().config_fingerprint()).collect();
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len(), plans.len());
+    // A new epoch is that of the plan made for it, and a locality that nobody asks for is not looked at.
+    let mut plan = Plan::new(plans[5].clone()).unwrap();
+    plan.set_epoch(7).unwrap();
+    let other = PlanConfig { epoch: 7, locality: None, ..plans[5].clone() };
+    assert_eq!(plan.config_fingerprint(), Plan::new(other).unwrap().config_fingerprint());
+}
+
+#[test]
+fn rows_are_shuffled_whatever_the_shards_are() {
+    let rows = |config| Plan::new(config).unwrap().rows(1, 0, 300).unwrap();
+    let config = PlanConfig::new(vec![300, 300], 1, 1);
+    let found = rows(config.clone());
+    assert_eq!(rows(PlanConfig { shuffle: true, ..config.clone() }), found);
+    assert_ne!(rows(PlanConfig { epoch: 1, ..config }), found);
+    let mut sorted = found.clone();
+    sorted.sort_unstable();
+    assert!(!found.is_sorted() && sorted.into_iter().eq(0..300));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 800, ..ProptestConfig::default() })]
 
     #[test]
     fn every_shard_has_one_reader(
         sizes in proptest::collection::vec(0_u64..1_000, 0..80), world in 1_u32..9, workers in 1_u32..5,
-        policy in policy(), worker_policy in policy(), shuffle in any::<bool>(), reshuffle in any::<bool>(),
+        policy in policy(), worker_policy in worker_policy(), shuffle in any::<bool>(), reshuffle in any::<bool>(),
         seed in any::<i64>(), epoch in any::<u64>(), batch_size in 1_u32..50,
     ) {
         let config = PlanConfig { policy, worker_policy, shuffle, reshuffle, seed, epoch, ..PlanConfig::new(sizes.clone(), world, workers) };
@@ -244,12 +310,16 @@ fn bad_shards() {
     let plan = |config: PlanConfig| Plan::new(config).err().unwrap();
     assert_eq!(plan(PlanConfig::new(vec![1], 0, 1)).field, "world");
     assert_eq!(plan(PlanConfig::new(vec![1], 1, 0)).field, "workers");
-    assert_eq!(plan(PlanConfig::new(vec![1 << 53], 1, 1)).field, "samples");
+    assert_eq!(plan(PlanConfig::new(vec![1 << 53], 1, 1)).field, "sizes");
     assert_eq!(plan(PlanConfig { weight: Weight::Bytes, ..PlanConfig::new(vec![1], 1, 1) }).field, "bytes");
     let nowhere = PlanConfig { policy: Policy::LocalityAware, ..PlanConfig::new(vec![1], 1, 1) };
     assert_eq!(plan(nowhere.clone()).field, "locality");
     let locality = Some(Locality { rank_nodes: vec![0], ..Locality::default() });
     assert_eq!(plan(PlanConfig { locality, ..nowhere }).field, "holder-offsets");
+    let stream = StreamConfig { chunks: Some(0), reader: 0, readers: 1, order: OrderId::Sequential, seed: 0, epoch: 0 };
+    let failure = Stream::new(stream).err().unwrap();
+    assert_eq!((failure.kind, failure.field), (Kind::OutOfRange, "chunks"));
+    assert_eq!(failure.allowed, "1 to 9007199254740991");
     let good = Plan::new(PlanConfig::new(vec![1], 2, 2)).unwrap();
     assert_eq!(good.num_shards(2, 0).unwrap_err().field, "rank");
     assert_eq!(good.num_shards(0, 2).unwrap_err().field, "worker");

@@ -1,3 +1,4 @@
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -28,7 +29,7 @@ impl shards::GuestPlan for Plan {
             tolerance: locality.tolerance,
         });
         let config = core_::PlanConfig {
-            samples: config.samples,
+            sizes: config.sizes,
             bytes: config.bytes,
             world: config.world,
             workers: config.workers,
@@ -73,6 +74,10 @@ impl shards::GuestPlan for Plan {
         let (least, most) = self.0.borrow().steps(batch_size, drop_last)?;
         Ok(shards::Steps { least, most })
     }
+
+    fn config_fingerprint(&self) -> String {
+        self.0.borrow().config_fingerprint()
+    }
 }
 
 pub struct ChunkStream(RefCell<core_::Stream>);
@@ -96,6 +101,15 @@ impl From<shards::Policy> for core_::Policy {
             shards::Policy::RoundRobin => Self::RoundRobin,
             shards::Policy::SizeAware => Self::SizeAware,
             shards::Policy::LocalityAware => Self::LocalityAware,
+        }
+    }
+}
+
+impl From<shards::WorkerPolicy> for core_::WorkerPolicy {
+    fn from(policy: shards::WorkerPolicy) -> Self {
+        match policy {
+            shards::WorkerPolicy::RoundRobin => Self::RoundRobin,
+            shards::WorkerPolicy::SizeAware => Self::SizeAware,
         }
     }
 }

@@ -29,11 +29,9 @@ fn lints() -> Vec<Step> {
             command
         }),
         lint("Rust lints: components", || {
-            let mut command = wasm_lint("samedeal-component", "wasm32-wasip2");
-            command.args(["--package", "samedeal-planning", "--package", "samedeal-guest"]);
-            command
+            wasm_lint(&["samedeal-component", "samedeal-planning", "samedeal-guest"], "wasm32-wasip2")
         }),
-        lint("Rust lints: web", || wasm_lint("samedeal-web", "wasm32-unknown-unknown")),
+        lint("Rust lints: web", || wasm_lint(&["samedeal-web"], "wasm32-unknown-unknown")),
         lint("Python format", || ruff(&["format", "--check"])),
         lint("Python lints", || ruff(&["check"])),
         lint("Python types", || {
@@ -57,8 +55,11 @@ fn lint(name: &str, command: impl Fn() -> Command + 'static) -> Step {
     })
 }
 
-fn wasm_lint(package: &str, target: &str) -> Command {
-    let mut command = project::cargo(&["clippy", "--profile", "wasm", "--package", package, "--target", target]);
+fn wasm_lint(packages: &[&str], target: &str) -> Command {
+    let mut command = project::cargo(&["clippy", "--profile", "wasm", "--target", target]);
+    for package in packages {
+        command.args(["--package", package]);
+    }
     command.args(["--", "-D", "warnings"]);
     command
 }

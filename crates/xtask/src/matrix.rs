@@ -1,5 +1,6 @@
 //! The matrix: every engine answers every golden case. Each adapter in tests/matrix prints, for each group of cases,
-//! a line `matrix<TAB>ENGINE<TAB>GROUP<TAB>PASSED<TAB>FAILED`; here they become one table.
+//! a line `matrix<TAB>ENGINE<TAB>GROUP<TAB>PASSED<TAB>FAILED`, or `without<TAB>ENGINE<TAB>GROUP` where the engine has no
+//! such interface; here they become one table.
 
 use std::fs;
 use std::path::PathBuf;
@@ -74,15 +75,20 @@ struct Cell {
     group: String,
     passed: u64,
     failed: u64,
+    /// Whether the engine has no such interface.
+    without: bool,
 }
 
 /// The cells in what an adapter printed; other lines are passed over.
 fn parse(output: &str) -> Result<Vec<Cell>, String> {
-    let lines = output.lines().filter(|line| line.starts_with("matrix\t"));
+    let lines = output.lines().filter(|line| line.starts_with("matrix\t") || line.starts_with("without\t"));
     let cell = |line: &str| match line.split('\t').collect::<Vec<_>>()[..] {
-        [_, engine, group, passed, failed] => {
+        ["matrix", engine, group, passed, failed] => {
             let (passed, failed) = (passed.parse().ok()?, failed.parse().ok()?);
-            Some(Cell { engine: engine.into(), group: group.into(), passed, failed })
+            Some(Cell { engine: engine.into(), group: group.into(), passed, failed, without: false })
+        }
+        ["without", engine, group] => {
+            Some(Cell { engine: engine.into(), group: group.into(), passed: 0, failed: 0, without: true })
         }
         _ => None,
     };
@@ -97,7 +103,7 @@ fn differences(cells: &[Cell]) -> Vec<String> {
         let cases = |engine: &str| find(cells, engine, group).map_or(0, |cell| cell.passed + cell.failed);
         for engine in &engines {
             let (mine, first) = (cases(engine), cases(engines[0]));
-            if mine != first {
+            if mine != first && !find(cells, engine, group).is_some_and(|cell| cell.without) {
                 problems.push(format!("{group}: {engine} ran {mine} cases, {} {first}", engines[0]));
             }
             if let Some(cell) = find(cells, engine, group).filter(|cell| cell.failed > 0) {
@@ -122,6 +128,7 @@ fn render(cells: &[Cell]) -> String {
     ];
     let text = |cell: Option<&Cell>| match cell {
         Some(cell) if cell.failed > 0 => format!("FAILED {}", cell.failed),
+        Some(cell) if cell.without => "none".into(),
         Some(cell) => cell.passed.to_string(),
         None => "-".into(),
     };
@@ -181,6 +188,10 @@ mod tests {
         assert_eq!(problems(&short), ["deals: node (v20) ran 4 cases, native (x86) 5"]);
         let failed = GOOD.replace("node (v20)\tdeals\t5\t0", "node (v20)\tdeals\t4\t1");
         assert_eq!(problems(&failed), ["deals: node (v20) failed 1 of 5 cases"]);
+        let without = GOOD.replace("matrix\tnode (v20)\tdeals\t5\t0", "without\tnode (v20)\tdeals");
+        assert_eq!(problems(&without), Vec::<String>::new());
+        let both = format!("{GOOD}without\tnode (v20)\tdeals\n");
+        assert_eq!(problems(&both), ["deals: node (v20) came twice"]);
         let absent = GOOD.replace("matrix\tnode (v20)\tdeals\t5\t0\n", "");
         assert_eq!(problems(&absent), ["deals: node (v20) ran 0 cases, native (x86) 5"]);
         let more = format!("{GOOD}matrix\tnode (v20)\textra\t1\t0\n");

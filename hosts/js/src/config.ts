@@ -70,7 +70,7 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
 
   /** Of the options of `Sampler.sharded`. */
   static ofShards(sizes: unknown, given: ShardedOptions | undefined): SamplerRecipe {
-    const { lanes = 64, window = 1024, ...others } = options(given, SHARDED_OPTIONS);
+    const { lanes = 64, window = 256, ...others } = options(given, SHARDED_OPTIONS);
     const checked = words('sizes', sizes);
     const { config } = SamplerRecipe.of(sum(checked), { ...others, order: 'sharded' });
     return new SamplerRecipe(config, {

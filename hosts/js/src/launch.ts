@@ -19,13 +19,16 @@ export interface Detection {
   /** How many there are on its node, where that was said. */
   localWorld?: number;
   /**
-   * Whose word it is: `explicit`, `torchrun`, `Open MPI`, `MVAPICH`, `PMI`, `Slurm`, or `none` where nothing is set: rank 0
-   * of 1.
+   * Whose word it is: `torchrun`, `open-mpi`, `mvapich`, `pmi`, `slurm`; `explicit` where no variable was used; or `none`
+   * where nothing is set: rank 0 of 1. There may be more names in a later version.
    */
   launcher: string;
   /** What was used, as `NAME=value`. */
   used: string[];
-  /** What other variables say that does not agree, in words. It was not used. */
+  /**
+   * What other variables say that does not agree, in words: it was not used. A launcher that starts one process for each
+   * node, which starts the processes there (torchrun below srun or mpirun), agrees.
+   */
   warnings: string[];
 }
 

@@ -145,7 +145,7 @@ export abstract class BaseMesh {
 
 function axesOf(axes: unknown, divide: unknown): RawAxis[] {
   const given = entries('axes', axes);
-  if (given.length > MOST_AXES) fail('out-of-range', 'axes', given.length, `0 to ${MOST_AXES} axes`);
+  if (given.length > MOST_AXES) fail('out-of-range', 'axes', `${given.length} axes`, `up to ${MOST_AXES}`);
   const names = given.map(([name]) => name);
   const digits = names.find((name) => /^\d+$/.test(name));
   if (digits !== undefined) {
@@ -158,7 +158,7 @@ function axesOf(axes: unknown, divide: unknown): RawAxis[] {
     return name;
   });
   return given.map(([name, size]) => {
-    return { name, size: natural32('size', size, FROM_ONE), role: dividing.includes(name) ? 'divide' : 'repeat' };
+    return { name, size: natural32('axes', size, FROM_ONE), role: dividing.includes(name) ? 'divide' : 'repeat' };
   });
 }
 

@@ -6,12 +6,13 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { boolean, FROM_ONE, fail, integer, natural32, oneOf, options } from './checks.js';
+import { boolean, FROM_ONE, fail, integer, oneOf, options } from './checks.js';
 import { Sampler, ShardPlan } from './index.js';
 import { library } from './parquet/library.js';
 import { ahead, type Block, sampleBlocks, shardBlocks } from './parquet/reading.js';
 import { Shards } from './parquet/shards.js';
-import type { Weight } from './plan-types.js';
+import { WORKER_POLICIES } from './plan-recipe.js';
+import type { Weight, WorkerPolicy } from './plan-types.js';
 import type { Integer, Remainder } from './types.js';
 
 /** A row: a value for each column, as `hyparquet` gives it (numbers of 64 bits are `bigint`s). */
@@ -38,24 +39,28 @@ export interface ReadOptions {
   deal?: 'samples' | 'shards';
   /** With `samples`: how many streams the dataset is cut into; a multiple of `world` times `workers`. Default 64. */
   lanes?: Integer;
-  /** With `samples`: how many rows of a lane are shuffled together. Default 1,024. */
+  /** With `samples`: how many rows of a lane are shuffled together. Default 256. */
   window?: Integer;
   /** With `samples`: what happens where the readers do not divide the rows. Default `pad`. */
   remainder?: Remainder;
   /** With `shards`: how files are given to ranks. Default `size-aware`. */
-  policy?: 'round-robin' | 'size-aware';
+  policy?: WorkerPolicy;
   /** With `shards`: how those of a rank are given to its workers. Default `size-aware`. */
-  workerPolicy?: 'round-robin' | 'size-aware';
-  /** With `shards`: what is to be equal, rows or bytes of compressed column data. Default `samples`. */
+  workerPolicy?: WorkerPolicy;
+  /** With `shards`: what is to be equal, rows or compressed bytes of the columns that are read. Default `samples`. */
   weight?: Weight;
-  /** With `shards`: whether the files, and the rows within each, are shuffled. Default true. */
+  /** With `shards`: whether the files are shuffled before they are given away. Default true. */
   shuffle?: boolean;
+  /** With `shards`: whether the rows within each file are shuffled. Default as `shuffle`. */
+  shuffleRows?: boolean;
   /** With `shards`: whether each reader shuffles its files once more. Default false. */
   reshuffle?: boolean;
   /** The names of the columns to read. Default all of them. */
   columns?: readonly string[];
   /** The name of a column to add: the index of each row in the dataset. Default none. */
   sampleColumn?: string;
+  /** The name of a column to add: whether the row is padding, which a metric has to leave out. Default none. */
+  paddingColumn?: string;
 }
 
 /** The same, in batches. */
@@ -71,7 +76,7 @@ export type Paths = string | URL | readonly (string | URL)[];
 
 /** What goes with each deal. */
 const OF_SAMPLES = ['lanes', 'window', 'remainder'] as const;
-const OF_SHARDS = ['policy', 'workerPolicy', 'weight', 'shuffle', 'reshuffle'] as const;
+const OF_SHARDS = ['policy', 'workerPolicy', 'weight', 'shuffle', 'shuffleRows', 'reshuffle'] as const;
 const OPTIONS = [
   'rank',
   'world',
@@ -84,12 +89,13 @@ const OPTIONS = [
   ...OF_SHARDS,
   'columns',
   'sampleColumn',
+  'paddingColumn',
   'batchSize',
   'dropLast',
 ] as const;
 
 const DEALS = ['samples', 'shards'] as const;
-const SHARDS_DEFAULTS = { policy: 'size-aware', workerPolicy: 'size-aware', shuffle: true } as const;
+const POLICIES = { policy: 'size-aware', workerPolicy: 'size-aware' } as const;
 
 /** How many rows come before everything else that waits in this process has its turn. */
 const TURN = 256;
@@ -97,7 +103,7 @@ const TURN = 256;
 /**
  * One epoch of one reader: its rows of the Parquet files at `paths`, in the order of the deal. Worker w of n in rank r of W
  * is reader r + W * w of W * n. With the deal `samples` it gives the samples of `Sampler.sharded`, with `shards` the files
- * of `ShardPlan.shards`, each in the order of `ShardPlan.rows`. The next window, or file, is read while the one before it
+ * of `ShardPlan.shards`, each in the order of `ShardPlan.rows` or as it is stored. The next window, or file, is read while the one before it
  * is in use, and what is open is closed when the iteration ends, however it does.
  *
  * Errors: a `SamedealError` for an option; else an error that names the file, which cannot be read, holds other rows than
@@ -113,12 +119,15 @@ export function readShards(
 }
 
 async function* read(settings: Settings): AsyncGenerator<Row | Row[], void, undefined> {
-  const { paths, columns, sampleColumn, batchSize, dropLast, deal } = settings;
+  const { paths, columns, marks, batchSize, dropLast, deal } = settings;
   const shards = await Shards.find(await library(), paths, columns);
-  if (sampleColumn !== undefined && shards.columns.includes(sampleColumn)) {
-    fail('contradiction', 'sample-column', sampleColumn, 'a name that no column has');
+  const names = [...shards.columns];
+  for (const [field, name] of Object.entries(marks)) {
+    if (name === undefined) continue;
+    if (names.includes(name)) fail('contradiction', field, name, 'a name that no other column has');
+    names.push(name);
   }
-  const row = rowMaker(shards.columns, sampleColumn);
+  const row = rowMaker(shards.columns, marks);
   let batch: Row[] = [];
   let turn = 0;
   for await (const block of ahead(deal(shards))) {
@@ -137,24 +146,33 @@ async function* read(settings: Settings): AsyncGenerator<Row | Row[], void, unde
 }
 
 /** What makes the rows. */
-function rowMaker(columns: readonly string[], sampleColumn: string | undefined): (block: Block, i: number) => Row {
-  const own = [...columns, ...(sampleColumn === undefined ? [] : [sampleColumn])].includes('__proto__');
+function rowMaker(columns: readonly string[], marks: Marks): (block: Block, i: number) => Row {
+  const { 'sample-column': sampleColumn, 'padding-column': paddingColumn } = marks;
+  const own = [...columns, sampleColumn, paddingColumn].includes('__proto__');
   return (block, i) => {
     const [run, at, sample] = block.place(i);
     const row: Row = {};
     // An assignment to that name would be none.
     if (own) Object.defineProperty(row, '__proto__', { writable: true, enumerable: true, configurable: true });
-    for (let column = 0; column < columns.length; column++) row[columns[column] as string] = run.columns[column]?.[at];
+    // A list that is null comes as undefined.
+    for (let i = 0; i < columns.length; i++) row[columns[i] as string] = run.columns[i]?.[at] ?? null;
     if (sampleColumn !== undefined) row[sampleColumn] = sample;
+    if (paddingColumn !== undefined) row[paddingColumn] = i >= block.real;
     return row;
   };
+}
+
+/** The names of columns to add, by the field that an error tells. */
+interface Marks {
+  'sample-column': string | undefined;
+  'padding-column': string | undefined;
 }
 
 /** What is read, checked as far as it can be before the files are known. */
 interface Settings {
   paths: string[];
   columns: string[] | undefined;
-  sampleColumn: string | undefined;
+  marks: Marks;
   batchSize: number | undefined;
   dropLast: boolean;
   deal(shards: Shards): AsyncGenerator<Block, void>;
@@ -169,29 +187,34 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
     deal = 'samples',
     columns,
     sampleColumn,
+    paddingColumn,
     batchSize,
     dropLast = false,
     ...others
   } = options<BatchReadOptions>(given as BatchReadOptions, OPTIONS);
-  const ranks = natural32('world', world, FROM_ONE);
-  const each = natural32('workers', workers, FROM_ONE);
-  const readers = Number(integer('workers', BigInt(each), [1n, FROM_ONE[1] / BigInt(ranks)])) * ranks;
+  const ranks = Number(integer('world', world, FROM_ONE));
+  const each = Number(integer('workers', workers, [1n, FROM_ONE[1] / BigInt(ranks)]));
+  const readers = each * ranks;
   const own = Number(integer('rank', rank, [0n, BigInt(ranks) - 1n]));
   const ofRank = Number(integer('worker', worker, [0n, BigInt(each) - 1n]));
   const dealt = oneOf('deal', deal, DEALS);
   for (const name of dealt === 'samples' ? OF_SHARDS : OF_SAMPLES) {
     if (others[name] === undefined) continue;
     const other = dealt === 'samples' ? 'shards' : 'samples';
-    fail('contradiction', name.replace('P', '-p'), others[name], `none, as it goes with the deal ${other}`);
+    fail('contradiction', kebab(name), others[name], `none, as it goes with the deal ${other}`);
   }
+  if (others.policy !== undefined) oneOf('policy', others.policy, WORKER_POLICIES);
   if (boolean('drop-last', dropLast) && batchSize === undefined) {
-    fail('missing', 'batch-size', '', 'how many rows come together');
+    fail('contradiction', 'drop-last', dropLast, 'false where single rows come, without batchSize');
   }
   return {
     paths: pathsOf(paths),
     columns: columns === undefined ? columns : namesOf(columns),
-    sampleColumn: sampleColumn === undefined ? sampleColumn : nameOf('sample-column', sampleColumn),
-    batchSize: batchSize === undefined ? batchSize : natural32('batch-size', batchSize, FROM_ONE),
+    marks: {
+      'sample-column': sampleColumn === undefined ? sampleColumn : nameOf('sample-column', sampleColumn),
+      'padding-column': paddingColumn === undefined ? paddingColumn : nameOf('padding-column', paddingColumn),
+    },
+    batchSize: batchSize === undefined ? batchSize : Number(integer('batch-size', batchSize, FROM_ONE)),
     dropLast,
     async *deal(shards) {
       if (dealt === 'samples') {
@@ -202,10 +225,11 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
           sampler.dispose();
         }
       } else {
-        const sizes = { bytes: shards.bytes, world: ranks, workers: each };
-        const plan = new ShardPlan(shards.sizes, { ...SHARDS_DEFAULTS, ...others, ...sizes });
+        const { shuffle = true, shuffleRows = shuffle, ...planned } = others;
+        const readers = { bytes: shards.bytes, world: ranks, workers: each };
+        const plan = new ShardPlan(shards.sizes, { ...POLICIES, ...planned, shuffle, ...readers });
         try {
-          yield* shardBlocks(shards, plan, own, ofRank);
+          yield* shardBlocks(shards, plan, own, ofRank, boolean('shuffle-rows', shuffleRows));
         } finally {
           plan.dispose();
         }
@@ -225,8 +249,15 @@ function pathsOf(given: unknown): string[] {
 
 function namesOf(given: unknown): string[] {
   if (!Array.isArray(given)) fail('wrong-type', 'columns', given, 'an array of names');
-  return [...new Set(Array.from(given, (name) => nameOf('columns', name)))];
+  const names = Array.from(given, (name) => nameOf('columns', name));
+  if (names.length === 0) fail('missing', 'columns', '', 'at least one column');
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined) fail('contradiction', 'columns', twice, 'each column once');
+  return names;
 }
+
+/** The name that all languages share. */
+const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 function nameOf(field: string, given: unknown): string {
   if (typeof given !== 'string') fail('wrong-type', field, given, 'a name');

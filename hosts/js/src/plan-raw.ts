@@ -1,14 +1,14 @@
 import type { Bindings } from './engine.js';
-import type { Policy, Tier, Weight } from './plan-types.js';
+import type { Policy, Tier, Weight, WorkerPolicy } from './plan-types.js';
 
 /** The configuration of a plan as the engine takes it. */
 export interface RawPlanConfig {
-  samples: BigUint64Array<ArrayBuffer>;
+  sizes: BigUint64Array<ArrayBuffer>;
   bytes: BigUint64Array<ArrayBuffer>;
   world: number;
   workers: number;
   policy: Policy;
-  workerPolicy: Policy;
+  workerPolicy: WorkerPolicy;
   weight: Weight;
   locality?: {
     holderOffsets: Uint32Array;
@@ -31,6 +31,7 @@ export interface RawPlan {
   balance(tier: Tier, weight: Weight): { least: bigint; most: bigint; total: bigint; members: number };
   rows(shard: number, start: bigint, count: number): BigUint64Array<ArrayBuffer>;
   steps(batchSize: number, dropLast: boolean): { least: bigint; most: bigint };
+  configFingerprint(): string;
 }
 
 /** A chunk stream of the engine. */
@@ -40,7 +41,7 @@ export interface RawStream {
 
 /** The configuration of a chunk stream as the engine takes it. */
 export interface RawStreamConfig {
-  chunks: bigint;
+  chunks?: bigint;
   reader: number;
   readers: number;
   order: string;

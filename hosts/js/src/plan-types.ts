@@ -1,8 +1,11 @@
 import type { Integers } from './lists.js';
 import type { Integer } from './types.js';
 
-/** How shards are given to readers: the i-th to reader i mod readers, by equal weight, or by where they are stored. */
+/** How shards are given to ranks: the i-th to rank i mod world, by equal weight, or by where they are stored. */
 export type Policy = 'round-robin' | 'size-aware' | 'locality-aware';
+
+/** How the shards of a rank are given to its workers: the i-th to worker i mod workers, or by equal weight. */
+export type WorkerPolicy = 'round-robin' | 'size-aware';
 
 /** What is to be equal. */
 export type Weight = 'samples' | 'bytes';
@@ -21,7 +24,7 @@ export interface ShardPlanOptions {
   /** How shards are given to ranks. Default `round-robin`. */
   policy?: Policy;
   /** How the shards of a rank are given to its workers. Default `round-robin`. */
-  workerPolicy?: Exclude<Policy, 'locality-aware'>;
+  workerPolicy?: WorkerPolicy;
   /** What is to be equal, for the policies that look at sizes. Default `samples`. */
   weight?: Weight;
   /** For `locality-aware`: the numbers of the nodes that hold each shard, at least one for each. */
@@ -32,7 +35,7 @@ export interface ShardPlanOptions {
    * For `locality-aware`: by how many thousandths of the mean a rank may exceed it for the sake of locality. Default 50.
    */
   tolerance?: Integer;
-  /** Whether the shards are shuffled before they are given away, and the rows within each. Default false. */
+  /** Whether the shards are shuffled before they are given away. Default false. */
   shuffle?: boolean;
   /** Whether every reader shuffles its own shards once more. Default false. */
   reshuffle?: boolean;
@@ -90,7 +93,7 @@ export interface Verification {
 
 /** Which chunks a reader of a stream takes. */
 export interface ChunkStreamOptions {
-  /** How many chunks there are, to go through again and again; 0, the default, where that is not known. */
+  /** How many chunks there are, at least 1, to go through again and again. By default that is not known. */
   chunks?: Integer;
   /** The order of the chunks in each cycle, one of `orders()`; `sequential` where their number is not known. Default that. */
   order?: string;

@@ -1,107 +1,27 @@
-import { boolean, dropsLast, FROM_ONE, fail, integer, natural32, oneOf, options, S64, U32, U64 } from './checks.js';
+import { dropsLast, FROM_ONE, fail, integer, natural32, oneOf, U64 } from './checks.js';
 import { plain, source } from './config.js';
-import { type Engine, Handle, type Recipe, symbolDispose, symbolInspect } from './engine.js';
-import { type Integers, numbers, ragged, shown, words, words32 } from './lists.js';
-import type { PlanningBindings, RawPlan, RawPlanConfig } from './plan-raw.js';
-import type { Balance, Loads, Policy, ShardPlanOptions, Steps, Tier, Verification, Weight } from './plan-types.js';
+import { type Engine, Handle, symbolDispose, symbolInspect } from './engine.js';
+import { type Integers, numbers, shown } from './lists.js';
+import type { PlanningBindings, RawPlan } from './plan-raw.js';
+import { PlanRecipe, WEIGHTS } from './plan-recipe.js';
+import type {
+  Balance,
+  Loads,
+  Policy,
+  ShardPlanOptions,
+  Steps,
+  Tier,
+  Verification,
+  Weight,
+  WorkerPolicy,
+} from './plan-types.js';
 import type { BatchOptions, Integer } from './types.js';
 import { verified } from './verify.js';
 
-const OPTIONS = [
-  'bytes',
-  'world',
-  'workers',
-  'policy',
-  'workerPolicy',
-  'weight',
-  'holders',
-  'rankNodes',
-  'tolerance',
-  'shuffle',
-  'reshuffle',
-  'seed',
-  'epoch',
-] as const;
-export const POLICIES: readonly Policy[] = ['round-robin', 'size-aware', 'locality-aware'];
-export const WEIGHTS: readonly Weight[] = ['samples', 'bytes'];
 const TIERS: readonly Tier[] = ['ranks', 'workers'];
 
 /** How many numbers one call hands out. */
 const WINDOW = 1 << 20;
-
-/** What decides a plan, checked as far as it has to be to cross. */
-export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
-  readonly config: RawPlanConfig;
-  readonly size: number;
-
-  constructor(config: RawPlanConfig) {
-    const { samples, bytes, world, workers, locality } = config;
-    this.config = config;
-    const nodes = locality ? 12 * (locality.holders.length + locality.rankNodes.length) : 0;
-    this.size = 4096 + 96 * samples.length + 24 * bytes.length + 64 * world * workers + nodes;
-  }
-
-  get cause(): readonly [string, string] {
-    return ['samples', `${this.config.samples.length} shards`];
-  }
-
-  with(epoch: bigint): PlanRecipe {
-    return new PlanRecipe({ ...this.config, epoch });
-  }
-
-  make(bindings: PlanningBindings): RawPlan {
-    return bindings.plan(this.config);
-  }
-
-  static of(samples: Integers, given: ShardPlanOptions | undefined): PlanRecipe {
-    const {
-      bytes = [],
-      world = 1,
-      workers = 1,
-      policy = 'round-robin',
-      workerPolicy = 'round-robin',
-      weight = 'samples',
-      shuffle = false,
-      reshuffle = false,
-      seed = 0,
-      epoch = 0,
-      ...places
-    } = options(given, OPTIONS);
-    const locality = localityOf(places);
-    return new PlanRecipe({
-      samples: words('samples', samples),
-      bytes: words('bytes', bytes),
-      world: natural32('world', world, FROM_ONE),
-      workers: natural32('workers', workers, FROM_ONE),
-      policy: oneOf('policy', policy, POLICIES),
-      workerPolicy: oneOf('worker-policy', workerPolicy, POLICIES),
-      weight: oneOf('weight', weight, WEIGHTS),
-      ...(locality && { locality }),
-      shuffle: boolean('shuffle', shuffle),
-      reshuffle: boolean('reshuffle', reshuffle),
-      seed: integer('seed', seed, S64),
-      epoch: integer('epoch', epoch, U64),
-    });
-  }
-}
-
-/** Where shards and ranks are, if any of it is given. */
-function localityOf({
-  holders,
-  rankNodes,
-  tolerance,
-}: Pick<ShardPlanOptions, 'holders' | 'rankNodes' | 'tolerance'>): RawPlanConfig['locality'] {
-  if (holders === undefined && rankNodes === undefined && tolerance === undefined) return undefined;
-  if (holders === undefined) fail('missing', 'holders', '', 'the nodes that hold each shard');
-  if (rankNodes === undefined) fail('missing', 'rank-nodes', '', 'the node of each rank');
-  const { offsets, values } = ragged('holders', holders, U32);
-  return {
-    holderOffsets: offsets,
-    holders: values,
-    rankNodes: words32('rank-nodes', rankNodes, U32),
-    tolerance: natural32('tolerance', tolerance ?? 50, U32),
-  };
-}
 
 /** What `ShardPlan` is, over any instance of its engine. */
 export abstract class BaseShardPlan {
@@ -110,20 +30,20 @@ export abstract class BaseShardPlan {
   #recipe: PlanRecipe;
 
   /** @internal */
-  constructor(engine: Engine<PlanningBindings>, samples: Integers, given?: ShardPlanOptions) {
-    this.#recipe = PlanRecipe.of(samples, given);
+  constructor(engine: Engine<PlanningBindings>, sizes: Integers, given?: ShardPlanOptions) {
+    this.#recipe = PlanRecipe.of(sizes, given);
     this.#engine = engine;
     this.#handle = new Handle(engine, this, 'plan', this.#recipe);
   }
 
   /** How many shards there are. */
   get length(): number {
-    return this.#recipe.config.samples.length;
+    return this.#recipe.config.sizes.length;
   }
 
   /** Samples in each shard: a new copy. */
-  get samples(): Float64Array<ArrayBuffer> {
-    return numbers(this.#recipe.config.samples.slice());
+  get sizes(): Float64Array<ArrayBuffer> {
+    return numbers(this.#recipe.config.sizes.slice());
   }
 
   /** Bytes in each shard: a new copy; undefined where they were not given. */
@@ -148,7 +68,7 @@ export abstract class BaseShardPlan {
   }
 
   /** How the shards of a rank are given to its workers. */
-  get workerPolicy(): Policy {
+  get workerPolicy(): WorkerPolicy {
     return this.#recipe.config.workerPolicy;
   }
 
@@ -157,7 +77,7 @@ export abstract class BaseShardPlan {
     return this.#recipe.config.weight;
   }
 
-  /** Whether the shards, and the rows within each, are shuffled. */
+  /** Whether the shards are shuffled before they are given away. */
   get shuffle(): boolean {
     return this.#recipe.config.shuffle;
   }
@@ -231,14 +151,14 @@ export abstract class BaseShardPlan {
 
   /**
    * The rows of a shard number `start` to `end` - 1, by default all of them, in the order in which its reader gives them:
-   * shuffled within the shard where the shards are, else 0, 1, 2, ... Errors: `shard`, `start`, `end` (out of range),
-   * memory.
+   * shuffled within the shard by seed, epoch and shard, whether or not anything else is. (Who wants them as they are
+   * stored does not ask.) Errors: `shard`, `start`, `end` (out of range), memory.
    */
   rows(shard: Integer, start: Integer = 0, end?: Integer): Float64Array<ArrayBuffer> {
     const number = Number(integer('shard', shard, [0n, BigInt(this.length) - 1n]));
-    const size = this.#recipe.config.samples[number] as bigint;
+    const size = this.#recipe.config.sizes[number] as bigint;
     const first = integer('start', start, [0n, size]);
-    const last = integer('end', end ?? size, [first, size]);
+    const last = integer('end', end === undefined ? size : end, [first, size]);
     const count = Number(last - first);
     const out = array(count);
     for (let at = 0; at < count; at += WINDOW) {
@@ -256,6 +176,14 @@ export abstract class BaseShardPlan {
     return { least: Number(least), most: Number(most), equal: least === most };
   }
 
+  /**
+   * SHA-256 over the configuration with the current epoch, in hexadecimal: equal on all ranks that plan alike, and different
+   * where anything that decides the plan, or its loads, differs.
+   */
+  configFingerprint(): string {
+    return this.#call((raw) => raw.configFingerprint());
+  }
+
   /** Compares the lists of all readers, the workers of rank 0 first, with the shards: none is read twice or not at all. */
   verify(): Verification {
     const { world, workers } = this;
@@ -271,14 +199,14 @@ export abstract class BaseShardPlan {
 
   /** The call that makes an equal plan, with the first shards of many; what `console.log` shows. */
   toString(): string {
-    const { samples, bytes, locality, seed, epoch, ...others } = this.#recipe.config;
+    const { sizes, bytes, locality, seed, epoch, ...others } = this.#recipe.config;
     const settings = Object.entries(others).map(([name, value]) => {
       return `${name}: ${typeof value === 'string' ? `'${value}'` : value}`;
     });
     if (bytes.length > 0) settings.unshift(`bytes: ${shown(bytes, 16)}`);
     if (locality) settings.push('holders: ..., rankNodes: ...', `tolerance: ${locality.tolerance}`);
     settings.push(`seed: ${source(seed)}`, `epoch: ${source(epoch)}`);
-    return `ShardPlan(${shown(samples, 16)}, { ${settings.join(', ')} })`;
+    return `ShardPlan(${shown(sizes, 16)}, { ${settings.join(', ')} })`;
   }
 
   /** @internal */
@@ -323,14 +251,14 @@ export interface ShardPlanClass {
    * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, values that do not fit together,
    * memory.
    */
-  new (samples: Integers, options?: ShardPlanOptions): BaseShardPlan;
+  new (sizes: Integers, options?: ShardPlanOptions): BaseShardPlan;
 }
 
 /** The class of an entry, over the engine that `engine` gives when the first plan is made. */
 export function shardPlanOf(engine: () => Engine<PlanningBindings>): ShardPlanClass {
   return class extends BaseShardPlan {
-    constructor(samples: Integers, options?: ShardPlanOptions) {
-      super(engine(), samples, options);
+    constructor(sizes: Integers, options?: ShardPlanOptions) {
+      super(engine(), sizes, options);
     }
   };
 }

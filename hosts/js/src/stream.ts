@@ -17,10 +17,10 @@ export class StreamRecipe implements Recipe<PlanningBindings, RawStream> {
 
   constructor(config: RawStreamConfig) {
     this.config = config;
-    this.size = 1024 + tableSize(config.order, config.chunks);
+    this.size = 1024 + tableSize(config.order, config.chunks ?? 0n);
   }
 
-  get cause(): readonly [string, bigint] {
+  get cause(): readonly [string, unknown] {
     return ['chunks', this.config.chunks];
   }
 
@@ -36,14 +36,9 @@ export abstract class BaseChunkStream implements Iterable<number> {
 
   /** @internal */
   constructor(engine: Engine<PlanningBindings>, reader: Integer, readers: Integer, given?: ChunkStreamOptions) {
-    const {
-      chunks = 0,
-      order = 'sequential',
-      seed = 0,
-      epoch = 0,
-    } = options(given, ['chunks', 'order', 'seed', 'epoch']);
+    const { chunks, order = 'sequential', seed = 0, epoch = 0 } = options(given, ['chunks', 'order', 'seed', 'epoch']);
     this.#config = {
-      chunks: natural('chunks', chunks),
+      ...(chunks !== undefined && { chunks: natural('chunks', chunks) }),
       reader: natural32('reader', reader, U32),
       readers: natural32('readers', readers, FROM_ONE),
       order: string('order', order),
@@ -69,7 +64,8 @@ export abstract class BaseChunkStream implements Iterable<number> {
   /** The call that makes an equal stream; what `console.log` shows. */
   toString(): string {
     const { reader, readers, chunks, order, seed, epoch } = this.#config;
-    const settings = `chunks: ${chunks}, order: '${order}', seed: ${source(seed)}, epoch: ${source(epoch)}`;
+    const cycle = chunks === undefined ? '' : `chunks: ${source(chunks)}, `;
+    const settings = `${cycle}order: '${order}', seed: ${source(seed)}, epoch: ${source(epoch)}`;
     return `ChunkStream(${reader}, ${readers}, { ${settings} })`;
   }
 

@@ -32,7 +32,7 @@ export interface SamplerOptions {
 export interface ShardedOptions extends Omit<SamplerOptions, 'order'> {
   /** How many streams the dataset is cut into: 1 to 4,096. A multiple of every world to come. Default 64. */
   lanes?: Integer;
-  /** How many neighbouring samples of a lane are shuffled together: 1 to 2^20. Default 1,024. */
+  /** How many neighbouring samples of a lane are shuffled together: 1 to 2^20. Default 256. */
   window?: Integer;
 }
 

@@ -11,13 +11,17 @@ export const LIMIT = 256 << 16;
 
 const read = (file) => readFileSync(new URL(`../dist/${file}`, import.meta.url));
 /** The module with its memory ending at `LIMIT`, if it has one. */
-const limited = (module) => new WebAssembly.Module(withMemory(module, LIMIT >> 16));
+const little = (module) => new WebAssembly.Module(withMemory(module, LIMIT >> 16));
+
+/** The modules of the components, as they are, and with little memory. */
+export const compiled = (file) => new WebAssembly.Module(read(`jco/${file}`));
+export const limited = (file) => little(read(`jco/${file}`));
 
 /** A class like `Sampler` for each engine, by the name of the entry that uses the engine. */
 export const samplers = Object.fromEntries(
   [
-    ['samedeal', componentInstances((file) => limited(read(`jco/${file}`)))],
-    ['samedeal/web', await bindgenInstances(limited(read('bindgen/samedeal_bg.wasm')))],
+    ['samedeal', componentInstances(limited)],
+    ['samedeal/web', await bindgenInstances(little(read('bindgen/samedeal_bg.wasm')))],
   ].map(([entry, instantiate]) => {
     // One instance, which all samplers have to share.
     const bindings = instantiate();

@@ -1,7 +1,7 @@
 // The package as users get it: packed, installed in an empty project, run, type-checked, and shown in a page.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { openPage } from '../../../tests/matrix/page.mjs';
+import { write } from './parquet-files.mjs';
 
 const run = promisify(execFile);
 const host = fileURLToPath(new URL('..', import.meta.url));
@@ -40,9 +41,29 @@ test('the package has no dependencies, both licences, and nothing that was not b
   assert(dist.includes('LICENSE-MIT') && dist.includes('LICENSE-APACHE'));
 });
 
+test('the reader of Parquet says what it needs, and reads where that is installed', async () => {
+  const text = `
+    import { readShards } from 'samedeal/parquet';
+    try {
+      for await (const row of readShards('data')) console.log(row);
+    } catch ({ message }) {
+      console.log(message);
+    }`;
+  const remedy = 'npm install hyparquet hyparquet-compressors';
+  assert.equal(await output(text), `samedeal/parquet reads with hyparquet: ${remedy}\n`);
+  mkdirSync(join(project, 'data'));
+  write(join(project, 'data'), [60, 40], { codec: 'GZIP', compressors: { GZIP: (input) => gzipSync(input) } });
+  const install = (name) => symlinkSync(join(host, 'node_modules', name), join(project, 'node_modules', name));
+  install('hyparquet');
+  const needed = /0\.parquet: parquet unsupported compression codec: GZIP: npm install hyparquet-compressors/;
+  assert.match(await output(text), needed);
+  install('hyparquet-compressors');
+  assert.equal((await output(text)).match(/text: 'row \d+'/g).length, 100);
+});
+
 test('every example of the README prints what it says', async () => {
   const blocks = examples('js');
-  assert.equal(blocks.length, 5);
+  assert.equal(blocks.length, 8);
   for (const block of blocks) {
     const said = [...block.matchAll(/(?:;|^) ?\/\/ (.*)$/gm)].map(([, text]) => text);
     assert.deepEqual((await output(block)).trimEnd().split('\n'), said);
@@ -65,10 +86,11 @@ test('the entries have the same names, and say where they are not loaded', async
 
 test('no module awaits anything at its top level', async () => {
   // Such a module cannot be required.
-  const text = "for (const entry of ['samedeal', 'samedeal/web']) console.log(require(entry).version);";
+  const text =
+    "for (const entry of ['samedeal', 'samedeal/web', 'samedeal/parquet']) console.log(require(entry).version);";
   const args = ['--experimental-require-module', '--no-warnings', '-e', text];
   const { stdout } = await run(process.execPath, args, { cwd: join(project, 'node_modules') });
-  assert.equal(stdout, `${version}\n${version}\n`);
+  assert.equal(stdout, `${version}\n${version}\nundefined\n`);
 });
 
 test('a failed init can be tried again', async () => {
@@ -105,6 +127,13 @@ test('the types hold in a strict project', async () => {
       return error instanceof SamedealError ? error.kind : undefined;
     }
     { using scoped = new Sampler(3); scoped.length; }
+    const sharded: Sampler = Sampler.sharded([3, 4n], { lanes: 2, window: 8 });
+    const spans: Float64Array = sharded.round(0).spans;
+    Sampler.sharded(new BigUint64Array(3)).sizes?.length;
+    // @ts-expect-error
+    Sampler.sharded([3], { order: 'feistel' });
+    // @ts-expect-error
+    Sampler.sharded(['3']);
     // @ts-expect-error
     new Sampler(10, { remainder: 'keep' });
     // @ts-expect-error
@@ -117,8 +146,33 @@ test('the types hold in a strict project', async () => {
     sampler.locate(3);
     // @ts-expect-error
     sampler.length = 3;
-    export { run, place, epoch, told };`;
+    export { run, place, epoch, told, spans };`;
   await check(`import { Sampler, SamedealError, type Kind } from 'samedeal';${use}`, ['es2022']);
+  await check(
+    `import { ChunkStream, detectRank, Mesh, ShardPlan, verifyShards, type Detection, type Policy } from 'samedeal';
+    import { readShards, type Row } from 'samedeal/parquet';
+    const policy: Policy = 'locality-aware';
+    const plan = new ShardPlan(new Uint32Array(3), { policy, holders: [[0], [1n]], rankNodes: [0], bytes: [3] });
+    const shards: Uint32Array = plan.shards(0);
+    const even: number = plan.balance('workers', 'bytes').imbalance;
+    const gaps: Uint32Array = verifyShards(3, [[0], shards]).gaps;
+    for (const chunk of new ChunkStream(0, 2, { chunks: 4n })) chunk.toFixed();
+    const mesh = new Mesh(4, { dp: 2, tp: 2n }, ['dp']);
+    const found: Detection = detectRank({ environment: { RANK: '0', X: undefined } });
+    { using scoped = new Mesh(1, {}, []); scoped.world; }
+    for await (const row of readShards('data', { deal: 'shards' })) { const one: Row = row; one['id']; }
+    for await (const rows of readShards([new URL('file:///data')], { batchSize: 3 })) { const many: Row[] = rows; many.length; }
+    // @ts-expect-error
+    new Mesh(4, { dp: 4 });
+    // @ts-expect-error
+    plan.loads('rank');
+    // @ts-expect-error
+    new ShardPlan([3], { workerPolicy: 'locality-aware' });
+    // @ts-expect-error
+    readShards('data', { deal: 'rows' });
+    export { even, found, gaps, mesh };`,
+    ['es2022', 'dom'],
+  );
   const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}
     await init(); await init('a.wasm'); await init(fetch('a.wasm')); await init(new Uint8Array(8));`;
   await check(web, ['es2022', 'dom']);

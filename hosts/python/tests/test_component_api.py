@@ -99,17 +99,16 @@ PLAN = PlanConfig(
 )
 PLANS = [
     PLAN,
-    PLAN._replace(samples=u64s(), world=1),
+    PLAN._replace(sizes=u64s(), world=1),
     PLAN._replace(bytes=u64s(2**53 - 2, 0, 1), weight="bytes", policy="size-aware", worker_policy="round-robin"),
     PLAN._replace(locality=LOCALITY, policy="locality-aware", shuffle=True),
-    PLAN._replace(samples=u64s(*range(1000)), world=7, shuffle=True, reshuffle=True, seed=2**63 - 1, epoch=0),
+    PLAN._replace(sizes=u64s(*range(1000)), world=7, shuffle=True, reshuffle=True, seed=2**63 - 1, epoch=0),
 ]
 BAD_PLANS = [
-    PLAN._replace(samples=u64s(2**64 - 1, 2**64 - 1)),
+    PLAN._replace(sizes=u64s(2**64 - 1, 2**64 - 1)),
     PLAN._replace(bytes=u64s(1)),
     PLAN._replace(world=0),
     PLAN._replace(workers=2**32 - 1),
-    PLAN._replace(worker_policy="locality-aware"),
     PLAN._replace(policy="locality-aware"),
     PLAN._replace(policy="locality-aware", locality=LOCALITY._replace(holder_offsets=u32s(1, 0))),
     PLAN._replace(policy="locality-aware", locality=LOCALITY._replace(rank_nodes=u32s())),
@@ -122,14 +121,16 @@ PLAN_CALLS: Calls = [
     *(("balance", tier, weight) for tier in ("ranks", "workers") for weight in ("samples", "bytes")),
     *(("rows", *run) for run in ((0, 0, 0), (0, 0, 5), (0, 2**64 - 1, 0), (2, 3, 2**32 - 1), (2**32 - 1, 0, 0))),
     *(("steps", size, last) for size in (0, 1, 2**32 - 1) for last in (False, True)),
+    ("config-fingerprint",),
     ("set-epoch", 1),
     ("rows", 2, 1, 4),
+    ("config-fingerprint",),
     ("set-epoch", 2**64 - 1),
     ("shards", 0, 0, 0, 1),
 ]
 
 STREAMS = [
-    StreamConfig(0, 0, 1, "sequential", 0, 0),
+    StreamConfig(None, 0, 1, "sequential", 0, 0),
     StreamConfig(12, 1, 4, "feistel", -(2**63), 2**64 - 1),
     StreamConfig(2**53 - 1, 2**32 - 2, 2**32 - 1, "feistel", 2**63 - 1, 0),
 ]
@@ -139,6 +140,7 @@ BAD_STREAMS = [
     STREAMS[0]._replace(order="feistel"),
     STREAMS[1]._replace(order="naïve ✓"),
     STREAMS[1]._replace(chunks=2**64 - 1),
+    STREAMS[1]._replace(chunks=0),
 ]
 STREAM_CALLS: Calls = [("chunks", *run) for run in ((0, 0), (0, 20), (3, 2), (2**64 - 1, 0), (0, 2**32 - 1))]
 
@@ -152,6 +154,7 @@ BAD_MESHES = [
     MeshConfig(2, [Axis("a", 1, "divide"), Axis("a", 2, "divide")]),
     MeshConfig(2, [Axis("a", 0, "divide")]),
     MeshConfig(2, [Axis(f"axis {i}", 2**32 - 1, "repeat") for i in range(64)]),
+    MeshConfig(1, [Axis(f"axis {i}", 1, "repeat") for i in range(65)]),
 ]
 MESH_CALLS: Calls = [
     ("data-world",),
@@ -372,7 +375,7 @@ def test_memory_may_grow_between_calls() -> None:
 def test_large_lists_cross_whole() -> None:
     # Larger than the memory of a new instance, which moves or grows while they are put into it.
     sizes = np.arange(300_000, dtype=np.uint64)
-    plan = _planning.Plan(PLAN._replace(samples=sizes, bytes=sizes[::-1].copy(), world=1, workers=1), MEMORY)
+    plan = _planning.Plan(PLAN._replace(sizes=sizes, bytes=sizes[::-1].copy(), world=1, workers=1), MEMORY)
     assert plan.shards(0, 0, 0, 300_000).tolist() == list(range(300_000))
     assert plan.loads("ranks", 0, 1).tolist() == [300_000, int(sizes.sum()), int(sizes.sum()), 0]
     assigned = np.roll(np.arange(300_000, dtype=np.uint32), 7)

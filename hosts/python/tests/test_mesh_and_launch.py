@@ -176,9 +176,14 @@ def test_detection() -> None:
     found = detect_rank(environment=TORCHRUN)
     assert found == Detection(3, 8, 1, 2, "torchrun", ("RANK=3", "WORLD_SIZE=8"), ())
     found = detect_rank(environment={"SLURM_PROCID": "1", "SLURM_NTASKS": "4", "SLURM_STEP_ID": "0", **TORCHRUN})
-    assert (found.rank, found.launcher, len(found.warnings)) == (3, "torchrun", 1)
+    assert (found.rank, found.launcher, found.warnings) == (3, "torchrun", ())  # one task for each node
+    found = detect_rank(environment={"SLURM_PROCID": "1", "SLURM_NTASKS": "3", **TORCHRUN})
+    assert found.warnings == ("slurm says SLURM_PROCID=1, SLURM_NTASKS=3; used: rank 3 of 8 (torchrun)",)
     found = detect_rank(np.int64(0), 2, environment=TORCHRUN)
     assert (found.rank, found.world) == (0, 2)
+    assert found.warnings == ("not used: RANK=3, WORLD_SIZE=8; used: rank 0 of 2 (explicit)",)
+    assert detect_rank(environment={"LOCAL_RANK": "0", "WORLD_SIZE": "1"}).used == ("LOCAL_RANK=0", "WORLD_SIZE=1")
+    assert detect_rank(environment={"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}).launcher == "open-mpi"
     assert detect_rank(environment={}) == Detection(0, 1, None, None, "none", (), ())
     assert detect_rank(environment=ChainMap({}, {"RANK": " 1\n", "WORLD_SIZE": "2"})).rank == 1
 

@@ -36,7 +36,7 @@ NEAR: dict[str, Any] = {
 
 
 def make(**changes: Any) -> ShardPlan:
-    return ShardPlan(**{"samples": SAMPLES, **changes})
+    return ShardPlan(**{"sizes": SAMPLES, **changes})
 
 
 def readers(plan: ShardPlan) -> list[list[int]]:
@@ -109,15 +109,39 @@ def test_steps() -> None:
 
 def test_rows() -> None:
     plan = make()
-    assert plan.rows(0).tolist() == list(range(50))
-    assert plan.rows(0, 10, 13).tolist() == [10, 11, 12]
     assert plan.rows(5).tolist() == []
     shuffled = make(shuffle=True, seed=3)
     rows = shuffled.rows(0)
     assert sorted(rows.tolist()) == list(range(50)) != rows.tolist()
     assert shuffled.rows(0, 10, 13).tolist() == rows[10:13].tolist()
+    assert make(seed=3).rows(0).tolist() == rows.tolist()  # whatever becomes of the shards
     shuffled.set_epoch(1)
     assert shuffled.rows(0).tolist() != rows.tolist()
+
+
+def test_config_fingerprint() -> None:
+    plan = make(seed=3)
+    found = plan.config_fingerprint()
+    assert len(found) == 64
+    assert make(seed=3).config_fingerprint() == found
+    others = [make(**{"seed": 3, name: value}) for name, value in CHANGES.items()]
+    assert len({found, *(other.config_fingerprint() for other in others)}) == 1 + len(CHANGES)
+    plan.set_epoch(1)
+    assert plan.config_fingerprint() == make(seed=3, epoch=1).config_fingerprint() != found
+
+
+CHANGES: dict[str, Any] = {
+    "sizes": SAMPLES[::-1],
+    "bytes": BYTES,
+    "world": 2,
+    "workers": 2,
+    "policy": "size-aware",
+    "worker_policy": "size-aware",
+    "shuffle": True,
+    "reshuffle": True,
+    "seed": 4,
+    "epoch": 2,
+}
 
 
 def test_what_is_longer_than_a_window() -> None:
@@ -136,7 +160,7 @@ def test_what_is_longer_than_a_window() -> None:
 def test_properties_and_the_call_that_makes_an_equal_plan() -> None:
     plan = make(bytes=BYTES, workers=3, weight="bytes", tolerance=0, shuffle=True, reshuffle=True, seed=-1, **NEAR)
     plan.set_epoch(4)
-    assert plan.samples.tolist() == SAMPLES
+    assert plan.sizes.tolist() == SAMPLES
     assert plan.bytes is not None
     assert plan.bytes.tolist() == BYTES
     assert (plan.world, plan.workers, plan.policy, plan.worker_policy) == (2, 3, "locality-aware", "round-robin")
@@ -152,20 +176,20 @@ def test_properties_and_the_call_that_makes_an_equal_plan() -> None:
 
 
 def test_the_sizes_are_those_that_were_given() -> None:
-    samples = np.array(SAMPLES)
-    plan = make(samples=samples, policy="size-aware", world=3)
+    sizes = np.array(SAMPLES)
+    plan = make(sizes=sizes, policy="size-aware", world=3)
     before = readers(plan)
-    samples[:] = 1
+    sizes[:] = 1
     plan.set_epoch(1)
     assert readers(plan) == before
     with pytest.raises(ValueError, match="read-only"):
-        plan.samples[0] = 1
+        plan.sizes[0] = 1
 
 
 NO_LISTS: list[Any] = [3, 1.5, "12", b"12", {1: 2}, {1, 2}, Vicious(), np.array([1.0]), np.array([[1]]), np.array(True)]
 
 
-@pytest.mark.parametrize("field", ["samples", "bytes", "rank_nodes"])
+@pytest.mark.parametrize("field", ["sizes", "bytes", "rank_nodes"])
 def test_lists_are_of_whole_numbers_that_cross(field: str) -> None:
     name = field.replace("_", "-")
     for value in NO_LISTS:
@@ -237,10 +261,10 @@ def test_names_must_be_known(field: str) -> None:
         (OutOfRangeError, "world", {"world": 0}),
         (OutOfRangeError, "workers", {"workers": 0}),
         (OutOfRangeError, "workers", {"world": 2**22, "workers": 2}),
-        (OutOfRangeError, "samples", {"samples": [2**53]}),
-        (OutOfRangeError, "samples", {"samples": [2**63, 2**63, 5]}),
-        (OutOfRangeError, "bytes", {"samples": [1], "bytes": [2**53]}),
-        (OutOfRangeError, "worker-policy", {"worker_policy": "locality-aware"}),
+        (OutOfRangeError, "sizes", {"sizes": [2**53]}),
+        (OutOfRangeError, "sizes", {"sizes": [2**63, 2**63, 5]}),
+        (OutOfRangeError, "bytes", {"sizes": [1], "bytes": [2**53]}),
+        (UnknownNameError, "worker-policy", {"worker_policy": "locality-aware"}),
         (ContradictionError, "bytes", {"bytes": [1]}),
         (ContradictionError, "bytes", {"weight": "bytes"}),
         (MissingError, "locality", {"policy": "locality-aware"}),

@@ -229,7 +229,7 @@ def test_clones_of_every_kind(clone: Callable[[Thing], Thing]) -> None:
 
 def test_clones_cannot_be_written_to() -> None:
     sampler, plan = (pickle.loads(pickle.dumps(thing)) for thing in things()[:2])
-    for sizes in (sampler.sizes, plan.samples):
+    for sizes in (sampler.sizes, plan.sizes):
         with pytest.raises(ValueError, match="read-only"):
             sizes[0] = 1
 
@@ -237,7 +237,7 @@ def test_clones_cannot_be_written_to() -> None:
 def test_clones_of_what_is_large_share_it() -> None:
     sampler = Sampler.sharded(np.ones(10**6, dtype=np.int64))
     plan = ShardPlan(np.ones(10**6, dtype=np.int64))
-    for sizes, other in ((sampler.sizes, copy.copy(sampler).sizes), (plan.samples, copy.copy(plan).samples)):
+    for sizes, other in ((sampler.sizes, copy.copy(sampler).sizes), (plan.sizes, copy.copy(plan).sizes)):
         assert np.shares_memory(sizes, other)
     assert len(pickle.dumps(sampler)) < 8.01 * 10**6
 

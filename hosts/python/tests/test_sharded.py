@@ -108,7 +108,7 @@ def test_properties_and_the_call_that_makes_an_equal_sampler() -> None:
     other = eval(repr(sampler))
     assert other.fingerprint() == sampler.fingerprint()
     assert other.config_fingerprint() == sampler.config_fingerprint()
-    assert "Sampler.sharded(<1000 numbers>, lanes=64, window=1024, " in repr(Sampler.sharded(range(1000)))
+    assert "Sampler.sharded(<1000 numbers>, lanes=64, window=256, " in repr(Sampler.sharded(range(1000)))
 
 
 def test_the_sizes_are_those_that_were_given() -> None:

@@ -30,6 +30,9 @@ def test_streams() -> None:
     assert list(itertools.islice(stream, 3000)) == wanted[:3000].tolist()
     assert all(type(chunk) is int for chunk in itertools.islice(stream, 3))
     assert (stream.num_chunks, stream.reader, stream.readers) == (10, 1, 3)
+    endless = ChunkStream(1, 3)
+    assert endless.num_chunks is None
+    assert repr(eval(repr(endless))) == repr(endless)
     assert (stream.order, stream.seed, stream.epoch) == ("feistel", 4, 2)
     assert repr(stream) == "ChunkStream(1, 3, chunks=10, order='feistel', seed=4, epoch=2)"
 
@@ -53,6 +56,8 @@ def test_numbers_of_streams_are_checked(field: str) -> None:
         return ChunkStream(**{"reader": 0, "readers": 2, field: value})
 
     for value in [*NOT_WHOLE, Vicious()]:
+        if value is None and field == "chunks":
+            continue
         with fails(WrongTypeError, field.replace("_", "-")):
             call(value)
     for wide in (2**64, -(2**64), 10**5000):
@@ -66,6 +71,7 @@ def test_numbers_of_streams_are_checked(field: str) -> None:
         (OutOfRangeError, "readers", {"readers": 0}),
         (OutOfRangeError, "reader", {"reader": 2}),
         (OutOfRangeError, "chunks", {"chunks": 2**53}),
+        (OutOfRangeError, "chunks", {"chunks": 0}),
         (OutOfRangeError, "seed", {"chunks": 5, "order": "dotnet", "seed": 2**31}),
         (UnknownNameError, "order", {"order": "x" * 10**6}),
         (ContradictionError, "order", {"order": "feistel"}),

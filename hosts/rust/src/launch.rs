@@ -13,12 +13,13 @@ pub struct Detection {
     pub local_rank: Option<u32>,
     /// How many there are on its node, where that was said.
     pub local_world: Option<u32>,
-    /// Whose word it is: `explicit`, `torchrun`, `Open MPI`, `MVAPICH`, `PMI`, `Slurm`, or `none` where nothing is set:
-    /// rank 0 of 1.
+    /// Whose word it is, for programs to branch on: `torchrun`, `open-mpi`, `mvapich`, `pmi`, `slurm`; `explicit` where no
+    /// variable was used; or `none` where nothing is set: rank 0 of 1. There may be more names in a later version.
     pub launcher: String,
     /// What was used, as `NAME=value`.
     pub used: Vec<String>,
-    /// What other variables say that does not agree, in words. It was not used.
+    /// What other variables say that does not agree, in words: it was not used. A launcher that starts one process for each
+    /// node, which starts the processes there (torchrun below srun or mpirun), agrees.
     pub warnings: Vec<String>,
 }
 
@@ -30,8 +31,8 @@ impl From<launch::Detection> for Detection {
 }
 
 /// The rank and the world of this process, from the variables that launchers set. Explicit values win; then the first of
-/// torchrun, Open MPI, MVAPICH, PMI and Slurm whose rank is set. `LOCAL_RANK` counts only where `WORLD_SIZE` equals
-/// `LOCAL_WORLD_SIZE`, since it is a number within one node.
+/// torchrun, Open MPI, MVAPICH, PMI and Slurm whose rank is set. `LOCAL_RANK` counts only where the world equals
+/// `LOCAL_WORLD_SIZE`, or is 1, since it is a number within one node.
 ///
 /// Errors name the variable: [`WrongType`](crate::FailureKind::WrongType) (no number), out of range (too large, or a rank
 /// that is not below its world), [`Missing`](crate::FailureKind::Missing) (a rank without a world, a world without a rank,

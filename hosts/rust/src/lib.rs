@@ -25,7 +25,7 @@ pub use sampler::Sampler;
 pub use sharded::{Round, ShardPlace, Sharding, Span};
 pub use shards::{
     Balance, ChunkStream, ChunkStreamBuilder, Chunks, Load, Locality, Overlap, PlanBuilder, PlanConfig, Policy,
-    ShardPlan, Steps, Tier, Verification, Weight, verify_runs, verify_shards,
+    ShardPlan, Steps, Tier, Verification, Weight, WorkerPolicy, verify_runs, verify_shards,
 };
 
 /// The version of this crate, and so of the component within it.

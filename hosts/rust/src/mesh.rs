@@ -71,13 +71,8 @@ impl Mesh {
     /// axes), [`Contradiction`](crate::FailureKind::Contradiction) (`axes`: the product of the sizes is not `world`, or two
     /// axes have one name).
     pub fn new(world: u32, axes: impl IntoIterator<Item = Axis>) -> Result<Self, Error> {
-        // One more than are allowed is enough to know.
+        // One more than are allowed is enough to know, and any number would not fit into the memory.
         let axes: Vec<_> = axes.into_iter().take(MOST_AXES + 1).collect();
-        if axes.len() > MOST_AXES {
-            return Err(
-                Failure::out_of_range("axes", format!("more than {MOST_AXES}"), format!("up to {MOST_AXES}")).into()
-            );
-        }
         let passed = axes.iter().cloned().map(|Axis { name, size, role }| mesh::Axis {
             name: cut(name),
             size,

@@ -1,8 +1,8 @@
 //! Whatever is passed to plans, streams and samplers over shards, the answer is a typed failure, and they still work.
 
 use samedeal::{
-    Builder, ChunkStream, Error, FailureKind, Locality, Policy, Sampler, ShardPlan, Tier, Weight, verify_runs,
-    verify_shards,
+    Builder, ChunkStream, Error, FailureKind, Locality, Policy, Sampler, ShardPlan, Tier, Weight, WorkerPolicy,
+    verify_runs, verify_shards,
 };
 
 /// The failure of a call that must fail, as kind and field.
@@ -32,12 +32,14 @@ fn plans_that_make_no_sense() {
     assert_eq!(failing(plan().workers(0).build()), out_of_range("workers"));
     assert_eq!(failing(plan().world(u32::MAX).build()), out_of_range("world"));
     assert_eq!(failing(plan().workers(u32::MAX).build()), out_of_range("workers"));
-    assert_eq!(failing(ShardPlan::builder([1 << 53]).build()), out_of_range("samples"));
-    assert_eq!(failing(ShardPlan::builder([u64::MAX; 9]).build()), out_of_range("samples"));
+    assert_eq!(failing(ShardPlan::builder([1 << 53]).build()), out_of_range("sizes"));
+    assert_eq!(failing(ShardPlan::builder([u64::MAX; 9]).build()), out_of_range("sizes"));
     assert_eq!(failing(plan().bytes([1]).build()), contradiction("bytes"));
     assert_eq!(failing(plan().bytes([u64::MAX; 3]).build()), out_of_range("bytes"));
     assert_eq!(failing(plan().weight(Weight::Bytes).build()), contradiction("bytes"));
-    assert_eq!(failing(plan().worker_policy(Policy::LocalityAware).build()), out_of_range("worker-policy"));
+    let unknown = "locality-aware".parse::<WorkerPolicy>().unwrap_err();
+    assert_eq!((unknown.kind, unknown.field.as_str()), (FailureKind::UnknownName, "worker-policy"));
+    assert_eq!(unknown.allowed, "round-robin, size-aware");
     let local = plan().world(2).policy(Policy::LocalityAware);
     assert_eq!(failing(local.clone().build()), (FailureKind::Missing, "locality".to_owned()));
     let nowhere = Locality::new([vec![0], vec![], vec![1]], [0, 1]);
@@ -124,7 +126,7 @@ fn a_plan_at_the_end_of_its_memory_still_answers() {
 #[test]
 fn lists_beyond_the_memory() {
     let long = vec![0; 5 << 20];
-    assert_eq!(failing(ShardPlan::builder(long.clone()).memory_limit(32 << 20).build()), out_of_memory("samples"));
+    assert_eq!(failing(ShardPlan::builder(long.clone()).memory_limit(32 << 20).build()), out_of_memory("sizes"));
     let small = ShardPlan::builder([1]).bytes(long.clone()).memory_limit(32 << 20);
     assert_eq!(failing(small.build()).0, FailureKind::OutOfMemory);
     assert_eq!(failing(Sampler::sharded(long, 4, 16).memory_limit(32 << 20).build()), out_of_memory("sizes"));
@@ -152,6 +154,7 @@ fn verification() {
 fn streams() {
     assert_eq!(failing(ChunkStream::new(0, 0)), out_of_range("readers"));
     assert_eq!(failing(ChunkStream::new(2, 2)), out_of_range("reader"));
+    assert_eq!(failing(ChunkStream::builder(0, 1).chunks(0).build()), out_of_range("chunks"));
     assert_eq!(failing(ChunkStream::builder(0, 1).order("feistel").build()), contradiction("order"));
     assert_eq!(failing(ChunkStream::builder(0, 1).chunks(u64::MAX).build()).0, FailureKind::OutOfRange);
     for order in ["", "deal", &"é".repeat(40 << 20)] {
@@ -189,6 +192,11 @@ fn samplers_over_shards() {
     assert_eq!(failing(sampler.shard_of(13)), out_of_range("sample"));
     assert_eq!(sampler.shard_of(9).map(|place| (place.shard, place.offset)), Ok((1, 0)));
     // The most lanes, the longest windows, more shards than samples.
+    let samples = Sampler::sharded(vec![1; (1 << 20) + 1], 1, 1 << 20).build().unwrap();
+    assert_eq!(samples.round(0).unwrap().spans.len(), 1 << 20);
+    let samples = Sampler::sharded(vec![1; (1 << 20) + 2], 2, 1 << 20).build().unwrap();
+    assert_eq!(failing(samples.round(0)), out_of_range("window"));
+    assert_eq!(samples.num_rounds().unwrap(), 1);
     let samples = Sampler::sharded(vec![1; 100_000], 4096, 1 << 20).build().unwrap();
     assert_eq!(samples.round(0).unwrap().spans.len(), 100_000);
 }

@@ -1,8 +1,8 @@
 //! Whole shards to readers: the examples that must come out exactly, and what holds for every plan.
 
 use samedeal::{
-    ChunkStream, Locality, PlanBuilder, Policy, ShardPlan, Steps, Tier, Verification, Weight, verify_runs,
-    verify_shards,
+    ChunkStream, Locality, PlanBuilder, Policy, ShardPlan, Steps, Tier, Verification, Weight, WorkerPolicy,
+    verify_runs, verify_shards,
 };
 
 /// Sizes without a pattern, some of them 0.
@@ -28,7 +28,7 @@ fn every_plan_covers_every_shard_once() {
     let holders = (0..157).map(|shard| vec![shard % 3, shard % 5]);
     let locality = Locality::new(holders, [0, 1, 2, 3, 4, 0, 1]);
     for policy in Policy::ALL {
-        for worker_policy in [Policy::RoundRobin, Policy::SizeAware] {
+        for worker_policy in WorkerPolicy::ALL.iter().copied() {
             for (shuffle, reshuffle) in [(false, false), (true, false), (false, true), (true, true)] {
                 let builder = ShardPlan::builder(samples.clone()).bytes(sizes(157)).world(7).workers(3).seed(-1);
                 let builder = builder.policy(*policy).worker_policy(worker_policy).locality(locality.clone());
@@ -54,7 +54,7 @@ fn check_loads(plan: &ShardPlan) {
             let load = &by_worker[(rank * config.workers + worker) as usize];
             let shards = plan.shards(rank, worker).unwrap();
             let sum = |of: &[u64]| shards.iter().map(|&shard| of[shard as usize]).sum::<u64>();
-            let expected = (shards.len() as u64, sum(&config.samples), sum(&config.bytes));
+            let expected = (shards.len() as u64, sum(&config.sizes), sum(&config.bytes));
             assert_eq!((load.shards, load.samples, load.bytes), expected);
             of_rank = (of_rank.0 + load.shards, of_rank.1 + load.samples, of_rank.2 + load.bytes);
         }
@@ -85,6 +85,10 @@ fn readers_agree_on_the_shuffle_and_epochs_differ() {
         assert_eq!(fresh.shards(rank, 0).unwrap(), moving.shards(rank, 0).unwrap());
     }
     let again = PlanBuilder::from(moving.config().clone()).build().unwrap();
+    assert_eq!(again.config_fingerprint().unwrap(), moving.config_fingerprint().unwrap());
+    moving.set_epoch(2).unwrap();
+    assert_ne!(again.config_fingerprint().unwrap(), moving.config_fingerprint().unwrap());
+    moving.set_epoch(1).unwrap();
     assert_eq!(again.config(), moving.config());
     assert_eq!(again.shards(3, 0).unwrap(), moving.shards(3, 0).unwrap());
 }
@@ -92,11 +96,11 @@ fn readers_agree_on_the_shuffle_and_epochs_differ() {
 #[test]
 fn rows_are_those_of_the_shard() {
     let samples = vec![3, 0, 200_000];
-    let still = ShardPlan::builder(samples.clone()).build().unwrap();
-    assert!(still.rows(2, ..).unwrap().into_iter().eq(0..200_000));
-    let moving = ShardPlan::builder(samples).shuffle(true).seed(4).build().unwrap();
+    let moving = ShardPlan::builder(samples.clone()).shuffle(true).seed(4).build().unwrap();
     let rows = moving.rows(2, ..).unwrap();
     assert!(!rows.is_sorted());
+    // Whatever becomes of the shards.
+    assert_eq!(ShardPlan::builder(samples).seed(4).build().unwrap().rows(2, ..).unwrap(), rows);
     // Of any run, longer than a window or not.
     assert_eq!(moving.rows(2, 65_000..140_001).unwrap(), rows[65_000..140_001]);
     assert_eq!(moving.rows_window(2, 199_999, 1).unwrap(), rows[199_999..]);

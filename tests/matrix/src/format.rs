@@ -89,7 +89,7 @@ pub struct Sharding {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Plan {
-    pub samples: Vec<U64>,
+    pub sizes: Vec<U64>,
     pub bytes: Vec<U64>,
     pub world: u32,
     pub workers: u32,
@@ -114,7 +114,8 @@ pub struct Locality {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ChunkStream {
-    pub chunks: U64,
+    /// None where their number is not known.
+    pub chunks: Option<U64>,
     pub reader: u32,
     pub readers: u32,
     pub order: String,
@@ -167,7 +168,7 @@ pub enum Call {
     NumRounds,
     Round { number: U64 },
     ShardOf { sample: U64 },
-    // Of a plan, with `SetEpoch`.
+    // Of a plan, with `SetEpoch` and `ConfigFingerprint`.
     NumShards { rank: u32, worker: u32 },
     Shards { rank: u32, worker: u32, start: u32, count: u32 },
     Loads { tier: String, start: u32, count: u32 },

@@ -100,6 +100,7 @@ fn ask_plan(plan: &mut shards::Plan, call: &Call) -> Answer {
             let (least, most) = plan.steps(batch_size, drop_last)?;
             record(format::Steps { least: U64(least), most: U64(most) })
         }
+        Call::ConfigFingerprint => plan.config_fingerprint().into(),
         _ => panic!("no call of a plan: {call:?}"),
     })
 }
@@ -169,12 +170,12 @@ fn write_config(config: &core::Config) -> Value {
 
 fn read_plan(plan: &format::Plan) -> shards::PlanConfig {
     shards::PlanConfig {
-        samples: numbers(&plan.samples),
+        sizes: numbers(&plan.sizes),
         bytes: numbers(&plan.bytes),
         world: plan.world,
         workers: plan.workers,
         policy: read_policy(&plan.policy),
-        worker_policy: read_policy(&plan.worker_policy),
+        worker_policy: read_worker_policy(&plan.worker_policy),
         weight: read_weight(&plan.weight),
         locality: plan.locality.clone().map(|locality| shards::Locality {
             offsets: locality.holder_offsets,
@@ -198,6 +199,14 @@ fn read_policy(policy: &str) -> shards::Policy {
     }
 }
 
+fn read_worker_policy(policy: &str) -> shards::WorkerPolicy {
+    match policy {
+        "round-robin" => shards::WorkerPolicy::RoundRobin,
+        "size-aware" => shards::WorkerPolicy::SizeAware,
+        other => panic!("no worker policy: {other}"),
+    }
+}
+
 fn read_weight(weight: &str) -> shards::Weight {
     match weight {
         "samples" => shards::Weight::Samples,
@@ -216,7 +225,7 @@ fn read_tier(tier: &str) -> shards::Tier {
 
 fn read_stream(stream: &format::ChunkStream) -> Result<shards::StreamConfig, core::Failure> {
     Ok(shards::StreamConfig {
-        chunks: stream.chunks.0,
+        chunks: stream.chunks.map(|chunks| chunks.0),
         reader: stream.reader,
         readers: stream.readers,
         order: core::OrderId::from_name(&stream.order)?,

@@ -10,13 +10,14 @@ from .orders import make_order, require_name, require_range
 
 
 class ChunkStream:
-    def __init__(self, chunks: int, reader: int, readers: int, order: str, seed: int, epoch: int) -> None:
+    def __init__(self, chunks: int | None, reader: int, readers: int, order: str, seed: int, epoch: int) -> None:
         require_name(order)
         require(readers > 0, "readers", readers)
         require(reader < readers, "reader", reader)
-        require(chunks > 0 or order == "sequential", "order", order, "contradiction")
+        require(chunks != 0, "chunks", chunks)
+        require(chunks is not None or order == "sequential", "order", order, "contradiction")
         require(order != "sharded", "order", order, "contradiction")
-        require_range(order, chunks, seed, "chunks")
+        require_range(order, chunks or 0, seed, "chunks")
         self._chunks, self._reader, self._readers = chunks, reader, readers
         self._order, self._seed, self._epoch = order, seed, epoch
 
@@ -25,7 +26,7 @@ class ChunkStream:
         return [self._chunk(self._reader + i * self._readers) for i in range(start, start + count)]
 
     def _chunk(self, g: int) -> int:
-        if self._chunks == 0:
+        if self._chunks is None:
             return g
         cycle, position = divmod(g, self._chunks)
         return make_order(self._order, self._chunks, self._seed, (self._epoch + cycle) % 2**64).sample(position)

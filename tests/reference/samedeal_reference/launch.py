@@ -8,20 +8,20 @@ from .base import Failure, require
 
 LAUNCHERS = {
     "torchrun": ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
-    "Open MPI": (
+    "open-mpi": (
         "OMPI_COMM_WORLD_RANK",
         "OMPI_COMM_WORLD_SIZE",
         "OMPI_COMM_WORLD_LOCAL_RANK",
         "OMPI_COMM_WORLD_LOCAL_SIZE",
     ),
-    "MVAPICH": (
+    "mvapich": (
         "MV2_COMM_WORLD_RANK",
         "MV2_COMM_WORLD_SIZE",
         "MV2_COMM_WORLD_LOCAL_RANK",
         "MV2_COMM_WORLD_LOCAL_SIZE",
     ),
-    "PMI": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
-    "Slurm": ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"),
+    "pmi": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    "slurm": ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"),
 }
 
 # Unicode property White_Space; `str.strip` without an argument takes four control characters more.
@@ -76,7 +76,8 @@ def detect(environment: list[tuple[str, str]], rank: int | None, world: int | No
     used = [f"{name}={value}" for name, value in (("rank", rank), ("world", world)) if value is not None]
     explicit = len(used)
 
-    local_rank = env.number(local_rank_name)
+    read_local_rank = env.number if rank is None or world is None else env.number_or_none
+    local_rank = read_local_rank(local_rank_name)
     local_world = env.number_or_none(local_world_name)
 
     rank_field, found_rank = "rank", rank
@@ -85,7 +86,8 @@ def detect(environment: list[tuple[str, str]], rank: int | None, world: int | No
         found_rank = env.number(rank_name)
         if found_rank is None and local_rank is not None:
             all_ranks = env.number("WORLD_SIZE") if world is None else world
-            require(all_ranks is not None and env.number("LOCAL_WORLD_SIZE") == all_ranks, "RANK", "", "missing")
+            if all_ranks != 1 or local_rank != 0:
+                require(all_ranks is not None and env.number("LOCAL_WORLD_SIZE") == all_ranks, "RANK", "", "missing")
             rank_field, found_rank = "LOCAL_RANK", local_rank
         if found_rank is not None:
             used.append(f"{rank_field}={found_rank}")
@@ -107,7 +109,14 @@ def detect(environment: list[tuple[str, str]], rank: int | None, world: int | No
         name = "explicit" if len(used) == explicit else launcher or "torchrun"
     warnings = 0
     for other, line in LAUNCHERS.items():
-        theirs = (env.number_or_none(line[0]), env.number_or_none(line[1]))
-        warnings += other != name and None not in theirs and theirs != (found_rank, found_world)
-    warnings += name == "Slurm" and found_world != 1 and not env.is_set("SLURM_STEP_ID")
+        their_rank, their_world = env.number_or_none(line[0]), env.number_or_none(line[1])
+        if other == (launcher or "torchrun"):
+            warnings += their_rank not in (None, found_rank) or their_world not in (None, found_world)
+        elif their_rank is not None and their_world is not None:
+            agrees = (their_rank, their_world) == (found_rank, found_world)
+            if local_world:
+                agrees |= their_world * local_world == found_world and their_rank == found_rank // local_world
+            warnings += not agrees
+    warnings += local_rank is not None and local_world is not None and local_rank >= local_world
+    warnings += name == "slurm" and found_world != 1 and not env.is_set("SLURM_STEP_ID")
     return Detection(found_rank, found_world, local_rank, local_world, name, used, warnings)

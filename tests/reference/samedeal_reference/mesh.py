@@ -18,6 +18,7 @@ class Axis:
 class Mesh:
     def __init__(self, world: int, axes: list[Axis]) -> None:
         require(world > 0, "world", world)
+        require(len(axes) <= 64, "axes", None)
         for i, axis in enumerate(axes):
             require(axis.size > 0, "axes", None)
             require(axis.name not in [other.name for other in axes[:i]], "axes", None, "contradiction")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from .base import MAX_SAMPLES, ceil_div, require, require_window, shuffle, stream
+from .base import MAX_SAMPLES, ceil_div, le, require, require_window, shuffle, stream
 from .orders import feistel
 
 MAX_READERS = 2**22
@@ -32,7 +33,7 @@ class Locality:
 
 @dataclass(frozen=True)
 class PlanConfig:
-    samples: list[int]
+    sizes: list[int]
     bytes: list[int]
     world: int
     workers: int
@@ -49,15 +50,14 @@ class PlanConfig:
         """The first broken rule decides."""
         require(1 <= self.world <= MAX_READERS, "world", self.world)
         require(1 <= self.workers <= MAX_READERS // self.world, "workers", self.workers)
-        require(len(self.samples) <= 2**32 - 2 and sum(self.samples) <= MAX_SAMPLES, "samples", None)
+        require(len(self.sizes) <= 2**32 - 2 and sum(self.sizes) <= MAX_SAMPLES, "sizes", None)
         if self.bytes or self.weight == "bytes":
-            require(len(self.bytes) == len(self.samples), "bytes", None, "contradiction")
+            require(len(self.bytes) == len(self.sizes), "bytes", None, "contradiction")
             require(sum(self.bytes) <= MAX_SAMPLES, "bytes", None)
-        require(self.worker_policy != "locality-aware", "worker-policy", self.worker_policy)
         if self.policy == "locality-aware":
             if self.locality is None:
                 return require(False, "locality", "", "missing")
-            self.locality.check(len(self.samples), self.world)
+            self.locality.check(len(self.sizes), self.world)
 
 
 def by_weight(items: list[int], weights: list[int]) -> list[int]:
@@ -127,7 +127,7 @@ def locality_aware(shards: list[int], weights: list[int], locality: Locality) ->
 
 def split(shards: list[int], policy: str, parts: int, config: PlanConfig) -> Parts:
     """The shards of every part that has any, in the order of the list."""
-    weights = [getattr(config, config.weight)[shard] for shard in shards]
+    weights = [(config.sizes if config.weight == "samples" else config.bytes)[shard] for shard in shards]
     if policy == "round-robin":
         owners = round_robin(len(shards), parts)
     elif policy == "size-aware":
@@ -164,7 +164,7 @@ class Plan:
     def _deal(self) -> None:
         """Gives the shards to readers, by their number."""
         c = self._config
-        order = list(range(len(c.samples)))
+        order = list(range(len(c.sizes)))
         if c.shuffle:
             shuffle(order, stream("shards", c.seed, c.epoch))
         self._readers: Parts = {}
@@ -203,9 +203,9 @@ class Plan:
         local = 0
         if c.policy == "locality-aware" and c.locality is not None:
             near = [shard for shard in shards if c.locality.holds(c.locality.rank_nodes[rank], shard)]
-            local = sum((c.bytes or c.samples)[shard] for shard in near)
+            local = sum((c.bytes or c.sizes)[shard] for shard in near)
         size = sum(c.bytes[shard] for shard in shards) if c.bytes else 0
-        return [len(shards), sum(c.samples[shard] for shard in shards), size, local]
+        return [len(shards), sum(c.sizes[shard] for shard in shards), size, local]
 
     def loads(self, tier: str, start: int, count: int) -> list[int]:
         require_window(start, count, self._members(tier))
@@ -213,7 +213,7 @@ class Plan:
 
     def balance(self, tier: str, weight: str) -> Balance:
         c = self._config
-        require(weight == "samples" or len(c.bytes) == len(c.samples), "bytes", "", "missing")
+        require(weight == "samples" or len(c.bytes) == len(c.sizes), "bytes", "", "missing")
         column = 1 if weight == "samples" else 2
         loads = self._loads_of_all(tier, column)
         return Balance(min(loads), max(loads), sum(loads), self._members(tier))
@@ -236,10 +236,22 @@ class Plan:
 
     def rows(self, shard: int, start: int, count: int) -> list[int]:
         c = self._config
-        require(shard < len(c.samples), "shard", shard)
-        require_window(start, count, c.samples[shard])
-        rows = list(range(start, start + count))
-        if not c.shuffle:
-            return rows
-        pi = feistel(c.samples[shard], stream("rows of a shard", c.seed, c.epoch, shard))
-        return [pi.sample(row) for row in rows]
+        require(shard < len(c.sizes), "shard", shard)
+        require_window(start, count, c.sizes[shard])
+        pi = feistel(c.sizes[shard], stream("rows of a shard", c.seed, c.epoch, shard))
+        return [pi.sample(row) for row in range(start, start + count)]
+
+    def config_fingerprint(self) -> str:
+        """Section 5."""
+        c = self._config
+        text = b"samedeal plan 1\0" + le(c.seed, 8) + le(c.epoch, 8) + le(c.world, 4) + le(c.workers, 4)
+        policies = ("round-robin", "size-aware", "locality-aware")
+        weight = ("samples", "bytes").index(c.weight)
+        text += bytes([policies.index(c.policy), policies.index(c.worker_policy), weight, c.shuffle, c.reshuffle])
+        for numbers in (c.sizes, c.bytes):
+            text += le(len(numbers), 8) + b"".join(le(number, 8) for number in numbers)
+        if c.policy == "locality-aware" and c.locality is not None:
+            near = c.locality
+            numbers = [near.tolerance, *near.rank_nodes, *near.holder_offsets, *near.holders]
+            text += b"".join(le(number, 4) for number in numbers)
+        return hashlib.sha256(text).hexdigest()

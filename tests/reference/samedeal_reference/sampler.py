@@ -223,6 +223,8 @@ class Sampler:
                 break
             lanes.add(p % sharding.lanes)
         spans = [item for lane in sorted(lanes) for span in order.spans(lane, number) for item in (lane, *span)]
+        padding = sum(1 for p in positions if p >= self._config.samples)
+        require(len(spans) // 4 + padding <= MAX_WINDOW, "window", sharding.window)
         for p in positions:
             if p >= self._config.samples:
                 q = p % self._config.samples

@@ -11,7 +11,7 @@ use super::Index;
 use super::feistel::Feistel;
 use super::fisher_yates::shuffle;
 use crate::key::Words;
-use crate::memory::{collect, has_headroom};
+use crate::memory::{collect, grow};
 use crate::shards::Shards;
 use crate::{Failure, MAX_WINDOW};
 
@@ -136,7 +136,7 @@ impl Sharded {
     }
 
     /// Adds where a window of a lane is stored, in order: lane, shard, first sample within it, count. The lane must have
-    /// that window. Failures: `out-of-memory`.
+    /// that window. Failures: `window` (more than 2^20 spans), `out-of-memory`.
     pub(crate) fn add_spans(&self, lane: u32, window: u64, spans: &mut Vec<u64>) -> Result<(), Failure> {
         let first = window * u64::from(self.sharding.window);
         let mut at = self.lanes.start(lane) + first;
@@ -150,18 +150,25 @@ impl Sharded {
         Ok(())
     }
 
-    /// Adds where a position is stored, as [`Sharded::add_spans`]. Failures: `out-of-memory`.
+    /// Adds where a position is stored, as [`Sharded::add_spans`], with the same failures.
     pub(crate) fn add_span_of(&self, position: u64, spans: &mut Vec<u64>) -> Result<(), Failure> {
         let (shard, offset) = self.sharding.shards.find(self.sample(position));
         self.add_span([position % u64::from(self.sharding.lanes), shard.into(), offset, 1], spans)
     }
 
     fn add_span(&self, span: [u64; 4], spans: &mut Vec<u64>) -> Result<(), Failure> {
-        if spans.try_reserve(span.len()).is_err() || !has_headroom() {
-            return Err(Failure::out_of_memory("window", self.sharding.window, "a smaller window"));
-        }
+        self.check_spans(spans.len() as u64 / 4 + 1)?;
+        grow("window", span.len(), spans)?;
         spans.extend(span);
         Ok(())
+    }
+
+    /// Whether so many spans may be handed out together. Failures: `window`.
+    pub(crate) fn check_spans(&self, count: u64) -> Result<(), Failure> {
+        if count <= MAX_WINDOW.into() {
+            return Ok(());
+        }
+        Err(Failure::out_of_range("window", self.sharding.window, "a smaller window, fewer lanes or larger shards"))
     }
 
     fn permute<R>(&self, lane: u32, window: u64, ask: impl FnOnce(&Feistel) -> R) -> R {

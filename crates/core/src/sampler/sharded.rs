@@ -46,7 +46,7 @@ impl Sampler {
 
     /// A round: the positions that have the windows of one number in all lanes, of which this rank has some, from some lanes.
     /// The spans are those windows, lane by lane, in the order in which they are stored; then those of the padding, sample by
-    /// sample. Failures: `order` (not `sharded`), `number`, `out-of-memory`.
+    /// sample. Failures: `order` (not `sharded`), `number`, `window` (more than 2^20 spans), `out-of-memory`.
     pub fn round(&self, number: u64) -> Result<Round, Failure> {
         check_below("number", number, self.num_rounds()?)?;
         let (Some(sharding), Some(sharded)) = (&self.sharding, self.order()?.as_sharded()) else {
@@ -68,6 +68,7 @@ impl Sampler {
         for lane in hit {
             sharded.add_spans(lane as u32, number, &mut spans)?;
         }
+        sharded.check_spans(spans.len() as u64 / 4 + (end - real))?;
         for i in real..end {
             sharded.add_span_of((first + i * stride) % self.config.samples, &mut spans)?;
         }

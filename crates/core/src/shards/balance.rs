@@ -11,7 +11,7 @@ use crate::memory::{collect, has_headroom};
 /// heaviest part and the lightest one for as long as it makes the heaviest lighter. Ties go to the earlier item and to the lower part.
 pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> {
     let order = heaviest_first(weights)?;
-    let mut owners = collect("samples", weights.len(), weights.iter().map(|_| 0))?;
+    let mut owners = collect("sizes", weights.len(), weights.iter().map(|_| 0))?;
     let mut lightest: BinaryHeap<_> =
         collect("world", parts as usize, (0..parts).map(|part| Reverse((0, part))))?.into();
     for &item in &order {
@@ -29,12 +29,12 @@ pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> 
 pub(super) fn heaviest_first(weights: &[u64]) -> Result<Vec<u32>, Failure> {
     // One number that sorts like the pair: weights are below 2^53 together, items below 2^32.
     let mut keys = collect(
-        "samples",
+        "sizes",
         weights.len(),
         (0_u64..).zip(weights).map(|(item, &weight)| u128::from(u64::MAX - weight) << 64 | u128::from(item)),
     )?;
     keys.sort_unstable();
-    collect("samples", keys.len(), keys.iter().map(|&key| key as u32))
+    collect("sizes", keys.len(), keys.iter().map(|&key| key as u32))
 }
 
 /// Exchanges between the heaviest and the lightest part.
@@ -47,7 +47,7 @@ fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Re
     }
     let mut members: Vec<Vec<u32>> = collect("world", parts as usize, [])?;
     for count in counts {
-        members.push(collect("samples", count, [])?);
+        members.push(collect("sizes", count, [])?);
     }
     for &item in order {
         let part = owners[item as usize] as usize;
@@ -98,7 +98,7 @@ fn reserve(reserved: Result<(), TryReserveError>, weights: &[u64]) -> Result<(),
     if reserved.is_ok() && has_headroom() {
         return Ok(());
     }
-    Err(Failure::out_of_memory("samples", weights.len(), "fewer shards"))
+    Err(Failure::out_of_memory("sizes", weights.len(), "fewer shards"))
 }
 
 /// An item to give, and one or none to take for it, whose difference is nearest to half the gap between two parts and

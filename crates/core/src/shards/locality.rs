@@ -60,7 +60,7 @@ impl Locality {
     pub(super) fn assign(&self, weights: &[u64], shards: &[u32], world: u32) -> Result<Vec<u32>, Failure> {
         let total: u64 = weights.iter().sum();
         let bound = u128::from(total) * (1_000 + u128::from(self.tolerance));
-        let mut owners = collect("samples", shards.len(), shards.iter().map(|_| 0))?;
+        let mut owners = collect("sizes", shards.len(), shards.iter().map(|_| 0))?;
         let mut loads = Loads::new(&self.rank_nodes)?;
         for item in heaviest_first(weights)? {
             let (shard, weight) = (shards[item as usize], weights[item as usize]);

@@ -9,6 +9,6 @@ mod verify;
 
 pub(crate) use layout::Shards;
 pub use locality::Locality;
-pub use plan::{Balance, Plan, PlanConfig, Policy, Tier, Weight};
+pub use plan::{Balance, Plan, PlanConfig, Policy, Tier, Weight, WorkerPolicy};
 pub use stream::{Stream, StreamConfig};
 pub use verify::{Verification, verify};

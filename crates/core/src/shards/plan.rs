@@ -1,14 +1,15 @@
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::balance::balance;
 use super::layout::total;
 use super::locality::Locality;
-use crate::Failure;
 use crate::key::Words;
 use crate::memory::collect;
 use crate::order::{Feistel, shuffle};
 use crate::sampler::{check_below, check_run};
+use crate::{Failure, fingerprint};
 
 /// How shards are given to readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +18,26 @@ pub enum Policy {
     RoundRobin,
     /// Readers get equal weight.
     SizeAware,
-    /// Readers get what is stored near them, within a bound of equal weight. For ranks alone.
+    /// Readers get what is stored near them, within a bound of equal weight.
     LocalityAware,
+}
+
+/// How the shards of a rank are given to its workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerPolicy {
+    /// The i-th shard to worker i mod workers.
+    RoundRobin,
+    /// Workers get equal weight.
+    SizeAware,
+}
+
+impl From<WorkerPolicy> for Policy {
+    fn from(policy: WorkerPolicy) -> Self {
+        match policy {
+            WorkerPolicy::RoundRobin => Self::RoundRobin,
+            WorkerPolicy::SizeAware => Self::SizeAware,
+        }
+    }
 }
 
 /// What is to be equal.
@@ -43,7 +62,7 @@ pub enum Tier {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanConfig {
     /// Samples in each shard.
-    pub samples: Vec<u64>,
+    pub sizes: Vec<u64>,
     /// Bytes in each shard; empty where nobody asks.
     pub bytes: Vec<u64>,
     /// How many ranks there are.
@@ -53,7 +72,7 @@ pub struct PlanConfig {
     /// How shards are given to ranks.
     pub policy: Policy,
     /// How the shards of a rank are given to its workers.
-    pub worker_policy: Policy,
+    pub worker_policy: WorkerPolicy,
     /// What is to be equal, for the policies that look at sizes.
     pub weight: Weight,
     /// Where shards and ranks are, for [`Policy::LocalityAware`].
@@ -70,14 +89,14 @@ pub struct PlanConfig {
 
 impl PlanConfig {
     /// Round-robin for both tiers, in the order of the shards.
-    pub fn new(samples: Vec<u64>, world: u32, workers: u32) -> Self {
+    pub fn new(sizes: Vec<u64>, world: u32, workers: u32) -> Self {
         Self {
-            samples,
+            sizes,
             bytes: Vec::new(),
             world,
             workers,
             policy: Policy::RoundRobin,
-            worker_policy: Policy::RoundRobin,
+            worker_policy: WorkerPolicy::RoundRobin,
             weight: Weight::Samples,
             locality: None,
             shuffle: false,
@@ -99,26 +118,23 @@ impl PlanConfig {
                 format!("1 to {most}, as world={}", self.world),
             ));
         }
-        total(&self.samples, "samples")?;
+        total(&self.sizes, "sizes")?;
         if !self.bytes.is_empty() || self.weight == Weight::Bytes {
-            if self.bytes.len() != self.samples.len() {
+            if self.bytes.len() != self.sizes.len() {
                 let value = format!("{} sizes", self.bytes.len());
                 return Err(Failure::contradiction(
                     "bytes",
                     value,
-                    format!("{}, one for each shard", self.samples.len()),
+                    format!("{}, one for each shard", self.sizes.len()),
                 ));
             }
             total(&self.bytes, "bytes")?;
-        }
-        if self.worker_policy == Policy::LocalityAware {
-            return Err(Failure::out_of_range("worker-policy", "locality-aware", "round-robin, size-aware"));
         }
         if self.policy == Policy::LocalityAware {
             let Some(locality) = &self.locality else {
                 return Err(Failure::missing("locality", "where shards and ranks are, with the policy locality-aware"));
             };
-            locality.check(self.samples.len(), self.world)?;
+            locality.check(self.sizes.len(), self.world)?;
         }
         Ok(())
     }
@@ -185,7 +201,7 @@ impl Plan {
 
     /// How evenly the samples, or the bytes, are spread over the ranks or the workers. Failures: `weight`.
     pub fn balance(&self, tier: Tier, weight: Weight) -> Result<Balance, Failure> {
-        if weight == Weight::Bytes && self.config.bytes.len() != self.config.samples.len() {
+        if weight == Weight::Bytes && self.config.bytes.len() != self.config.sizes.len() {
             return Err(Failure::missing("bytes", "the bytes of every shard, to weigh them"));
         }
         let (members, readers) = self.members(tier);
@@ -199,13 +215,13 @@ impl Plan {
     }
 
     /// The rows of a shard number `start` to `start + count - 1`, in the order in which its reader gives them: shuffled
-    /// within the shard if the shards are. Failures: `shard`, `start`, `count`.
+    /// within the shard by seed, epoch and shard, whatever else is. Failures: `shard`, `start`, `count`.
     pub fn rows(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
-        check_below("shard", shard.into(), self.config.samples.len() as u64)?;
-        let size = self.config.samples[shard as usize];
+        check_below("shard", shard.into(), self.config.sizes.len() as u64)?;
+        let size = self.config.sizes[shard as usize];
         check_run(start, count, size)?;
         let mut rows = collect("count", count as usize, start..start + u64::from(count))?;
-        if self.config.shuffle && count > 0 {
+        if count > 0 {
             let PlanConfig { seed, epoch, .. } = self.config;
             let mut words = Words::new("rows of a shard", seed, epoch, shard.into());
             Feistel::from_words(size, &mut words).fill(start, 1, &mut rows);
@@ -226,6 +242,11 @@ impl Plan {
             samples.map(|samples| if drop_last { samples / size } else { samples.div_ceil(size) }).sum()
         });
         Ok(steps.fold((u64::MAX, 0), |(least, most), steps| (least.min(steps), most.max(steps))))
+    }
+
+    /// SHA-256 over the configuration with the current epoch, in O(shards), as 64 lower-case hexadecimal digits.
+    pub fn config_fingerprint(&self) -> String {
+        fingerprint::of_plan(&self.config, self.locality())
     }
 
     fn reader(&self, rank: u32, worker: u32) -> Result<&[u32], Failure> {
@@ -251,7 +272,7 @@ impl Plan {
         let run = self.offsets[first as usize] as usize..self.offsets[(first + count) as usize] as usize;
         let mut load = Load::default();
         for &shard in &self.assigned[run] {
-            let samples = self.config.samples[shard as usize];
+            let samples = self.config.sizes[shard as usize];
             let bytes = self.config.bytes.get(shard as usize).copied();
             load.shards += 1;
             load.samples += samples;
@@ -270,7 +291,7 @@ impl Plan {
 
     fn weight(&self, shard: u32) -> u64 {
         match self.config.weight {
-            Weight::Samples => self.config.samples[shard as usize],
+            Weight::Samples => self.config.sizes[shard as usize],
             Weight::Bytes => self.config.bytes[shard as usize],
         }
     }
@@ -279,18 +300,18 @@ impl Plan {
     fn assign(&mut self) -> Result<(), Failure> {
         let PlanConfig { world, workers, policy, worker_policy, shuffle: mix, reshuffle, seed, epoch, .. } =
             self.config;
-        let count = self.config.samples.len();
-        let mut order = collect("samples", count, 0..count as u32)?;
+        let count = self.config.sizes.len();
+        let mut order = collect("sizes", count, 0..count as u32)?;
         if mix {
             shuffle(&mut order, &mut Words::new("shards", seed, epoch, 0));
         }
         let owners = self.split(policy, &order, world)?;
         let (rank_offsets, ranked) = group(&order, &owners, world)?;
         let mut offsets = collect("world", (world * workers) as usize + 1, [0])?;
-        let mut assigned = collect("samples", count, [])?;
+        let mut assigned = collect("sizes", count, [])?;
         for bounds in rank_offsets.windows(2) {
             let shards = &ranked[bounds[0] as usize..bounds[1] as usize];
-            let owners = self.split(worker_policy, shards, workers)?;
+            let owners = self.split(worker_policy.into(), shards, workers)?;
             let (worker_offsets, grouped) = group(shards, &owners, workers)?;
             offsets.extend(worker_offsets[1..].iter().map(|end| bounds[0] + end));
             assigned.extend(grouped);
@@ -308,9 +329,9 @@ impl Plan {
     /// Who of `parts` gets each of the shards, which are in the order of the epoch.
     fn split(&self, policy: Policy, shards: &[u32], parts: u32) -> Result<Vec<u32>, Failure> {
         if policy == Policy::RoundRobin {
-            return collect("samples", shards.len(), (0..parts).cycle());
+            return collect("sizes", shards.len(), (0..parts).cycle());
         }
-        let weights = collect("samples", shards.len(), shards.iter().map(|&shard| self.weight(shard)))?;
+        let weights = collect("sizes", shards.len(), shards.iter().map(|&shard| self.weight(shard)))?;
         match (policy, self.locality()) {
             (Policy::LocalityAware, Some(locality)) => locality.assign(&weights, shards, parts),
             _ => balance(&weights, parts),
@@ -350,7 +371,7 @@ fn group(items: &[u32], owners: &[u32], parts: u32) -> Result<(Vec<u32>, Vec<u32
         ends[part + 1] += ends[part];
     }
     let mut next = collect("world", parts as usize, ends.iter().copied())?;
-    let mut grouped = collect("samples", items.len(), items.iter().map(|_| 0))?;
+    let mut grouped = collect("sizes", items.len(), items.iter().map(|_| 0))?;
     for (&item, &owner) in items.iter().zip(owners) {
         grouped[next[owner as usize] as usize] = item;
         next[owner as usize] += 1;

@@ -8,8 +8,8 @@ use crate::{Failure, MAX_EXACT, Order, OrderId};
 /// Chunks that are read without end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamConfig {
-    /// How many chunks there are, to go through again and again; 0 where that is not known, and nobody counts.
-    pub chunks: u64,
+    /// How many chunks there are, to go through again and again; none where that is not known.
+    pub chunks: Option<u64>,
     /// Which reader this is.
     pub reader: u32,
     /// How many there are.
@@ -40,7 +40,10 @@ impl Stream {
         if reader >= readers {
             return Err(Failure::out_of_range("reader", reader, format!("0 to {}", readers - 1)));
         }
-        if chunks == 0 && order != OrderId::Sequential {
+        if chunks == Some(0) {
+            return Err(Failure::out_of_range("chunks", 0, format!("1 to {MAX_EXACT}")));
+        }
+        if chunks.is_none() && order != OrderId::Sequential {
             return Err(Failure::contradiction(
                 "order",
                 order.name(),
@@ -50,7 +53,7 @@ impl Stream {
         if order == OrderId::Sharded {
             return Err(Failure::contradiction("order", order.name(), "an order of single chunks"));
         }
-        order.check(chunks, seed).map_err(of_chunks)?;
+        order.check(chunks.unwrap_or(0), seed).map_err(of_chunks)?;
         Ok(Self { config, order: None })
     }
 
@@ -62,21 +65,22 @@ impl Stream {
         let mut out = collect("count", count as usize, [])?;
         for i in start..start + u64::from(count) {
             let place = u64::from(reader) + i * u64::from(readers);
-            out.push(match place.checked_div(chunks) {
-                Some(cycle) => self.cyclic(cycle, place % chunks)?,
+            out.push(match chunks {
+                Some(chunks) => self.cyclic(chunks, place)?,
                 None => place,
             });
         }
         Ok(out)
     }
 
-    fn cyclic(&mut self, cycle: u64, position: u64) -> Result<u64, Failure> {
+    fn cyclic(&mut self, chunks: u64, place: u64) -> Result<u64, Failure> {
+        let (cycle, position) = (place / chunks, place % chunks);
         if let Some((built, order)) = &self.order
             && *built == cycle
         {
             return Ok(order.sample(position));
         }
-        let StreamConfig { chunks, order, seed, epoch, .. } = self.config;
+        let StreamConfig { order, seed, epoch, .. } = self.config;
         self.order = None;
         let order = Order::new(order, chunks, seed, epoch.wrapping_add(cycle)).map_err(of_chunks)?;
         let chunk = order.sample(position);
@@ -87,5 +91,10 @@ impl Stream {
 
 /// What an order calls samples are chunks here.
 fn of_chunks(failure: Failure) -> Failure {
-    Failure { field: if failure.field == "samples" { "chunks" } else { failure.field }, ..failure }
+    if failure.field != "samples" {
+        return failure;
+    }
+    // An order may have no samples at all; a cycle has some.
+    let allowed = failure.allowed.replacen("0 to", "1 to", 1);
+    Failure { field: "chunks", allowed, ..failure }
 }

@@ -2,7 +2,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::Failure;
-use crate::memory::collect;
+use crate::memory::{collect, grow};
 
 /// What is wrong with an assignment of shards to readers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,6 @@ pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verifica
     const NOBODY: u32 = u32::MAX;
     let mut readers = collect("shards", shards as usize, (0..shards).map(|_| NOBODY))?;
     let mut found = Verification::default();
-    let memory = |_| Failure::out_of_memory("assigned", assigned.len(), "fewer overlaps");
     for (reader, bounds) in (0..).zip(offsets.windows(2)) {
         for &shard in &assigned[bounds[0] as usize..bounds[1] as usize] {
             let Some(first) = readers.get_mut(shard as usize) else {
@@ -36,14 +35,14 @@ pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verifica
             if *first == NOBODY {
                 *first = reader;
             } else {
-                found.overlaps.try_reserve(3).map_err(memory)?;
+                grow("assigned", 3, &mut found.overlaps)?;
                 found.overlaps.extend([shard, *first, reader]);
             }
         }
     }
     for (shard, reader) in (0..).zip(readers) {
         if reader == NOBODY {
-            found.gaps.try_reserve(1).map_err(memory)?;
+            grow("shards", 1, &mut found.gaps)?;
             found.gaps.push(shard);
         }
     }

@@ -6,7 +6,7 @@ use super::asked;
 
 pub fn cases() -> Vec<Case> {
     let mut cases = vec![asked("variables", Subject::Functions {}, [Call::Variables])];
-    cases.extend([launchers(), precedence(), explicit(), local_rank(), texts(), contradictions()].concat());
+    cases.extend([launchers(), precedence(), explicit(), local_rank(), texts(), contradictions(), nested()].concat());
     cases
 }
 
@@ -18,7 +18,7 @@ const MVAPICH: [&str; 4] =
 const PMI: [&str; 4] = ["PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"];
 const SLURM: [&str; 4] = ["SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"];
 const LAUNCHERS: [(&str, [&str; 4]); 5] =
-    [("torchrun", TORCHRUN), ("Open MPI", OPEN_MPI), ("MVAPICH", MVAPICH), ("PMI", PMI), ("Slurm", SLURM)];
+    [("torchrun", TORCHRUN), ("open-mpi", OPEN_MPI), ("mvapich", MVAPICH), ("pmi", PMI), ("slurm", SLURM)];
 
 fn launchers() -> Vec<Case> {
     let mut cases = vec![case("nothing", "")];
@@ -40,9 +40,9 @@ fn launchers() -> Vec<Case> {
             cases.push(case(&format!("{launcher}: {what}"), &text));
         }
     }
-    cases.push(case("Slurm: a step", "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_ID=0"));
-    cases.push(case("Slurm: an empty step", "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_ID="));
-    cases.push(case("Slurm: alone, without a step", "SLURM_PROCID=0 SLURM_NTASKS=1"));
+    cases.push(case("slurm: a step", "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_ID=0"));
+    cases.push(case("slurm: an empty step", "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_ID="));
+    cases.push(case("slurm: alone, without a step", "SLURM_PROCID=0 SLURM_NTASKS=1"));
     cases
 }
 
@@ -56,7 +56,7 @@ fn precedence() -> Vec<Case> {
             let text = format!("{}=0 {}=3 {}=0 {}=3 SLURM_STEP_ID=0", first[0], first[1], second[0], second[1]);
             cases.push(case(&format!("{winner} as {loser}"), &text));
         }
-        if *winner != "Slurm" {
+        if *winner != "slurm" {
             let text = format!("{}= {}=7 SLURM_PROCID=1 SLURM_NTASKS=2", first[0], first[1]);
             cases.push(case(&format!("{winner} without a rank"), &text));
         }
@@ -93,6 +93,18 @@ fn explicit() -> Vec<Case> {
             cases.push(detect(&name, environment, rank, world));
         }
     }
+    for (environment, rank, world) in [
+        ("LOCAL_RANK=first LOCAL_WORLD_SIZE=4", Some(0), Some(2)),
+        ("LOCAL_RANK=4294967296 LOCAL_WORLD_SIZE=all", Some(0), Some(2)),
+        ("RANK=1 WORLD_SIZE=2 LOCAL_RANK=first", Some(0), Some(2)),
+        ("LOCAL_RANK=first", Some(0), None),
+        ("LOCAL_RANK=first", None, Some(1)),
+        ("RANK=1 WORLD_SIZE=2 LOCAL_RANK=first", Some(0), None),
+        ("SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_LOCALID=first", Some(0), Some(2)),
+    ] {
+        let name = format!("a broken local rank, explicit {rank:?} {world:?}, `{environment}`");
+        cases.push(detect(&name, environment, rank, world));
+    }
     let broken = "RANK=first WORLD_SIZE=all";
     cases.push(detect("explicit values in place of broken variables", broken, Some(0), Some(2)));
     cases.push(detect("an explicit rank and a broken world", broken, Some(0), None));
@@ -106,6 +118,15 @@ fn local_rank() -> Vec<Case> {
     for text in [
         "LOCAL_RANK=0",
         "LOCAL_RANK=1 WORLD_SIZE=4",
+        "LOCAL_RANK=0 WORLD_SIZE=1",
+        "LOCAL_RANK=1 WORLD_SIZE=1",
+        "LOCAL_RANK=1 WORLD_SIZE=1 LOCAL_WORLD_SIZE=1",
+        "LOCAL_RANK=0 WORLD_SIZE=1 LOCAL_WORLD_SIZE=x",
+        "LOCAL_RANK=0 WORLD_SIZE=1 LOCAL_WORLD_SIZE=4",
+        "LOCAL_RANK=4 RANK=5 WORLD_SIZE=8 LOCAL_WORLD_SIZE=4",
+        "LOCAL_RANK=3 RANK=5 WORLD_SIZE=8 LOCAL_WORLD_SIZE=4",
+        "LOCAL_RANK=0 RANK=5 WORLD_SIZE=8 LOCAL_WORLD_SIZE=0",
+        "SLURM_LOCALID=2 SLURM_PROCID=2 SLURM_NTASKS=4 SLURM_NTASKS_PER_NODE=2 SLURM_STEP_ID=0",
         "LOCAL_RANK=1 LOCAL_WORLD_SIZE=4",
         "LOCAL_RANK=1 WORLD_SIZE=8 LOCAL_WORLD_SIZE=4",
         "LOCAL_RANK=1 WORLD_SIZE=4 LOCAL_WORLD_SIZE=4",
@@ -126,6 +147,10 @@ fn local_rank() -> Vec<Case> {
     let one_node = "LOCAL_RANK=1 LOCAL_WORLD_SIZE=4";
     for world in [4, 8, 1] {
         cases.push(detect(&format!("`{one_node}`, world {world}"), one_node, None, Some(world)));
+    }
+    let alone = "LOCAL_RANK=0";
+    for world in [0, 1, 2] {
+        cases.push(detect(&format!("`{alone}`, world {world}"), alone, None, Some(world)));
     }
     cases
 }
@@ -202,6 +227,35 @@ fn contradictions() -> Vec<Case> {
     cases.push(detect("an explicit world, and the rank of the first", both, None, Some(2)));
     let alone = "SLURM_PROCID=0 SLURM_NTASKS=4";
     cases.push(detect("an explicit world in place of a Slurm job's", alone, None, Some(1)));
+    cases
+}
+
+/// A launcher that starts one process for each node, and one that starts the processes there: they agree.
+fn nested() -> Vec<Case> {
+    let inner = "RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4";
+    let mut cases = Vec::new();
+    for (launcher, [rank, world, ..]) in &LAUNCHERS[1..] {
+        for (node, nodes) in [(1, 2), (0, 2), (1, 4), (1, 3), (1, 1), (0, 1), (0, 0), (1, 1_073_741_826)] {
+            let text = format!("{inner} {rank}={node} {world}={nodes}");
+            cases.push(case(&format!("torchrun in process {node} of {nodes} of {launcher}"), &text));
+        }
+    }
+    let outer = "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_ID=0";
+    for text in [
+        "RANK=5 WORLD_SIZE=8",
+        "RANK=5 WORLD_SIZE=8 LOCAL_WORLD_SIZE=x",
+        "RANK=5 WORLD_SIZE=8 LOCAL_WORLD_SIZE=0",
+        "RANK=5 WORLD_SIZE=8 LOCAL_WORLD_SIZE=3",
+        "RANK=5 WORLD_SIZE=9 LOCAL_WORLD_SIZE=4",
+        "RANK=3 WORLD_SIZE=8 LOCAL_WORLD_SIZE=4",
+        "OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=8 OMPI_COMM_WORLD_LOCAL_SIZE=4",
+        "OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=8 LOCAL_WORLD_SIZE=4",
+    ] {
+        cases.push(case(&format!("`{text}` in a process of slurm"), &format!("{text} {outer}")));
+    }
+    let both = format!("{inner} {outer}");
+    cases.push(detect("explicit values that torchrun gave, below slurm", &both, Some(5), Some(8)));
+    cases.push(detect("explicit values that slurm gave, above torchrun", &both, Some(1), Some(2)));
     cases
 }
 

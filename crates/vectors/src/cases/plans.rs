@@ -112,7 +112,7 @@ fn epochs() -> Vec<Case> {
             for epoch in [1, 1, 2, u64::MAX, 0] {
                 calls.push(Call::SetEpoch { epoch: U64(epoch) });
                 calls.extend(lists(3, 2));
-                calls.push(rows_of(0, 0, 8));
+                calls.extend([rows_of(0, 0, 8), Call::ConfigFingerprint]);
             }
             let plan =
                 Plan { policy: policy.into(), shuffle, reshuffle, ..plan(&[8, 6, 9, 5, 20, 7, 7, 4, 9, 6], 3, 2) };
@@ -130,12 +130,12 @@ fn epochs() -> Vec<Case> {
     cases
 }
 
-/// The rows of shards: small ones, larger ones, empty ones.
+/// The rows of shards: small ones, larger ones, empty ones. They are shuffled whether or not the shards are.
 fn rows() -> Vec<Case> {
     let samples = [0, 1, 2, 255, 256, 257, 1_000, 1 << 33, MAX_EXACT / 2];
-    [false, true]
+    [(false, 0), (true, 0), (false, 1)]
         .into_iter()
-        .map(|shuffle| {
+        .map(|(shuffle, epoch)| {
             let mut calls = Vec::new();
             for (shard, size) in (0..).zip(samples) {
                 calls.extend([0, size / 2, size.saturating_sub(5)].map(|start| rows_of(shard, start, 5)));
@@ -147,8 +147,8 @@ fn rows() -> Vec<Case> {
                 rows_of(u32::MAX, 0, 0),
                 rows_of(6, 990, 10),
             ]);
-            let plan = Plan { shuffle, seed: S64(-3), ..plan(&samples, 2, 1) };
-            case(&format!("rows, shuffle {shuffle}"), plan, calls)
+            let plan = Plan { shuffle, seed: S64(-3), epoch: U64(epoch), ..plan(&samples, 2, 1) };
+            case(&format!("rows, shuffle {shuffle}, epoch {epoch}"), plan, calls)
         })
         .collect()
 }
@@ -204,7 +204,7 @@ fn whole(name: &str, plan: Plan) -> Case {
 fn everything(plan: &Plan) -> Vec<Call> {
     let (world, workers) = (plan.world, plan.workers);
     let mut calls = lists(world, workers);
-    calls.push(Call::NumShards { rank: world - 1, worker: workers - 1 });
+    calls.extend([Call::NumShards { rank: world - 1, worker: workers - 1 }, Call::ConfigFingerprint]);
     calls.push(loads("ranks", 0, world));
     calls.extend((workers > 1).then(|| loads("workers", 0, world * workers)));
     for tier in ["ranks", "workers"] {
@@ -253,7 +253,7 @@ fn sizes(count: usize, seed: u64, end: u64) -> Vec<u64> {
 /// Round-robin by samples.
 fn plan(samples: &[u64], world: u32, workers: u32) -> Plan {
     Plan {
-        samples: numbers(samples),
+        sizes: numbers(samples),
         bytes: vec![],
         world,
         workers,

@@ -111,7 +111,18 @@ fn large() -> Vec<Case> {
         let calls = [indices(samples / u64::from(lanes) - 4, 4), round(0), round(rounds - 1), Call::NumRounds];
         cases.push(data.case(config, calls));
     }
+    cases.push(too_many_spans());
     cases
+}
+
+/// A round of nothing but padding, which is read sample by sample: more spans than one answer may have.
+fn too_many_spans() -> Case {
+    let (world, many) = (1 << 21, u64::from(MAX_WINDOW));
+    let samples = u64::from(world) * many + 1;
+    let config = Config { rank: world - 1, world, layout: "contiguous".into(), ..base("sharded", samples) };
+    let full = (u64::from(world) - 1) * (many + 1) / (u64::from(MAX_LANES) * many);
+    let calls = [Call::NumPadding, Call::NumRounds, round(full), round(full + 1), round(0), indices(many - 1, 2)];
+    Data { sizes: &[samples], lanes: MAX_LANES, window: MAX_WINDOW }.case(config, calls)
 }
 
 /// Worlds that divide the lanes, that do not, and that are larger than the dataset, seen by all their ranks.

@@ -63,6 +63,12 @@ fn failures() -> Vec<Case> {
     let streams = [
         ChunkStream { order: "random".into(), reader: 3, ..cycle(MAX_EXACT + 1, 3, 0, "feistel") },
         ChunkStream { order: "Feistel".into(), ..cycle(0, 0, 1, "feistel") },
+        unknown(0, 0, "feistel"),
+        unknown(1, 1, "feistel"),
+        unknown(0, 1, "feistel"),
+        unknown(0, 1, "fisher-yates"),
+        unknown(0, 1, "sharded"),
+        cycle(0, 0, 1, "sequential"),
         ChunkStream { order: String::new(), ..cycle(5, 0, 1, "feistel") },
         ChunkStream { order: "\u{1F0A1}".repeat(70), ..cycle(5, 0, 1, "feistel") },
         cycle(0, 0, 0, "feistel"),
@@ -93,16 +99,21 @@ fn chunks(start: u64, count: u32) -> Call {
 }
 
 fn endless(reader: u32, readers: u32) -> ChunkStream {
-    cycle(0, reader, readers, "sequential")
+    unknown(reader, readers, "sequential")
+}
+
+/// The number of chunks is not known.
+fn unknown(reader: u32, readers: u32, order: &str) -> ChunkStream {
+    ChunkStream { chunks: None, ..cycle(1, reader, readers, order) }
 }
 
 fn cycle(chunks: u64, reader: u32, readers: u32, order: &str) -> ChunkStream {
-    ChunkStream { chunks: U64(chunks), reader, readers, order: order.into(), seed: S64(0), epoch: U64(0) }
+    ChunkStream { chunks: Some(U64(chunks)), reader, readers, order: order.into(), seed: S64(0), epoch: U64(0) }
 }
 
 fn case(stream: ChunkStream, calls: impl IntoIterator<Item = Call>) -> Case {
     let ChunkStream { chunks, reader, readers, order, seed, epoch } = &stream;
-    let chunks = if chunks.0 == 0 { "endless".into() } else { format!("{} chunks", chunks.0) };
+    let chunks = chunks.map_or_else(|| "endless".into(), |chunks| format!("{} chunks", chunks.0));
     let name = format!("{order} {chunks} seed {} epoch {}, reader {reader} of {readers}", seed.0, epoch.0);
     asked(&name, Subject::ChunkStream(stream), calls)
 }

@@ -81,10 +81,16 @@ export class ParquetFile {
     return new Map([...this.#columns].map(([name, tree]) => [name, JSON.stringify(shape(tree))]));
   }
 
-  /** How many bytes of compressed column data there are. */
-  get bytes(): number {
-    const columns = this.#groups.flatMap(({ raw }) => raw.columns);
-    return columns.reduce((sum, { meta_data }) => sum + Number(meta_data?.total_compressed_size ?? 0), 0);
+  /** How many bytes the data of each column take, compressed. */
+  get bytes(): Map<string, number> {
+    const sums = new Map<string, number>();
+    for (const { raw } of this.#groups) {
+      for (const { meta_data } of raw.columns) {
+        const name = meta_data?.path_in_schema[0] ?? '';
+        sums.set(name, (sums.get(name) ?? 0) + Number(meta_data?.total_compressed_size ?? 0));
+      }
+    }
+    return sums;
   }
 
   /** What of a column holds a row. */
@@ -189,7 +195,9 @@ export class ParquetFile {
 /** The same error with the path in front, if it is not of this package. */
 export function naming(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || error.name === 'SamedealError') return error;
-  return new Error(`${path}: ${error.message}`, { cause: error });
+  const many = (error as NodeJS.ErrnoException).code === 'EMFILE';
+  const hint = many ? ' (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)' : '';
+  return new Error(`${path}: ${error.message}${hint}`, { cause: error });
 }
 
 const isOffset = (offset: bigint | undefined): offset is bigint => offset !== undefined && offset > 0n;

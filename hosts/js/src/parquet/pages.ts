@@ -21,7 +21,7 @@ type Read = (start: number, end: number) => Promise<ArrayBuffer>;
 /** How many bytes are read to find a header, and the most that one may have. */
 const READ = 1 << 16;
 const LONGEST = 1 << 22;
-const [DATA, DICTIONARY, DATA_V2] = [0, 2, 3];
+const [DATA, DICTIONARY, DATA_V2] = [0, 2, 3] as const;
 
 /** Goes from header to header, from byte `start` on, until there are so many rows. `size` is that of the file. */
 export async function pagesOf(read: Read, size: number, start: number, rows: number): Promise<Pages> {
@@ -45,11 +45,11 @@ export async function pagesOf(read: Read, size: number, start: number, rows: num
   while (row < rows) {
     const { type, length, bytes, values } = await header();
     const end = at + length + bytes;
-    if (bytes < 0 || end > size) throw new Error('it ends within a page');
+    if (end > size) throw new Error('it ends within a page');
     if (type === DICTIONARY) {
       pages.dictionary = [at, end];
     } else if (type === DATA || type === DATA_V2) {
-      if (values < 0 || row + values > rows) throw new Error('a column has more values than its row group has rows');
+      if (row + values > rows) throw new Error('a column has more values than its row group has rows');
       if (values > 0) pages.data.push({ row, rows: values, start: at, end });
       row += values;
     }
@@ -57,6 +57,14 @@ export async function pagesOf(read: Read, size: number, start: number, rows: num
   }
   return pages;
 }
+
+/** By the kind of a page, the field of its header that describes it, and which numbers that one must have. */
+const PARTS: ReadonlyMap<number, readonly [field: number, sizes: readonly number[]]> = new Map([
+  [DATA, [5, [1, 2, 3, 4]]],
+  [DICTIONARY, [7, [1, 2]]],
+  [DATA_V2, [8, [1, 2, 3, 4, 5, 6]]],
+]);
+const isSize = (value: unknown): value is number => typeof value === 'number' && value >= 0;
 
 /** What is needed of Thrift's compact protocol, in which headers of pages are written. */
 class Thrift {
@@ -73,11 +81,15 @@ class Thrift {
   /** A page's kind, the bytes of its header and those after it, and its values (rows, as the column is flat). */
   header(): { type: number; length: number; bytes: number; values: number } {
     const fields = this.#struct();
-    const [type, bytes] = [fields.get(1), fields.get(3)];
-    if (typeof type !== 'number' || typeof bytes !== 'number') throw new Error('a page has no header');
-    const data = fields.get(type === DATA_V2 ? 8 : 5);
-    const values = data instanceof Map ? data.get(1) : 0;
-    if (typeof values !== 'number') throw new Error('a page has no number of values');
+    const [type, uncompressed, bytes] = [1, 2, 3].map((field) => fields.get(field));
+    if (!isSize(type) || !isSize(uncompressed) || !isSize(bytes)) throw new Error('a page has no header');
+    const [field, sizes] = PARTS.get(type) ?? [];
+    const part = field && fields.get(field);
+    // What lacks one of these would be decoded without an end.
+    if (sizes && !(part instanceof Map && sizes.every((size) => isSize(part.get(size))))) {
+      throw new Error('the header of a page is not whole');
+    }
+    const values = part instanceof Map ? part.get(1) : 0;
     return { type, length: this.#at - this.#start, bytes, values };
   }
 

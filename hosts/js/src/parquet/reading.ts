@@ -6,6 +6,8 @@ import type { Shards } from './shards.js';
 /** Rows that are at hand together. */
 export interface Block {
   count: number;
+  /** How many of them are no padding, the first ones. */
+  real: number;
   /** Where row number `i` is: in which run, at which place of it, and the index of the sample. */
   place(i: number): readonly [run: Run, at: number, sample: number];
 }
@@ -47,6 +49,7 @@ export async function* sampleBlocks(shards: Shards, sampler: Sampler): AsyncGene
       const spanOf = finder(first.subarray(0, windows));
       yield {
         count,
+        real,
         place(i) {
           const sample = samples[i] as number;
           const span = i < real ? spanOf(sample) : windows + i - real;
@@ -59,24 +62,26 @@ export async function* sampleBlocks(shards: Shards, sampler: Sampler): AsyncGene
   }
 }
 
-/** The whole shards of a reader, one after the other; the rows of each in the order of `plan.rows`. */
+/** The whole shards of a reader, one after the other; the rows of each as they are stored, or in the order of `plan.rows`. */
 export async function* shardBlocks(
   shards: Shards,
   plan: ShardPlan,
   rank: number,
   worker: number,
+  shuffleRows: boolean,
 ): AsyncGenerator<Block, void> {
   const bases = basesOf(shards);
   const cursor = new Cursor(shards);
   try {
     for (const shard of plan.shards(rank, worker)) {
       const [size, base] = [shards.sizes[shard] as number, bases[shard] as number];
-      const many = plan.shuffle ? size : ROWS;
+      const many = shuffleRows ? size : ROWS;
       for (let first = 0; first < size; first += many) {
         const run = await cursor.read(shard, first, Math.min(many, size - first));
-        const rows = plan.shuffle ? plan.rows(shard) : undefined;
+        const rows = shuffleRows ? plan.rows(shard) : undefined;
         yield {
           count: run.count,
+          real: run.count,
           place(i) {
             const at = rows ? (rows[i] as number) : i;
             return [run, at, base + first + at];

@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fail } from '../checks.js';
 import { naming, ParquetFile } from './file.js';
@@ -13,7 +13,7 @@ export class Shards {
   readonly paths: readonly string[];
   /** How many rows each holds. */
   readonly sizes: Float64Array<ArrayBuffer>;
-  /** How many bytes of compressed column data each holds. */
+  /** How many bytes the columns to read take in each, compressed. */
   readonly bytes: Float64Array<ArrayBuffer>;
   /** The columns to read, the same in all of them. */
   readonly columns: readonly string[];
@@ -38,6 +38,7 @@ export class Shards {
   static async find(library: Library, given: readonly string[], columns: readonly string[] | undefined) {
     const paths = (await Promise.all(given.map(filesAt))).flat();
     if (paths.length === 0) fail('missing', 'paths', '', 'at least one Parquet file, or a directory that holds some');
+    await once(paths);
     const first = await footer(library, paths[0] as string);
     for (const name of columns ?? []) {
       if (!first.schema.has(name)) fail('unknown-name', 'columns', name, [...first.schema.keys()].join(', '));
@@ -54,7 +55,7 @@ export class Shards {
         throw new Error(`${path}: its columns differ from those of ${paths[0]}; read a selection that all have`);
       }
       sizes[i] = found.rows;
-      bytes[i] = found.bytes;
+      bytes[i] = names.reduce((sum, name) => sum + (found.bytes.get(name) ?? 0), 0);
     };
     const some = async (_: unknown, from: number) => {
       for (let i = from; i < paths.length; i += AT_A_TIME) await tell(i);
@@ -83,18 +84,34 @@ export class Shards {
 /** What a footer tells. */
 interface Footer {
   rows: number;
-  bytes: number;
+  bytes: Map<string, number>;
   schema: Map<string, string>;
 }
 
 async function footer(library: Library, path: string): Promise<Footer> {
   try {
     const file = await ParquetFile.open(library, path);
-    const { rows, bytes, schema } = file;
-    await file.close();
-    return { rows, bytes, schema };
+    try {
+      const { rows, bytes, schema } = file;
+      return { rows, bytes, schema };
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     throw naming(path, error);
+  }
+}
+
+/** Holds paths to naming each file once. */
+async function once(paths: readonly string[]): Promise<void> {
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    const real = await realpath(path).catch((error) => {
+      throw naming(path, error);
+    });
+    const other = seen.get(real);
+    if (other !== undefined) fail('contradiction', 'paths', `${other} and ${path}`.slice(-64), 'each file once');
+    seen.set(real, path);
   }
 }
 

@@ -28,6 +28,7 @@ class Width(NamedTuple):
 
 
 COUNT = Width(0, U64_MAX, f"0 to {MAX_EXACT}")
+COUNT_FROM_1 = Width(0, U64_MAX, f"1 to {MAX_EXACT}")
 U64 = Width(0, U64_MAX, f"0 to {U64_MAX}")
 S64 = Width(-(2**63), 2**63 - 1, f"{-(2**63)} to {2**63 - 1}")
 RANK = Width(0, U32_MAX, "0 to world - 1")

@@ -21,8 +21,8 @@ def detect_rank(
     """The rank and the world of this process, from the environment variables that launchers set.
 
     Explicit values win; then the first of torchrun, Open MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK
-    counts only where WORLD_SIZE equals LOCAL_WORLD_SIZE, since it is a number within one node. Where nothing is set,
-    the process is rank 0 of 1.
+    counts only where the world equals LOCAL_WORLD_SIZE, or is 1, since it is a number within one node. Where nothing is
+    set, the process is rank 0 of 1.
 
     Args:
         rank: Which process of the job this is, where that is known.

@@ -42,7 +42,8 @@ class Mesh(Answered):
         ranks = check.integer("world", world, check.U32_FROM_1)
         if not isinstance(axes, Mapping):
             raise WrongTypeError("axes", check.described(axes), 'sizes by name, such as {"dp": 2, "tp": 4}')
-        if len(axes) > _MOST_AXES:
+        if ranks and len(axes) > _MOST_AXES:
+            # As the component says it, after the world, but before anybody looks at millions of names.
             raise OutOfRangeError("axes", f"{len(axes)} axes", f"up to {_MOST_AXES}")
         shown = {name: check.name("axes", name) for name in axes}
         self._names = tuple(shown)

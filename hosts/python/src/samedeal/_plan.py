@@ -14,6 +14,7 @@ from ._plan_records import (
     POLICIES,
     TIERS,
     WEIGHTS,
+    WORKER_POLICIES,
     Balance,
     Loads,
     Locality,
@@ -42,7 +43,7 @@ class ShardPlan(Answered):
 
     def __init__(
         self,
-        samples: ArrayLike | Iterable[SupportsIndex],
+        sizes: ArrayLike | Iterable[SupportsIndex],
         *,
         bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
         world: SupportsIndex = 1,
@@ -62,7 +63,7 @@ class ShardPlan(Answered):
         """Plans the epoch.
 
         Args:
-            samples: Samples in each shard, 2**53 - 1 together: a list, or an array of whole numbers.
+            sizes: Samples in each shard, 2**53 - 1 together: a list, or an array of whole numbers.
             bytes: Bytes in each shard, where they are to be balanced or reported.
             world: How many ranks there are, at least 1; `world` * `workers` is at most 2**22.
             workers: How many workers read in each rank, at least 1.
@@ -73,8 +74,8 @@ class ShardPlan(Answered):
             holders: For each shard, the numbers of the nodes that hold it, at least one; for "locality-aware".
             rank_nodes: The number of the node of each rank; for "locality-aware".
             tolerance: By how many thousandths of the mean a rank may exceed it for the sake of locality.
-            shuffle: Whether the shards are shuffled, in the same way for all ranks, before they are given away, and the
-                rows within each of them (`rows`).
+            shuffle: Whether the shards are shuffled, in the same way for all ranks, before they are given away. (The
+                order of `rows` is random either way.)
             reshuffle: Whether every reader shuffles its own shards once more, differently in each.
             seed: Seed of the shuffles, -2**63 to 2**63 - 1.
             epoch: Epoch of the shuffles, 0 to 2**64 - 1; `set_epoch` plans another.
@@ -89,12 +90,12 @@ class ShardPlan(Answered):
             OutOfMemoryError: There is no memory for so many shards or readers.
         """
         config = PlanConfig(
-            check.u64s("samples", samples, check.COUNT),
+            check.u64s("sizes", sizes, check.COUNT),
             check.u64s("bytes", () if bytes is None else bytes, check.COUNT),
             check.integer("world", world, _READERS),
             check.integer("workers", workers, _READERS),
             check.enum("policy", policy, POLICIES),
-            check.enum("worker-policy", worker_policy, POLICIES),
+            check.enum("worker-policy", worker_policy, WORKER_POLICIES),
             check.enum("weight", weight, WEIGHTS),
             _locality(holders, rank_nodes, check.integer("tolerance", tolerance, check.U32)),
             check.boolean("shuffle", shuffle),
@@ -105,9 +106,9 @@ class ShardPlan(Answered):
         self._engine = Engine(Plan, config, check.integer("memory-limit", memory_limit, check.MEMORY))
 
     @property
-    def samples(self) -> NDArray[np.int64]:
+    def sizes(self) -> NDArray[np.int64]:
         """Samples in each shard; not to be written to."""
-        return check.read_only(self._engine.config.samples)
+        return check.read_only(self._engine.config.sizes)
 
     @property
     def bytes(self) -> NDArray[np.int64] | None:
@@ -166,7 +167,7 @@ class ShardPlan(Answered):
 
     @property
     def shuffle(self) -> bool:
-        """Whether the shards, and the rows within each, are shuffled."""
+        """Whether the shards are shuffled before they are given away."""
         return self._engine.config.shuffle
 
     @property
@@ -205,7 +206,8 @@ class ShardPlan(Answered):
     ) -> NDArray[np.int64]:
         """The rows of a shard, in the order in which its reader gives them: by default all of them.
 
-        They are shuffled within the shard where the shards are, by seed, epoch and shard, else 0, 1, 2, ...
+        They are shuffled within the shard by seed, epoch and shard, whether or not anything else is. (Who wants them as
+        they are stored does not ask.)
 
         Args:
             shard: Number of the shard.
@@ -216,7 +218,7 @@ class ShardPlan(Answered):
             OutOfRangeError: There is no such shard, or not 0 <= start <= stop <= its samples.
             OutOfMemoryError: There is no memory for the rows.
         """
-        number = check.number("shard", shard, lambda: len(self._engine.config.samples), check.U32_MAX)
+        number = check.number("shard", shard, lambda: len(self._engine.config.sizes), check.U32_MAX)
         return self._engine.use(reading.rows, number, start, stop)
 
     def loads(self, tier: str = "ranks") -> Loads:
@@ -239,6 +241,10 @@ class ShardPlan(Answered):
         size = check.integer("batch-size", batch_size, check.U32_FROM_1)
         return self._engine.use(Plan.steps, size, check.boolean("drop-last", drop_last))
 
+    def config_fingerprint(self) -> str:
+        """SHA-256 over the configuration with the current epoch, in hexadecimal: equal on all ranks that plan alike."""
+        return self._engine.use(Plan.config_fingerprint)
+
     def verify(self) -> Verification:
         """Compares what the readers of this plan have, together, with the shards that there are."""
         return self._engine.use(reading.verify)
@@ -252,14 +258,14 @@ class ShardPlan(Answered):
         for name in ("world", "workers", "policy", "worker_policy", "weight"):
             named[name] = repr(getattr(config, name))
         if config.locality is not None:
-            few = len(config.samples) <= check.FEW
-            named["holders"] = repr(self.holders) if few else f"<{len(config.samples)} lists>"
+            few = len(config.sizes) <= check.FEW
+            named["holders"] = repr(self.holders) if few else f"<{len(config.sizes)} lists>"
             named["rank_nodes"] = check.shortened(config.locality.rank_nodes)
             named["tolerance"] = repr(config.locality.tolerance)
         for name in ("shuffle", "reshuffle", "seed", "epoch"):
             named[name] = repr(getattr(config, name))
         arguments = ", ".join(f"{name}={value}" for name, value in named.items())
-        return f"ShardPlan({check.shortened(config.samples)}, {arguments})"
+        return f"ShardPlan({check.shortened(config.sizes)}, {arguments})"
 
     def _reader(self, rank: SupportsIndex, worker: SupportsIndex) -> tuple[int, int]:
         return (

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 POLICIES = ("round-robin", "size-aware", "locality-aware")
+WORKER_POLICIES = ("round-robin", "size-aware")
 WEIGHTS = ("samples", "bytes")
 TIERS = ("ranks", "workers")
 ROLES = ("divide", "repeat")
@@ -31,7 +32,7 @@ class Locality(NamedTuple):
 class PlanConfig(NamedTuple):
     """Everything that decides which reader gets which shard."""
 
-    samples: NDArray[np.uint64]
+    sizes: NDArray[np.uint64]
     """Samples in each shard."""
     bytes: NDArray[np.uint64]
     """Bytes in each shard; empty where nobody asks."""
@@ -48,7 +49,7 @@ class PlanConfig(NamedTuple):
     locality: Locality | None
     """Where shards and ranks are."""
     shuffle: bool
-    """Whether the shards, and the rows within each, are shuffled."""
+    """Whether the shards are shuffled before they are given away."""
     reshuffle: bool
     """Whether every reader shuffles its own shards once more."""
     seed: int
@@ -135,8 +136,8 @@ class Verification(NamedTuple):
 class StreamConfig(NamedTuple):
     """Everything that decides which chunks a reader takes."""
 
-    chunks: int
-    """How many chunks there are; 0 where that is not known."""
+    chunks: int | None
+    """How many chunks there are; None where that is not known."""
     reader: int
     """Which reader this is."""
     readers: int
@@ -182,8 +183,10 @@ class Detection:
     local_world: int | None
     """How many there are on its node, where that was said."""
     launcher: str
-    """Whose word it is: "explicit", "torchrun", "Open MPI", "MVAPICH", "PMI", "Slurm", or "none": rank 0 of 1."""
+    """Whose word it is: "torchrun", "open-mpi", "mvapich", "pmi", "slurm"; "explicit": no variable was used; "none":
+    rank 0 of 1, where nothing is set. There may be more names in a later version."""
     used: tuple[str, ...]
     """What was used, as NAME=value."""
     warnings: tuple[str, ...]
-    """What other variables say that does not agree, in words. It was not used."""
+    """What other variables say that does not agree, in words: it was not used. A launcher that starts one process for
+    each node, which starts the processes there (torchrun below srun or mpirun), agrees."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _abi as abi
-from ._abi import BOOL, S64, SIZES, U32, U32S, U64, U64S, Function, Type, fallible
+from ._abi import BOOL, S64, SIZES, STRING, U32, U32S, U64, U64S, Function, Type, fallible, returned
 from ._component import Component
 from ._core import Core
 from ._errors import SamedealError
@@ -13,6 +13,7 @@ from ._plan_records import (
     POLICIES,
     TIERS,
     WEIGHTS,
+    WORKER_POLICIES,
     Balance,
     Locality,
     PlanConfig,
@@ -30,17 +31,18 @@ T = TypeVar("T")
 _INTERFACE = "samedeal:deal/shards@0.1.0"
 
 _POLICY = abi.enum(POLICIES)
+_WORKER_POLICY = abi.enum(WORKER_POLICIES)
 _WEIGHT = abi.enum(WEIGHTS)
 _TIER = abi.enum(TIERS)
 _LOCALITY = abi.record(Locality, holder_offsets=U32S, holders=U32S, rank_nodes=U32S, tolerance=U32)
 _PLAN_CONFIG = abi.record(
     PlanConfig,
-    samples=SIZES,
+    sizes=SIZES,
     bytes=SIZES,
     world=U32,
     workers=U32,
     policy=_POLICY,
-    worker_policy=_POLICY,
+    worker_policy=_WORKER_POLICY,
     weight=_WEIGHT,
     locality=abi.option(_LOCALITY),
     shuffle=BOOL,
@@ -48,7 +50,9 @@ _PLAN_CONFIG = abi.record(
     seed=S64,
     epoch=U64,
 )
-_STREAM_CONFIG = abi.record(StreamConfig, chunks=U64, reader=U32, readers=U32, order=abi.STRING, seed=S64, epoch=U64)
+_STREAM_CONFIG = abi.record(
+    StreamConfig, chunks=abi.option(U64), reader=U32, readers=U32, order=STRING, seed=S64, epoch=U64
+)
 _BALANCE = abi.record(Balance, least=U64, most=U64, total=U64, members=U32)
 _STEPS = abi.record(Steps, least=U64, most=U64)
 _VERIFICATION = abi.record(Verification.of_flat, overlaps=U32S, gaps=U32S)
@@ -71,6 +75,7 @@ _loads = _method("plan.loads", fallible(U64S), tier=_TIER, start=U32, count=U32)
 _balance = _method("plan.balance", fallible(_BALANCE), tier=_TIER, weight=_WEIGHT)
 _rows = _method("plan.rows", fallible(U64S), shard=U32, start=U64, count=U32)
 _steps = _method("plan.steps", fallible(_STEPS), batch_size=U32, drop_last=BOOL)
+_config_fingerprint = _method("plan.config-fingerprint", returned(STRING))
 _stream = _function("[constructor]chunk-stream", fallible(U32), config=_STREAM_CONFIG)
 _chunks = _method("chunk-stream.chunks", fallible(U64S), start=U64, count=U32)
 
@@ -79,7 +84,7 @@ class Plan:
     """A `plan` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, config: PlanConfig, memory_limit: int) -> None:
-        self.core = Core(Component.PLANNING, memory_limit, "samples", f"{len(config.samples)} shards")
+        self.core = Core(Component.PLANNING, memory_limit, "sizes", f"{len(config.sizes)} shards")
         self._this = _plan(self.core, config)
         self.current = config
         """What the component's plan is of, whenever its core is `whole`."""
@@ -125,12 +130,16 @@ class Plan:
         """How many steps ranks take."""
         return _steps(self.core, self._this, batch_size, drop_last)
 
+    def config_fingerprint(self) -> str:
+        """SHA-256 over the configuration."""
+        return _config_fingerprint(self.core, self._this)
+
 
 class Stream:
     """A `chunk-stream` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, config: StreamConfig, memory_limit: int) -> None:
-        self.core = Core(Component.PLANNING, memory_limit, "chunks", str(config.chunks))
+        self.core = Core(Component.PLANNING, memory_limit, "readers", str(config.readers))
         self._this = _stream(self.core, config)
         self.current = config
 

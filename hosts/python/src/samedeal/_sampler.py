@@ -316,7 +316,8 @@ class Sampler(Answered):
 
         Raises:
             ContradictionError: The order is another one.
-            OutOfRangeError: `number` is not below `num_rounds`.
+            OutOfRangeError: `number` is not below `num_rounds`; or the round has more than 2**20 spans, and `window` is
+                too wide for so many lanes or so small shards.
             OutOfMemoryError: There is no memory for the spans.
         """
         return self._engine.use(Deal.round, check.number("number", number, lambda: self.num_rounds))

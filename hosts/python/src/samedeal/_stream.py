@@ -20,7 +20,7 @@ _WINDOW = 2**10
 
 
 class ChunkStream(Answered):
-    """The chunks that one of several readers takes, without end.
+    """The chunks, numbered parts of a stream, that one of several readers takes, without end.
 
     Reader r of n takes those at places r, r + n, r + 2n, ... of an endless row: of all chunks that there will ever be,
     or of one cycle through the known ones after the other. It pickles by its configuration, and may be used from
@@ -34,7 +34,7 @@ class ChunkStream(Answered):
         reader: SupportsIndex,
         readers: SupportsIndex,
         *,
-        chunks: SupportsIndex = 0,
+        chunks: SupportsIndex | None = None,
         order: str = "sequential",
         seed: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
@@ -45,7 +45,8 @@ class ChunkStream(Answered):
         Args:
             reader: Which reader this is, 0 to `readers` - 1.
             readers: How many there are, 1 to 2**32 - 1.
-            chunks: How many chunks there are, to go through again and again; 0 where that is not known.
+            chunks: How many chunks there are, 1 to 2**53 - 1 or what the order allows, to go through again and again;
+                None where that is not known.
             order: The order of the chunks in each cycle, one of `samedeal.orders()`; "sequential" where their number is
                 not known.
             seed: Seed of the order, -2**63 to 2**63 - 1.
@@ -61,7 +62,7 @@ class ChunkStream(Answered):
         """
         count = check.integer("readers", readers, check.U32_FROM_1)
         config = StreamConfig(
-            check.integer("chunks", chunks, check.COUNT),
+            None if chunks is None else check.integer("chunks", chunks, check.COUNT_FROM_1),
             check.number("reader", reader, lambda: count, check.U32_MAX),
             count,
             check.name("order", order),
@@ -71,8 +72,8 @@ class ChunkStream(Answered):
         self._engine = Engine(Stream, config, check.integer("memory-limit", memory_limit, check.MEMORY))
 
     @property
-    def num_chunks(self) -> int:
-        """How many chunks there are; 0 where that is not known."""
+    def num_chunks(self) -> int | None:
+        """How many chunks there are; None where that is not known."""
         return self._engine.config.chunks
 
     @property

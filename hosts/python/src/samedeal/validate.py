@@ -3,7 +3,8 @@
     torchrun --nproc-per-node 4 -m samedeal.validate DIR --workers 2
 
 Every rank reads the Parquet files of DIR through `samedeal.torch.ShardedDataset` and a `DataLoader`; what they read is
-gathered with `torch.distributed`. The exit code is 1 on every rank where a sample is read too often or not at all.
+gathered with `torch.distributed`. The exit code is 0 where every sample comes as often as it should and ranks take the
+steps that they should, 1 where not, on every rank, and 2 where it could not be found out.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,6 +24,9 @@ from torch.utils.data import DataLoader
 from . import SamedealError, Sampler, detect_rank
 from .torch import ShardedDataset
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 # Samples whose readers are counted at a time: 8 bytes each on every rank.
 BLOCK = 1 << 22
 # Samples that are named; the others are counted.
@@ -31,27 +35,34 @@ COLUMN = "__sample__"
 
 
 @dataclass
-class Finding:
+class Findings:
     """Samples that are not read as often as they should be."""
 
-    sample: int
-    expected: int
-    found: int
+    more: int = 0
+    less: int = 0
+    named: list[tuple[int, int, int]] = field(default_factory=list)
+    """Some of them: sample, how often it should be read, how often it was."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; its exit code: 0 if all is well, 1 if not, 2 if it could not be checked."""
+    """The command; its exit code."""
     options = parser().parse_args(arguments)
     try:
         place = detect_rank()
-        dataset = make_dataset(options)
-    except (SamedealError, OSError) as error:
+    except SamedealError as error:
         print(f"samedeal.validate: {error}", file=sys.stderr)
         return 2
-    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
-    os.environ.setdefault("MASTER_PORT", "29511")
+    for warning in place.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if place.world in (1, place.local_world):
+        # All ranks are on this machine.
+        os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
+        os.environ.setdefault("MASTER_PORT", "29511")
     dist.init_process_group("gloo", rank=place.rank, world_size=place.world)
     try:
+        dataset = make_everywhere(options)
+        if dataset is None:
+            return 2
         # Every rank says the same in the end, so that none waits for another.
         return max(check_epoch(dataset, epoch, options) for epoch in range(options.epochs))
     finally:
@@ -60,6 +71,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
+
+    def at_least(least: int) -> Any:
+        def number(text: str) -> int:
+            value = int(text)
+            if value < least:
+                raise argparse.ArgumentTypeError(f"{value}; allowed: {least} or more")
+            return value
+
+        return number
+
     found = argparse.ArgumentParser(
         prog="python -m samedeal.validate",
         description="Reads Parquet files on every rank and worker of a run, and checks that together they read every "
@@ -69,9 +90,10 @@ def parser() -> argparse.ArgumentParser:
     add = found.add_argument
     add("paths", nargs="+", metavar="DIR", help="Parquet files, or directories that hold some")
     add("--deal", choices=["samples", "shards"], default="samples", help="what is dealt (default: samples)")
-    add("--workers", type=int, default=0, metavar="N", help="loader workers of each rank (default: 0)")
-    add("--epochs", type=int, default=2, metavar="N", help="how many epochs to read (default: 2)")
-    add("--batch-size", type=int, default=1024, metavar="N", help="rows in a batch (default: 1024)")
+    add("--workers", type=at_least(0), default=0, metavar="N", help="loader workers of each rank (default: 0)")
+    add("--epochs", type=at_least(1), default=2, metavar="N", help="how many epochs to read (default: 2)")
+    add("--batch-size", type=at_least(1), default=1024, metavar="N", help="rows in a batch (default: 1024)")
+    add("--drop-last", action="store_true", help="leave out last batches that are shorter")
     add("--seed", type=int, default=0, help="seed of the shuffles (default: 0)")
     add("--lanes", type=int, metavar="L", help="with --deal samples: lanes (default: 64)")
     add("--window", type=int, metavar="W", help="with --deal samples: rows shuffled together (default: 256)")
@@ -82,11 +104,27 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
+def make_everywhere(options: argparse.Namespace) -> ShardedDataset | None:
+    """The dataset as this rank reads it, if every rank has one; what is wrong is told."""
+    failure = None
+    try:
+        dataset = make_dataset(options)
+    except (SamedealError, OSError) as error:
+        failure = str(error)
+    failures: list[str | None] = [None] * dist.get_world_size()
+    dist.all_gather_object(failures, failure)
+    for rank, told in enumerate(failures):
+        if told is not None and dist.get_rank() == 0:
+            print(f"samedeal.validate: rank {rank}: {told}", file=sys.stderr)
+    return None if any(told is not None for told in failures) else dataset
+
+
 def make_dataset(options: argparse.Namespace) -> ShardedDataset:
     """The dataset as this rank reads it."""
     return ShardedDataset(
         options.paths,
         batch_size=options.batch_size,
+        drop_last=options.drop_last,
         deal=options.deal,
         seed=options.seed,
         lanes=options.lanes,
@@ -112,35 +150,44 @@ def check_epoch(dataset: ShardedDataset, epoch: int, options: argparse.Namespace
         parts.append(np.asarray(batch))
     samples = np.sort(np.concatenate(parts))
 
-    rows: list[Any] = [None] * dataset.world
+    rows: list[Any] = [None] * dist.get_world_size()
     dist.all_gather_object(rows, (len(samples), steps))
-    findings = compare(samples, dataset, max(1, workers))
+    findings = compare(samples, dataset, max(1, workers), options.drop_last)
+    promised = dataset.steps(workers)
+    found = [steps for _, steps in rows]
+    kept = (min(found), max(found)) == (promised.least, promised.most)
     if dist.get_rank() == 0:
         report(dataset, epoch, max(1, workers), rows, findings)
-    return 1 if findings else 0
+        if not kept:
+            print(f"WRONG: ranks take {min(found)} to {max(found)} steps, and should take {promised}")
+    return 0 if kept and not findings.more and not findings.less else 1
 
 
-def compare(samples: np.ndarray[Any, np.dtype[np.int64]], dataset: ShardedDataset, workers: int) -> list[Finding]:
-    """The samples that all ranks together have not read as often as they should, the same list on every rank."""
+def compare(samples: NDArray[np.int64], dataset: ShardedDataset, workers: int, drop_last: bool = False) -> Findings:
+    """The samples that all ranks together have not read as often as they should, the same on every rank."""
     total = dataset.shards.samples
-    sampler = dataset.sampler(0, workers) if dataset.deal == "samples" else None
-    found = []
+    again, left_out = _exceptions(dataset, workers)
+    findings = Findings()
     for start in range(0, total, BLOCK):
         end = min(start + BLOCK, total)
         mine = samples[np.searchsorted(samples, start) : np.searchsorted(samples, end)]
-        counts = torch.from_numpy(np.bincount(mine - start, minlength=end - start))
-        dist.all_reduce(counts)
-        for offset in np.flatnonzero(counts.numpy() != 1).tolist():
-            sample, count = start + offset, int(counts[offset])
-            expected = 1 if sampler is None else _expected(sampler, sample)
-            if count != expected:
-                found.append(Finding(sample, expected, count))
-    return found
+        counted = torch.from_numpy(np.bincount(mine - start, minlength=end - start))
+        dist.all_reduce(counted)
+        counts = counted.numpy()
+        expected = np.ones(end - start, np.int64)
+        np.add.at(expected, again[(again >= start) & (again < end)] - start, 1)
+        expected[left_out[(left_out >= start) & (left_out < end)] - start] = 0
+        # What is in no full batch is nobody's, and nothing says which samples those are but the reading itself.
+        less = np.zeros(end - start, bool) if drop_last else counts < expected
+        more = counts > expected
+        findings.more += int(more.sum())
+        findings.less += int(less.sum())
+        for offset in np.flatnonzero(more | less)[: SHOWN - len(findings.named)].tolist():
+            findings.named.append((start + offset, int(expected[offset]), int(counts[offset])))
+    return findings
 
 
-def report(
-    dataset: ShardedDataset, epoch: int, workers: int, rows: list[tuple[int, int]], findings: list[Finding]
-) -> None:
+def report(dataset: ShardedDataset, epoch: int, workers: int, rows: list[tuple[int, int]], findings: Findings) -> None:
     """Says what was read, and what is wrong with it."""
     print(
         f"epoch {epoch}: {dataset.shards.samples:,} samples in {len(dataset.shards)} shards, {workers} readers a rank"
@@ -150,30 +197,36 @@ def report(
         print(f"{rank:>6} {samples:>14,} {steps:>10,}")
     if len({steps for _, steps in rows}) > 1:
         print("warning: ranks end at different steps; training would wait for ever: see --deal samples, --remainder")
-    missing = sum(finding.found < finding.expected for finding in findings)
-    if not findings:
+    if not findings.more and not findings.less:
         print("every sample was read as often as it should be")
         return
-    print(f"WRONG: {len(findings) - missing:,} samples read too often, {missing:,} not often enough")
+    print(f"WRONG: {findings.more:,} samples read too often, {findings.less:,} not often enough")
     ends = np.cumsum(dataset.shards.sizes)
-    for finding in findings[:SHOWN]:
-        shard = int(np.searchsorted(ends, finding.sample, side="right"))
-        row = finding.sample - int(ends[shard] - dataset.shards.sizes[shard])
-        print(
-            f"  sample {finding.sample} ({dataset.shards.paths[shard]}, row {row}): "
-            f"read {finding.found} times, {finding.expected} expected"
-        )
-    if len(findings) > SHOWN:
-        print(f"  and {len(findings) - SHOWN:,} more")
+    for sample, expected, found in findings.named:
+        shard = int(np.searchsorted(ends, sample, side="right"))
+        row = sample - int(ends[shard] - dataset.shards.sizes[shard])
+        path = dataset.shards.paths[shard]
+        print(f"  sample {sample} ({path}, row {row}): read {found} times, {expected} expected")
+    if findings.more + findings.less > len(findings.named):
+        print(f"  and {findings.more + findings.less - len(findings.named):,} more")
 
 
-def _expected(sampler: Sampler, sample: int) -> int:
-    place = sampler.locate(sample, 1)
-    return 0 if place is None else 1 + place.copies
+def _exceptions(dataset: ShardedDataset, workers: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Samples that are to be read again, as often as they are named, and samples that nobody is to read."""
+    if dataset.deal == "shards":
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    sampler = dataset.sampler(0, workers)
+    total, dealt = dataset.shards.samples, sampler.num_positions
+    again = [sampler.sample_at(position) for position in range(total, dealt)]
+    # To one reader every position is dealt.
+    lanes, window = sampler.lanes or 1, sampler.window or 1
+    whole = Sampler.sharded(dataset.shards.sizes, lanes=lanes, window=window, seed=sampler.seed, epoch=sampler.epoch)
+    left_out = [whole.sample_at(position) for position in range(dealt, total)]
+    return np.array(again, np.int64), np.array(left_out, np.int64)
 
 
-def _samples_of(batch: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    column: np.ndarray[Any, np.dtype[np.int64]] = batch.column(COLUMN).to_numpy()
+def _samples_of(batch: Any) -> NDArray[np.int64]:
+    column: NDArray[np.int64] = batch.column(COLUMN).to_numpy()
     return column
 
 

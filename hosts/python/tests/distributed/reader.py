@@ -58,14 +58,13 @@ def main(data: Path, out: Path, combinations: list[str]) -> None:
             for worker, ids in loader:
                 readers[worker] += ids
                 steps += 1
-            info = dataset.shard_info(workers=workers)
             records.append(
                 {
                     "combination": combination,
                     "epoch": epoch,
                     "rank": rank,
                     "steps": steps,
-                    "promised": info.steps,
+                    "promised": dataset.steps(workers),
                     "readers": [readers[worker] for worker in sorted(readers)],
                 }
             )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import shutil
+import subprocess
+import sys
 import threading
 import warnings
 from pathlib import Path
@@ -16,8 +19,14 @@ import pytest
 import torch
 from conftest import SAMPLES, SIZES, write
 from samedeal import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, UnknownNameError
-from samedeal.torch import ShardedDataset, to_tensors
+from samedeal.parquet import Shards
+from samedeal.torch import LanesWarning, ShardedDataset, to_tensors
+from samedeal.torch._dataset import _compact
 from torch.utils.data import DataLoader
+
+
+def rows_of(plan: ShardPlan, shard: int, shuffle: bool) -> list[int]:
+    return plan.rows(shard).tolist() if shuffle else list(range(SIZES[shard]))
 
 
 def ids(dataset: ShardedDataset) -> list[int]:
@@ -28,6 +37,7 @@ def ids(dataset: ShardedDataset) -> list[int]:
 @pytest.mark.parametrize(("lanes", "window"), [(1, 1), (1, 5_000), (4, 10), (6, 64), (64, 1_024), (3_000, 7)])
 @pytest.mark.parametrize("world", [1, 2, 3, 5])
 @pytest.mark.parametrize("remainder", ["pad", "drop", "uneven"])
+@pytest.mark.filterwarnings("ignore::samedeal.torch.LanesWarning")
 def test_samples_come_in_the_order_of_the_sampler(
     data: Path, lanes: int, window: int, world: int, remainder: str
 ) -> None:
@@ -38,6 +48,7 @@ def test_samples_come_in_the_order_of_the_sampler(
         assert ids(dataset) == sampler.indices().tolist()
 
 
+@pytest.mark.filterwarnings("ignore::samedeal.torch.LanesWarning")
 def test_padding_of_more_readers_than_samples(tmp_path: Path) -> None:
     folder = write(tmp_path, (2, 1))
     for rank in range(7):
@@ -61,7 +72,7 @@ def test_whole_shards_come_as_planned(data: Path, shuffle: bool, policy: str, we
         assert isinstance(plan, ShardPlan)
         assert info.shards == tuple(plan.shards(rank).tolist())
         bases = np.cumsum((0, *SIZES))
-        expected = [int(bases[shard] + row) for shard in info.shards for row in plan.rows(shard)]
+        expected = [int(bases[shard] + row) for shard in info.shards for row in rows_of(plan, shard, shuffle)]
         assert ids(dataset) == expected
         assert info.samples == len(expected)
         seen += expected
@@ -94,6 +105,8 @@ def test_tensors(data: Path) -> None:
     assert batch["text"] == [f"sample {i}" for i in batch["id"].tolist()]
     some = pa.record_batch({"a": pa.array([1, None]), "b": pa.array([True, False])})
     assert to_tensors(some)["a"] == [1, None]
+    holes = pa.array([[1, None], [3, 4]], pa.list_(pa.int64(), 2))
+    assert to_tensors(pa.record_batch({"c": holes}))["c"] == [[1, None], [3, 4]]
     assert torch.equal(to_tensors(some)["b"], torch.tensor([True, False]))
 
 
@@ -143,11 +156,10 @@ def test_steps_are_equal_where_promised(data: Path) -> None:
         for workers in (1, 2, 3):
             for rank in range(4):
                 dataset = ShardedDataset(data, batch_size=50, rank=rank, world=4, remainder=remainder)
-                info = dataset.shard_info(0, workers)
-                assert info.steps.equal
-    shards = ShardedDataset(data, batch_size=50, rank=0, world=4, deal="shards").shard_info()
-    assert not shards.steps.equal
-    assert shards.steps.most == -(-1_611 // 50)
+                assert dataset.steps(workers).equal
+    steps = ShardedDataset(data, batch_size=50, rank=0, world=4, deal="shards").steps()
+    assert not steps.equal
+    assert steps.most == -(-1_611 // 50)
 
 
 def test_a_mesh_gives_peers_the_same_samples(data: Path) -> None:
@@ -212,6 +224,16 @@ def test_under_a_loader_without_workers(data: Path) -> None:
         ({"rank": 2}, MissingError, "world"),
         ({"sample_column": "id"}, ContradictionError, "sample_column"),
         ({"drop_last": 1}, TypeError, "drop_last"),
+        ({"drop_last": True}, ContradictionError, "batch_size"),
+        ({"columns": "id"}, TypeError, "list of names"),
+        ({"columns": []}, MissingError, "at least one"),
+        ({"columns": ["id", "id"]}, ContradictionError, "once"),
+        ({"padding_column": "value"}, ContradictionError, "padding_column"),
+        ({"sample_column": "a", "padding_column": "a"}, ContradictionError, "padding_column"),
+        ({"deal": "shards", "policy": "locality-aware"}, UnknownNameError, "size-aware, round-robin"),
+        ({"mesh": "dp"}, TypeError, "Mesh"),
+        ({"rank": 0, "world": 4, "mesh": Mesh(8, {"dp": 8}, divide=["dp"])}, ContradictionError, "mesh of 8"),
+        ({"rank": 0, "world": 4, "mesh": Mesh(2, {"dp": 2}, divide=["dp"])}, ContradictionError, "mesh of 2"),
         ({"batch_size": 1.5}, TypeError, "batch_size"),
     ],
 )
@@ -252,6 +274,92 @@ def test_files_that_change_under_way_are_an_error(data: Path, tmp_path: Path, de
     dataset.set_epoch(1)
     with pytest.raises(OSError, match=r"003\.parquet"):
         list(dataset)
+
+
+def test_a_file_is_named_once(data: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.parquet"
+    link.symlink_to(data / "003.parquet")
+    for again in (data / "003.parquet", link):
+        with pytest.raises(ContradictionError, match="each file once"):
+            ShardedDataset([data, again])
+
+
+def test_shards_that_were_found_before(data: Path) -> None:
+    shards = Shards.find(data, ["id"])
+    assert ids(ShardedDataset(shards, batch_size=64)) == ids(ShardedDataset(data, batch_size=64))
+    with pytest.raises(ContradictionError, match="columns"):
+        ShardedDataset(shards, columns=["id"])
+    assert (Shards.find(data, ["id"]).bytes < Shards.find(data).bytes).all()
+
+
+def test_padding_is_marked(data: Path) -> None:
+    place = {"rank": 4, "world": 5, "lanes": 5, "window": 8}
+    marked = ShardedDataset(data, batch_size=100, padding_column="padding", **place)  # type: ignore[arg-type]
+    flags = [flag for batch in marked for flag in batch.column("padding").to_pylist()]
+    assert marked.shard_info().padding == 1
+    assert flags == [False] * (len(flags) - 1) + [True]
+
+
+def test_large_tables_are_taken_in_pieces(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = [batch.to_pylist() for batch in ShardedDataset(data, batch_size=64)]
+    monkeypatch.setattr("samedeal.parquet._reading.WIDE", 1)
+    monkeypatch.setattr("samedeal.parquet._reading.PIECE", 1_000)
+    pieces = list(ShardedDataset(data, batch_size=64))
+    assert [batch.to_pylist() for batch in pieces] == whole
+    assert pieces[0].schema.field("text").type == pa.string()
+
+
+def test_rows_may_stay_in_order_within_shuffled_shards(data: Path) -> None:
+    dataset = ShardedDataset(data, batch_size=64, deal="shards", shuffle_rows=False, seed=1)
+    shards = dataset.shard_info().shards
+    bases = np.cumsum((0, *SIZES)).tolist()
+    assert shards is not None
+    assert shards != tuple(sorted(shards))
+    assert ids(dataset) == [bases[shard] + row for shard in shards for row in range(SIZES[shard])]
+
+
+def test_lanes_that_readers_share_are_told_once(data: Path) -> None:
+    dataset = ShardedDataset(data, batch_size=64, rank=0, world=3)
+    with pytest.warns(LanesWarning, match=r"3 readers .* do not divide 64 lanes.* read by 3 of them; lanes=63"):
+        ids(dataset)
+    assert dataset.shard_info().reads == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dataset.set_epoch(1)
+        ids(dataset)
+        other = ShardedDataset(data, batch_size=64, rank=0, world=4)
+        ids(other)
+    assert other.shard_info().reads == 1
+
+
+def test_an_iteration_stays_in_its_epoch(data: Path) -> None:
+    dataset = ShardedDataset(data, batch_size=3_000)
+    iterator = iter(dataset)
+    dataset.set_epoch(1)
+    assert next(iterator).column("id").to_pylist() == ids(ShardedDataset(data, batch_size=64))
+    twin = copy.copy(dataset)
+    twin.set_epoch(5)
+    assert dataset.epoch == 1
+
+
+def test_what_leaves_a_worker_is_no_larger_than_it_is(data: Path) -> None:
+    batch = next(iter(ShardedDataset(data, batch_size=8)))
+    table = pa.table({"a": pa.array(["x", "y", "x"] * 1_000).dictionary_encode(), "b": range(3_000)}).to_batches()[0]
+    for part in (batch, table.slice(100, 8)):
+        small = _compact(part)
+        assert small.equals(part)
+        assert len(pickle.dumps(small)) < 4_000
+    loader = DataLoader(ShardedDataset(data, batch_size=8), batch_size=None, num_workers=1)
+    assert all(len(pickle.dumps(batch)) < 4_000 for batch in loader)
+
+
+def test_an_iterator_at_the_end_of_the_process_is_quiet(data: Path) -> None:
+    script = (
+        "import sys; from samedeal.torch import ShardedDataset\n"
+        f"it = iter(ShardedDataset({str(data)!r}, batch_size=8)); next(it)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 def test_a_page_that_is_damaged_is_an_error(data: Path, tmp_path: Path) -> None:

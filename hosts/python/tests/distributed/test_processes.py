@@ -48,8 +48,12 @@ def expected(combination: str, epoch: int, rank: int, world: int) -> list[list[i
     options = {"shuffle": True, "policy": "size-aware", "worker_policy": "size-aware", **options}
     plan = ShardPlan(SIZES, world=world, workers=workers, seed=11, epoch=epoch, **options)
     bases = np.cumsum((0, *SIZES)).tolist()
+
+    def rows_of(plan: ShardPlan, shard: int) -> list[int]:
+        return plan.rows(shard).tolist() if options["shuffle"] else list(range(SIZES[shard]))
+
     return [
-        [bases[shard] + row for shard in plan.shards(rank, worker).tolist() for row in plan.rows(shard).tolist()]
+        [bases[shard] + row for shard in plan.shards(rank, worker).tolist() for row in rows_of(plan, shard)]
         for worker in range(workers)
     ]
 
@@ -111,6 +115,21 @@ def test_validate_finds_a_good_run_good(data: Path) -> None:
     assert "every sample was read as often as it should be" in run.stdout
 
 
+@pytest.mark.parametrize("remainder", ["drop", "uneven"])
+def test_validate_knows_what_is_to_be_left_out(data: Path, remainder: str) -> None:
+    run = torchrun(1, "-m", "samedeal.validate", data, "--workers", "4", "--remainder", remainder, "--epochs", "1")
+    assert run.returncode == 0, run.stderr
+    assert "every sample was read as often as it should be" in run.stdout
+
+
+def test_a_dataset_that_is_older_than_the_process_group(data: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, str(HERE / "early.py"), str(data)], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == f"{SAMPLES} samples once\n"
+
+
 def test_validate_warns_of_unequal_steps(data: Path) -> None:
     arguments = ["--deal", "shards", "--policy", "round-robin", "--no-shuffle", "--epochs", "1", "--batch-size", "10"]
     run = torchrun(2, "-m", "samedeal.validate", data, *arguments)
@@ -126,7 +145,8 @@ def test_validate_finds_a_wrong_run_wrong(data: Path) -> None:
 
 
 def test_validate_refuses_what_it_cannot_check(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "samedeal.validate", str(tmp_path)]
-    run = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
-    assert run.returncode == 2
-    assert "parquet" in run.stderr
+    for arguments, told in ([str(tmp_path)], "parquet"), ([str(tmp_path), "--epochs", "0"], "1 or more"):
+        words = [sys.executable, "-m", "samedeal.validate", *arguments]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
+        assert run.returncode == 2
+        assert told in run.stderr

@@ -13,7 +13,7 @@ def main() -> int:
     options = validate.parser().parse_args(sys.argv[1:])
     dist.init_process_group("gloo")
     dataset = validate.make_dataset(options)
-    dataset.rank = 0
+    dataset._place = dataset._place._replace(rank=0, explicit=True)
     code = validate.check_epoch(dataset, 0, options)
     dist.destroy_process_group()
     return code

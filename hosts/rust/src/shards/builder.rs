@@ -1,4 +1,4 @@
-use crate::{Error, Locality, PlanConfig, Policy, ShardPlan, Weight};
+use crate::{Error, Locality, PlanConfig, Policy, ShardPlan, Weight, WorkerPolicy};
 
 /// What a new [`ShardPlan`] is to be; see [`ShardPlan::builder`]. `PlanBuilder::from` begins with a whole
 /// [`PlanConfig`], such as that of another plan.
@@ -34,9 +34,8 @@ impl PlanBuilder {
         self
     }
 
-    /// How the shards of a rank are given to its workers; [`Policy::RoundRobin`] unless set. [`Policy::LocalityAware`] is
-    /// for ranks alone.
-    pub fn worker_policy(mut self, policy: Policy) -> Self {
+    /// How the shards of a rank are given to its workers; [`WorkerPolicy::RoundRobin`] unless set.
+    pub fn worker_policy(mut self, policy: WorkerPolicy) -> Self {
         self.config.worker_policy = policy;
         self
     }
@@ -53,8 +52,7 @@ impl PlanBuilder {
         self
     }
 
-    /// Whether the shards are shuffled, in the same way for all ranks, before they are given away, and the rows within each
-    /// of them; false unless set.
+    /// Whether the shards are shuffled, in the same way for all ranks, before they are given away; false unless set.
     pub fn shuffle(mut self, shuffle: bool) -> Self {
         self.config.shuffle = shuffle;
         self
@@ -87,7 +85,7 @@ impl PlanBuilder {
 
     /// Gives every shard to one reader: a million shards to thousands of ranks take less than a second, and the first plan in
     /// a process compiles the component in some tens of milliseconds.
-    /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`samples`, `bytes`, `world`, `workers`, `worker-policy`,
+    /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`sizes`, `bytes`, `world`, `workers`,
     /// `memory-limit`), [`Missing`](crate::FailureKind::Missing) (`locality`, `holders`),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`bytes`, `holder-offsets`, `rank-nodes`),
     /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).

@@ -1,20 +1,31 @@
 use crate::engine::shards;
 use crate::named::named;
 
-/// How shards are given to readers.
+/// How shards are given to ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// The i-th shard to reader i mod readers. The default.
+    /// The i-th shard to rank i mod world. The default.
     #[default]
     RoundRobin,
-    /// Readers get equal weight: longest processing time first, then exchanges between the heaviest and the lightest.
+    /// Ranks get equal weight: longest processing time first, then exchanges between the heaviest and the lightest.
     SizeAware,
-    /// Readers get what is stored near them, within a bound of equal weight. For ranks alone.
+    /// Ranks get what is stored near them, within a bound of equal weight.
     LocalityAware,
 }
 named!(Policy in shards, "policy", {
     RoundRobin = "round-robin", SizeAware = "size-aware", LocalityAware = "locality-aware"
 });
+
+/// How the shards of a rank are given to its workers, which all run where the rank does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WorkerPolicy {
+    /// The i-th shard to worker i mod workers. The default.
+    #[default]
+    RoundRobin,
+    /// Workers get equal weight, as ranks with [`Policy::SizeAware`].
+    SizeAware,
+}
+named!(WorkerPolicy in shards, "worker-policy", { RoundRobin = "round-robin", SizeAware = "size-aware" });
 
 /// What is to be equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -84,7 +95,7 @@ impl Locality {
 #[non_exhaustive]
 pub struct PlanConfig {
     /// Samples in each shard: up to 2^32 - 2 shards, 2^53 - 1 samples together.
-    pub samples: Vec<u64>,
+    pub sizes: Vec<u64>,
     /// Bytes in each shard; empty where nobody asks.
     pub bytes: Vec<u64>,
     /// How many ranks there are. Range: 1 to 2^22 / `workers`.
@@ -93,14 +104,14 @@ pub struct PlanConfig {
     pub workers: u32,
     /// How shards are given to ranks.
     pub policy: Policy,
-    /// How the shards of a rank are given to its workers: round-robin or size-aware.
-    pub worker_policy: Policy,
+    /// How the shards of a rank are given to its workers.
+    pub worker_policy: WorkerPolicy,
     /// What is to be equal, for the policies that look at sizes.
     pub weight: Weight,
     /// Where shards and ranks are; needed by [`Policy::LocalityAware`], and only there.
     pub locality: Option<Locality>,
-    /// Whether the shards are shuffled, in the same way for all ranks, before they are given away, and the rows within
-    /// each of them.
+    /// Whether the shards are shuffled, in the same way for all ranks, before they are given away. (The order of
+    /// [`rows`](crate::ShardPlan::rows) is random either way.)
     pub shuffle: bool,
     /// Whether every reader shuffles its own shards once more, differently in each.
     pub reshuffle: bool,
@@ -111,14 +122,14 @@ pub struct PlanConfig {
 }
 
 impl PlanConfig {
-    pub(super) fn new(samples: Vec<u64>) -> Self {
+    pub(super) fn new(sizes: Vec<u64>) -> Self {
         Self {
-            samples,
+            sizes,
             bytes: Vec::new(),
             world: 1,
             workers: 1,
             policy: Policy::default(),
-            worker_policy: Policy::default(),
+            worker_policy: WorkerPolicy::default(),
             weight: Weight::default(),
             locality: None,
             shuffle: false,
@@ -186,7 +197,7 @@ impl Steps {
 /// As it crosses, and back: nothing is copied.
 impl From<PlanConfig> for shards::PlanConfig {
     fn from(config: PlanConfig) -> Self {
-        let PlanConfig { samples, bytes, world, workers, policy, worker_policy, weight, locality, .. } = config;
+        let PlanConfig { sizes, bytes, world, workers, policy, worker_policy, weight, locality, .. } = config;
         let PlanConfig { shuffle, reshuffle, seed, epoch, .. } = config;
         let locality = locality.map(|Locality { holder_offsets, holders, rank_nodes, tolerance }| shards::Locality {
             holder_offsets,
@@ -195,26 +206,13 @@ impl From<PlanConfig> for shards::PlanConfig {
             tolerance,
         });
         let (policy, worker_policy, weight) = (policy.into(), worker_policy.into(), weight.into());
-        Self {
-            samples,
-            bytes,
-            world,
-            workers,
-            policy,
-            worker_policy,
-            weight,
-            locality,
-            shuffle,
-            reshuffle,
-            seed,
-            epoch,
-        }
+        Self { sizes, bytes, world, workers, policy, worker_policy, weight, locality, shuffle, reshuffle, seed, epoch }
     }
 }
 
 impl From<shards::PlanConfig> for PlanConfig {
     fn from(config: shards::PlanConfig) -> Self {
-        let shards::PlanConfig { samples, bytes, world, workers, policy, worker_policy, weight, locality, .. } = config;
+        let shards::PlanConfig { sizes, bytes, world, workers, policy, worker_policy, weight, locality, .. } = config;
         let shards::PlanConfig { shuffle, reshuffle, seed, epoch, .. } = config;
         let locality = locality.map(|shards::Locality { holder_offsets, holders, rank_nodes, tolerance }| Locality {
             holder_offsets,
@@ -223,19 +221,6 @@ impl From<shards::PlanConfig> for PlanConfig {
             tolerance,
         });
         let (policy, worker_policy, weight) = (policy.into(), worker_policy.into(), weight.into());
-        Self {
-            samples,
-            bytes,
-            world,
-            workers,
-            policy,
-            worker_policy,
-            weight,
-            locality,
-            shuffle,
-            reshuffle,
-            seed,
-            epoch,
-        }
+        Self { sizes, bytes, world, workers, policy, worker_policy, weight, locality, shuffle, reshuffle, seed, epoch }
     }
 }

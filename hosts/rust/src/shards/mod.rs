@@ -7,7 +7,7 @@ mod stream;
 mod verify;
 
 pub use builder::PlanBuilder;
-pub use config::{Balance, Load, Locality, PlanConfig, Policy, Steps, Tier, Weight};
+pub use config::{Balance, Load, Locality, PlanConfig, Policy, Steps, Tier, Weight, WorkerPolicy};
 pub use plan::ShardPlan;
 pub use stream::{ChunkStream, ChunkStreamBuilder, Chunks};
 pub use verify::{Overlap, Verification, verify_runs, verify_shards};

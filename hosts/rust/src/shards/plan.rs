@@ -35,15 +35,14 @@ pub struct ShardPlan {
 
 impl ShardPlan {
     /// A plan for shards of so many samples each: for one reader, until the builder is told more.
-    pub fn builder(samples: impl Into<Vec<u64>>) -> PlanBuilder {
-        PlanConfig::new(samples.into()).into()
+    pub fn builder(sizes: impl Into<Vec<u64>>) -> PlanBuilder {
+        PlanConfig::new(sizes.into()).into()
     }
 
     pub(super) fn build(config: PlanConfig, memory_limit: usize) -> Result<Self, Error> {
         let of_locality = |it: &Locality| it.holder_offsets.len() + it.holders.len() + it.rank_nodes.len();
-        let bytes =
-            8 * (config.samples.len() + config.bytes.len()) + 4 * config.locality.as_ref().map_or(0, of_locality);
-        check_room(memory_limit, "samples", config.samples.len(), bytes)?;
+        let bytes = 8 * (config.sizes.len() + config.bytes.len()) + 4 * config.locality.as_ref().map_or(0, of_locality);
+        check_room(memory_limit, "sizes", config.sizes.len(), bytes)?;
         let config: shards::PlanConfig = config.into();
         let plan = Object::new(memory_limit, |exports: &Planning, store| {
             exports.samedeal_deal_shards().plan().call_constructor(store, &config)
@@ -107,11 +106,11 @@ impl ShardPlan {
     }
 
     /// The rows of a shard in a range of any length, such as `..` for all of them, in the order in which its reader gives
-    /// them: shuffled within the shard where the shards are, by seed, epoch and shard, else 0, 1, 2, ... A row counts the
-    /// samples of its shard. Errors: out of range (`shard`, `start`, `count` where the range ends after the shard), out of
-    /// memory.
+    /// them: shuffled within the shard by seed, epoch and shard, whether or not anything else is. (Who wants them as they are
+    /// stored does not ask.) A row counts the samples of its shard. Errors: out of range (`shard`, `start`, `count` where the
+    /// range ends after the shard), out of memory.
     pub fn rows(&self, shard: u32, range: impl RangeBounds<u64>) -> Result<Vec<u64>, Error> {
-        let Some(&samples) = self.config.samples.get(shard as usize) else {
+        let Some(&samples) = self.config.sizes.get(shard as usize) else {
             // The component itself says what is wrong.
             return self.rows_window(shard, 0, 0);
         };
@@ -132,11 +131,19 @@ impl ShardPlan {
         Ok(Steps { least, most })
     }
 
+    /// SHA-256 over the configuration with the current epoch, in O(shards), as 64 lower-case hexadecimal digits: equal on all
+    /// ranks that plan alike, and different where anything that decides the plan, or its loads, differs. Errors: the engine's
+    /// alone.
+    pub fn config_fingerprint(&self) -> Result<String, Error> {
+        self.plan
+            .call(|exports, store, plan| exports.samedeal_deal_shards().plan().call_config_fingerprint(store, plan))
+    }
+
     /// Compares the lists of all readers, as they are handed out, with the shards there are. Reader number r * workers + w
     /// is worker w of rank r. Errors: out of memory.
     pub fn verify(&self) -> Result<Verification, Error> {
-        let (count, workers) = (self.config.samples.len(), self.config.workers);
-        let no_memory = |_| Failure::out_of_memory("samples", count, "fewer shards");
+        let (count, workers) = (self.config.sizes.len(), self.config.workers);
+        let no_memory = |_| Failure::out_of_memory("sizes", count, "fewer shards");
         let (mut offsets, mut assigned) = (vec![0], Vec::new());
         for (reader, load) in (0..).zip(self.loads(Tier::Workers)?) {
             if load.shards > 0 {
@@ -164,9 +171,9 @@ impl ShardPlan {
 impl std::fmt::Debug for ShardPlan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Not the lists, which may have millions of items.
-        let PlanConfig { samples, world, workers, policy, worker_policy, weight, .. } = &self.config;
+        let PlanConfig { sizes, world, workers, policy, worker_policy, weight, .. } = &self.config;
         let mut shown = f.debug_struct("ShardPlan");
-        shown.field("shards", &samples.len()).field("world", world).field("workers", workers);
+        shown.field("shards", &sizes.len()).field("world", world).field("workers", workers);
         shown.field("policy", policy).field("worker_policy", worker_policy).field("weight", weight);
         shown.field("shuffle", &self.config.shuffle).field("reshuffle", &self.config.reshuffle);
         shown.field("seed", &self.config.seed).field("epoch", &self.config.epoch).finish()

@@ -6,7 +6,7 @@ use crate::engine::{MOST_MEMORY, Object, Planning, cut, shards};
 /// How many chunks the iterator reads at a time.
 const AHEAD: u32 = 1 << 10;
 
-/// Chunks that are read without end: reader r of n takes those at places r, r + n, r + 2n, ... of an endless row, of all
+/// Chunks, the numbered parts of a stream, that are read without end: reader r of n takes those at places r, r + n, r + 2n, ... of an endless row, of all
 /// chunks there will ever be, or of one cycle through the known ones after the other. Every cycle is an epoch of its own.
 ///
 /// ```
@@ -35,7 +35,7 @@ impl ChunkStream {
     /// Everything that can be chosen: how many chunks there are, and in which order each cycle goes through them.
     pub fn builder(reader: u32, readers: u32) -> ChunkStreamBuilder {
         let config =
-            shards::StreamConfig { chunks: 0, reader, readers, order: "sequential".to_owned(), seed: 0, epoch: 0 };
+            shards::StreamConfig { chunks: None, reader, readers, order: "sequential".to_owned(), seed: 0, epoch: 0 };
         ChunkStreamBuilder { config, memory_limit: MOST_MEMORY }
     }
 
@@ -80,9 +80,10 @@ pub struct ChunkStreamBuilder {
 }
 
 impl ChunkStreamBuilder {
-    /// How many chunks there are, to go through again and again; 0, for a number that is not known, unless set.
+    /// How many chunks there are, to go through again and again; not known unless set. Range: 1 to 2^53 - 1, or what the order
+    /// allows.
     pub fn chunks(mut self, chunks: u64) -> Self {
-        self.config.chunks = chunks;
+        self.config.chunks = Some(chunks);
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use samedeal::{Axis, Mesh, Policy, Sampler, ShardPlan};
+use samedeal::{Axis, Mesh, Policy, Sampler, ShardPlan, WorkerPolicy};
 use serde_json::{Value, json as value};
 
 use crate::files::{self, Dataset};
@@ -33,7 +33,7 @@ fn files_are_dealt_as_the_library_deals_them() {
         ("--policy size-aware --worker-policy size-aware --shuffle --seed -3 --epoch 2", Policy::SizeAware, true),
     ] {
         let builder = ShardPlan::builder(SIZES).world(2).workers(2).policy(policy).shuffle(shuffle);
-        let worker_policy = if shuffle { policy } else { Policy::RoundRobin };
+        let worker_policy = if shuffle { WorkerPolicy::SizeAware } else { WorkerPolicy::RoundRobin };
         let plan = builder.worker_policy(worker_policy).seed(-3).epoch(2).build().unwrap();
         let deal = format!("shards {path} --world 2 --workers 2 {options}");
         let found = json(&format!("{deal} --rank 1 --json"));
@@ -188,8 +188,19 @@ fn the_same_file_is_dealt_once() {
     let dataset = Dataset::write("plan-twice");
     let path = dataset.folder.display();
     for again in [format!("{path}/a.parquet"), format!("{path}/../plan-twice/b")] {
-        let (code, said) = failing(&format!("shards {path} {again}"));
-        assert!(code == 2 && said.contains("the same file as ") && said.contains("leave one out"), "{said}");
+        for command in [
+            "shards",
+            "indices",
+            "batches --batch-size 2",
+            "locate --sample 1",
+            "fingerprint --order sharded",
+            "verify",
+            "replay --batch-size 2",
+        ] {
+            let (code, said) = failing(&format!("{command} {path} {again}"));
+            assert!(code == 2 && said.contains("the same file as ") && said.contains("leave one out"), "{said}");
+            assert!(said.contains(".parquet"), "{said}");
+        }
     }
     // A folder and a file beside it are no such thing; order sharded counts through them in the order given.
     let found = json(&format!("shards {path}/b {path}/a {path}/Z.parquet --json"));
@@ -341,7 +352,7 @@ fn the_rank_of_this_process() {
     let slurm = [&torchrun[..], &[("SLURM_PROCID", "1"), ("SLURM_NTASKS", "2")]].concat();
     let (code, said, warned) = detect("rank", &slurm);
     assert!(code == Some(0) && said.starts_with('┌'));
-    assert!(warned.starts_with("warning: Slurm says SLURM_PROCID=1, SLURM_NTASKS=2; used: rank 3 of 8"), "{warned}");
+    assert!(warned.starts_with("warning: slurm says SLURM_PROCID=1, SLURM_NTASKS=2; used: rank 3 of 8"), "{warned}");
     let (code, said, warned) = detect("rank", &[("LOCAL_RANK", "3")]);
     assert_eq!((code, said.as_str()), (Some(2), ""));
     assert!(warned.starts_with("error: RANK is missing; needed: RANK and WORLD_SIZE"), "{warned}");

@@ -22,8 +22,11 @@ impl Engine for Host {
             Subject::Plan(config) => plan(config).map(Self::Plan),
             Subject::ChunkStream(config) => {
                 let format::ChunkStream { chunks, reader, readers, order, seed, epoch } = config;
-                let builder = ChunkStream::builder(*reader, *readers).chunks(chunks.0).order(order);
-                builder.seed(seed.0).epoch(epoch.0).build().map(Self::ChunkStream)
+                let mut builder = ChunkStream::builder(*reader, *readers).order(order).seed(seed.0).epoch(epoch.0);
+                if let Some(chunks) = chunks {
+                    builder = builder.chunks(chunks.0);
+                }
+                builder.build().map(Self::ChunkStream)
             }
             Subject::Mesh(config) => {
                 let axis = |axis: &format::Axis| {
@@ -107,6 +110,7 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
             let samedeal::Steps { least, most, .. } = plan.steps(batch_size, drop_last)?;
             record(format::Steps { least: U64(least), most: U64(most) })
         }
+        Call::ConfigFingerprint => plan.config_fingerprint()?.into(),
         _ => panic!("no call of a plan: {call:?}"),
     })
 }
@@ -173,7 +177,7 @@ fn write_config(config: &samedeal::Config) -> Value {
 }
 
 fn plan(config: &format::Plan) -> Result<ShardPlan, Error> {
-    let mut builder = ShardPlan::builder(numbers(&config.samples))
+    let mut builder = ShardPlan::builder(numbers(&config.sizes))
         .bytes(numbers(&config.bytes))
         .world(config.world)
         .workers(config.workers)

@@ -61,8 +61,8 @@ pub fn plans() -> Vec<Case> {
     ] {
         refuse(&format!("{world} ranks of {workers} workers"), plan(&[MAX_EXACT, 1], world, workers));
     }
-    for samples in [&[MAX_EXACT, 1][..], &[MAX_EXACT + 1], &[u64::MAX], &[u64::MAX, 1], &[u64::MAX; 5]] {
-        refuse(&format!("samples {samples:?}"), Plan { bytes: numbers(&[1; 9]), ..plan(samples, 1, 1) });
+    for sizes in [&[MAX_EXACT, 1][..], &[MAX_EXACT + 1], &[u64::MAX], &[u64::MAX, 1], &[u64::MAX; 5]] {
+        refuse(&format!("sizes {sizes:?}"), Plan { bytes: numbers(&[1; 9]), ..plan(sizes, 1, 1) });
     }
     let by_bytes = |bytes: &[u64]| Plan { bytes: numbers(bytes), weight: "bytes".into(), ..plan(&[1, 2, 3], 1, 1) };
     refuse("no bytes to weigh", by_bytes(&[]));
@@ -70,10 +70,7 @@ pub fn plans() -> Vec<Case> {
     refuse("too many bytes", by_bytes(&[1, 2, 3, u64::MAX]));
     refuse("too few bytes, which nobody weighs", Plan { bytes: numbers(&[7]), ..plan(&[1, 2, 3], 1, 1) });
     refuse("bytes too large together", by_bytes(&[MAX_EXACT, 0, 1]));
-    refuse(
-        "bytes too large together, by far",
-        Plan { worker_policy: "locality-aware".into(), ..by_bytes(&[u64::MAX; 3]) },
-    );
+    refuse("bytes too large together, by far", by_bytes(&[u64::MAX; 3]));
     let near = |locality| Plan { policy: "locality-aware".into(), locality, ..plan(&[4, 5], 2, 1) };
     let raw = |offsets: &[u32], holders: &[u32], nodes: &[u32]| {
         Some(Locality {
@@ -83,8 +80,6 @@ pub fn plans() -> Vec<Case> {
             tolerance: 50,
         })
     };
-    refuse("near for workers", Plan { worker_policy: "locality-aware".into(), ..plan(&[1], 1, 1) });
-    refuse("near for both", Plan { worker_policy: "locality-aware".into(), ..near(None) });
     refuse("near, without a locality", near(None));
     refuse("no holder-offsets", near(raw(&[], &[], &[0, 1])));
     refuse("holder-offsets that do not begin at 0", near(raw(&[1, 1, 2], &[0, 1], &[])));

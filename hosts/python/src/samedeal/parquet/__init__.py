@@ -4,6 +4,6 @@ Needs pyarrow: `pip install samedeal[parquet]`.
 """
 
 from ._files import Shards
-from ._reading import ahead, batches, read_samples, read_shards
+from ._reading import Marks, ahead, batches, read_samples, read_shards
 
-__all__ = ["Shards", "ahead", "batches", "read_samples", "read_shards"]
+__all__ = ["Marks", "Shards", "ahead", "batches", "read_samples", "read_shards"]

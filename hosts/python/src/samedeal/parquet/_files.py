@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .. import MissingError, UnknownNameError, WrongTypeError
+from .. import ContradictionError, MissingError, UnknownNameError, WrongTypeError
+from .._arguments import described
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +32,7 @@ class Shards:
     sizes: NDArray[np.int64]
     """How many rows each holds."""
     bytes: NDArray[np.int64]
-    """How many bytes of compressed column data each holds."""
+    """How many bytes the columns to read take in each, compressed."""
     schema: pa.Schema
     """The columns to read, the same in all of them."""
 
@@ -45,24 +47,32 @@ class Shards:
 
         Raises:
             OSError: A file cannot be read, is not Parquet, or has other columns than the first one.
-            MissingError: There is no file.
+            MissingError: There is no file, or no column.
+            ContradictionError: A file or a column is named twice.
             UnknownNameError: There is no such column.
         """
+        _check_columns(columns)
         found = tuple(_find(paths))
         if not found:
             raise MissingError("paths", "", "at least one Parquet file, or a directory that holds some")
+        seen: dict[str, str] = {}
+        for path in found:
+            other = seen.setdefault(os.path.realpath(path), path)
+            if other is not path:
+                raise ContradictionError("paths", f"{other} and {path}"[-64:], "each file once")
         with ThreadPoolExecutor(max_workers=min(16, len(found))) as pool:
             footers = list(pool.map(_footer, found))
-        schema = _select(footers[0][2], columns)
-        for path, (_, _, other) in zip(found, footers, strict=True):
+        schema = _select(footers[0].schema, columns)
+        for path, footer in zip(found, footers, strict=True):
             try:
-                same = _select(other, columns).equals(schema)
+                same = _select(footer.schema, columns).equals(schema)
             except UnknownNameError:
                 same = False
             if not same:
                 raise OSError(f"{path}: its columns differ from those of {found[0]}; read a selection that all have")
-        sizes, weights = (np.array([footer[i] for footer in footers], dtype=np.int64) for i in (0, 1))
-        return cls(found, sizes, weights, schema)
+        sizes = np.array([footer.rows for footer in footers], dtype=np.int64)
+        weights = [sum(footer.bytes.get(name, 0) for name in schema.names) for footer in footers]
+        return cls(found, sizes, np.array(weights, dtype=np.int64), schema)
 
     def __len__(self) -> int:
         """How many shards there are."""
@@ -91,22 +101,57 @@ class Shards:
         try:
             file = pq.ParquetFile(path, pre_buffer=False, buffer_size=buffer)
         except (pa.ArrowException, OSError) as error:
-            raise OSError(f"{path}: {error}") from error
+            hint = ""
+            if isinstance(error, OSError) and error.errno == errno.EMFILE:
+                hint = " (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)"
+            raise OSError(f"{path}: {error}{hint}") from error
         if file.metadata.num_rows != self.sizes[shard]:
             file.close()
             raise OSError(f"{path}: holds {file.metadata.num_rows} rows now, and held {self.sizes[shard]} at the start")
         return file
 
 
-def _footer(path: str) -> tuple[int, int, pa.Schema]:
+class _Footer(NamedTuple):
+    rows: int
+    bytes: dict[str, int]
+    schema: pa.Schema
+
+
+def _footer(path: str) -> _Footer:
     try:
         metadata = pq.read_metadata(path)
         schema = metadata.schema.to_arrow_schema()
     except (pa.ArrowException, OSError) as error:
         raise OSError(f"{path}: not a Parquet file, or cut off: {error}") from error
-    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
-    size = sum(group.column(i).total_compressed_size for group in groups for i in range(metadata.num_columns))
-    return metadata.num_rows, size, schema.remove_metadata()
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    rows = sum(group.num_rows for group in groups)
+    if rows != metadata.num_rows:
+        raise OSError(f"{path}: its footer says {metadata.num_rows} rows, and {rows} in its row groups")
+    sizes: dict[str, int] = {}
+    for group in groups:
+        for i in range(metadata.num_columns):
+            column = group.column(i)
+            # The column of the table, of which this may be a part.
+            name = column.path_in_schema if column.path_in_schema in schema.names else _root(column, schema)
+            sizes[name] = sizes.get(name, 0) + column.total_compressed_size
+    return _Footer(rows, sizes, schema.remove_metadata())
+
+
+def _root(column: Any, schema: pa.Schema) -> str:
+    path: str = column.path_in_schema
+    return next((name for name in schema.names if path.startswith(f"{name}.")), path)
+
+
+def _check_columns(columns: Sequence[str] | None) -> None:
+    if columns is None:
+        return
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise WrongTypeError("columns", described(columns), "a list of names")
+    if not columns:
+        raise MissingError("columns", "", "at least one column")
+    twice = [name for name in columns if list(columns).count(name) > 1]
+    if twice:
+        raise ContradictionError("columns", twice[0][:64], "each column once")
 
 
 def _select(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
@@ -114,7 +159,7 @@ def _select(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
         return schema
     for name in columns:
         if name not in schema.names:
-            raise UnknownNameError("columns", name, ", ".join(schema.names))
+            raise UnknownNameError("columns", name[:64], ", ".join(schema.names))
     return pa.schema([schema.field(name) for name in columns])
 
 
@@ -122,7 +167,7 @@ def _find(paths: Paths) -> Iterator[str]:
     several: Iterable[Any] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     for path in several:
         if not isinstance(path, (str, os.PathLike)):
-            raise WrongTypeError("paths", repr(path)[:64], "paths of files and directories")
+            raise WrongTypeError("paths", described(path), "paths of files and directories")
         place = Path(path)
         if not place.is_dir():
             yield str(place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,60 +18,85 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# What a cursor holds: one of many lanes, or the only one.
-LANE_BYTES = 1 << 18
+# What a cursor holds of each column: the only one, and one of many lanes.
 SHARD_BYTES = 1 << 23
+LANES_BYTES = 1 << 24
+LANE_BYTES = (1 << 15, 1 << 18)
+# Rows are taken from so many bytes at once: Arrow counts the bytes of texts with 31 bits, unless they are made wide.
+WIDE = 1 << 30
+PIECE = 1 << 28
 
 
-def read_samples(shards: Shards, sampler: Sampler, *, sample_column: str | None = None) -> Iterator[pa.Table]:
+class Marks(NamedTuple):
+    """Columns that are added."""
+
+    sample: str | None = None
+    """The index of each sample in the dataset."""
+    padding: str | None = None
+    """Whether the sample is padding."""
+
+
+def read_samples(shards: Shards, sampler: Sampler, marks: Marks = Marks()) -> Iterator[pa.Table]:  # noqa: B008
     """The samples of a sampler with the order `sharded`, in its order, a window of each of its lanes at a time.
 
     Args:
         shards: Where the samples are stored.
         sampler: From `Sampler.sharded(shards.sizes, ...)`: its rank is the reader. It must not be moved meanwhile.
-        sample_column: A column of this name is added, with the index of each sample.
+        marks: Columns to add.
 
     Yields:
-        A table per round: as many samples as a window holds, times the reader's lanes.
+        A table or several per round: as many samples as a window holds, times the reader's lanes.
 
     Raises:
         OSError: A shard cannot be read, or is not as long as it was.
     """
     bases = np.concatenate(([0], np.cumsum(shards.sizes)))
     cursors: dict[int, Cursor] = {}
+    padding = len(sampler) - sampler.num_padding
     try:
         for number in range(sampler.num_rounds):
             start, count, spans = sampler.round(number)
             if count == 0:
                 continue
+            for lane in sorted({*spans[:, 0].tolist()} - cursors.keys()):
+                least, most = LANE_BYTES
+                cursors[lane] = Cursor(shards, min(most, max(least, LANES_BYTES // len(spans))))
             read: list[pa.RecordBatch] = []
             for lane, shard, first, length in spans.tolist():
-                cursor = cursors.setdefault(lane, Cursor(shards, LANE_BYTES))
-                read.extend(cursor.read(shard, first, length))
+                read.extend(cursors[lane].read(shard, first, length))
             samples = sampler.indices(start, start + count)
-            real = max(0, min(count, len(sampler) - sampler.num_padding - start))
+            real = max(0, min(count, padding - start))
             rows = _rows_of(samples, real, bases[spans[:, 1]] + spans[:, 2], spans[:, 3])
-            table = pa.Table.from_batches(read, shards.schema).take(rows)
-            yield _with_samples(table, samples, sample_column)
+            table = pa.Table.from_batches(read, shards.schema)
+            del read
+            yield from _taken(table, rows, samples, real, marks)
+            del table
     finally:
         for cursor in cursors.values():
             cursor.close()
 
 
 def read_shards(
-    shards: Shards, plan: ShardPlan, rank: int, worker: int = 0, *, sample_column: str | None = None
+    shards: Shards,
+    plan: ShardPlan,
+    rank: int,
+    worker: int = 0,
+    *,
+    shuffle_rows: bool = False,
+    marks: Marks = Marks(),  # noqa: B008
 ) -> Iterator[pa.Table]:
-    """The whole shards of a reader, one after the other; the rows of each in the order of `plan.rows`.
+    """The whole shards of a reader, one after the other.
 
     Args:
         shards: Where they are stored.
         plan: Over `shards.sizes`. It must not be moved meanwhile.
         rank: Of the reader.
         worker: Of the reader.
-        sample_column: A column of this name is added, with the index of each sample.
+        shuffle_rows: Whether the rows of each shard come in the order of `plan.rows`, which takes a shard in memory.
+        marks: Columns to add.
 
     Yields:
-        A table per shard where `plan` shuffles, else a table per run of rows.
+        A table or several per shard.
 
     Raises:
         OSError: A shard cannot be read, or is not as long as it was.
@@ -84,14 +109,15 @@ def read_shards(
             if size == 0:
                 continue
             runs = cursor.read(shard, 0, size)
-            if plan.shuffle:
+            if shuffle_rows:
                 rows = plan.rows(shard)
-                table = pa.Table.from_batches(runs, shards.schema).take(rows)
-                yield _with_samples(table, base + rows, sample_column)
+                table = pa.Table.from_batches(runs, shards.schema)
+                yield from _taken(table, rows, base + rows, size, marks)
+                del table
                 continue
             for run in runs:
                 table = pa.Table.from_batches([run])
-                yield _with_samples(table, base + np.arange(run.num_rows), sample_column)
+                yield _marked(table, base + np.arange(run.num_rows), run.num_rows, marks)
                 base += run.num_rows
     finally:
         cursor.close()
@@ -100,6 +126,7 @@ def read_shards(
 def ahead(items: Iterator[T]) -> Generator[T, None, None]:
     """The same items, each made on a background thread while the one before it is in use."""
     end = object()
+    close = getattr(items, "close", lambda: None)
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="samedeal-read") as pool:
         try:
             upcoming = pool.submit(next, items, end)
@@ -107,8 +134,14 @@ def ahead(items: Iterator[T]) -> Generator[T, None, None]:
                 upcoming = pool.submit(next, items, end)
                 yield item  # type: ignore[misc]  # The end has been told apart.
         finally:
-            # On the thread that runs them, so that the files are closed when whoever stops early goes on.
-            pool.submit(getattr(items, "close", lambda: None)).result()
+            try:
+                # On the thread that runs them, so that the files are closed when whoever stops early goes on.
+                closing = pool.submit(close)
+            except RuntimeError:
+                # The interpreter is on its way out, and has waited for that thread.
+                close()
+            else:
+                closing.result()
 
 
 def batches(tables: Iterator[pa.Table], size: int, drop_last: bool) -> Iterator[pa.RecordBatch]:
@@ -145,5 +178,33 @@ def _rows_of(
     return np.concatenate((rows, offsets[windows:]))
 
 
-def _with_samples(table: pa.Table, samples: NDArray[np.int64], name: str | None) -> pa.Table:
-    return table if name is None else table.append_column(name, pa.array(samples))
+def _taken(
+    table: pa.Table, rows: NDArray[np.int64], samples: NDArray[np.int64], real: int, marks: Marks
+) -> Iterator[pa.Table]:
+    """Rows of a table, in pieces where it is large."""
+    schema = table.schema
+    piece = len(rows)
+    if table.nbytes >= WIDE:
+        table = table.cast(pa.schema([field.with_type(_wide(field.type)) for field in schema]))
+        piece = max(1, len(rows) * PIECE // table.nbytes)
+    for at in range(0, len(rows), piece):
+        taken = table.take(rows[at : at + piece])
+        yield _marked(taken.cast(schema), samples[at : at + piece], real - at, marks)
+
+
+def _wide(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_string(kind):
+        return pa.large_string()
+    if pa.types.is_binary(kind):
+        return pa.large_binary()
+    if pa.types.is_list(kind):
+        return pa.large_list(kind.value_field.with_type(_wide(kind.value_type)))
+    return kind
+
+
+def _marked(table: pa.Table, samples: NDArray[np.int64], real: int, marks: Marks) -> pa.Table:
+    if marks.sample is not None:
+        table = table.append_column(marks.sample, pa.array(samples))
+    if marks.padding is not None:
+        table = table.append_column(marks.padding, pa.array(np.arange(len(samples)) >= real))
+    return table

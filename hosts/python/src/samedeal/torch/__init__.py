@@ -3,6 +3,6 @@
 Needs torch and pyarrow: `pip install samedeal[torch]`.
 """
 
-from ._dataset import ShardedDataset, ShardInfo, to_tensors
+from ._dataset import EpochWarning, LanesWarning, ShardedDataset, ShardInfo, to_tensors
 
-__all__ = ["ShardInfo", "ShardedDataset", "to_tensors"]
+__all__ = ["EpochWarning", "LanesWarning", "ShardInfo", "ShardedDataset", "to_tensors"]

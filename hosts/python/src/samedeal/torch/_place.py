@@ -2,30 +2,73 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import NamedTuple
+
 import torch.distributed
 from torch.utils.data import get_worker_info
 
-from .. import Mesh, MissingError, detect_rank
+from .. import ContradictionError, Mesh, MissingError, WrongTypeError, detect_rank
+from .. import _arguments as check
 
 
-def data_rank(rank: int | None, world: int | None, mesh: Mesh | None) -> tuple[int, int]:
-    """Which of how many data-parallel readers this process is.
+class Place(NamedTuple):
+    """Which of how many processes of a job this is."""
 
-    Explicit values win; then the process group, where one is there; then the launcher's variables. With a mesh these
-    say which rank of the mesh the process is.
+    rank: int
+    world: int
+    explicit: bool
+    """Whether somebody said so, and no process group has a say."""
+
+
+def find(rank: object, world: object) -> Place:
+    """The place of this process.
+
+    Explicit values win; then the process group, where one is there; then the launcher's variables.
+
+    Raises:
+        MissingError: One of the two is given without the other, or a variable is missing.
+        SamedealError: A value is not allowed.
     """
     if (rank is None) != (world is None):
         given, field = ("world", "rank") if rank is None else ("rank", "world")
         raise MissingError(field, "", f"{field} too, where {given} is given")
-    if rank is None or world is None:
-        if torch.distributed.is_available() and torch.distributed.is_initialized():
-            rank, world = torch.distributed.get_rank(), torch.distributed.get_world_size()
-        else:
-            found = detect_rank()
-            rank, world = found.rank, found.world
+    if rank is not None:
+        known = detect_rank(
+            check.integer("rank", rank, check.RANK),
+            check.integer("world", world, check.U32_FROM_1),
+            environment={},
+        )
+        return Place(known.rank, known.world, explicit=True)
+    if (group := of_group()) is not None:
+        return group
+    found = detect_rank()
+    for warning in found.warnings:
+        warnings.warn(warning, stacklevel=4)
+    return Place(found.rank, found.world, explicit=False)
+
+
+def of_group() -> Place | None:
+    """The place in the process group, if there is one."""
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return Place(torch.distributed.get_rank(), torch.distributed.get_world_size(), explicit=False)
+    return None
+
+
+def data_rank(place: Place, mesh: Mesh | None) -> tuple[int, int]:
+    """Which of how many data-parallel readers a process is.
+
+    Raises:
+        ContradictionError: The mesh is one of another number of processes.
+    """
     if mesh is None:
-        return rank, world
-    return mesh.data_rank(rank), mesh.data_world
+        return place.rank, place.world
+    if not isinstance(mesh, Mesh):
+        raise WrongTypeError("mesh", check.described(mesh), "a samedeal.Mesh")
+    if mesh.world != place.world:
+        allowed = f"one of {place.world}, which is how many processes there are"
+        raise ContradictionError("mesh", f"a mesh of {mesh.world} ranks", allowed)
+    return mesh.data_rank(place.rank), mesh.data_world
 
 
 def worker() -> tuple[int, int]:

@@ -36,12 +36,13 @@ impl Dataset {
 
     /// Reads the number of rows of every file, and their bytes, from its footer.
     pub fn of_files(paths: &[PathBuf]) -> Result<Self, Problem> {
-        Self::of(find(paths)?, Err)
+        Self::of(paths, Err)
     }
 
-    /// The same for files that are dealt whole: each of them once. `broken` says what becomes of one that cannot be read.
-    pub fn of_shards(paths: &[PathBuf], broken: impl FnMut(Problem) -> Result<(), Problem>) -> Result<Self, Problem> {
+    /// The same, where `broken` says what becomes of a file that cannot be read.
+    pub fn of(paths: &[PathBuf], broken: impl FnMut(Problem) -> Result<(), Problem>) -> Result<Self, Problem> {
         let paths = find(paths)?;
+        // Each of them once: a file that was named twice by mistake would be seen twice in every epoch.
         let mut known = HashMap::with_capacity(paths.len());
         for path in &paths {
             // What cannot be found is told when it is read.
@@ -51,10 +52,10 @@ impl Dataset {
                 return Err(Problem::of(path, what));
             }
         }
-        Self::of(paths, broken)
+        Self::read(paths, broken)
     }
 
-    fn of(paths: Vec<PathBuf>, mut broken: impl FnMut(Problem) -> Result<(), Problem>) -> Result<Self, Problem> {
+    fn read(paths: Vec<PathBuf>, mut broken: impl FnMut(Problem) -> Result<(), Problem>) -> Result<Self, Problem> {
         let mut dataset = Self { samples: 0, files: Vec::with_capacity(paths.len()) };
         let bar = progress::bar("reading footers", paths.len() as u64);
         for path in paths {

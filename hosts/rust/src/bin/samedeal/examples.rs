@@ -68,10 +68,10 @@ Examples:
     samedeal shards data/train --world 8 --policy size-aware --weight bytes
   The files of rank 1, worker 0, in the order in which it reads them in the epoch 3:
     samedeal shards data/train --world 8 --workers 4 --shuffle --epoch 3 --rank 1 --worker 0 --format text
-  Every file exactly once, over all readers:
-    samedeal shards data/train --world 8 --workers 4 --verify
-  What readers really read: a JSON list, for each reader, of the numbers or the paths of its files:
+  Whether a run read every file exactly once: a JSON list, for each reader, of the numbers or the paths of its files:
     samedeal shards data/train --verify=read.json --json
+  The same of the plan itself, which checks its own arithmetic, and nothing that was read:
+    samedeal shards data/train --world 8 --workers 4 --verify
 
 Row counts and bytes come from the footers of the files; bytes are what their row groups take, compressed. With --format
 text, a line has the parts of a row of the table. The exit code is 0, 1 if --verify found an overlap or a gap, and 2 if

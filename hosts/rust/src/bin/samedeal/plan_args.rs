@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{Policy, Weight};
+use samedeal::{Policy, Weight, WorkerPolicy};
 
 use crate::args::{named, within};
 use crate::format::Output;
@@ -30,7 +30,8 @@ pub struct ShardsArgs {
     /// Of this worker of the rank alone
     #[arg(long, requires = "rank", value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
     pub worker: Option<u32>,
-    /// Check over all readers that every file is read exactly once: as they are dealt, or as FILE (JSON) has it
+    /// Check that every file is read exactly once: with FILE (JSON), by what readers really had, which is the check of a run;
+    /// without, by the plan, which checks its own arithmetic
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with = "rank")]
     pub verify: Option<Option<PathBuf>>,
     #[command(flatten)]
@@ -51,8 +52,9 @@ pub struct PlanArgs {
     #[arg(long, default_value = "round-robin", value_parser = named::<Policy>(policies()))]
     pub policy: Policy,
     /// How the files of a rank are given to its workers
-    #[arg(long, value_name = "POLICY", default_value = "round-robin", value_parser = named::<Policy>(policies()))]
-    pub worker_policy: Policy,
+    #[arg(long, value_name = "POLICY", default_value = "round-robin")]
+    #[arg(value_parser = named::<WorkerPolicy>(WorkerPolicy::ALL.iter().map(|it| it.name())))]
+    pub worker_policy: WorkerPolicy,
     /// What is to be equal with size-aware
     #[arg(long, default_value = "samples", value_parser = named::<Weight>(Weight::ALL.iter().map(|it| it.name())))]
     pub weight: Weight,

@@ -58,7 +58,7 @@ pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
 impl Planned {
     fn new(args: &ShardsArgs) -> Result<Self, Problem> {
         let mut left_out = Vec::new();
-        let dataset = Dataset::of_shards(&args.paths, |problem| {
+        let dataset = Dataset::of(&args.paths, |problem| {
             if !args.skip_unreadable {
                 return Err(Problem::message(format!("{problem}; --skip-unreadable leaves it out")));
             }
@@ -70,13 +70,13 @@ impl Planned {
         }
         let spinner = progress::spinner("planning");
         let PlanArgs { world, workers, policy, worker_policy, weight, shuffle, reshuffle, seed, epoch } = args.plan;
-        let samples: Vec<_> = dataset.files.iter().map(|file| file.count).collect();
+        let sizes: Vec<_> = dataset.files.iter().map(|file| file.count).collect();
         let bytes: Vec<_> = dataset.files.iter().map(|file| file.bytes).collect();
-        let builder = ShardPlan::builder(samples).bytes(bytes).world(world).workers(workers).weight(weight);
+        let builder = ShardPlan::builder(sizes).bytes(bytes).world(world).workers(workers).weight(weight);
         let builder = builder.policy(policy).worker_policy(worker_policy).shuffle(shuffle).reshuffle(reshuffle);
         // What the files say is no option.
         let plan = builder.seed(seed).epoch(epoch).build().map_err(|error| match error.failure() {
-            Some(failure) if matches!(failure.field.as_str(), "samples" | "bytes") => Problem::worded(error),
+            Some(failure) if matches!(failure.field.as_str(), "sizes" | "bytes") => Problem::worded(error),
             _ => error.into(),
         })?;
         spinner.finish_and_clear();

@@ -1,0 +1,514 @@
+// Parquet shards, dealt and read.
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { SamedealError, Sampler, ShardPlan } from 'samedeal';
+import { readShards } from 'samedeal/parquet';
+import { pagesOf } from '../dist/parquet/pages.js';
+import { ahead } from '../dist/parquet/reading.js';
+import { folder, rowOf, write, writeWithPyarrow } from './parquet-files.mjs';
+
+const SIZES = [130, 0, 71, 500, 33, 1];
+const TOTAL = SIZES.reduce((sum, size) => sum + size, 0);
+
+async function all(rows) {
+  const seen = [];
+  for await (const row of rows) seen.push(row);
+  return seen;
+}
+
+const ids = async (paths, options) => (await all(readShards(paths, options))).map(({ id }) => id);
+
+/** The files in a folder that this process has open. */
+function open(where) {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)].filter((path) => path.startsWith(where));
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe('what is read', () => {
+  test('every type, codec and layout that pyarrow writes', async (t) => {
+    const where = folder(t);
+    const sizes = [1300, 0, 701, 5000, 33, 900];
+    writeWithPyarrow(where, sizes);
+    for (const options of [
+      { lanes: 4, window: 16 },
+      { lanes: 64, window: 1000 },
+      { deal: 'shards' },
+      { deal: 'shards', shuffle: false },
+    ]) {
+      const seen = new Set();
+      for await (const { n, ...row } of readShards(where, { ...options, seed: 5, sampleColumn: 'n' })) {
+        assert.deepEqual(row, rowOf(n));
+        seen.add(n);
+      }
+      assert.equal(seen.size, 7934);
+    }
+  });
+
+  test('all readers of all worlds see every sample once, in the order of the sampler', async (t) => {
+    const where = folder(t);
+    write(where, SIZES, { rowGroupSize: 60 });
+    for (const [world, workers] of [
+      [1, 1],
+      [2, 1],
+      [1, 3],
+      [3, 2],
+      [4, 2],
+      [800, 1],
+    ]) {
+      const deal = { lanes: 8, window: 10, seed: 3, epoch: 1, remainder: 'uneven' };
+      const seen = [];
+      for (let rank = 0; rank < world; rank += world > 100 ? 97 : 1) {
+        for (let worker = 0; worker < workers; worker++) {
+          const own = await ids(where, { ...deal, rank, world, worker, workers });
+          const reader = { rank: rank + world * worker, world: world * workers };
+          assert.deepEqual(own, [...Sampler.sharded(SIZES, { ...deal, ...reader })]);
+          seen.push(...own);
+        }
+      }
+      if (world < 100) {
+        assert.deepEqual(
+          seen.sort((a, b) => a - b),
+          [...Array(TOTAL).keys()],
+        );
+      }
+    }
+  });
+
+  test('padding is read again, and what is dropped is not', async (t) => {
+    const where = folder(t);
+    write(where, SIZES);
+    for (const remainder of ['pad', 'drop']) {
+      for (const world of [2, 7, 64, 2000]) {
+        for (const rank of [0, 1, world - 1]) {
+          const options = { remainder, rank, world, lanes: 8, window: 32 };
+          assert.deepEqual(await ids(where, options), [...Sampler.sharded(SIZES, options)]);
+        }
+      }
+    }
+    const options = { world: 2, lanes: 8, window: 32, paddingColumn: 'extra' };
+    for (const rank of [0, 1]) {
+      const marks = (await all(readShards(where, { ...options, rank }))).map(({ extra }) => extra);
+      assert.deepEqual([marks.length, marks.indexOf(true)], [368, rank === 0 ? -1 : 367]);
+    }
+    // More padding than samples.
+    const few = folder(t);
+    write(few, [2, 1]);
+    for (let rank = 0; rank < 20; rank++) {
+      const options = { rank, world: 20, lanes: 3, window: 1 };
+      assert.deepEqual(await ids(few, options), [...Sampler.sharded([2, 1], options)]);
+    }
+  });
+
+  test('whole shards, in the order of the plan', async (t) => {
+    const where = folder(t);
+    write(where, SIZES, { rowGroupSize: 60 });
+    const bases = SIZES.map((_, i) => SIZES.slice(0, i).reduce((sum, size) => sum + size, 0));
+    for (const options of [
+      {},
+      { policy: 'round-robin', workerPolicy: 'round-robin', shuffle: false },
+      { reshuffle: true, seed: -4, epoch: 9 },
+      { shuffle: false, shuffleRows: true },
+      { shuffleRows: false },
+    ]) {
+      const defaults = { policy: 'size-aware', workerPolicy: 'size-aware', shuffle: true };
+      const { shuffle = true, shuffleRows = shuffle, ...others } = options;
+      const plan = new ShardPlan(SIZES, { ...defaults, ...others, shuffle, world: 2, workers: 2 });
+      const rows = (shard) => (shuffleRows ? [...plan.rows(shard)] : [...Array(SIZES[shard]).keys()]);
+      const seen = [];
+      for (const [rank, worker] of [
+        [0, 0],
+        [0, 1],
+        [1, 0],
+        [1, 1],
+      ]) {
+        const own = await ids(where, { ...options, deal: 'shards', rank, world: 2, worker, workers: 2 });
+        const expected = [...plan.shards(rank, worker)].flatMap((shard) =>
+          rows(shard).map((row) => bases[shard] + row),
+        );
+        assert.deepEqual(own, expected);
+        seen.push(...own);
+      }
+      assert.equal(new Set(seen).size, TOTAL);
+      assert.equal(seen.length, TOTAL);
+    }
+    const weighed = await ids(where, { deal: 'shards', weight: 'bytes', world: 2 });
+    assert.equal(
+      weighed.length + (await ids(where, { deal: 'shards', weight: 'bytes', world: 2, rank: 1 })).length,
+      TOTAL,
+    );
+  });
+
+  test('batches', async (t) => {
+    const where = folder(t);
+    write(where, SIZES);
+    const rows = await all(readShards(where, { lanes: 4, window: 8 }));
+    const batches = await all(readShards(where, { lanes: 4, window: 8, batchSize: 100 }));
+    assert.deepEqual(
+      batches.map(({ length }) => length),
+      [100, 100, 100, 100, 100, 100, 100, 35],
+    );
+    assert.deepEqual(batches.flat(), rows);
+    const full = await all(readShards(where, { lanes: 4, window: 8, batchSize: 100n, dropLast: true }));
+    assert.deepEqual(full, batches.slice(0, 7));
+    assert.equal((await all(readShards(where, { batchSize: 147, dropLast: true }))).length, 5);
+  });
+
+  test('some columns, and one that is named as nothing else', async (t) => {
+    const where = folder(t);
+    const [path] = write(where, [3]);
+    assert.deepEqual(await all(readShards(path, { columns: ['text'], deal: 'shards', shuffle: false })), [
+      { text: 'row 0' },
+      { text: 'row 1' },
+      { text: 'row 2' },
+    ]);
+    const columns = [{ name: '__proto__', data: Int32Array.of(7), type: 'INT32' }];
+    const [odd] = write(folder(t), [1], { columnData: columns });
+    const [row] = await all(readShards(odd));
+    assert.deepEqual(Object.entries(row), [['__proto__', 7]]);
+  });
+
+  test('files, directories and URLs; a directory by the bytes of the paths below it', async (t) => {
+    const where = folder(t);
+    const parts = ['b', 'a/z', 'a.b', '\u{ff5e}', '\u{1f0a1}'].map((name) => join(where, name));
+    const expected = [];
+    parts.forEach((part, i) => {
+      mkdirSync(part, { recursive: true });
+      write(part, [1], { columnData: [{ name: 'id', data: Int32Array.of(i), type: 'INT32' }] });
+    });
+    writeFileSync(join(where, 'notes.txt'), 'no Parquet');
+    mkdirSync(join(where, 'folder.parquet'));
+    // 'a.b/' comes before 'a/', and the greater character after the lesser one, though not in UTF-16.
+    expected.push(2, 1, 0, 3, 4);
+    const inOrder = { deal: 'shards', shuffle: false, policy: 'round-robin' };
+    assert.deepEqual(await ids(where, inOrder), expected);
+    assert.deepEqual(await ids(pathToFileURL(where), inOrder), expected);
+    assert.deepEqual(await ids([parts[4], pathToFileURL(join(parts[0], '0.parquet'))], inOrder), [4, 0]);
+  });
+
+  test('no rows at all', async (t) => {
+    const where = folder(t);
+    write(where, [0, 0]);
+    for (const options of [{}, { deal: 'shards' }, { world: 3 }]) assert.deepEqual(await ids(where, options), []);
+  });
+});
+
+describe('what cannot be read', () => {
+  /** Holds an iteration to an error that names the path, with all files closed. */
+  async function fails(where, path, what, options) {
+    await assert.rejects(ids(where, options), (error) => {
+      assert(error.message.startsWith(`${path}: `), error.message);
+      assert.match(error.message, what);
+      return true;
+    });
+    assert.deepEqual(open(where), []);
+  }
+
+  test('files that are missing, or are not Parquet, or are cut off anywhere', async (t) => {
+    const where = folder(t);
+    const paths = write(where, [40, 50], { rowGroupSize: 20 });
+    const missing = join(where, 'missing.parquet');
+    await assert.rejects(ids([...paths, missing]), (error) => error.message.startsWith(`${missing}: ENOENT`));
+    const odd = join(where, '1.parquet');
+    const whole = readFileSync(odd);
+    for (const content of [
+      '',
+      'P',
+      'PAR1',
+      'no Parquet at all, but longer',
+      Buffer.alloc(1000),
+      'PAR1\xff\xff\xff\x7fPAR1',
+    ]) {
+      writeFileSync(odd, content, 'latin1');
+      await fails(where, odd, /not a Parquet file, or cut off/);
+    }
+    for (let end = 1; end < whole.length; end += 13) {
+      writeFileSync(odd, whole.subarray(0, end));
+      await fails(where, odd, /not a Parquet file, or cut off/);
+      // With its end, and something missing before it.
+      writeFileSync(odd, Buffer.concat([whole.subarray(0, Math.max(0, end - 13)), whole.subarray(end)]));
+      for (const options of [{}, { deal: 'shards' }]) {
+        try {
+          assert.equal((await ids(where, options)).length, 90);
+        } catch (error) {
+          assert(error.message.startsWith(`${odd}: `) || error.message.startsWith(`${paths[0]}: `), error.stack);
+        }
+        assert.deepEqual(open(where), []);
+      }
+    }
+  });
+
+  test('any byte that is wrong is an error that names the file, or a value, and never a row less', async (t) => {
+    const where = folder(t);
+    const [path] = write(where, [60], { rowGroupSize: 25, pageSize: 100, statistics: false });
+    const whole = readFileSync(path);
+    let [state, refused] = [1, 0];
+    const random = (below) => {
+      state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    for (let round = 0; round < 400; round++) {
+      const bytes = Buffer.from(whole);
+      bytes[random(bytes.length)] ^= 1 << random(8);
+      writeFileSync(path, bytes);
+      try {
+        assert.equal((await all(readShards(path, { lanes: 3, window: 7 }))).length, 60);
+      } catch (error) {
+        assert(error.message.startsWith(`${path}: `), error.stack);
+        refused += 1;
+      }
+    }
+    assert(refused > 50);
+    assert.deepEqual(open(where), []);
+  });
+
+  test('a column that is shorter than the footer says', async (t) => {
+    const where = folder(t);
+    for (const type of ['flat', 'list']) {
+      const columnData = (rows) => {
+        const data = Array.from({ length: rows }, (_, i) => (type === 'flat' ? i : [i, i]));
+        return type === 'flat'
+          ? [{ name: 'id', data: Int32Array.from(data), type: 'INT32', nullable: false }]
+          : [{ name: 'id', data }];
+      };
+      const options = { rowGroupSize: 1000, dictionarySize: 0, statistics: false };
+      const [less] = write(folder(t), [0], { ...options, columnData: columnData(50) });
+      const [more] = write(where, [0], { ...options, columnData: columnData(100) });
+      // The footer of the longer one, after the pages of the shorter one where those of the longer one were.
+      const [short, long] = [readFileSync(less), readFileSync(more)];
+      const footer = long.length - 8 - long.readUInt32LE(long.length - 8);
+      const pages = Buffer.alloc(footer);
+      short.copy(pages, 0, 0, short.length - 8 - short.readUInt32LE(short.length - 8));
+      writeFileSync(more, Buffer.concat([pages, long.subarray(footer)]));
+      for (const deal of ['samples', 'shards']) await fails(where, more, /./, { deal });
+    }
+  });
+
+  test('a file that changes between its footer and its rows', async (t) => {
+    const where = folder(t);
+    const paths = write(where, [5000, 5000, 30]);
+    const rows = readShards(where, { deal: 'shards', policy: 'round-robin', shuffle: false });
+    await rows.next();
+    write(folder(t), [0]);
+    const other = folder(t);
+    writeFileSync(paths[2], readFileSync(write(other, [40])[0]));
+    await assert.rejects(all(rows), { message: `${paths[2]}: it holds 40 rows now, and held 30 at the start` });
+    assert.deepEqual(open(where), []);
+  });
+
+  test('files that differ in their columns, unless those are not read', async (t) => {
+    const where = folder(t);
+    const [first, second] = write(where, [3, 3]);
+    const columns = (...names) =>
+      names.map((name) => ({ name, data: Int32Array.of(1), type: 'INT32', nullable: false }));
+    for (const columnData of [columns('id'), columns('id', 'text', 'more'), columns('text', 'id')]) {
+      const [other] = write(folder(t), [1], { columnData });
+      writeFileSync(second, readFileSync(other));
+      const message = `${second}: its columns differ from those of ${first}; read a selection that all have`;
+      await assert.rejects(ids(where), { message });
+      assert.equal((await ids(where, { columns: ['id'] })).length, 4);
+      await assert.rejects(ids(where, { columns: ['id', 'text'] }), { message });
+    }
+  });
+
+  test('a failure is told where it is, after the rows before it', async (t) => {
+    const where = folder(t);
+    const paths = write(where, [5000, 5000]);
+    const bytes = readFileSync(paths[1]);
+    bytes.fill(0, 4, 40);
+    writeFileSync(paths[1], bytes);
+    const seen = [];
+    const reading = async () => {
+      for await (const { id } of readShards(where, { deal: 'shards', policy: 'round-robin', shuffle: false }))
+        seen.push(id);
+    };
+    await assert.rejects(reading(), ({ message }) => message.startsWith(`${paths[1]}: `));
+    assert.deepEqual(seen, [...Array(5000).keys()]);
+  });
+});
+
+describe('how it is read', () => {
+  test('an iteration that ends early closes what is open', async (t) => {
+    const where = folder(t);
+    write(where, [3000, 3000, 3000]);
+    let wasOpen = 0;
+    for (const options of [{ lanes: 4, window: 50 }, { deal: 'shards' }, { deal: 'shards', shuffle: false }]) {
+      for await (const _ of readShards(where, options)) {
+        await setTimeout(5);
+        wasOpen += open(where).length;
+        break;
+      }
+      assert.deepEqual(open(where), []);
+      const thrown = new Error('by who reads');
+      const reading = async () => {
+        for await (const _ of readShards(where, options)) throw thrown;
+      };
+      await assert.rejects(reading(), thrown);
+      assert.deepEqual(open(where), []);
+      const unbegun = readShards(where, options);
+      await unbegun.return();
+      assert.deepEqual(await unbegun.next(), { value: undefined, done: true });
+    }
+    assert(wasOpen > 0);
+  });
+
+  test('many iterations at a time, by two of them the same files', async (t) => {
+    const where = folder(t);
+    write(where, SIZES);
+    const options = Array.from({ length: 6 }, (_, rank) => ({
+      rank,
+      world: 6,
+      lanes: 12,
+      window: 20,
+      remainder: 'uneven',
+    }));
+    const seen = await Promise.all(options.map((option) => ids(where, option)));
+    assert.equal(new Set(seen.flat()).size, TOTAL);
+    assert.deepEqual(open(where), []);
+  });
+
+  test('the next one is made while one is in use, and no more than that', async () => {
+    const events = [];
+    async function* making() {
+      try {
+        for (let i = 0; i < 4; i++) {
+          events.push(`make ${i}`);
+          yield i;
+        }
+      } finally {
+        events.push('closed');
+      }
+    }
+    for await (const i of ahead(making())) {
+      events.push(`use ${i}`);
+      await setTimeout(1);
+      if (i === 2) break;
+    }
+    assert.deepEqual(events, ['make 0', 'make 1', 'use 0', 'make 2', 'use 1', 'make 3', 'use 2', 'closed']);
+  });
+
+  test('others have their turn meanwhile', async (t) => {
+    const where = folder(t);
+    write(where, [20_000]);
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    });
+    for await (const _ of readShards(where, { deal: 'shards' })) if (turns > 3) break;
+    clearInterval(timer);
+    assert(turns > 3);
+  });
+
+  test('a header that is longer than what is read of the file at a time', async () => {
+    const varint = (value) => (value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))]);
+    const field = (value) => [0x15, ...varint(2 * value)];
+    // Four numbers of the page, and in field 5 statistics with a long text.
+    const text = [0x1c, 0x18, ...varint(100_000), ...new Array(100_000).fill(65), 0];
+    const header = (rows) => {
+      return [...[0, 8, 8].flatMap(field), 0x2c, ...[rows, 0, 3, 3].flatMap(field), ...text, 0, 0];
+    };
+    const page = (rows) => [...header(rows), ...new Array(8).fill(1)];
+    const bytes = Uint8Array.from([...page(2), ...page(3)]);
+    const read = async (start, end) => bytes.buffer.slice(start, end);
+    const { data, dictionary } = await pagesOf(read, bytes.length, 0, 5);
+    assert.equal(dictionary, undefined);
+    assert.deepEqual(data, [
+      { row: 0, rows: 2, start: 0, end: bytes.length / 2 },
+      { row: 2, rows: 3, start: bytes.length / 2, end: bytes.length },
+    ]);
+    await assert.rejects(pagesOf(read, bytes.length, 0, 4), /more values/);
+    await assert.rejects(pagesOf(read, bytes.length, 0, 6), /ends within a column/);
+    await assert.rejects(pagesOf(read, bytes.length - 1, 0, 5), /ends within/);
+  });
+});
+
+describe('what is asked for', () => {
+  const NOT_WHOLE = [Number.NaN, 1.7, '3', null, true, {}, [3], Symbol('3')];
+  const NOT_32_BITS = [-1, -1n, 2 ** 32, 2n ** 64n, 1e300];
+
+  /** At the call, or where the iteration begins. */
+  async function refused(call, kind, field) {
+    const reading = async () => {
+      for await (const _ of call()) assert.fail('a row');
+    };
+    await assert.rejects(reading(), (error) => {
+      assert(error instanceof SamedealError, error.stack);
+      assert.deepEqual([error.kind, error.field], [kind, field], error.message);
+      return true;
+    });
+  }
+
+  test('options', async (t) => {
+    const where = folder(t);
+    write(where, [3]);
+    const as = (options) => () => readShards(where, options);
+    for (const [option, field, outside] of [
+      ['rank', 'rank', [1, ...NOT_32_BITS]],
+      ['world', 'world', [0, ...NOT_32_BITS]],
+      ['worker', 'worker', [1, ...NOT_32_BITS]],
+      ['workers', 'workers', [0, ...NOT_32_BITS]],
+      ['seed', 'seed', [2 ** 53, 2n ** 63n]],
+      ['epoch', 'epoch', [-1, 2n ** 64n]],
+      ['lanes', 'lanes', [0, 4097, -1]],
+      ['window', 'window', [0, 2 ** 20 + 1, -1]],
+      ['batchSize', 'batch-size', [0, ...NOT_32_BITS]],
+    ]) {
+      for (const value of NOT_WHOLE) await refused(as({ [option]: value }), 'wrong-type', field);
+      for (const value of outside) await refused(as({ [option]: value }), 'out-of-range', field);
+    }
+    for (const [options, kind, field] of [
+      [{ deal: 'rows' }, 'unknown-name', 'deal'],
+      [{ remainder: 'keep' }, 'unknown-name', 'remainder'],
+      [{ policy: 'round-robin' }, 'contradiction', 'policy'],
+      [{ workerPolicy: 'round-robin' }, 'contradiction', 'worker-policy'],
+      [{ shuffle: false }, 'contradiction', 'shuffle'],
+      [{ deal: 'shards', lanes: 3 }, 'contradiction', 'lanes'],
+      [{ deal: 'shards', window: 3 }, 'contradiction', 'window'],
+      [{ deal: 'shards', remainder: 'pad' }, 'contradiction', 'remainder'],
+      [{ deal: 'shards', policy: 'even' }, 'unknown-name', 'policy'],
+      [{ deal: 'shards', policy: 'locality-aware' }, 'unknown-name', 'policy'],
+      [{ deal: 'shards', shuffle: 1 }, 'wrong-type', 'shuffle'],
+      [{ world: 2 ** 31, workers: 2 }, 'out-of-range', 'workers'],
+      [{ columns: 'id' }, 'wrong-type', 'columns'],
+      [{ columns: [3] }, 'wrong-type', 'columns'],
+      [{ columns: ['Id'] }, 'unknown-name', 'columns'],
+      [{ columns: [] }, 'missing', 'columns'],
+      [{ columns: ['id', 'text', 'id'] }, 'contradiction', 'columns'],
+      [{ paddingColumn: 'text' }, 'contradiction', 'padding-column'],
+      [{ paddingColumn: 'x', sampleColumn: 'x' }, 'contradiction', 'padding-column'],
+      [{ paddingColumn: null }, 'wrong-type', 'padding-column'],
+      [{ shuffleRows: true }, 'contradiction', 'shuffle-rows'],
+      [{ deal: 'shards', shuffleRows: 1 }, 'wrong-type', 'shuffle-rows'],
+      [{ sampleColumn: 3 }, 'wrong-type', 'sample-column'],
+      [{ sampleColumn: 'id' }, 'contradiction', 'sample-column'],
+      [{ dropLast: true }, 'contradiction', 'drop-last'],
+      [{ dropLast: 1, batchSize: 2 }, 'wrong-type', 'drop-last'],
+      [{ order: 'sharded' }, 'unknown-name', 'options'],
+      [null, 'wrong-type', 'options'],
+    ]) {
+      await refused(as(options), kind, field);
+    }
+  });
+
+  test('paths', async (t) => {
+    for (const paths of [undefined, null, 3, '', {}, [3], [null], new URL('https://example.org/a.parquet')]) {
+      await refused(() => readShards(paths), 'wrong-type', 'paths');
+    }
+    const where = folder(t);
+    const [path] = write(where, [3]);
+    symlinkSync(path, join(where, 'again.parquet'));
+    for (const paths of [where, [path, path], [path, pathToFileURL(path)]]) {
+      await refused(() => readShards(paths), 'contradiction', 'paths');
+    }
+    await refused(() => readShards([]), 'missing', 'paths');
+    await refused(() => readShards(folder(t)), 'missing', 'paths');
+  });
+});

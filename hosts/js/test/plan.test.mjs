@@ -1,0 +1,376 @@
+// Whole shards to readers, and chunks without end. What the numbers must be is in tests/vectors.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { ChunkStream, SamedealError, ShardPlan, verifyShards } from 'samedeal';
+import { Engine } from '../dist/engine.js';
+import { shardPlanOf } from '../dist/plan.js';
+import { planningInstances } from '../dist/planning.js';
+import { compiled, LIMIT, limited } from './limited.mjs';
+
+/** Holds `call` to a typed error about `field`. */
+function refused(call, kind, field) {
+  assert.throws(call, (error) => {
+    assert(error instanceof SamedealError, String(error));
+    assert.deepEqual([error.kind, error.field], [kind, field], error.message);
+    return true;
+  });
+}
+
+const NOT_WHOLE = [Number.NaN, Number.POSITIVE_INFINITY, 1.7, '3', null, true, {}, [3], Symbol('3'), () => 3];
+const NOT_32_BITS = [-1, -1n, 2 ** 32, 2n ** 32n, 1e300, 2n ** 64n];
+
+describe('ShardPlan', () => {
+  const hundred = () => new ShardPlan(new Array(100).fill(10), { world: 8, workers: 4 });
+
+  test('the worked example', () => {
+    const plan = hundred();
+    for (const [rank, worker, shards] of [
+      [0, 0, [0, 32, 64, 96]],
+      [0, 1, [8, 40, 72]],
+      [1, 0, [1, 33, 65, 97]],
+      [7, 3, [31, 63, 95]],
+    ]) {
+      assert.deepEqual([...plan.shards(rank, worker)], shards);
+      assert.equal(plan.numShards(rank, worker), shards.length);
+    }
+    assert.deepEqual(plan.verify(), { ok: true, overlaps: [], gaps: new Uint32Array(0) });
+    assert.deepEqual(plan.balance('ranks'), { least: 120, most: 130, total: 1000, members: 8, imbalance: 1.04 });
+    assert.deepEqual(plan.steps(10), { least: 12, most: 13, equal: false });
+    assert.deepEqual(plan.steps(40), { least: 4, most: 4, equal: true });
+    assert.deepEqual(plan.steps(40, { dropLast: true }), { least: 0, most: 1, equal: false });
+    const { shards, samples, bytes, local } = plan.loads('workers');
+    assert.deepEqual([shards.length, shards[0], samples[0], bytes[0], local[0]], [32, 4, 40, 0, 0]);
+  });
+
+  test('shuffled and moved, every shard still has one reader, and rows are those of the shard', () => {
+    const sizes = Float64Array.from({ length: 500 }, (_, i) => (i * 7919) % 1000);
+    const options = { world: 5, workers: 3, policy: 'size-aware', workerPolicy: 'size-aware', shuffle: true };
+    const plan = new ShardPlan(sizes, { ...options, reshuffle: true, seed: -3 });
+    const before = plan.shards(1, 2);
+    for (const epoch of [1, 2n ** 64n - 1n]) {
+      plan.setEpoch(epoch);
+      assert.equal(plan.epoch, epoch);
+      assert(plan.verify().ok);
+      assert.notDeepEqual(plan.shards(1, 2), before);
+      const rows = plan.rows(3);
+      assert.deepEqual(
+        rows.toSorted(),
+        Float64Array.from({ length: sizes[3] }, (_, i) => i),
+      );
+      assert.deepEqual(plan.rows(3, 10, 20n), rows.subarray(10, 20));
+      assert.deepEqual(plan.rows(3, sizes[3]), new Float64Array(0));
+    }
+    plan.setEpoch(0);
+    assert.deepEqual(plan.shards(1, 2), before);
+    const still = new ShardPlan(sizes, { seed: -3 });
+    assert.deepEqual(still.rows(3), new ShardPlan(sizes, { seed: -3, shuffle: true, world: 4 }).rows(3));
+  });
+
+  test('bytes and places', () => {
+    const plan = new ShardPlan([10, 10, 10, 10], {
+      bytes: [1, 2, 3, 4],
+      world: 2,
+      policy: 'locality-aware',
+      weight: 'bytes',
+      holders: [[0], Uint32Array.of(0, 7), [7], [7n]],
+      rankNodes: [0, 7],
+      tolerance: 1000,
+    });
+    assert.deepEqual(plan.loads('ranks').local, plan.loads('ranks').bytes);
+    assert.equal(plan.balance('ranks', 'bytes').total, 10);
+    assert.deepEqual([...plan.bytes], [1, 2, 3, 4]);
+    refused(() => new ShardPlan([1]).balance('ranks', 'bytes'), 'missing', 'bytes');
+  });
+
+  test('the properties are those that were given, and copies', () => {
+    const sizes = [5, 6];
+    const plan = new ShardPlan(sizes, { world: 2n, seed: 2n ** 62n, shuffle: true, weight: 'samples' });
+    sizes[0] = 9;
+    plan.sizes[0] = 9;
+    const { length, world, workers, policy, workerPolicy, weight, shuffle, reshuffle, seed, epoch, bytes } = plan;
+    assert.deepEqual(
+      { length, world, workers, policy, workerPolicy, weight, shuffle, reshuffle, seed, epoch, bytes },
+      {
+        length: 2,
+        world: 2,
+        workers: 1,
+        policy: 'round-robin',
+        workerPolicy: 'round-robin',
+        weight: 'samples',
+        shuffle: true,
+        reshuffle: false,
+        seed: 2n ** 62n,
+        epoch: 0,
+        bytes: undefined,
+      },
+    );
+    assert.deepEqual([...plan.sizes], [5, 6]);
+    assert.match(inspect(plan), /^ShardPlan\(\[5, 6\], \{ world: 2, .*seed: 4611686018427387904n, epoch: 0 \}\)$/);
+  });
+
+  test('whatever does not fit is refused, and the plan is as good as before', () => {
+    const plan = hundred();
+    const before = plan.shards(0, 0);
+    const as = (option) => (value) => new ShardPlan([3, 4], { [option]: value });
+    const parameters = [
+      ['sizes', [-1, 2 ** 53, 2n ** 64n], (value) => new ShardPlan([value])],
+      ['bytes', [-1, 2 ** 53, 2n ** 64n], (value) => new ShardPlan([1], { bytes: [value] })],
+      ['world', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('world')],
+      ['workers', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('workers')],
+      ['seed', [2 ** 53, 2n ** 63n], as('seed')],
+      ['epoch', [-1, 2 ** 53, 2n ** 64n], as('epoch')],
+      ['epoch', [-1, 2 ** 53, 2n ** 64n], (value) => plan.setEpoch(value)],
+      ['rank', [8, ...NOT_32_BITS], (value) => plan.shards(value)],
+      ['worker', [4, ...NOT_32_BITS], (value) => plan.shards(0, value)],
+      ['rank', [8, ...NOT_32_BITS], (value) => plan.numShards(value)],
+      ['shard', [100, ...NOT_32_BITS], (value) => plan.rows(value)],
+      ['start', [11, -1, 2n ** 64n], (value) => plan.rows(0, value)],
+      ['end', [11, 2, -1, 2n ** 64n], (value) => plan.rows(0, 3, value)],
+      ['batch-size', [0, ...NOT_32_BITS], (value) => plan.steps(value)],
+      ['holders', NOT_32_BITS, (value) => new ShardPlan([1], { holders: [[value]], rankNodes: [0] })],
+      ['rank-nodes', NOT_32_BITS, (value) => new ShardPlan([1], { holders: [[0]], rankNodes: [value] })],
+      ['tolerance', NOT_32_BITS, (tolerance) => new ShardPlan([1], { holders: [[0]], rankNodes: [0], tolerance })],
+    ];
+    for (const [field, outside, call] of parameters) {
+      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of outside) refused(() => call(value), 'out-of-range', field);
+    }
+    for (const [option, field] of [
+      ['policy', 'policy'],
+      ['workerPolicy', 'worker-policy'],
+      ['weight', 'weight'],
+    ]) {
+      refused(() => as(option)('even'), 'unknown-name', field);
+      refused(() => as(option)(3), 'wrong-type', field);
+    }
+    for (const option of ['shuffle', 'reshuffle']) {
+      for (const value of [0, 1, 'true', null]) refused(() => as(option)(value), 'wrong-type', option);
+    }
+    refused(() => plan.loads('rank'), 'unknown-name', 'tier');
+    refused(() => plan.loads(), 'wrong-type', 'tier');
+    refused(() => plan.balance('ranks', 'rows'), 'unknown-name', 'weight');
+    refused(() => new ShardPlan(), 'wrong-type', 'sizes');
+    refused(() => new ShardPlan([1, 2], { bytes: [1] }), 'contradiction', 'bytes');
+    refused(() => as('workerPolicy')('locality-aware'), 'unknown-name', 'worker-policy');
+    refused(() => as('policy')('locality-aware'), 'missing', 'locality');
+    refused(() => as('holders')([[0], [1]]), 'missing', 'rank-nodes');
+    refused(() => as('rankNodes')([0]), 'missing', 'holders');
+    refused(() => as('tolerance')(5), 'missing', 'holders');
+    const near = { policy: 'locality-aware', rankNodes: [0] };
+    refused(() => new ShardPlan([1], { holders: [[]], ...near }), 'missing', 'holders');
+    refused(() => new ShardPlan([1], { holders: [0], rankNodes: [0] }), 'wrong-type', 'holders');
+    refused(() => new ShardPlan([1], { holders: Uint32Array.of(0), rankNodes: [0] }), 'wrong-type', 'holders');
+    refused(() => new ShardPlan([1], { Shuffle: true }), 'unknown-name', 'options');
+    refused(() => new ShardPlan(new Uint8Array(2 ** 25 + 1)), 'out-of-memory', 'sizes');
+    assert.deepEqual(plan.shards(0, 0), before);
+    assert.equal(plan.epoch, 0);
+  });
+
+  test('a fingerprint of what decides the plan', () => {
+    const plan = hundred();
+    const before = plan.configFingerprint();
+    assert.match(before, /^[0-9a-f]{64}$/);
+    assert.equal(hundred().configFingerprint(), before);
+    plan.setEpoch(1);
+    assert.notEqual(plan.configFingerprint(), before);
+    assert.notEqual(new ShardPlan(new Array(100).fill(10), { world: 8 }).configFingerprint(), before);
+  });
+
+  test('no shards, and more readers than shards', () => {
+    const none = new ShardPlan([], { world: 3 });
+    assert.deepEqual([none.shards(2).length, none.verify().ok, none.balance('ranks').imbalance], [0, true, 1]);
+    refused(() => none.rows(0), 'out-of-range', 'shard');
+    const few = new ShardPlan([0, 5], { world: 2 ** 11, workers: 2 ** 11 });
+    assert.deepEqual([few.loads('workers').shards.length, few.balance('workers').members], [2 ** 22, 2 ** 22]);
+  });
+
+  test('long lists are the windows that they are read in', () => {
+    const plan = new ShardPlan(new Uint8Array(2_500_000).fill(1), { shuffle: true });
+    assert.equal(new Set(plan.shards(0)).size, 2_500_000);
+    const rows = new ShardPlan([2_500_000], { shuffle: true }).rows(0);
+    assert.equal(new Set(rows).size, 2_500_000);
+  });
+
+  test('a plan that does not fit is an error, and those that do go on', () => {
+    // One instance, which all plans have to share.
+    const bindings = planningInstances(limited)();
+    const Limited = shardPlanOf(() => new Engine(() => bindings));
+    const kept = [];
+    const fill = () => {
+      for (;;) kept.push(new Limited(new Uint32Array(20_000).fill(3), { shuffle: true }));
+    };
+    assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory' });
+    assert(kept.length > 5 && kept.length < LIMIT / 80_000);
+    for (const plan of kept) {
+      assert.equal(plan.numShards(0), 20_000);
+      refused(() => plan.shards(1), 'out-of-range', 'rank');
+    }
+    for (const plan of kept) plan.dispose();
+    for (let i = 0; i < 100; i++) new Limited(new Uint32Array(20_000).fill(3)).dispose();
+  });
+
+  test('the garbage collector gives memory back', async () => {
+    const bindings = planningInstances(limited)();
+    const engine = new Engine(() => bindings);
+    const Limited = shardPlanOf(() => engine);
+    for (let i = 0; i < 100; i++) {
+      new Limited(new Uint32Array(20_000).fill(3));
+      globalThis.gc();
+      await setImmediate();
+    }
+  });
+
+  test('a plan whose instance is lost is made again', () => {
+    let made = 0;
+    const instances = planningInstances(compiled);
+    const engine = new Engine(() => {
+      made += 1;
+      const { plan, ...others } = instances();
+      return {
+        ...others,
+        plan(config) {
+          const raw = plan(config);
+          return Object.assign(Object.create(raw), {
+            steps() {
+              throw new WebAssembly.RuntimeError('unreachable');
+            },
+            setEpoch: (epoch) => raw.setEpoch(epoch),
+            shards: (...reader) => raw.shards(...reader),
+            numShards: (...reader) => raw.numShards(...reader),
+          });
+        },
+      };
+    });
+    const plan = new (shardPlanOf(() => engine))(new Array(50).fill(1), { shuffle: true, world: 2 });
+    plan.setEpoch(7);
+    const before = plan.shards(1);
+    assert.throws(() => plan.steps(3), { message: 'unreachable' });
+    assert.deepEqual(plan.shards(1), before);
+    assert.equal(made, 2);
+  });
+
+  test('a stack that overflows in a call ends the call, and nothing else', () => {
+    const plan = new ShardPlan(new Array(500).fill(2), { world: 3, shuffle: true, policy: 'size-aware' });
+    const mirror = (epoch) =>
+      new ShardPlan(new Array(500).fill(2), { world: 3, shuffle: true, policy: 'size-aware', epoch });
+    let overflows = 0;
+    for (let round = 0; round < 60; round++) {
+      const call = [() => plan.setEpoch(round), () => plan.shards(1), () => plan.rows(5), () => plan.verify()][
+        round % 4
+      ];
+      const nearTheEnd = () => {
+        try {
+          nearTheEnd();
+        } catch (error) {
+          assert(error instanceof RangeError && error.name === 'RangeError', String(error));
+          overflows += 1;
+          call();
+        }
+      };
+      try {
+        nearTheEnd();
+      } catch (error) {
+        assert(error instanceof RangeError, String(error));
+      }
+      assert.deepEqual(plan.shards(2), mirror(plan.epoch).shards(2));
+    }
+    assert(overflows > 60);
+  });
+
+  test('a plan that was disposed of says so', () => {
+    const plan = hundred();
+    plan[Symbol.dispose ?? Symbol.for('Symbol.dispose')]();
+    plan.dispose();
+    assert.throws(() => plan.shards(0), { message: 'this plan has been disposed of' });
+    assert.equal(plan.length, 100);
+  });
+});
+
+describe('verifyShards', () => {
+  test('overlaps and gaps by name', () => {
+    assert.deepEqual(verifyShards(4, [[0, 1], Uint32Array.of(1), [1n, 1]]), {
+      ok: false,
+      overlaps: [
+        { shard: 1, first: 0, other: 1 },
+        { shard: 1, first: 0, other: 2 },
+        { shard: 1, first: 0, other: 2 },
+      ],
+      gaps: Uint32Array.of(2, 3),
+    });
+    assert.deepEqual(verifyShards(0, []), { ok: true, overlaps: [], gaps: new Uint32Array(0) });
+    assert(verifyShards(2e6, [new Uint32Array(2e6).map((_, i) => i)]).ok);
+  });
+
+  test('bad input', () => {
+    for (const value of NOT_WHOLE) refused(() => verifyShards(value, []), 'wrong-type', 'shards');
+    for (const value of NOT_32_BITS) refused(() => verifyShards(value, []), 'out-of-range', 'shards');
+    for (const value of [
+      undefined,
+      null,
+      3,
+      'x',
+      {},
+      [3],
+      [[0], null],
+      ['0'],
+      [[0.5]],
+      [new DataView(new ArrayBuffer(4))],
+    ]) {
+      refused(() => verifyShards(3, value), 'wrong-type', 'assigned');
+    }
+    for (const value of [[[3]], [[-1]], [[2 ** 32]], [[0], Int32Array.of(-1)]]) {
+      refused(() => verifyShards(3, value), 'out-of-range', 'assigned');
+    }
+  });
+});
+
+describe('ChunkStream', () => {
+  test('the worked examples', () => {
+    assert.deepEqual([...new ChunkStream(1, 2).chunks(0, 5)], [1, 3, 5, 7, 9]);
+    for (const reader of [0, 1, 2, 3]) {
+      assert.deepEqual(
+        [...new ChunkStream(reader, 4, { chunks: 12 }).chunks(0, 3)],
+        [0, 4, 8].map((c) => c + reader),
+      );
+    }
+  });
+
+  test('without end, the next cycle being the next epoch', () => {
+    const stream = new ChunkStream(0, 1, { chunks: 1000, order: 'feistel', seed: 5, epoch: 2n });
+    const seen = [];
+    for (const chunk of stream) {
+      if (seen.push(chunk) === 3000) break;
+    }
+    assert.deepEqual(Float64Array.from(seen), stream.chunks(0, 3000));
+    const next = new ChunkStream(0, 1, { chunks: 1000, order: 'feistel', seed: 5, epoch: 3 });
+    assert.deepEqual(stream.chunks(1000n, 1000n), next.chunks(0, 1000));
+    assert.equal(inspect(stream), "ChunkStream(0, 1, { chunks: 1000, order: 'feistel', seed: 5, epoch: 2 })");
+    assert.equal(String(new ChunkStream(1, 2)), "ChunkStream(1, 2, { order: 'sequential', seed: 0, epoch: 0 })");
+    stream.dispose();
+    assert.throws(() => stream.chunks(0, 1), { message: 'this stream has been disposed of' });
+  });
+
+  test('bad input', () => {
+    const as = (option) => (value) => new ChunkStream(0, 1, { [option]: value });
+    const stream = new ChunkStream(0, 4);
+    for (const [field, outside, call] of [
+      ['reader', [4, ...NOT_32_BITS], (value) => new ChunkStream(value, 4)],
+      ['readers', [0, ...NOT_32_BITS], (value) => new ChunkStream(0, value)],
+      ['chunks', [0, -1, 2 ** 53, 2n ** 64n], as('chunks')],
+      ['seed', [2 ** 53, 2n ** 63n], as('seed')],
+      ['epoch', [-1, 2n ** 64n], as('epoch')],
+      ['start', [-1, 2 ** 53, 2n ** 64n], (value) => stream.chunks(value, 1)],
+      ['count', [2 ** 20 + 1, ...NOT_32_BITS], (value) => stream.chunks(0, value)],
+    ]) {
+      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of outside) refused(() => call(value), 'out-of-range', field);
+    }
+    refused(() => as('order')('shuffled'), 'unknown-name', 'order');
+    refused(() => as('order')(3), 'wrong-type', 'order');
+    refused(() => as('order')('feistel'), 'contradiction', 'order');
+    refused(() => as('reader')(0), 'unknown-name', 'options');
+    assert.deepEqual([...stream.chunks(1, 2)], [4, 8]);
+  });
+});

@@ -1,0 +1,199 @@
+// The order `sharded` of the class, on both engines. What the numbers must be is in tests/vectors.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { entries } from './entries.mjs';
+
+const SIZES = [300, 0, 701, 1, 998];
+const ascending = (samples) => Float64Array.from(samples).sort();
+
+for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
+  describe(entry, () => {
+    test('the world does not change the order', () => {
+      const options = { lanes: 8, window: 16, seed: 3, epoch: 2 };
+      const whole = Sampler.sharded(SIZES, options);
+      assert(whole instanceof Sampler);
+      assert.deepEqual(
+        ascending(whole),
+        Float64Array.from({ length: 2000 }, (_, i) => i),
+      );
+      for (const world of [2, 3, 8]) {
+        const dealt = new Float64Array(2000);
+        for (let rank = 0; rank < world; rank++) {
+          const own = Sampler.sharded(SIZES, { ...options, rank, world, remainder: 'uneven' });
+          own.indices().forEach((sample, i) => {
+            dealt[rank + i * world] = sample;
+          });
+        }
+        assert.deepEqual(dealt, Float64Array.from(whole.indices()));
+      }
+    });
+
+    test('lists of every type, and what they may hold', () => {
+      const expected = Sampler.sharded([3, 0, 4]).indices();
+      for (const type of [Uint8Array, Uint16Array, Uint32Array, Int32Array, Float64Array]) {
+        assert.deepEqual(Sampler.sharded(type.of(3, 0, 4)).indices(), expected);
+      }
+      for (const type of [BigUint64Array, BigInt64Array]) {
+        assert.deepEqual(Sampler.sharded(type.of(3n, 0n, 4n)).indices(), expected);
+      }
+      assert.deepEqual(Sampler.sharded([3n, -0, 4]).indices(), expected);
+      assert.equal(Sampler.sharded([2 ** 53 - 1]).samples, 2 ** 53 - 1);
+      assert.equal(Sampler.sharded([2 ** 32 + 5, 2 ** 40]).samples, 2 ** 32 + 5 + 2 ** 40);
+      assert.equal(Sampler.sharded([]).length, 0);
+    });
+
+    test('sizes that cannot be are refused, and so are lanes and windows', () => {
+      const refused = (kind, field, ...args) => {
+        assert.throws(
+          () => Sampler.sharded(...args),
+          (error) => error instanceof SamedealError && error.kind === kind && error.field === field,
+          inspect(args),
+        );
+      };
+      for (const sizes of [
+        undefined,
+        null,
+        3,
+        '3',
+        {},
+        new DataView(new ArrayBuffer(8)),
+        new Set([3]),
+        { length: 1 },
+      ]) {
+        refused('wrong-type', 'sizes', sizes);
+      }
+      for (const size of [1.5, Number.NaN, '3', null, undefined, true, {}, [3]]) {
+        refused('wrong-type', 'sizes', [1, size]);
+      }
+      refused('wrong-type', 'sizes', new Array(3));
+      refused('wrong-type', 'sizes', Float64Array.of(0.5));
+      refused('wrong-type', 'sizes', Float32Array.of(Number.NaN));
+      for (const size of [-1, -1n, 2n ** 64n, 2 ** 64, 2 ** 53]) refused('out-of-range', 'sizes', [1, size]);
+      refused('out-of-range', 'sizes', Int32Array.of(-1));
+      for (const sizes of [
+        [2 ** 53 - 1, 1],
+        [2n ** 64n - 1n],
+        [2n ** 64n - 1n, 2n ** 64n - 1n, 1],
+        new BigUint64Array(5).fill(2n ** 63n),
+      ]) {
+        refused('out-of-range', 'samples', sizes);
+      }
+      refused('out-of-memory', 'sizes', new Uint8Array(2 ** 25 + 1));
+      for (const lanes of [0, 4097, -1, 2 ** 32, 2n ** 64n]) refused('out-of-range', 'lanes', [3], { lanes });
+      for (const window of [0, 2 ** 20 + 1, -1]) refused('out-of-range', 'window', [3], { window });
+      for (const value of [1.5, '3', null]) {
+        refused('wrong-type', 'lanes', [3], { lanes: value });
+        refused('wrong-type', 'window', [3], { window: value });
+      }
+      refused('unknown-name', 'options', [3], { order: 'sharded' });
+      refused('out-of-range', 'rank', [3], { rank: 1 });
+    });
+
+    test('what a rank reads, round by round, is what it gives', () => {
+      for (const [world, remainder] of [
+        [1, 'pad'],
+        [4, 'pad'],
+        [3, 'pad'],
+        [3, 'uneven'],
+        [4, 'drop'],
+      ]) {
+        for (let rank = 0; rank < world; rank++) {
+          const sampler = Sampler.sharded(SIZES, { lanes: 4, window: 50, rank, world, remainder });
+          const bases = [0, 300, 300, 1001, 1002];
+          let next = 0;
+          for (let number = 0; number < sampler.numRounds; number++) {
+            const { start, count, spans } = sampler.round(BigInt(number));
+            assert.equal(start, next);
+            next += count;
+            const read = new Set();
+            for (let at = 0; at < spans.length; at += 4) {
+              const [, shard, first, many] = spans.subarray(at, at + 4);
+              for (let i = 0; i < many; i++) read.add(bases[shard] + first + i);
+            }
+            for (const sample of sampler.indices(start, next)) assert(read.has(sample));
+            if (world !== 3 && remainder !== 'drop') assert.equal(read.size, count);
+          }
+          assert.equal(next, sampler.length);
+        }
+      }
+    });
+
+    test('where a sample is stored', () => {
+      const sampler = Sampler.sharded(SIZES);
+      assert.deepEqual(sampler.shardOf(0), { shard: 0, offset: 0 });
+      assert.deepEqual(sampler.shardOf(300n), { shard: 2, offset: 0 });
+      assert.deepEqual(sampler.shardOf(1001), { shard: 3, offset: 0 });
+      assert.throws(() => sampler.shardOf(2000), { kind: 'out-of-range', field: 'sample', allowed: '0 to 1999' });
+      assert.throws(() => sampler.shardOf(-1), { kind: 'out-of-range', field: 'sample', allowed: '0 to 1999' });
+      assert.throws(() => sampler.shardOf(1.5), { kind: 'wrong-type', field: 'sample' });
+      for (const number of [1, -1, 2n ** 64n]) {
+        assert.throws(() => sampler.round(number), { kind: 'out-of-range', field: 'number', allowed: '0 to 0' });
+      }
+    });
+
+    test('other orders have none of it', () => {
+      const sampler = new Sampler(10);
+      assert.deepEqual([sampler.sizes, sampler.lanes, sampler.window], [undefined, undefined, undefined]);
+      for (const call of [() => sampler.numRounds, () => sampler.round(0), () => sampler.shardOf(0)]) {
+        assert.throws(call, { kind: 'contradiction', field: 'order' });
+      }
+      assert.throws(() => new Sampler(10, { order: 'sharded' }), { kind: 'missing', field: 'sharding' });
+    });
+
+    test('the properties are those that were given, and copies', () => {
+      const sizes = [3, 0, 2 ** 40];
+      const sampler = Sampler.sharded(sizes, { lanes: 2, window: 5n, seed: -1 });
+      sizes[0] = 99;
+      sampler.sizes[1] = 99;
+      assert.deepEqual([...sampler.sizes], [3, 0, 2 ** 40]);
+      const { lanes, window, order, samples, seed } = sampler;
+      assert.deepEqual([lanes, window, order, samples, seed], [2, 5, 'sharded', 2 ** 40 + 3, -1]);
+    });
+
+    test('JSON and text make an equal sampler', () => {
+      const sampler = Sampler.sharded(SIZES, { lanes: 6, window: 9, seed: 2n ** 62n, world: 3, remainder: 'drop' });
+      sampler.setEpoch(5);
+      sampler.setRank(2);
+      const copy = Sampler.fromJSON(JSON.parse(JSON.stringify(sampler)));
+      const again = new Function('Sampler', `return ${sampler}`)(Sampler);
+      for (const other of [copy, again]) {
+        assert(other instanceof Sampler);
+        assert.deepEqual(other.toJSON(), sampler.toJSON());
+        assert.equal(other.fingerprint(), sampler.fingerprint());
+        assert.equal(other.configFingerprint(), sampler.configFingerprint());
+      }
+      const long = Sampler.sharded(new Uint8Array(100).fill(7));
+      assert.match(inspect(long), /^Sampler\.sharded\(\[7, .*, \.\.\. 84 more\], \{ lanes: 64, window: 256, seed: 0,/);
+      assert.deepEqual(new Function('Sampler', `return ${long}`)(Sampler).toJSON(), long.toJSON());
+      const json = sampler.toJSON();
+      for (const [sharding, kind, field] of [
+        [{ ...json.sharding, sizes: ['1'] }, 'contradiction', 'samples'],
+        [{ ...json.sharding, sizes: ['x'] }, 'wrong-type', 'sizes'],
+        [{ ...json.sharding, lanes: 0 }, 'out-of-range', 'lanes'],
+        [{ ...json.sharding, more: 0 }, 'unknown-name', 'options'],
+        [null, 'wrong-type', 'options'],
+        [undefined, 'missing', 'sharding'],
+      ]) {
+        assert.throws(() => Sampler.fromJSON({ ...json, sharding }), { kind, field });
+      }
+      assert.throws(() => Sampler.fromJSON({ ...json, order: 'feistel' }), { kind: 'contradiction', field: 'order' });
+    });
+
+    test('a sampler of another class keeps it', () => {
+      class Mine extends Sampler {}
+      const mine = Mine.sharded([3, 4]);
+      assert(mine instanceof Mine);
+      assert(Mine.fromJSON(mine.toJSON()) instanceof Mine);
+    });
+
+    test('many shards', () => {
+      const sampler = Sampler.sharded(new Uint32Array(1e6).fill(3), { seed: 1 });
+      const sample = sampler.sampleAt(1_234_567);
+      assert.equal(sampler.locate(sample, 1).position, 1_234_567);
+      assert.equal(sampler.shardOf(sample).shard, Math.floor(sample / 3));
+      sampler.dispose();
+      assert.throws(() => sampler.numRounds, { message: 'this sampler has been disposed of' });
+    });
+  });
+}

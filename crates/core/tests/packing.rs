@@ -103,7 +103,7 @@ fn log_normals_reach_what_their_tokens_need() {
 #[test]
 fn few_sizes_near_a_half_and_a_third_are_packed_as_well_as_possible() {
     for distinct in [2, 5, 10, 20, 50, 100, 200] {
-        for count in [8_192, 100_000] {
+        for count in [8_192, 50_000] {
             for capacity in [2_048, 8_192] {
                 let [_, (bins, bound)] = both("dense", &dense(distinct, count, capacity), capacity);
                 assert!((bins - bound) * 2_000 <= bound, "{distinct} {count} {capacity}: {bins} of {bound}");

@@ -56,7 +56,7 @@ pub(super) fn pack(
     let sizes = collect("window", rows, used.chunks(together).map(|row| size(row[0])))?;
     // At first in units that make fewer sums, with sizes rounded up, which is faster and nearly as good.
     let coarse = units.div_ceil(COARSE).max(1);
-    let coarse_sizes = collect("window", rows, sizes.iter().map(|size| size.div_ceil(coarse)))?;
+    let coarse_sizes = collect("window", rows, sizes.iter().map(|size| size.div_ceil(coarse).min(units / coarse)))?;
     let mut knapsack = Knapsack::new(sizes, units)?;
     let mut master = Master::new(&knapsack, &demand)?;
     let mut finer = None;
@@ -151,15 +151,15 @@ pub(super) fn pack(
     // Rounded down, or up where enough is left of it: from an eighth less each time.
     for eighths in 0..8 {
         let mut packing = Packing::empty(capacity);
-        let mut counts = collect("window", classes.len(), classes.iter().map(|class| class.count))?;
+        let mut stock = Stock::new(classes, &used)?;
         for (column, times) in master.whole(ONE / 8 * eighths + TINY)? {
-            expand(classes, &used, together, column, times, &mut counts, &mut packing)?;
+            stock.expand(classes, together, column, times, &mut packing)?;
         }
-        let rest = with_counts(classes, &counts)?;
+        let rest = with_counts(classes, &stock.counts)?;
         let effort = effort(super::items(&rest), 1 << 24, 1 << 14);
         let fit = best_fit::pack(&rest, capacity, u32::MAX)?;
         let mut fill = Packing::empty(capacity);
-        subset.pack(classes, &mut counts, effort, &mut fill)?;
+        subset.pack(classes, &mut stock.counts, effort, &mut fill)?;
         packing.take(if fill.count() < fit.count() { fill } else { fit }, classes)?;
         if best.as_ref().is_none_or(|best| packing.count() < best.count()) {
             best = Some(packing);
@@ -179,47 +179,79 @@ fn lower_bound(items: impl Iterator<Item = (u64, i64)>, value: u64) -> (u64, u12
     (u64::try_from(worth.div_ceil(value.into())).unwrap_or(0), (worth << 20) / u128::from(value))
 }
 
-/// Adds bins of a column as long as there are items for it: in place of each, the greatest that is no greater than its row.
-fn expand(
-    classes: &[Class],
-    used: &[u32],
-    together: usize,
-    column: &Column,
-    mut times: u64,
-    counts: &mut [u32],
-    packing: &mut Packing,
-) -> Result<(), Failure> {
-    let places = column.iter().map(|&(_, each)| each as usize).sum();
-    while times > 0 {
-        let mut content: Vec<(u32, u32)> = collect("window", places, [])?;
-        for &(row, each) in column {
-            let mut wanted = each as u32;
-            for &class in &used[row as usize * together..] {
-                let known = content.iter().position(|(known, _)| *known == class);
-                let there = counts[class as usize] - known.map_or(0, |known| content[known].1);
-                let taken = there.min(wanted);
-                match known {
-                    Some(known) => content[known].1 += taken,
-                    None if taken > 0 => content.push((class, taken)),
-                    None => {}
-                }
-                wanted -= taken;
-                if wanted == 0 {
-                    break;
-                }
-            }
-            if wanted > 0 {
-                return Ok(());
-            }
-        }
-        // The same again while all that is taken is still there.
-        let alike = content.iter().map(|&(class, each)| counts[class as usize] / each).min().unwrap_or(1);
-        let bins = times.min(alike.into()) as u32;
-        content.iter().for_each(|&(class, each)| counts[class as usize] -= bins * each);
-        packing.add(classes, content, bins)?;
-        times -= u64::from(bins);
+/// Classes that are being used up.
+struct Stock<'a> {
+    /// The class of each place.
+    used: &'a [u32],
+    /// The next place that may have items left, its own while it has.
+    next: Vec<u32>,
+    counts: Vec<u32>,
+}
+
+impl<'a> Stock<'a> {
+    fn new(classes: &[Class], used: &'a [u32]) -> Result<Self, Failure> {
+        Ok(Self {
+            used,
+            next: collect("window", used.len() + 1, 0..=used.len() as u32)?,
+            counts: collect("window", classes.len(), classes.iter().map(|class| class.count))?,
+        })
     }
-    Ok(())
+
+    /// The first place from this one on that has items left, or the number of places.
+    fn find(&mut self, place: usize) -> usize {
+        let mut at = place.min(self.used.len());
+        while self.next[at] as usize != at {
+            self.next[at] = self.next[self.next[at] as usize];
+            at = self.next[at] as usize;
+        }
+        at
+    }
+
+    /// Adds bins of a column as long as there are items for it: in place of each, the greatest that is no greater than its
+    /// row.
+    fn expand(
+        &mut self,
+        classes: &[Class],
+        together: usize,
+        column: &Column,
+        mut times: u64,
+        packing: &mut Packing,
+    ) -> Result<(), Failure> {
+        let most = column.iter().map(|&(_, each)| each as usize).sum();
+        while times > 0 {
+            // Places, and how many items of each.
+            let mut content: Vec<(usize, u32)> = collect("window", most, [])?;
+            for &(row, each) in column {
+                let (mut wanted, mut place) = (each as u32, self.find(row as usize * together));
+                while wanted > 0 {
+                    let Some(&class) = self.used.get(place) else { return Ok(()) };
+                    let known = content.iter().position(|(known, _)| *known == place);
+                    let there = self.counts[class as usize] - known.map_or(0, |known| content[known].1);
+                    let taken = there.min(wanted);
+                    match known {
+                        Some(known) => content[known].1 += taken,
+                        None => content.push((place, taken)),
+                    }
+                    wanted -= taken;
+                    place = self.find(place + 1);
+                }
+            }
+            // The same again while all that is taken is still there.
+            let count = |place: usize| self.counts[self.used[place] as usize];
+            let alike = content.iter().map(|&(place, each)| count(place) / each).min().unwrap_or(1);
+            let bins = times.min(alike.into()) as u32;
+            for &(place, each) in &content {
+                let count = &mut self.counts[self.used[place] as usize];
+                *count -= bins * each;
+                if *count == 0 {
+                    self.next[place] = place as u32 + 1;
+                }
+            }
+            packing.add(classes, content.iter().map(|&(place, each)| (self.used[place], each)), bins)?;
+            times -= u64::from(bins);
+        }
+        Ok(())
+    }
 }
 
 /// How many of each row a column has.
@@ -336,7 +368,10 @@ impl Master {
     /// The row that is worth most less than the next, the first of several; after the last comes nothing, which is worth 0.
     fn inverted(&self, patience: i64) -> Option<u32> {
         let next = self.duals[1..].iter().chain(&[0]);
-        let less = (0_u32..).zip(self.duals.iter().zip(next)).map(|(row, (dual, next))| (dual - next, row)).min();
+        let less = (0_u32..)
+            .zip(self.duals.iter().zip(next))
+            .map(|(row, (dual, next))| (dual.saturating_sub(*next), row))
+            .min();
         less.filter(|(less, _)| *less < -patience).map(|(_, row)| row)
     }
 

@@ -102,7 +102,8 @@ impl Subset {
                 most = (most + size).min(wanted);
                 let new = old.start + size / 64..most / 64 + 1;
                 *effort = effort.saturating_sub(new.len() as u64);
-                let mut any = 0;
+                let mut fresh_end = 0;
+                let mut fresh_start = 0;
                 for word in new.clone().rev() {
                     let source = if item == 0 { &*sums } else { &*fresh };
                     let at = |place: usize| if old.contains(&place) { source[place] } else { 0 };
@@ -116,20 +117,22 @@ impl Subset {
                     bits &= !sums[word];
                     fresh[word] = bits;
                     sums[word] |= bits;
-                    any |= bits;
+                    if bits != 0 {
+                        (fresh_start, fresh_end) = (word, fresh_end.max(word + 1));
+                    }
                     while bits != 0 {
                         given[word * 64 + bits.trailing_zeros() as usize] = class;
                         bits &= bits - 1;
                     }
                 }
-                if any == 0 {
+                if fresh_end == 0 {
                     most = before;
                     break;
                 }
                 if sums[wanted / 64] >> (wanted % 64) & 1 == 1 || *effort == 0 {
                     break 'classes;
                 }
-                old = new;
+                old = fresh_start..fresh_end;
             }
         }
         let mut sum = wanted;

@@ -22,6 +22,8 @@ from samedeal._records import Sharding
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
 
+# The groups that it has no interface for.
+WITHOUT = {"batches-bucket", "batches-budget", "batches-pack", "batches-padded", "batches-stream", "collation"}
 MEMORY = 2**31
 TEXTS = ("order", "remainder", "layout", "policy", "worker_policy", "weight", "tier", "name", "role", "environment")
 # The numbers of 64 bits, which the golden cases write as strings.
@@ -203,6 +205,9 @@ def main() -> int:
     all_failed = 0
     for path in files:
         group = json.loads(path.read_text(encoding="utf-8"))
+        if group["group"] in WITHOUT:
+            print("without", ENGINE, group["group"], sep="\t", flush=True)
+            continue
         failed = 0
         for case in group["cases"]:
             wrong = mismatch(case)

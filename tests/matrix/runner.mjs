@@ -3,10 +3,18 @@
 import { SamedealError } from '../../hosts/js/dist/errors.js';
 import { kinds, wide } from './kinds.mjs';
 
+const BATCHING = [
+  'batches-bucket',
+  'batches-budget',
+  'batches-pack',
+  'batches-padded',
+  'batches-stream',
+  'collation',
+];
 /** What an engine has no interface for, by its name: pages deal samples. */
 const WITHOUT = {
-  'wasm-bindgen': ['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify'],
-  jco: [],
+  'wasm-bindgen': ['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', ...BATCHING],
+  jco: BATCHING,
 };
 
 /** How many of the cases pass over `engines`, and what is wrong with the others; `without` where the build has no such thing. */

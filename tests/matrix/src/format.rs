@@ -4,6 +4,10 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+mod batching;
+
+pub use batching::*;
+
 /// One file: the cases of a group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct File {
@@ -39,6 +43,11 @@ pub enum Subject {
     Plan(Plan),
     ChunkStream(ChunkStream),
     Mesh(Mesh),
+    Batcher(BatchConfig),
+    BatchStream {
+        config: BatchConfig,
+        rank: u32,
+    },
     /// Nothing: the calls are functions of the interface.
     Functions {},
 }
@@ -148,44 +157,149 @@ pub struct Failure {
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Call {
     Config,
-    SetEpoch { epoch: U64 },
-    SetRank { rank: u32 },
+    SetEpoch {
+        epoch: U64,
+    },
+    SetRank {
+        rank: u32,
+    },
     NumSamples,
     NumPadding,
     NumPositions,
     NumDropped,
-    Indices { start: U64, count: u32 },
-    Indices32 { start: U64, count: u32 },
-    NumBatches { batch_size: u32, drop_last: bool },
-    Batch { batch: U64, batch_size: u32, drop_last: bool },
-    Batch32 { batch: U64, batch_size: u32, drop_last: bool },
-    SampleAt { position: U64 },
-    Locate { sample: U64, batch_size: u32 },
-    PlaceOf { position: U64, batch_size: u32 },
+    Indices {
+        start: U64,
+        count: u32,
+    },
+    Indices32 {
+        start: U64,
+        count: u32,
+    },
+    NumBatches {
+        batch_size: u32,
+        drop_last: bool,
+    },
+    Batch {
+        batch: U64,
+        batch_size: u32,
+        drop_last: bool,
+    },
+    Batch32 {
+        batch: U64,
+        batch_size: u32,
+        drop_last: bool,
+    },
+    SampleAt {
+        position: U64,
+    },
+    Locate {
+        sample: U64,
+        batch_size: u32,
+    },
+    PlaceOf {
+        position: U64,
+        batch_size: u32,
+    },
     Fingerprint,
     ConfigFingerprint,
     // Of a sampler over shards.
     NumRounds,
-    Round { number: U64 },
-    ShardOf { sample: U64 },
+    Round {
+        number: U64,
+    },
+    ShardOf {
+        sample: U64,
+    },
     // Of a plan, with `SetEpoch` and `ConfigFingerprint`.
-    NumShards { rank: u32, worker: u32 },
-    Shards { rank: u32, worker: u32, start: u32, count: u32 },
-    Loads { tier: String, start: u32, count: u32 },
-    Balance { tier: String, weight: String },
-    Rows { shard: u32, start: U64, count: u32 },
-    Steps { batch_size: u32, drop_last: bool },
+    NumShards {
+        rank: u32,
+        worker: u32,
+    },
+    Shards {
+        rank: u32,
+        worker: u32,
+        start: u32,
+        count: u32,
+    },
+    Loads {
+        tier: String,
+        start: u32,
+        count: u32,
+    },
+    Balance {
+        tier: String,
+        weight: String,
+    },
+    Rows {
+        shard: u32,
+        start: U64,
+        count: u32,
+    },
+    Steps {
+        batch_size: u32,
+        drop_last: bool,
+    },
     // Of a chunk stream.
-    Chunks { start: U64, count: u32 },
+    Chunks {
+        start: U64,
+        count: u32,
+    },
     // Of a mesh.
     DataWorld,
-    DataRank { rank: u32 },
-    Coordinates { rank: u32 },
-    RankAt { coordinates: Vec<u32> },
-    Peers { rank: u32 },
+    DataRank {
+        rank: u32,
+    },
+    Coordinates {
+        rank: u32,
+    },
+    RankAt {
+        coordinates: Vec<u32>,
+    },
+    Peers {
+        rank: u32,
+    },
+    // Of a batcher, with `SetEpoch` and `Fingerprint`, and of a batch stream, which has no steps to choose from.
+    Metrics,
+    Take {
+        #[serde(flatten)]
+        steps: Option<Window>,
+    },
+    // Of a batch stream.
+    Push {
+        samples: Vec<U64>,
+        lengths: Vec<u32>,
+    },
+    Flush,
     // Functions.
-    Verify { shards: u32, offsets: Vec<u32>, assigned: Vec<u32> },
-    Detect { environment: Vec<(String, String)>, rank: Option<u32>, world: Option<u32> },
+    BoundariesOfWidth {
+        width: u32,
+        max_length: u32,
+    },
+    BoundariesOfQuantiles {
+        lengths: Vec<u32>,
+        buckets: u32,
+    },
+    Pad {
+        lengths: Vec<u32>,
+        width: u32,
+        multiple: u32,
+        side: String,
+    },
+    Pack {
+        lengths: Vec<u32>,
+        row_ends: Vec<u32>,
+        width: u32,
+    },
+    Verify {
+        shards: u32,
+        offsets: Vec<u32>,
+        assigned: Vec<u32>,
+    },
+    Detect {
+        environment: Vec<(String, String)>,
+        rank: Option<u32>,
+        world: Option<u32>,
+    },
     Variables,
 }
 

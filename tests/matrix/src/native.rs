@@ -1,7 +1,9 @@
 //! The core itself, without an engine around it.
 
+mod batching;
+
 use samedeal_core as core;
-use samedeal_core::{launch, shards};
+use samedeal_core::{batch, launch, shards};
 use serde_json::Value;
 
 use crate::Engine;
@@ -13,6 +15,8 @@ pub enum Native {
     Plan(shards::Plan),
     ChunkStream(shards::Stream),
     Mesh(core::Mesh),
+    Batcher(Box<batch::Batches>),
+    BatchStream(Box<batch::BatchStream>),
     Functions,
 }
 
@@ -28,6 +32,12 @@ impl Engine for Native {
             Subject::Plan(plan) => shards::Plan::new(read_plan(plan)).map(Self::Plan),
             Subject::ChunkStream(stream) => read_stream(stream).and_then(shards::Stream::new).map(Self::ChunkStream),
             Subject::Mesh(mesh) => core::Mesh::new(mesh.world, read_axes(&mesh.axes)).map(Self::Mesh),
+            Subject::Batcher(config) => batching::read_config(config)
+                .and_then(batch::Batches::new)
+                .map(|batches| Self::Batcher(Box::new(batches))),
+            Subject::BatchStream { config, rank } => batching::read_config(config)
+                .and_then(|config| batch::BatchStream::new(config, *rank))
+                .map(|stream| Self::BatchStream(Box::new(stream))),
             Subject::Functions {} => Ok(Self::Functions),
         };
         made.map_err(failure)
@@ -42,7 +52,9 @@ impl Engine for Native {
                 _ => panic!("no call of a chunk stream: {call:?}"),
             },
             Self::Mesh(mesh) => ask_mesh(mesh, call),
-            Self::Functions => ask_functions(call),
+            Self::Batcher(batches) => batching::ask_batcher(batches, call),
+            Self::BatchStream(stream) => batching::ask_stream(stream, call),
+            Self::Functions => batching::ask_function(call).unwrap_or_else(|| ask_functions(call)),
         };
         answer.map_err(failure)
     }

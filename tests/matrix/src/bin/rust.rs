@@ -35,6 +35,7 @@ impl Engine for Host {
                 let axes = config.axes.iter().map(axis).collect::<Result<Vec<_>, _>>().map_err(shared)?;
                 Mesh::new(config.world, axes).map(Self::Mesh)
             }
+            Subject::Batcher(_) | Subject::BatchStream { .. } => panic!("no batches yet: {subject:?}"),
             Subject::Functions {} => Ok(Self::Functions),
         };
         made.map_err(failure)
@@ -52,6 +53,10 @@ impl Engine for Host {
             Self::Functions => ask_functions(call),
         };
         answer.map_err(failure)
+    }
+
+    fn is_without(group: &str) -> bool {
+        group == "collation" || group.starts_with("batches-")
     }
 }
 

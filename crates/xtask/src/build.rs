@@ -11,11 +11,19 @@ use crate::stamp::Stamp;
 
 const COMPONENT: &str = "target/wasm32-wasip2/wasm/samedeal.wasm";
 const PLANNING: &str = "target/wasm32-wasip2/wasm/planning.wasm";
+const BATCHING: &str = "target/wasm32-wasip2/wasm/batching.wasm";
 /// Made with the Rust tools: it writes the JavaScript around the web build.
 const BINDGEN: &str = "target/release/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
-/// Where the hosts carry the components; not in git.
-const COPIES: &[&str] = &["hosts/rust", "hosts/python/src/samedeal"];
+/// The packages of the components, the files that they become, and where hosts carry them; not in git.
+const COMPONENTS: &[(&str, &str, &[&str])] = &[
+    ("samedeal-component", COMPONENT, &[RUST, PYTHON]),
+    ("samedeal-planning", PLANNING, &[RUST, PYTHON]),
+    // Only the Python host gives batches yet.
+    ("samedeal-batching", BATCHING, &[PYTHON]),
+];
+const RUST: &str = "hosts/rust";
+const PYTHON: &str = "hosts/python/src/samedeal";
 
 /// Everything, in the order of what needs what.
 pub fn steps() -> Vec<Step> {
@@ -32,16 +40,16 @@ pub fn steps() -> Vec<Step> {
 
 fn components(progress: &Progress) -> Outcome {
     let mut notes = Vec::new();
-    for (package, path) in [("samedeal-component", COMPONENT), ("samedeal-planning", PLANNING)] {
+    for (package, path, folders) in COMPONENTS {
         wasm(progress, package, "wasm32-wasip2")?;
         let path = project::path(path);
         let built = fs::read(&path)?;
-        for folder in COPIES {
+        for folder in *folders {
             replace(&project::path(folder).join(path.file_name().unwrap_or_default()), &built)?;
         }
-        notes.push(format!("{} bytes", built.len()));
+        notes.push(format!("{} of {} bytes", path.file_name().unwrap_or_default().display(), built.len()));
     }
-    Ok(Report::note(format!("{COMPONENT}, {PLANNING}: {}", notes.join(", "))))
+    Ok(Report::note(notes.join(", ")))
 }
 
 fn web(progress: &Progress) -> Outcome {

@@ -29,7 +29,10 @@ fn lints() -> Vec<Step> {
             command
         }),
         lint("Rust lints: components", || {
-            wasm_lint(&["samedeal-component", "samedeal-planning", "samedeal-guest"], "wasm32-wasip2")
+            wasm_lint(
+                &["samedeal-component", "samedeal-planning", "samedeal-batching", "samedeal-guest"],
+                "wasm32-wasip2",
+            )
         }),
         lint("Rust lints: web", || wasm_lint(&["samedeal-web"], "wasm32-unknown-unknown")),
         lint("Python format", || ruff(&["format", "--check"])),

@@ -25,6 +25,9 @@ from ._records import Config, Place, Round, ShardPlace
 from ._sampler import Sampler
 
 if TYPE_CHECKING:
+    from ._batch_records import Batch, BatchConfig, Metrics
+    from ._batch_stream import BatchStream
+    from ._batcher import Batcher
     from ._launch import detect_rank
     from ._mesh import Mesh
     from ._plan import ShardPlan, verify_shards
@@ -35,6 +38,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Balance",
+    "Batch",
+    "BatchConfig",
+    "BatchStream",
+    "Batcher",
     "Batches",
     "ChunkStream",
     "Config",
@@ -43,6 +50,7 @@ __all__ = [
     "IndexOutOfRangeError",
     "Loads",
     "Mesh",
+    "Metrics",
     "MissingError",
     "OutOfMemoryError",
     "OutOfRangeError",
@@ -65,10 +73,15 @@ __all__ = [
 # Imported at their first use: who only samples begins sooner.
 _LATER = {
     "Balance": "_plan_records",
+    "Batch": "_batch_records",
+    "BatchConfig": "_batch_records",
+    "BatchStream": "_batch_stream",
+    "Batcher": "_batcher",
     "ChunkStream": "_stream",
     "Detection": "_plan_records",
     "Loads": "_plan_records",
     "Mesh": "_mesh",
+    "Metrics": "_batch_records",
     "Overlap": "_plan_records",
     "ShardPlan": "_plan",
     "Steps": "_plan_records",
@@ -79,6 +92,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "collate":
+        return import_module(".collate", __name__)
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)

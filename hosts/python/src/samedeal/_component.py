@@ -27,6 +27,8 @@ class Component(Enum):
     """Who a process is, and which samples it gets."""
     PLANNING = "planning.wasm"
     """Whole shards to readers: larger than it looks, and compiled for who asks for it alone."""
+    BATCHING = "batching.wasm"
+    """Batches of sequences of different length: the same."""
 
     @property
     def path(self) -> Path:

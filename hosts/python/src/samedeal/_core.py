@@ -153,7 +153,7 @@ class Core:
         """A block of the instance's memory, for the component to take over, or a `NoRoomError`."""
         if size == 0:
             return align
-        if size > _SMALL and size > self._room():
+        if size > _SMALL and size > self.room():
             raise NoRoomError
         try:
             at = self.call(self.function("cabi_realloc").address, 0, 0, align, size) & _MASK32
@@ -163,7 +163,7 @@ class Core:
         self.refresh()
         return at
 
-    def _room(self) -> int:
+    def room(self) -> int:
         """How many bytes an argument may take."""
         return self._most_memory - int(_memory_size(self._context, self._memory_at)) - _ROOM_TO_ANSWER
 

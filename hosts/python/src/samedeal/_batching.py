@@ -1,0 +1,212 @@
+"""Batchers, streams of batches and collation of the interface: their functions, and instances that answer for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from . import _abi as abi
+from ._abi import S64, SIZES, STRING, U32, U32S, U64, U64S, Function, Type, fallible, returned
+from ._batch_records import COUNTINGS, PACKINGS, SIDES, STRATEGIES, TAILS, TOO_LONG, BatchConfig, Metrics, Run
+from ._component import Component
+from ._core import Core
+from ._errors import OutOfMemoryError, SamedealError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+
+class PaddedCells(NamedTuple):
+    """Rows of equal width, one for each sequence."""
+
+    width: int
+    sources: NDArray[np.uint32]
+
+
+class PackedCells(NamedTuple):
+    """Rows of equal width that several sequences share."""
+
+    sources: NDArray[np.uint32]
+    position_ids: NDArray[np.uint32]
+    segment_ids: NDArray[np.uint32]
+    cu_seqlens: NDArray[np.uint32]
+    max_seqlen: int
+
+
+PADDING = 2**32 - 1
+"""The source of a cell of padding."""
+
+_BATCHES = "samedeal:deal/batches@0.1.0"
+_COLLATION = "samedeal:deal/collation@0.1.0"
+
+_CONFIG = abi.record(
+    BatchConfig,
+    lengths=U32S,
+    seed=S64,
+    epoch=U64,
+    order=STRING,
+    world=U32,
+    strategy=abi.enum(STRATEGIES),
+    max_batch_size=U32,
+    max_length=U32,
+    budget=U64,
+    counting=abi.enum(COUNTINGS),
+    linear=U32,
+    quadratic=U32,
+    multiple=U32,
+    capacity=U32,
+    packing=abi.enum(PACKINGS),
+    boundaries=U32S,
+    window=U32,
+    too_long=abi.enum(TOO_LONG),
+    tail=abi.enum(TAILS),
+)
+# Fields that `Metrics` adds are not the interface's.
+_METRICS = abi.record(Metrics, **{name: U64 for name in Metrics._fields if name not in Metrics._field_defaults})
+_RUN = abi.record(
+    Run,
+    samples=U64S,
+    starts=U32S,
+    lengths=U32S,
+    row_ends=U32S,
+    batch_ends=U32S,
+    padded_lengths=U32S,
+    costs=SIZES,
+    repeated=U32S,
+)
+_PADDED = abi.record(PaddedCells, width=U32, sources=U32S)
+_PACKED = abi.record(PackedCells, sources=U32S, position_ids=U32S, segment_ids=U32S, cu_seqlens=U32S, max_seqlen=U32)
+
+
+def _function(name: str, lift: abi.Lift[T], **parameters: Type[Any]) -> Function[T]:
+    return Function(f"{_BATCHES}#{name}", lift, **parameters)
+
+
+def _method(name: str, lift: abi.Lift[T], **parameters: Type[Any]) -> Function[T]:
+    return _function(f"[method]{name}", lift, this=U32, **parameters)
+
+
+_of_width = _function("boundaries-of-width", fallible(U32S), width=U32, max_length=U32)
+_of_quantiles = _function("boundaries-of-quantiles", fallible(U32S), lengths=U32S, buckets=U32)
+_batcher = _function("[constructor]batcher", fallible(U32), config=_CONFIG)
+_set_epoch = _method("batcher.set-epoch", fallible(abi.UNIT), epoch=U64)
+_metrics = _method("batcher.metrics", returned(_METRICS))
+_take = _method("batcher.take", fallible(_RUN), rank=U32, start=U64, count=U32)
+_fingerprint = _method("batcher.fingerprint", fallible(STRING))
+_stream = _function("[constructor]batch-stream", fallible(U32), config=_CONFIG, rank=U32)
+_push = _method("batch-stream.push", fallible(abi.UNIT), samples=SIZES, lengths=U32S)
+_flush = _method("batch-stream.flush", fallible(abi.UNIT))
+_stream_take = _method("batch-stream.take", returned(abi.option(_RUN)))
+_stream_metrics = _method("batch-stream.metrics", returned(_METRICS))
+_pad = Function(f"{_COLLATION}#pad", fallible(_PADDED), lengths=U32S, width=U32, multiple=U32, side=abi.enum(SIDES))
+_pack = Function(f"{_COLLATION}#pack", fallible(_PACKED), lengths=U32S, row_ends=U32S, width=U32)
+
+
+class Plan:
+    """A `batcher` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+
+    def __init__(self, config: BatchConfig, memory_limit: int) -> None:
+        self.core = Core(Component.BATCHING, memory_limit, "lengths", f"{len(config.lengths)} of them")
+        self._this = _batcher(self.core, config)
+        self.current = config
+        """What the component's batches are of, whenever its core is `whole`."""
+
+    def move(self, config: BatchConfig) -> None:
+        """Moves to the epoch of a configuration that differs in nothing else."""
+        if self.current.epoch != config.epoch:
+            self.set_epoch(config.epoch)
+        self.current = config
+
+    def set_epoch(self, epoch: int) -> None:
+        """Plans another epoch."""
+
+        def lift(core: Core, pointer: int) -> SamedealError | None:
+            failure = _set_epoch.lift(core, pointer)
+            if failure is None:
+                self.current = self.current._replace(epoch=epoch)
+            return failure
+
+        _set_epoch.read(self.core, lift, self._this, epoch)
+
+    def metrics(self) -> Metrics:
+        """What the batches amount to."""
+        return _metrics(self.core, self._this)
+
+    def take(self, rank: int, start: int, count: int) -> Run:
+        """A run of a rank's batches."""
+        return _take(self.core, self._this, rank, start, count)
+
+    def fingerprint(self) -> str:
+        """SHA-256 over all batches of all ranks."""
+        return _fingerprint(self.core, self._this)
+
+
+class Stream:
+    """A `batch-stream` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+
+    def __init__(self, config: BatchConfig, rank: int, memory_limit: int) -> None:
+        self.core = Core(Component.BATCHING, memory_limit)
+        self._this = _stream(self.core, config, rank)
+
+    def push(self, samples: NDArray[np.uint64], lengths: NDArray[np.uint32]) -> None:
+        """Adds samples."""
+        if samples.nbytes + lengths.nbytes > self.core.room():
+            # Told before anything crosses: what is in the stream is there once.
+            raise OutOfMemoryError("samples", f"{len(samples)} of them", "fewer at a time")
+        _push(self.core, self._this, samples, lengths)
+
+    def flush(self) -> None:
+        """Ends the stream."""
+        _flush(self.core, self._this)
+
+    def take(self) -> Run | None:
+        """The batches of the next window."""
+        return _stream_take(self.core, self._this)
+
+    def metrics(self) -> Metrics:
+        """What all batches up to now amount to."""
+        return _stream_metrics(self.core, self._this)
+
+
+class Collation:
+    """The functions of collation, in an instance of their own. The arguments must have been checked to cross."""
+
+    # What a large batch leaves behind is more than another instance costs.
+    _KEPT = 2**22
+
+    def __init__(self, config: None) -> None:
+        self.core = Core(Component.BATCHING, 2**31)
+        self.core.whole = True
+        self.current = config
+
+    def move(self, config: None) -> None:
+        """There is nothing to move."""
+
+    def pad(self, lengths: NDArray[np.uint32], width: int, multiple: int, side: str) -> PaddedCells:
+        """Where each cell of a row per sequence comes from."""
+        return self._measured(_pad(self.core, lengths, width, multiple, side))
+
+    def pack(self, lengths: NDArray[np.uint32], row_ends: NDArray[np.uint32], width: int) -> PackedCells:
+        """Where each cell of shared rows comes from."""
+        return self._measured(_pack(self.core, lengths, row_ends, width))
+
+    def _measured(self, cells: Cells) -> Cells:
+        if len(cells.sources) > self._KEPT:
+            # Not used again, so that its memory goes.
+            self.core.whole = False
+        return cells
+
+
+Cells = TypeVar("Cells", PaddedCells, PackedCells)
+
+
+def boundaries_of_width(width: int, max_length: int) -> NDArray[np.uint32]:
+    """Buckets of equal width."""
+    return _of_width(Core(Component.BATCHING, 2**31), width, max_length)
+
+
+def boundaries_of_quantiles(lengths: NDArray[np.uint32], buckets: int) -> NDArray[np.uint32]:
+    """Buckets of as many samples each."""
+    return _of_quantiles(Core(Component.BATCHING, 2**31), lengths, buckets)

@@ -1,0 +1,236 @@
+"""From sequences of different length to the arrays that a model takes: padded, or packed into shared rows.
+
+>>> from samedeal import collate
+>>> collate.pad([[5, 6, 7], [8]]).values.tolist()
+[[5, 6, 7], [8, 0, 0]]
+>>> packed = collate.pack([[5, 6, 7], [8], [9, 9]], row_ends=[2, 3], width=4)
+>>> packed.values.tolist(), packed.position_ids.tolist(), packed.cu_seqlens.tolist()
+([[5, 6, 7, 8], [9, 9, 0, 0]], [[0, 1, 2, 0], [0, 1, 0, 0]], [0, 3, 4, 6])
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+
+import numpy as np
+
+from . import _arguments as check
+from ._batch_records import SIDES
+from ._batching import PADDING, Collation, PackedCells, PaddedCells
+from ._engine import Engine
+from ._errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Packed", "Padded", "pack", "pad"]
+
+
+class Padded(NamedTuple):
+    """A row for each sequence."""
+
+    values: NDArray[Any]
+    """Rows x width, of the type of the sequences; a token that is an array itself keeps its dimensions, as the last."""
+    attention_mask: NDArray[np.bool_]
+    """Rows x width: where a token is."""
+
+
+class Packed(NamedTuple):
+    """Rows that sequences share."""
+
+    values: NDArray[Any]
+    """Rows x width, of the type of the sequences; a token that is an array itself keeps its dimensions, as the last."""
+    position_ids: NDArray[np.int32]
+    """For every cell, its place in its sequence; 0 where it is padding."""
+    segment_ids: NDArray[np.int32]
+    """For every cell, which sequence of its row it belongs to, from 1; 0 where it is padding."""
+    cu_seqlens: NDArray[np.int32]
+    """Where each sequence begins if all are laid end to end without padding, and where the last one ends."""
+    max_seqlen: int
+    """The longest of them."""
+
+
+def pad(
+    sequences: ArrayLike | Iterable[ArrayLike],
+    offsets: ArrayLike | Iterable[SupportsIndex] | None = None,
+    *,
+    padding_value: Any = 0,
+    side: str = "right",
+    multiple: SupportsIndex = 1,
+    width: SupportsIndex | None = None,
+) -> Padded:
+    """A row for each sequence, as wide as the longest.
+
+    Args:
+        sequences: The sequences, of tokens of any type; or, with `offsets`, all of them end to end.
+        offsets: Where each sequence begins in `sequences`, and where the last one ends: one number more than there are.
+        padding_value: What is where no token is.
+        side: On which side of a row the padding is, "right" or "left".
+        multiple: The width is rounded up to a multiple of it.
+        width: A width, in place of that of the longest.
+
+    Raises:
+        OutOfRangeError: `width` is less than the longest sequence, or there are more than 2**26 cells.
+        UnknownNameError: There is no such side.
+        WrongTypeError: A value is not of the type that its parameter takes.
+        ContradictionError: Offsets do not ascend from 0 to the number of tokens.
+        OutOfMemoryError: There is no memory for so many cells.
+    """
+    tokens, lengths = _tokens(sequences, offsets)
+    cells = padded_cells(lengths, width=width, multiple=multiple, side=side)
+    values, mask = _gathered(tokens, cells.sources, (len(lengths), cells.width), padding_value)
+    return Padded(values, mask)
+
+
+def pack(
+    sequences: ArrayLike | Iterable[ArrayLike],
+    offsets: ArrayLike | Iterable[SupportsIndex] | None = None,
+    *,
+    row_ends: ArrayLike | Iterable[SupportsIndex] | None = None,
+    width: SupportsIndex | None = None,
+    padding_value: Any = 0,
+) -> Packed:
+    """Rows that sequences share, one after the other, with what keeps them apart in attention.
+
+    Args:
+        sequences: The sequences, of tokens of any type; or, with `offsets`, all of them end to end.
+        offsets: Where each sequence begins in `sequences`, and where the last one ends: one number more than there are.
+        row_ends: How many sequences there are up to the end of each row, such as `Batch.row_ends`; by default all are
+            in one row.
+        width: Cells of a row, such as `Batch.padded_length`; by default as many as the fullest row has tokens.
+        padding_value: What is where no token is.
+
+    Raises:
+        OutOfRangeError: A row holds more than `width` tokens, or there are more than 2**26 cells.
+        WrongTypeError: A value is not of the type that its parameter takes.
+        ContradictionError: `row_ends` do not ascend to the number of sequences, or offsets to that of tokens.
+        OutOfMemoryError: There is no memory for so many cells.
+    """
+    tokens, lengths = _tokens(sequences, offsets)
+    cells, shape = packed_cells(lengths, row_ends=row_ends, width=width)
+    values, _ = _gathered(tokens, cells.sources, shape, padding_value)
+    return Packed(
+        values,
+        cells.position_ids.view(np.int32).reshape(shape),
+        cells.segment_ids.view(np.int32).reshape(shape),
+        cells.cu_seqlens.view(np.int32),
+        cells.max_seqlen,
+    )
+
+
+def padded_cells(
+    lengths: NDArray[np.uint32], *, width: SupportsIndex | None, multiple: SupportsIndex, side: str
+) -> PaddedCells:
+    """Where each cell of `pad` comes from."""
+    wide = 0 if width is None else check.integer("width", width, check.U32)
+    if width is not None and wide == 0 and len(lengths) and lengths.max():
+        # Which means the longest to the component.
+        raise OutOfRangeError("width", "0", f"at least {lengths.max()}, the longest sequence")
+    every = check.integer("multiple", multiple, check.U32_FROM_1)
+    return _engine().use(Collation.pad, lengths, wide, every, check.enum("side", side, SIDES))
+
+
+def packed_cells(
+    lengths: NDArray[np.uint32],
+    *,
+    row_ends: ArrayLike | Iterable[SupportsIndex] | None,
+    width: SupportsIndex | None,
+) -> tuple[PackedCells, tuple[int, int]]:
+    """Where each cell of `pack` comes from, and the shape of them all."""
+    if row_ends is None:
+        ends = np.full(min(len(lengths), 1), len(lengths), dtype=np.uint32)
+    else:
+        ends = check.u32s("row-ends", row_ends, check.U32)
+    if width is None:
+        upto = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        # Wrong ends are told below.
+        rows = np.diff(upto[np.minimum(ends, len(lengths))], prepend=0)
+        wide = min(max(int(rows.max(initial=0)), 0), check.U32_MAX)
+    else:
+        wide = check.integer("width", width, check.U32)
+    return _engine().use(Collation.pack, lengths, ends, wide), (len(ends), wide)
+
+
+def lengths_of(sequences: Sequence[Any]) -> NDArray[np.uint32]:
+    """How many tokens each sequence has."""
+    return np.fromiter(map(len, sequences), dtype=np.uint32, count=len(sequences))
+
+
+@functools.cache
+def _engine() -> Engine[Collation, None]:
+    return Engine(Collation, None)
+
+
+def _tokens(sequences: Any, offsets: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+    """All tokens end to end, and how many of them each sequence has."""
+    if offsets is None:
+        return _end_to_end(sequences)
+    tokens = _array("sequences", sequences, "all tokens end to end")
+    ends = check.u64s("offsets", offsets, check.COUNT).astype(np.int64)
+    if len(ends) == 0 or ends[0] != 0 or ends[-1] != len(tokens) or (np.diff(ends) < 0).any():
+        raise ContradictionError("offsets", f"{len(ends)} numbers", f"0, ascending, and {len(tokens)} at last")
+    lengths = np.diff(ends)
+    if lengths.max(initial=0) > check.U32_MAX:
+        raise OutOfRangeError("offsets", str(lengths.max()), f"sequences of up to {check.U32_MAX} tokens")
+    return tokens, lengths.astype(np.uint32)
+
+
+def _end_to_end(sequences: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+    allowed = "a list of sequences of tokens"
+    meant = isinstance(sequences, Iterable) and not isinstance(sequences, (str, bytes, bytearray, Mapping, Set))
+    if not meant or getattr(sequences, "ndim", 2) < 2:
+        raise WrongTypeError("sequences", check.described(sequences), allowed)
+    parts = [_array("sequences", part, allowed) for part in sequences]
+    # What nothing is in has no type of its own.
+    known = [part for part in parts if len(part)]
+    if not known:
+        return np.zeros(0, dtype=parts[0].dtype if parts else np.int64), np.zeros(len(parts), dtype=np.uint32)
+    shapes = {part.shape[1:] for part in known}
+    if len(shapes) > 1:
+        first, second, *_ = sorted(map(str, shapes))
+        raise ContradictionError("sequences", f"tokens of shapes {first} and {second}", "tokens of one shape")
+    return np.concatenate(known), lengths_of(parts)
+
+
+def _array(field: str, values: Any, allowed: str) -> NDArray[Any]:
+    if isinstance(values, (str, bytes, bytearray, Mapping, Set)):
+        raise WrongTypeError(field, check.described(values), allowed)
+    try:
+        found = np.asarray(values)
+    except Exception as error:
+        raise WrongTypeError(field, check.described(values), allowed) from error
+    if found.ndim == 0 or found.dtype.kind == "O":
+        raise WrongTypeError(field, check.described(values), allowed)
+    return found
+
+
+def _gathered(
+    tokens: NDArray[Any], sources: NDArray[np.uint32], shape: tuple[int, int], padding_value: Any
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The tokens in their cells, and where they are."""
+    filler = _filler(padding_value, tokens.dtype)
+    mask = sources != PADDING
+    try:
+        values = np.full((len(sources), *tokens.shape[1:]), filler, dtype=tokens.dtype)
+    except (MemoryError, ValueError) as error:
+        raise OutOfMemoryError("lengths", f"{len(sources)} cells", "fewer or smaller cells") from error
+    values[mask] = tokens[sources[mask]]
+    return values.reshape((*shape, *tokens.shape[1:])), mask.reshape(shape)
+
+
+def _filler(value: Any, dtype: np.dtype[Any]) -> Any:
+    """The padding value, if it is one of that type."""
+    allowed = f"a value of the type {dtype}"
+    try:
+        given = np.asarray(value)
+        filler = given.astype(dtype)
+        same = given.ndim == 0 and (dtype.kind in "fc" or bool(filler == given))
+    except Exception as error:
+        raise WrongTypeError("padding-value", check.described(value), allowed) from error
+    if given.ndim or (given.dtype.kind not in "biufc" and given.dtype.kind != dtype.kind):
+        raise WrongTypeError("padding-value", check.described(value), allowed)
+    if not same:
+        raise OutOfRangeError("padding-value", check.shown(value), allowed)
+    return filler

@@ -217,8 +217,9 @@ impl BatchConfig {
         let rows = if self.budget == 0 {
             most
         } else {
-            let tokens = u64::from(longest.max(1));
-            u32::try_from(self.budget / tokens).unwrap_or(u32::MAX).clamp(1, most)
+            // Dearer than any budget is too dear.
+            let each = u64::try_from(self.cost(longest)).unwrap_or(u64::MAX).max(1);
+            u32::try_from(self.budget / each).unwrap_or(u32::MAX).clamp(1, most)
         };
         if rows > self.multiple { rows - rows % self.multiple } else { rows }
     }

@@ -49,13 +49,18 @@ impl Items {
             TooLong::Split => {
                 items.split = over;
                 if most == 0 {
-                    return Err(Failure::out_of_range("max-length", 0, "1 or more, to split by"));
+                    return Err(if config.max_length == 0 {
+                        Failure::out_of_range("max-length", 0, "1 or more, to split by")
+                    } else {
+                        let least = config.cost(1);
+                        Failure::out_of_range("budget", config.budget, format!("{least} or more, to split by"))
+                    });
                 }
                 let pieces = |length: u32| u64::from(length.div_ceil(most).max(1));
                 let count: u64 = lengths.iter().map(|&length| pieces(length)).sum();
                 let Some(many) = u32::try_from(count).ok().filter(|&count| count < u32::MAX) else {
                     let allowed = format!("parts of which there are fewer than {}", u32::MAX);
-                    return Err(Failure::out_of_range("max-length", most, allowed));
+                    return Err(Failure::out_of_range("max-length", config.max_length, allowed));
                 };
                 let parts = (0..)
                     .zip(lengths)

@@ -82,9 +82,9 @@ pub(super) fn as_they_come(
 ) -> Result<Vec<u32>, Failure> {
     let world = config.world as usize;
     let mut ends = collect("window", world, [])?;
-    let (mut begin, mut first, mut longest, mut cost) = (0, 0, 0, 0_u128);
-    for at in 0..=pool.len() {
-        let closes = if let Some(&item) = pool.get(at) {
+    let (mut begin, mut first, mut at, mut longest, mut cost) = (0, 0, 0, 0, 0_u128);
+    while at < pool.len() || close_last && at > first {
+        if let Some(&item) = pool.get(at) {
             let length = items.length(item);
             let (next_longest, next_cost) = (longest.max(length), cost + config.cost(length));
             let over = if config.is_padded() {
@@ -93,29 +93,28 @@ pub(super) fn as_they_come(
                 let most = if config.max_batch_size == 0 { u32::MAX } else { config.max_batch_size };
                 next_cost > config.budget.into() || at - first >= most as usize
             };
-            if at > first && over {
-                (longest, cost) = (length, config.cost(length));
-                true
-            } else {
+            if at == first || !over {
                 (longest, cost) = (next_longest, next_cost);
-                false
+                at += 1;
+                continue;
             }
-        } else {
-            close_last && at > first
-        };
-        if closes {
-            ends.push(at);
-            first = at;
-            if ends.len() == world {
-                for &end in &ends {
-                    for &item in &pool[begin..end] {
-                        steps.row([item])?;
-                    }
-                    steps.end_batch(0)?;
-                    begin = end;
+        }
+        let (count, multiple) = (at - first, config.multiple as usize);
+        if config.is_padded() && count > multiple {
+            // The others come first in the next batch.
+            at -= count % multiple;
+        }
+        ends.push(at);
+        (first, longest, cost) = (at, 0, 0);
+        if ends.len() == world {
+            for &end in &ends {
+                for &item in &pool[begin..end] {
+                    steps.row([item])?;
                 }
-                ends.clear();
+                steps.end_batch(0)?;
+                begin = end;
             }
+            ends.clear();
         }
     }
     collect("window", pool.len() - begin, pool[begin..].iter().copied())

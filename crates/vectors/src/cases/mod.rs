@@ -1,5 +1,6 @@
 //! The questions. Each file of them has a module here or in `sampling`.
 
+mod batching;
 mod launches;
 mod meshes;
 mod plans;
@@ -25,6 +26,7 @@ pub fn files() -> Vec<File> {
     files.push(group("shards-verify", verify::cases()));
     files.push(group("mesh", meshes::cases()));
     files.push(group("launch", launches::cases()));
+    files.extend(batching::files());
     files
 }
 

@@ -242,7 +242,7 @@ fn rows_of(shard: u32, start: u64, count: u32) -> Call {
 }
 
 /// Numbers below `end` without a pattern (Knuth's generator for MMIX).
-fn sizes(count: usize, seed: u64, end: u64) -> Vec<u64> {
+pub(super) fn sizes(count: usize, seed: u64, end: u64) -> Vec<u64> {
     let next = |state: &mut u64| {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         Some(((u128::from(*state) * u128::from(end)) >> 64) as u64)

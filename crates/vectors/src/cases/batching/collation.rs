@@ -1,0 +1,121 @@
+//! Where cells come from, and where buckets end.
+
+use matrix::format::{Call, Case, Subject};
+
+use super::asked;
+use super::sets::{long_tail, uniform};
+
+/// The most cells, and buckets.
+const MAX_CELLS: u32 = 1 << 26;
+const MAX_BUCKETS: u32 = 1 << 20;
+
+pub fn cases() -> Vec<Case> {
+    let functions = |name: &str, calls: Vec<Call>| asked(name, Subject::Functions {}, calls);
+    vec![
+        functions("boundaries of width", widths()),
+        functions("boundaries of quantiles", quantiles()),
+        functions("padding", pads()),
+        functions("packing", packs()),
+        functions("arrays too large", large()),
+    ]
+}
+
+fn widths() -> Vec<Call> {
+    [
+        (64, 512),
+        (64, 513),
+        (64, 500),
+        (64, 64),
+        (64, 65),
+        (64, 1),
+        (64, 0),
+        (1, 9),
+        (u32::MAX, u32::MAX),
+        (u32::MAX - 1, u32::MAX),
+        (1 << 31, u32::MAX),
+        (0, 0),
+        (0, 9),
+        (0, u32::MAX),
+        (1, MAX_BUCKETS + 2),
+        (1, u32::MAX),
+        (4_095, u32::MAX),
+        (64, 300),
+    ]
+    .into_iter()
+    .map(|(width, max_length)| Call::BoundariesOfWidth { width, max_length })
+    .collect()
+}
+
+fn quantiles() -> Vec<Call> {
+    let of = |lengths: &[u32], buckets| Call::BoundariesOfQuantiles { lengths: lengths.to_vec(), buckets };
+    let mut calls = Vec::new();
+    for buckets in [1, 2, 3, 7, 50, 1_000, MAX_BUCKETS, 0, MAX_BUCKETS + 1, u32::MAX] {
+        for lengths in [uniform(25, 61, 0, 90), long_tail(30, 6), vec![5; 4], vec![0, 0, 9], vec![u32::MAX, 0], vec![]]
+        {
+            calls.push(of(&lengths, buckets));
+        }
+    }
+    calls
+}
+
+fn pads() -> Vec<Call> {
+    let mut calls = Vec::new();
+    for lengths in [&[3, 1, 4, 0, 2][..], &[5], &[0, 0], &[]] {
+        for (width, multiple) in [(0, 1), (0, 4), (6, 1), (6, 4), (4, 1), (3, 1), (3, 0), (0, 0), (0, 100)] {
+            for side in ["right", "left"] {
+                calls.push(pad(lengths, width, multiple, side));
+            }
+        }
+    }
+    calls
+}
+
+fn packs() -> Vec<Call> {
+    let mut calls = Vec::new();
+    for (lengths, row_ends) in [
+        (&[3, 1, 4, 0, 2][..], &[2, 5][..]),
+        (&[3, 1, 4, 0, 2], &[1, 2, 3, 4, 5]),
+        (&[3, 1, 4, 0, 2], &[0, 2, 2, 5, 5]),
+        (&[0, 0], &[2]),
+        (&[], &[]),
+        (&[], &[0, 0]),
+        // They do not ascend to the number of sequences.
+        (&[3, 1], &[]),
+        (&[3, 1], &[1]),
+        (&[3, 1], &[3]),
+        (&[3, 1], &[2, 1]),
+        (&[3, 1], &[2, 1, 2]),
+        (&[], &[1]),
+    ] {
+        for width in [6, 8, 3, 0] {
+            calls.push(pack(lengths, row_ends, width));
+        }
+    }
+    calls
+}
+
+/// None of these is ever made.
+fn large() -> Vec<Call> {
+    vec![
+        pad(&[MAX_CELLS + 1], 0, 1, "right"),
+        pad(&[MAX_CELLS / 2 + 1, 1], 0, 1, "left"),
+        pad(&[1], 0, MAX_CELLS + 1, "right"),
+        pad(&[1], u32::MAX, u32::MAX, "right"),
+        pad(&[1], u32::MAX, 2, "right"),
+        pad(&[u32::MAX; 3], 0, u32::MAX, "right"),
+        pad(&[1], u32::MAX, 1, "left"),
+        pack(&[MAX_CELLS + 1], &[1], MAX_CELLS + 1),
+        pack(&[1], &[1], u32::MAX),
+        pack(&[u32::MAX; 2], &[1, 2], 4),
+        pack(&[u32::MAX; 2], &[2, 1], u32::MAX),
+        pad(&[2], 0, 1, "right"),
+    ]
+}
+
+fn pad(lengths: &[u32], width: u32, multiple: u32, side: &str) -> Call {
+    Call::Pad { lengths: lengths.to_vec(), width, multiple, side: side.into() }
+}
+
+fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Call {
+    Call::Pack { lengths: lengths.to_vec(), row_ends: row_ends.to_vec(), width }
+}

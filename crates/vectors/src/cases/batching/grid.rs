@@ -1,0 +1,235 @@
+//! Every value of every field with every value of those that it meets.
+
+use matrix::format::{BatchConfig, Call, Case, S64, Subject, U64};
+
+use super::sets::{long_tail, sets, uniform};
+use super::{COUNTINGS, TAILS, TOO_LONG, WORLDS, asked, base, config_name, num_steps, take, whole};
+use matrix::Engine;
+use matrix::native::Native;
+
+const ORDERS: [&str; 7] = ["feistel", "sequential", "fisher-yates", "torch", "torch-2.5", "python", "dotnet"];
+
+pub fn padded() -> Vec<Case> {
+    let windows = [8_192, 0];
+    [
+        of_every_set("pad-to-max", |config, at| config.tail = TAILS[at % 4].into()),
+        of_every_end("pad-to-max", &windows),
+        orders(),
+        epochs("pad-to-max"),
+    ]
+    .concat()
+}
+
+pub fn bucket() -> Vec<Case> {
+    let boundaries = |boundaries: &[u32], budget, world| {
+        let lengths = uniform(60, 21, 0, 60);
+        let config =
+            BatchConfig { boundaries: boundaries.to_vec(), budget: U64(budget), ..base("bucket", &lengths, world) };
+        whole(&format!("bucket by {boundaries:?}, {world} ranks, budget {budget}"), config)
+    };
+    let mut cases = [
+        of_every_set("bucket", |config, at| config.tail = TAILS[at / 5 % 4].into()),
+        of_every_end("bucket", &[8_192, 13, 0]),
+        epochs("bucket"),
+    ]
+    .concat();
+    for budget in [0, 64, 90, 1_000] {
+        for (ends, world) in [(&[][..], 2), (&[0], 1), (&[0, 1, 30], 3), (&[10, 20, 30, 40, 50, 60], 1), (&[999], 2)] {
+            cases.push(boundaries(ends, budget, world));
+        }
+    }
+    for counting in COUNTINGS {
+        for (linear, quadratic) in [(3, 0), (0, 1), (100, 2)] {
+            let lengths = uniform(60, 22, 0, 60);
+            let config = BatchConfig {
+                counting: counting.into(),
+                linear,
+                quadratic,
+                budget: U64(13_200),
+                max_batch_size: 32,
+                ..base("bucket", &lengths, 2)
+            };
+            cases.push(whole(&format!("bucket, {counting} {linear} {quadratic}"), config));
+        }
+    }
+    cases
+}
+
+pub fn budget() -> Vec<Case> {
+    let mut cases = [
+        of_every_set("budget", |config, at| {
+            config.tail = TAILS[at % 4].into();
+            config.multiple = [1, 2, 8][at % 3];
+        }),
+        of_every_end("budget", &[8_192, 16, 0]),
+        epochs("budget"),
+    ]
+    .concat();
+    // As they come, and by a bound of items besides the budget.
+    for counting in COUNTINGS {
+        for window in [0, 1, 20] {
+            for (max_batch_size, multiple) in [(0, 1), (3, 1), (1, 1), (0, 4), (u32::MAX, u32::MAX)] {
+                let lengths = long_tail(40, 31);
+                let mut config = BatchConfig { window, max_batch_size, multiple, ..base("budget", &lengths, 2) };
+                count(&mut config, counting);
+                cases.push(whole(&config_name("a long tail of 40", &config), config));
+            }
+        }
+    }
+    // Numbers as large as they get.
+    for (counting, linear, quadratic) in [("padded", 0, 0), ("unpadded", 0, 0), ("weighted", u32::MAX, u32::MAX)] {
+        for budget in [u32::MAX.into(), u64::MAX] {
+            for too_long in ["split", "single", "truncate"] {
+                let config = BatchConfig {
+                    counting: counting.into(),
+                    linear,
+                    quadratic,
+                    budget: U64(budget),
+                    max_length: u32::MAX,
+                    too_long: too_long.into(),
+                    ..base("budget", &[u32::MAX, 1, 65_535, u32::MAX - 1, 0, 1_000_000], 2)
+                };
+                // There would be 2^32 parts, or none.
+                if too_long == "split" && counting == "weighted" {
+                    continue;
+                }
+                cases.push(whole(&format!("large numbers, {counting}, budget {budget}, {too_long}"), config));
+            }
+        }
+    }
+    cases
+}
+
+pub fn pack() -> Vec<Case> {
+    let mut cases = [
+        of_every_set("pack", |config, at| {
+            config.tail = TAILS[at % 4].into();
+            config.max_batch_size = [1, 2, 5][at % 3];
+        }),
+        of_every_end("pack", &[8_192, 16]),
+        epochs("pack"),
+    ]
+    .concat();
+    for packing in ["fast", "optimal"] {
+        // Dense in few lengths near a half and a third of the capacity, and above.
+        let near = [uniform(90, 41, 327, 340), uniform(40, 42, 490, 510), uniform(10, 43, 150, 170)].concat();
+        let coarse = [uniform(60, 44, 60_000, 70_000), uniform(50, 45, 20_000, 90_000)].concat();
+        for (set, lengths, capacity) in [
+            ("near a half and a third", near, 1_000),
+            ("a large capacity", coarse, 200_000),
+            ("above the tables", uniform(40, 46, 1 << 20, 1 << 22), 1 << 24),
+            ("a half and one", vec![501; 20], 1_000),
+            ("exact halves and thirds", [vec![500; 6], vec![250; 7], vec![334; 8], vec![166; 9]].concat(), 1_000),
+            ("as long as a row", vec![1_000; 5], 1_000),
+            ("a row of one", vec![1, 0, 1, 0, 1], 1),
+        ] {
+            for (world, rows) in [(1, 1), (3, 2)] {
+                let config = BatchConfig {
+                    packing: packing.into(),
+                    capacity,
+                    max_length: u32::MAX,
+                    max_batch_size: rows,
+                    ..base("pack", &lengths, world)
+                };
+                cases.push(whole(&config_name(set, &config), config));
+            }
+        }
+    }
+    // The cost alone decides which rows are a step.
+    for counting in COUNTINGS {
+        for (world, rows) in [(2, 3), (8, 1), (4, 2), (2, 40)] {
+            let lengths = long_tail(120, 47);
+            let mut config = BatchConfig { max_batch_size: rows, window: 60, ..base("pack", &lengths, world) };
+            count(&mut config, counting);
+            cases.push(whole(&config_name("a long tail of 120", &config), config));
+        }
+    }
+    cases
+}
+
+/// Every set in every world.
+fn of_every_set(strategy: &str, vary: impl Fn(&mut BatchConfig, usize)) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (i, (set, lengths)) in sets().iter().enumerate() {
+        for (j, world) in WORLDS.into_iter().enumerate() {
+            let mut config = base(strategy, lengths, world);
+            vary(&mut config, i + j);
+            cases.push(whole(&config_name(set, &config), config));
+        }
+    }
+    cases
+}
+
+/// Every end of an epoch with everything that can be done with what is too long, in every window; the other fields in turns.
+fn of_every_end(strategy: &str, windows: &[u32]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut at = 0;
+    for tail in TAILS {
+        for too_long in TOO_LONG {
+            for &window in windows {
+                let lengths = uniform(27 + at % 4, at as u64, 0, 60);
+                let mut config = BatchConfig {
+                    tail: tail.into(),
+                    too_long: too_long.into(),
+                    window,
+                    seed: S64([0, 1, 42, -7, i64::MAX][at % 5]),
+                    epoch: U64([0, 1, u64::MAX][at % 3]),
+                    multiple: [1, 1, 2][at / 2 % 3],
+                    packing: ["fast", "optimal"][at / 3 % 2].into(),
+                    max_length: if too_long == "error" { 60 } else { [41, 25][at / 7 % 2] },
+                    ..base(strategy, &lengths, WORLDS[at % 4])
+                };
+                if strategy == "bucket" && at % 4 > 1 {
+                    config.budget = U64(130);
+                }
+                count(&mut config, COUNTINGS[at % 3]);
+                cases.push(whole(&config_name(&format!("{} lengths", lengths.len()), &config), config));
+                at += 1;
+            }
+        }
+    }
+    cases
+}
+
+/// Counts tokens so, with a budget for a handful of items.
+fn count(config: &mut BatchConfig, counting: &str) {
+    config.counting = counting.into();
+    if counting == "weighted" {
+        (config.linear, config.quadratic) = (2, 1);
+        if config.budget.0 > 0 {
+            config.budget = U64(6_000);
+        }
+    }
+}
+
+/// Seeds and epochs, one after the other on the same batcher.
+fn epochs(strategy: &str) -> Vec<Case> {
+    let lengths = uniform(40, 11, 1, 60);
+    [0, 1, 42, -7, i64::MIN]
+        .into_iter()
+        .map(|seed| {
+            let config = BatchConfig { seed: S64(seed), window: 10, ..base(strategy, &lengths, 2) };
+            let subject = Subject::Batcher(config);
+            let mut plan = Native::create(&subject).expect("a plan");
+            let mut calls = vec![Call::Fingerprint];
+            for epoch in [1, 2, u64::MAX, 0] {
+                let next = Call::SetEpoch { epoch: U64(epoch) };
+                plan.call(&next).expect("a plan of another epoch");
+                let last = num_steps(&mut plan) - 1;
+                calls.extend([next, Call::Metrics, take(1, last.into(), 1), take(0, 0, 1), Call::Fingerprint]);
+            }
+            asked(&format!("epochs of {strategy}, seed {seed}"), subject, calls)
+        })
+        .collect()
+}
+
+/// Every order.
+fn orders() -> Vec<Case> {
+    let lengths = uniform(30, 12, 1, 60);
+    let of = |&order: &&str| {
+        let config =
+            BatchConfig { order: order.into(), seed: S64(3), epoch: U64(4), ..base("pad-to-max", &lengths, 2) };
+        whole(&format!("in the order {order}"), config)
+    };
+    ORDERS.iter().map(of).collect()
+}

@@ -1,0 +1,84 @@
+//! Batches: every strategy with every way to count, end and treat what is too long, on lengths of every kind.
+
+mod collation;
+mod grid;
+mod refused;
+mod sets;
+mod stream;
+
+use matrix::Engine;
+use matrix::format::{BatchConfig, Call, Case, File, S64, Subject, U64, Window};
+use matrix::native::Native;
+
+use super::{asked, group};
+
+const WORLDS: [u32; 5] = [1, 2, 3, 8, 64];
+const TAILS: [&str; 4] = ["keep", "drop", "even-split", "duplicate"];
+const TOO_LONG: [&str; 5] = ["error", "truncate", "drop", "split", "single"];
+const COUNTINGS: [&str; 3] = ["padded", "unpadded", "weighted"];
+
+pub fn files() -> Vec<File> {
+    vec![
+        group("batches-padded", [grid::padded(), refused::batchers(), refused::calls()].concat()),
+        group("batches-bucket", grid::bucket()),
+        group("batches-budget", grid::budget()),
+        group("batches-pack", grid::pack()),
+        group("batches-stream", [stream::cases(), refused::streams()].concat()),
+        group("collation", collation::cases()),
+    ]
+}
+
+/// Four rows of up to 64 tokens each, whatever the strategy.
+fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
+    BatchConfig {
+        lengths: lengths.to_vec(),
+        seed: S64(0),
+        epoch: U64(0),
+        order: "feistel".into(),
+        world,
+        strategy: strategy.into(),
+        max_batch_size: if strategy == "budget" { 0 } else { 4 },
+        max_length: sets::LONGEST,
+        budget: U64(if strategy == "budget" { 128 } else { 0 }),
+        counting: "padded".into(),
+        linear: 0,
+        quadratic: 0,
+        multiple: 1,
+        capacity: if strategy == "pack" { sets::LONGEST } else { 0 },
+        packing: "fast".into(),
+        boundaries: if strategy == "bucket" { vec![8, 16, 32] } else { vec![] },
+        window: 8_192,
+        too_long: "error".into(),
+        tail: "keep".into(),
+    }
+}
+
+/// What the plan amounts to, all batches of the first rank and of the last, and all of all ranks as a hash.
+fn whole(name: &str, config: BatchConfig) -> Case {
+    let last = config.world - 1;
+    let subject = Subject::Batcher(config);
+    let Ok(steps) = Native::create(&subject).map(|mut plan| num_steps(&mut plan)) else {
+        return asked(name, subject, []);
+    };
+    let ranks = if last == 0 { vec![0] } else { vec![0, last] };
+    let runs = ranks.into_iter().map(|rank| take(rank, 0, steps));
+    asked(name, subject, [Call::Metrics].into_iter().chain(runs).chain([Call::Fingerprint]))
+}
+
+fn num_steps(plan: &mut Native) -> u32 {
+    let metrics = plan.call(&Call::Metrics).expect("metrics never fail");
+    metrics["steps"].as_str().and_then(|steps| steps.parse().ok()).expect("a small number of steps")
+}
+
+fn take(rank: u32, start: u64, count: u32) -> Call {
+    Call::Take { steps: Some(Window { rank, start: U64(start), count }) }
+}
+
+/// What tells a case from others of its set.
+fn config_name(set: &str, config: &BatchConfig) -> String {
+    let BatchConfig { strategy, world, counting, tail, too_long, window, max_batch_size, .. } = config;
+    let BatchConfig { max_length, multiple, packing, seed, epoch, .. } = config;
+    let mut name = format!("{strategy} {set}, {world} ranks of {max_batch_size}, {counting}, window {window}");
+    name += &format!(", {too_long} above {max_length}, {tail}, multiple {multiple}, {packing}");
+    name + &format!(", seed {} epoch {}", seed.0, epoch.0)
+}

@@ -1,0 +1,153 @@
+//! What batchers and streams refuse. Where several rules are broken, the first one decides.
+
+use matrix::format::{BatchConfig, Call, Case, S64, Subject, U64};
+
+use super::super::{MAX_EXACT, MAX_WINDOW};
+use super::stream::next;
+use super::{asked, base, num_steps, take};
+use matrix::Engine;
+use matrix::native::Native;
+
+const MAX_WORLD: u32 = 1 << 20;
+
+pub fn batchers() -> Vec<Case> {
+    configs()
+        .into_iter()
+        .chain(of_lengths())
+        .map(|(name, config)| asked(&format!("refused: {name}"), Subject::Batcher(config), []))
+        .collect()
+}
+
+/// Whatever the lengths.
+fn configs() -> Vec<(&'static str, BatchConfig)> {
+    let padded = base("pad-to-max", &[1, 2, 3], 1);
+    let budget = base("budget", &[1, 2, 3], 1);
+    let pack = base("pack", &[1, 2, 3], 1);
+    let bucket = base("bucket", &[1, 2, 3], 1);
+    // Everything that can be wrong.
+    let wrong =
+        BatchConfig { world: 0, max_batch_size: 0, multiple: 0, boundaries: vec![1, 1], max_length: 0, ..pack.clone() };
+    vec![
+        ("an unknown order", BatchConfig { order: "random".into(), ..wrong.clone() }),
+        ("an order in capitals", BatchConfig { order: "Feistel".into(), ..padded.clone() }),
+        ("a long order", BatchConfig { order: "\u{1F0A1}".repeat(70), ..padded.clone() }),
+        ("no ranks", wrong.clone()),
+        ("too many ranks", BatchConfig { world: MAX_WORLD + 1, ..wrong.clone() }),
+        ("far too many ranks", BatchConfig { world: u32::MAX, ..padded.clone() }),
+        ("batches of none", BatchConfig { world: 1, ..wrong.clone() }),
+        ("padded batches of none", BatchConfig { max_batch_size: 0, ..padded.clone() }),
+        ("buckets of none", BatchConfig { max_batch_size: 0, ..bucket.clone() }),
+        ("no budget", BatchConfig { budget: U64(0), multiple: 0, ..budget.clone() }),
+        ("no capacity", BatchConfig { capacity: 0, multiple: 0, ..pack.clone() }),
+        ("a multiple of 0", BatchConfig { multiple: 0, boundaries: vec![2, 1], ..budget.clone() }),
+        ("boundaries that descend", BatchConfig { boundaries: vec![8, 16, 15], ..bucket.clone() }),
+        ("boundaries that repeat", BatchConfig { boundaries: vec![8, 8], ..bucket.clone() }),
+        ("boundaries that nobody needs", BatchConfig { boundaries: vec![8, 7], ..padded }),
+    ]
+}
+
+fn of_lengths() -> Vec<(&'static str, BatchConfig)> {
+    let lengths = [5, 200, 3, 300];
+    let split = |strategy| BatchConfig { too_long: "split".into(), ..base(strategy, &lengths, 1) };
+    let dotnet = |seed| BatchConfig { order: "dotnet".into(), seed: S64(seed), ..base("pack", &[1, 2, 3], 1) };
+    let sharded = BatchConfig { order: "sharded".into(), ..base("pack", &[1, 2, 3], 1) };
+    let weighted = |too_long: &str, budget| BatchConfig {
+        counting: "weighted".into(),
+        linear: 7,
+        quadratic: 3,
+        budget: U64(budget),
+        too_long: too_long.into(),
+        ..base("budget", &lengths, 1)
+    };
+    let roomy = |config: BatchConfig| BatchConfig { max_length: u32::MAX, ..config };
+    vec![
+        ("longer than allowed", base("pad-to-max", &lengths, 1)),
+        ("longer than allowed in a bucket", base("bucket", &lengths, 1)),
+        ("longer than the budget", roomy(base("budget", &lengths, 1))),
+        ("longer than the budget of a bucket", roomy(BatchConfig { budget: U64(199), ..base("bucket", &lengths, 1) })),
+        ("longer than the capacity", roomy(base("pack", &lengths, 1))),
+        ("dearer than the budget", roomy(weighted("error", 100))),
+        ("too long, before what the order refuses", BatchConfig { lengths: vec![99], ..sharded.clone() }),
+        ("parts of no tokens", BatchConfig { max_length: 0, ..split("budget") }),
+        ("parts that the budget has no room for", weighted("split", 9)),
+        ("too many parts", BatchConfig { max_length: 1, lengths: vec![u32::MAX; 2], ..split("pad-to-max") }),
+        ("as many parts as numbers", BatchConfig { max_length: 1, lengths: vec![u32::MAX], ..split("pack") }),
+        ("a seed too large for its order", dotnet(1 << 31)),
+        ("a seed too small for its order", dotnet(-(1 << 31) - 1)),
+        ("an order that needs shards", sharded),
+    ]
+}
+
+/// Calls that fail, with others between them that must still work.
+pub fn calls() -> Vec<Case> {
+    let lengths = super::sets::uniform(40, 51, 1, 60);
+    ["pad-to-max", "bucket", "budget", "pack"]
+        .into_iter()
+        .map(|strategy| {
+            let subject = Subject::Batcher(base(strategy, &lengths, 3));
+            let steps = num_steps(&mut Native::create(&subject).expect("a plan"));
+            let all = u64::from(steps);
+            let calls = [
+                take(3, all + 1, MAX_WINDOW + 1),
+                take(u32::MAX, 0, 0),
+                take(2, all + 1, MAX_WINDOW + 1),
+                take(2, u64::MAX, 1),
+                take(2, all, 0),
+                take(2, all, 1),
+                take(2, 0, steps + 1),
+                take(2, 0, MAX_WINDOW + 1),
+                take(2, 0, u32::MAX),
+                take(1, all - 1, 1),
+                take(1, 1, 0),
+                Call::SetEpoch { epoch: U64(9) },
+                take(3, 0, 1),
+                take(1, 0, 1),
+                Call::Fingerprint,
+            ];
+            asked(&format!("calls that fail: {strategy}"), subject, calls)
+        })
+        .collect()
+}
+
+pub fn streams() -> Vec<Case> {
+    let stream = |name: &str, config: BatchConfig, rank, calls: Vec<Call>| {
+        asked(&format!("refused: {name}"), Subject::BatchStream { config, rank }, calls)
+    };
+    let mut cases: Vec<_> = configs()
+        .into_iter()
+        .map(|(name, config)| stream(name, BatchConfig { window: u32::MAX, ..config }, 9, vec![]))
+        .collect();
+    // Lengths are not looked at, nor is the order.
+    let roomy = BatchConfig { order: "sharded".into(), ..base("budget", &[u32::MAX], 3) };
+    let push = |samples: &[u64], lengths: &[u32]| Call::Push {
+        samples: samples.iter().copied().map(U64).collect(),
+        lengths: lengths.to_vec(),
+    };
+    cases.push(stream("a window too large", BatchConfig { window: (1 << 24) + 1, ..roomy.clone() }, 3, vec![]));
+    cases.push(stream("no such rank", BatchConfig { window: 1 << 24, ..roomy.clone() }, 3, vec![]));
+    cases.push(stream("far from any rank", roomy.clone(), u32::MAX, vec![]));
+    let calls = vec![
+        push(&[1, MAX_EXACT + 1], &[1]),
+        push(&[1], &[]),
+        push(&[MAX_EXACT + 1, u64::MAX], &[99, 1]),
+        push(&[3, 4, 5], &[60, 65, 66]),
+        push(&[MAX_EXACT], &[64]),
+        Call::Metrics,
+        next(),
+        Call::Flush,
+        push(&[1], &[]),
+        push(&[MAX_EXACT + 1], &[99]),
+        push(&[1], &[99]),
+        push(&[1], &[1]),
+        push(&[], &[]),
+        Call::Flush,
+        next(),
+        next(),
+        Call::Metrics,
+    ];
+    cases.push(stream("calls of a stream", roomy.clone(), 2, calls));
+    let parts = BatchConfig { too_long: "split".into(), max_length: 1, ..roomy };
+    let calls = vec![push(&[1], &[u32::MAX]), push(&[2], &[3]), Call::Flush, next(), Call::Metrics];
+    cases.push(stream("too many parts in a stream", parts, 0, calls));
+    cases
+}

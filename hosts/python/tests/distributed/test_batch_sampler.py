@@ -1,0 +1,250 @@
+"""Batches of sequences of different length under a real DataLoader, and the tensors that collators make."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import samedeal
+import torch
+from samedeal import (
+    Batcher,
+    ContradictionError,
+    MissingError,
+    OutOfRangeError,
+    SamedealError,
+    WrongTypeError,
+)
+from samedeal.torch import BatchSampler, PackCollator, PadCollator
+from torch.utils.data import DataLoader
+
+LENGTHS = np.random.default_rng(3).integers(0, 200, 1_000)
+ONE = {"rank": 0, "world": 1}
+
+
+class Texts(torch.utils.data.Dataset[dict[str, Any]]):
+    """Sample i is LENGTHS[i] times the number i."""
+
+    def __len__(self) -> int:
+        return len(LENGTHS)
+
+    def __getitem__(self, i: int) -> dict[str, Any]:
+        tokens = torch.full((int(LENGTHS[i]),), i)
+        return {"input_ids": tokens, "labels": tokens + 1, "number": i}
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_under_a_loader(workers: int) -> None:
+    samplers = [BatchSampler(LENGTHS, budget=2_000, rank=rank, world=3, seed=5) for rank in range(3)]
+    for epoch in (0, 1):
+        seen: list[int] = []
+        counts = set()
+        for sampler in samplers:
+            sampler.set_epoch(epoch)
+            loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=PadCollator(), num_workers=workers)
+            counts.add((len(loader), len(sampler)))
+            steps = 0
+            for batch, planned in zip(loader, sampler.batches(), strict=True):
+                steps += 1
+                assert batch["number"].tolist() == planned.samples.tolist()
+                assert tuple(batch["input_ids"].shape) == planned.shape
+                assert batch["input_ids"].numel() <= 2_000
+                assert batch["attention_mask"].sum(1).tolist() == planned.lengths.tolist()
+                seen += batch["number"].tolist()
+            assert steps == len(sampler)
+        assert sorted(seen) == list(range(1_000))
+        assert len(counts) == 1
+
+
+def test_it_is_the_batcher() -> None:
+    options: dict[str, Any] = {"strategy": "pack", "capacity": 512, "seed": 1, "epoch": 3}
+    sampler = BatchSampler(torch.from_numpy(LENGTHS), rank=1, world=2, **options)
+    batcher = Batcher(LENGTHS, rank=1, world=2, **options)
+    wanted = [batch.samples.tolist() for batch in batcher]
+    assert list(sampler) == wanted
+    assert all(type(number) is int for number in wanted[0])
+    assert sampler.metrics() == batcher.metrics()
+    assert (sampler.rank, sampler.world, sampler.epoch) == (1, 2, 3)
+    rest = BatchSampler(LENGTHS, rank=1, world=2, start=5, **options)
+    assert list(rest) == wanted[5:]
+    assert len(rest) == len(wanted) - 5
+    assert list(pickle.loads(pickle.dumps(rest))) == wanted[5:]
+    assert isinstance(sampler, torch.utils.data.Sampler)
+
+
+def test_packed_rows_are_those_of_the_plan() -> None:
+    sampler = BatchSampler(LENGTHS, strategy="pack", capacity=512, max_batch_size=4, **ONE)
+    loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=PackCollator(512))
+    for batch, planned in zip(loader, sampler.batches(), strict=True):
+        rows, width = batch["input_ids"].shape
+        assert rows <= len(planned.row_ends)
+        assert width == planned.padded_length == 512
+        assert batch["cu_seqlens"].tolist() == [0, *np.cumsum(planned.lengths).tolist()]
+        assert batch["cu_seqlens"].dtype == torch.int32
+        assert batch["max_seqlen"] == planned.lengths.max()
+        held = batch["input_ids"][batch["attention_mask"] == 1]
+        assert held.tolist() == np.repeat(planned.samples, planned.lengths).tolist()
+        places = torch.cat([torch.arange(length) for length in planned.lengths.tolist()])
+        assert batch["position_ids"][batch["attention_mask"] == 1].tolist() == places.tolist()
+        # The first token of each sample has no label, and no other lacks one.
+        first = (batch["position_ids"] == 0) & (batch["attention_mask"] == 1)
+        assert (batch["labels"] == -100).equal(first | (batch["attention_mask"] == 0))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda lists: {"text": lists},
+        lambda lists: {"text": [len(part) for part in lists]},
+        lambda lists: {"text": np.array([len(part) for part in lists])},
+        lambda lists: {"text": ["x" * len(part) for part in lists]},
+        lambda lists: pa.table({"text": lists}),
+        lambda lists: pa.table({"text": ["x" * len(part) for part in lists]}),
+        lambda lists: pa.table({"text": [len(part) for part in lists]}),
+    ],
+)
+def test_lengths_from_a_column(make: Any) -> None:
+    lists = [list(range(i % 7)) for i in range(50)]
+    found = BatchSampler(make(lists), column="text", budget=20, **ONE)
+    assert list(found) == list(BatchSampler([len(part) for part in lists], budget=20, **ONE))
+
+
+def test_the_rank_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "5")
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    sampler = BatchSampler(LENGTHS, budget=2_000)
+    assert (sampler.rank, sampler.world) == (5, 8)
+    mesh = samedeal.Mesh(8, {"dp": 2, "tp": 4}, divide=["dp"])
+    shared = BatchSampler(LENGTHS, budget=2_000, mesh=mesh)
+    assert (shared.rank, shared.world) == (1, 2)
+
+
+def test_the_rank_of_a_group_that_comes_later(tmp_path: Path) -> None:
+    code = """
+import sys, torch.distributed as dist
+from samedeal import Batcher
+from samedeal.torch import BatchSampler
+rank, place = int(sys.argv[1]), sys.argv[2]
+lengths = [3, 9, 4, 4, 7, 1, 0, 5]
+sampler = BatchSampler(lengths, budget=9, epoch=2)
+assert sampler.world == 1
+dist.init_process_group("gloo", init_method=f"file://{place}", rank=rank, world_size=2)
+wanted = [batch.samples.tolist() for batch in Batcher(lengths, budget=9, epoch=2, rank=rank, world=2)]
+assert list(sampler) == wanted and len(sampler) == len(wanted)
+dist.barrier()
+"""
+    environment = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
+    ranks = [
+        subprocess.Popen([sys.executable, "-c", code, str(rank), str(tmp_path / "group")], env=environment)
+        for rank in range(2)
+    ]
+    assert [rank.wait(120) for rank in ranks] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("error", "field", "options"),
+    [
+        (MissingError, "budget", {}),
+        (ContradictionError, "too-long", {"budget": 9, "too_long": "split"}),
+        (MissingError, "world", {"budget": 9, "world": None}),
+        (OutOfRangeError, "rank", {"budget": 9, "rank": 1}),
+        (OutOfRangeError, "start", {"budget": 9, "start": 10}),
+        (WrongTypeError, "start", {"budget": 9, "start": "1"}),
+        (WrongTypeError, "lengths", {"budget": 9, "column": "text"}),
+        (WrongTypeError, "lengths", {"budget": 9, "lengths": Texts()}),
+        (OutOfRangeError, "lengths", {"budget": 2}),
+    ],
+)
+def test_samplers_that_cannot_be(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:
+    with pytest.raises(SamedealError) as caught:
+        BatchSampler(**{"lengths": [1, 2, 3], **ONE, **options})
+    assert type(caught.value) is error
+    assert caught.value.field == field
+
+
+def test_padding() -> None:
+    samples = [
+        {"input_ids": [1, 2, 3], "labels": [1, 2, 3], "token_type_ids": np.ones(3, dtype=np.int32), "label": 1.5},
+        {"input_ids": [4], "labels": [5], "token_type_ids": np.ones(1, dtype=np.int32), "label": 2.0},
+    ]
+    made = PadCollator(padding_value=9, padding={"token_type_ids": 7}, side="left", multiple=4)(samples)
+    assert made["input_ids"].tolist() == [[9, 1, 2, 3], [9, 9, 9, 4]]
+    assert made["attention_mask"].tolist() == [[0, 1, 1, 1], [0, 0, 0, 1]]
+    assert made["labels"].tolist() == [[-100, 1, 2, 3], [-100, -100, -100, 5]]
+    assert made["token_type_ids"].tolist() == [[7, 1, 1, 1], [7, 7, 7, 1]]
+    assert made["token_type_ids"].dtype == torch.int32
+    assert made["label"].tolist() == [1.5, 2.0]
+    # A mask of the samples' own stays, and sequences alone are input_ids.
+    assert PadCollator()([{"input_ids": [1], "attention_mask": [0]}])["attention_mask"].tolist() == [[0]]
+    made = PadCollator(width=3, max_length=2)([torch.tensor([1.5, 2, 3], dtype=torch.bfloat16), torch.ones(0)])
+    assert made["input_ids"].dtype == torch.bfloat16
+    assert made["input_ids"].tolist() == [[1.5, 2, 0], [0, 0, 0]]
+    assert PadCollator()([])["input_ids"].shape == (0, 0)
+    assert PackCollator(8)([])["cu_seqlens"].tolist() == [0]
+    assert PadCollator()([[], []])["input_ids"].shape == (2, 0)
+
+
+def test_packing() -> None:
+    made = PackCollator()([[1, 2, 3], [4], [5, 6]])
+    assert made["input_ids"].tolist() == [[1, 2, 3, 4, 5, 6]]
+    assert made["position_ids"].tolist() == [[0, 1, 2, 0, 0, 1]]
+    assert made["segment_ids"].tolist() == [[1, 1, 1, 2, 3, 3]]
+    assert made["cu_seqlens"].tolist() == [0, 3, 4, 6]
+    assert made["max_seqlen"] == 3
+    samples = [{"input_ids": [1, 2], "labels": [1, 2]}, {"input_ids": [3, 4], "labels": [3, 4]}]
+    made = PackCollator(3, mask_first_label=False)(samples)
+    assert made["labels"].tolist() == [[1, 2, -100], [3, 4, -100]]
+    assert samples[0]["labels"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("error", "field", "call"),
+    [
+        (OutOfRangeError, "width", lambda: PadCollator(width=2)([[1, 2, 3]])),
+        (OutOfRangeError, "multiple", lambda: PadCollator(multiple=0)),
+        (OutOfRangeError, "capacity", lambda: PackCollator(0)),
+        (OutOfRangeError, "row-ends", lambda: PackCollator(2)([[1, 2, 3]])),
+        (OutOfRangeError, "padding-value", lambda: PadCollator(padding_value=300)([torch.ones(1, dtype=torch.uint8)])),
+        (OutOfRangeError, "padding-value", lambda: PadCollator(padding_value=0.5)([[1]])),
+        (WrongTypeError, "padding-value", lambda: PadCollator(padding_value="0")),  # type: ignore[arg-type]
+        (WrongTypeError, "samples", lambda: PadCollator()({"input_ids": [1]})),  # type: ignore[arg-type]
+        (WrongTypeError, "samples", lambda: PadCollator()(["ab"])),
+        (WrongTypeError, "samples", lambda: PadCollator()([1, 2])),
+        (ContradictionError, "samples", lambda: PadCollator()([{"input_ids": [1]}, {"input_ids": [1], "x": 2}])),
+        (ContradictionError, "samples", lambda: PadCollator()([{"tokens": [1]}])),
+        (ContradictionError, "samples", lambda: PadCollator()([{"input_ids": [1], "labels": [1, 2]}])),
+    ],
+)
+def test_samples_that_do_not_go_together(error: type[SamedealError], field: str, call: Any) -> None:
+    with pytest.raises(SamedealError) as caught:
+        call()
+    assert type(caught.value) is error
+    assert caught.value.field == field
+
+
+def test_padded_and_packed_losses_agree() -> None:
+    """A model with attention, once over padded rows and once over packed ones, sees the same samples."""
+    torch.manual_seed(0)
+    embed, places, head = torch.nn.Embedding(50, 16), torch.nn.Embedding(64, 16), torch.nn.Linear(16, 50)
+    samples = [{"input_ids": (part := torch.randint(50, (n,))), "labels": part} for n in (5, 17, 1, 30, 9)]
+
+    def loss(batch: dict[str, Any], positions: torch.Tensor, segments: torch.Tensor) -> torch.Tensor:
+        hidden = embed(batch["input_ids"]) + places(positions)
+        width = hidden.shape[1]
+        allowed = (segments[:, :, None] == segments[:, None, :]) & torch.ones(width, width).tril().bool()
+        hidden = torch.nn.functional.scaled_dot_product_attention(hidden, hidden, hidden, attn_mask=allowed)
+        return torch.nn.functional.cross_entropy(head(hidden)[:, :-1].reshape(-1, 50), batch["labels"][:, 1:].flatten())
+
+    padded = PadCollator(multiple=8)(samples)
+    mask = padded["attention_mask"]
+    one = loss(padded, (mask.cumsum(1) - 1).clamp(min=0), mask)
+    packed = PackCollator(40)(samples)
+    other = loss(packed, packed["position_ids"], packed["segment_ids"])
+    torch.testing.assert_close(one, other)

@@ -97,7 +97,9 @@ class ShardPlan(Answered):
             check.enum("policy", policy, POLICIES),
             check.enum("worker-policy", worker_policy, WORKER_POLICIES),
             check.enum("weight", weight, WEIGHTS),
-            _locality(holders, rank_nodes, check.integer("tolerance", tolerance, check.U32)),
+            _locality(
+                holders, rank_nodes, check.integer("tolerance", tolerance, check.U32), policy == "locality-aware"
+            ),
             check.boolean("shuffle", shuffle),
             check.boolean("reshuffle", reshuffle),
             check.integer("seed", seed, check.S64),
@@ -295,13 +297,14 @@ def _locality(
     holders: Sequence[Iterable[SupportsIndex]] | None,
     rank_nodes: ArrayLike | Iterable[SupportsIndex] | None,
     tolerance: int,
+    needed: bool,
 ) -> Locality | None:
-    if holders is None and rank_nodes is None:
+    if holders is None and rank_nodes is None and not needed:
         return None
     if holders is None:
-        raise MissingError("holders", "", "the nodes that hold each shard, where rank_nodes are given")
+        raise MissingError("holders", "", "for each shard, the numbers of the nodes that hold it, beside rank_nodes")
     if rank_nodes is None:
-        raise MissingError("rank-nodes", "", "the node of each rank, where holders are given")
+        raise MissingError("rank-nodes", "", "for each rank, the number of its node, beside holders")
     return Locality(
         *check.ragged("holders", holders, check.U32),
         check.u32s("rank-nodes", rank_nodes, check.U32),

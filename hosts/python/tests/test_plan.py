@@ -267,7 +267,7 @@ def test_names_must_be_known(field: str) -> None:
         (UnknownNameError, "worker-policy", {"worker_policy": "locality-aware"}),
         (ContradictionError, "bytes", {"bytes": [1]}),
         (ContradictionError, "bytes", {"weight": "bytes"}),
-        (MissingError, "holders", {"policy": "locality-aware"}),
+        (MissingError, "locality", {"policy": "locality-aware"}),
         (MissingError, "holders", {"rank_nodes": [1]}),
         (MissingError, "rank-nodes", {"holders": [[1]] * 6}),
         (MissingError, "holders", {**NEAR, "holders": [[1]] * 5 + [[]]}),

@@ -97,9 +97,7 @@ class ShardPlan(Answered):
             check.enum("policy", policy, POLICIES),
             check.enum("worker-policy", worker_policy, WORKER_POLICIES),
             check.enum("weight", weight, WEIGHTS),
-            _locality(
-                holders, rank_nodes, check.integer("tolerance", tolerance, check.U32), policy == "locality-aware"
-            ),
+            _locality(holders, rank_nodes, check.integer("tolerance", tolerance, check.U32)),
             check.boolean("shuffle", shuffle),
             check.boolean("reshuffle", reshuffle),
             check.integer("seed", seed, check.S64),
@@ -297,9 +295,8 @@ def _locality(
     holders: Sequence[Iterable[SupportsIndex]] | None,
     rank_nodes: ArrayLike | Iterable[SupportsIndex] | None,
     tolerance: int,
-    needed: bool,
 ) -> Locality | None:
-    if holders is None and rank_nodes is None and not needed:
+    if holders is None and rank_nodes is None:
         return None
     if holders is None:
         raise MissingError("holders", "", "for each shard, the numbers of the nodes that hold it, beside rank_nodes")

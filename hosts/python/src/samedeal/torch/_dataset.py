@@ -361,7 +361,8 @@ class ShardedDataset(IterableDataset[Any]):
         if reads > 1 and self.rank == 0 and not self._shared[_TOLD_LANES]:
             self._shared[_TOLD_LANES] = 1
             readers, lanes = self.world * workers, self._options["lanes"]
-            advice = f"; lanes={max(1, round(lanes / readers)) * readers} would be read once" if readers <= 4096 else ""
+            fits = min(max(1, round(lanes / readers)), 4096 // readers) * readers
+            advice = f"; lanes={fits} would be read once" if fits else ""
             several = f"{readers} readers ({self.world} ranks x {workers} workers) do not divide {lanes} lanes, so that"
             told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
             warnings.warn(told, LanesWarning, stacklevel=3)

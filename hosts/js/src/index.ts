@@ -44,7 +44,7 @@ function planner(): Engine<PlanningBindings> {
 /** The samples of one rank in one epoch. */
 export class Sampler extends samplerOf(engine) {}
 
-/** The names of the orders that this version knows, the default first; without `sharded`: see `Sampler.sharded`. */
+/** The names of the orders that this version knows, the default first; without `sharded`, which `Sampler.sharded` makes. */
 export const orders = (): string[] => engine().once(['orders', ''], 0, ({ orders }) => orders());
 
 /** Whole shards, given to every worker of every rank, for one epoch. */

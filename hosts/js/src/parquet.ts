@@ -11,18 +11,25 @@ import { Sampler, ShardPlan } from './index.js';
 import { library } from './parquet/library.js';
 import { ahead, type Block, sampleBlocks, shardBlocks } from './parquet/reading.js';
 import { Shards } from './parquet/shards.js';
+import { warnOfLanes, warnOfRank } from './parquet/warnings.js';
 import { WORKER_POLICIES } from './plan-recipe.js';
 import type { Weight, WorkerPolicy } from './plan-types.js';
 import type { Integer, Remainder } from './types.js';
 
-/** A row: a value for each column, as `hyparquet` gives it (numbers of 64 bits are `bigint`s). */
+/**
+ * A row: a value for each column, as `hyparquet` gives it. Integers of 64 bits are `bigint`s, those of 32 bits and all
+ * fractions `number`s; dates and timestamps are `Date`s, which hold milliseconds; a value that is missing is null.
+ */
 export type Row = Record<string, unknown>;
 
 /** What is read, by whom, and in which order. */
 export interface ReadOptions {
-  /** Which data-parallel reader this is: 0 to `world` - 1. Default 0. See `detectRank`, and `Mesh.dataRank`. */
+  /**
+   * Which data-parallel reader this is, together with `world`: 0 to `world` - 1. Default 0 of 1, whatever a launcher says:
+   * pass what `detectRank` finds, or `Mesh.dataRank`.
+   */
   rank?: Integer;
-  /** How many there are. Default 1. */
+  /** How many there are, together with `rank`. Default 1. */
   world?: Integer;
   /** Which of the rank's workers this is: 0 to `workers` - 1. Default 0. */
   worker?: Integer;
@@ -37,7 +44,10 @@ export interface ReadOptions {
    * of its lanes. `shards`: whole files to readers, by a `ShardPlan`; a reader holds one file where rows are shuffled.
    */
   deal?: 'samples' | 'shards';
-  /** With `samples`: how many streams the dataset is cut into; a multiple of `world` times `workers`. Default 64. */
+  /**
+   * With `samples`: how many streams the dataset is cut into; a multiple of `world` times `workers`, or else several
+   * readers read and decode each row, which one of them gives. Default 64.
+   */
   lanes?: Integer;
   /** With `samples`: how many rows of a lane are shuffled together. Default 256. */
   window?: Integer;
@@ -103,10 +113,17 @@ const TURN = 256;
 /**
  * One epoch of one reader: its rows of the Parquet files at `paths`, in the order of the deal. Worker w of n in rank r of W
  * is reader r + W * w of W * n. With the deal `samples` it gives the samples of `Sampler.sharded`, with `shards` the files
- * of `ShardPlan.shards`, each in the order of `ShardPlan.rows` or as it is stored. The next window, or file, is read while the one before it
- * is in use, and what is open is closed when the iteration ends, however it does.
+ * of `ShardPlan.shards`, each in the order of `ShardPlan.rows` or as it is stored. The next window, or file, is read
+ * while the one before it is in use, and what is open is closed when the iteration ends, however it does.
  *
- * Errors: a `SamedealError` for an option; else an error that names the file, which cannot be read, holds other rows than
+ * It does not look at the launcher: `const { rank, world } = detectRank()` gives what to pass. Values come as `hyparquet`
+ * has them: int64 as `bigint`, timestamps as `Date` (milliseconds).
+ *
+ * Warnings (`process.emitWarning`, each once, with the name SamedealWarning): SAMEDEAL_LANES where the readers do not
+ * divide the lanes, so that several of them read and decode each row, which still one alone gives; SAMEDEAL_RANK where
+ * neither rank nor world is given, and a launcher's variables say that this is one of several processes.
+ *
+ * Errors: a `SamedealError` for an option (`missing` for one of rank and world without the other); else an error that names the file, which cannot be read, holds other rows than
  * its footer promises, or other columns than the first one.
  */
 export function readShards(paths: Paths, options: BatchReadOptions): AsyncGenerator<Row[], void, undefined>;
@@ -180,8 +197,8 @@ interface Settings {
 
 function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined): Settings {
   const {
-    rank = 0,
-    world = 1,
+    rank,
+    world,
     worker = 0,
     workers = 1,
     deal = 'samples',
@@ -192,10 +209,14 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
     dropLast = false,
     ...others
   } = options<BatchReadOptions>(given as BatchReadOptions, OPTIONS);
-  const ranks = Number(integer('world', world, FROM_ONE));
+  if ((rank === undefined) !== (world === undefined)) {
+    const [field, other] = rank === undefined ? ['rank', 'world'] : ['world', 'rank'];
+    fail('missing', field, '', `${field} too, where ${other} is given`);
+  }
+  const ranks = Number(integer('world', world === undefined ? 1 : world, FROM_ONE));
   const each = Number(integer('workers', workers, [1n, FROM_ONE[1] / BigInt(ranks)]));
   const readers = each * ranks;
-  const own = Number(integer('rank', rank, [0n, BigInt(ranks) - 1n]));
+  const own = Number(integer('rank', rank === undefined ? 0 : rank, [0n, BigInt(ranks) - 1n]));
   const ofRank = Number(integer('worker', worker, [0n, BigInt(each) - 1n]));
   const dealt = oneOf('deal', deal, DEALS);
   for (const name of dealt === 'samples' ? OF_SHARDS : OF_SAMPLES) {
@@ -207,7 +228,7 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
   if (boolean('drop-last', dropLast) && batchSize === undefined) {
     fail('contradiction', 'drop-last', dropLast, 'false where single rows come, without batchSize');
   }
-  return {
+  const settings: Settings = {
     paths: pathsOf(paths),
     columns: columns === undefined ? columns : namesOf(columns),
     marks: {
@@ -220,6 +241,7 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
       if (dealt === 'samples') {
         const sampler = Sampler.sharded(shards.sizes, { ...others, rank: own + ranks * ofRank, world: readers });
         try {
+          warnOfLanes(sampler.lanes as number, ranks, each);
           yield* sampleBlocks(shards, sampler);
         } finally {
           sampler.dispose();
@@ -236,6 +258,8 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
       }
     },
   };
+  if (world === undefined) warnOfRank();
+  return settings;
 }
 
 function pathsOf(given: unknown): string[] {

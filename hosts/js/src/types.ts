@@ -16,7 +16,7 @@ export interface SamplerOptions {
   seed?: Integer;
   /** Number of the epoch: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
   epoch?: Integer;
-  /** Name of the order, one of `orders()`. Default `feistel`. */
+  /** Name of the order, one of `orders()`; `Sampler.sharded` makes the order `sharded`. Default `feistel`. */
   order?: string;
   /** Which of the data-parallel readers this is: 0 to `world` - 1. Default 0. */
   rank?: Integer;

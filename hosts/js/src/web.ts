@@ -43,5 +43,5 @@ function engine(): Engine<SamplerBindings> {
 /** The samples of one rank in one epoch. */
 export class Sampler extends samplerOf(engine) {}
 
-/** The names of the orders that this version knows, the default first. */
+/** The names of the orders that this version knows, the default first; without `sharded`, which `Sampler.sharded` makes. */
 export const orders = (): string[] => engine().once(['orders', 0], 0, ({ orders }) => orders());

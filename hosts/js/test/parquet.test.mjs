@@ -94,7 +94,7 @@ describe('what is read', () => {
         }
       }
     }
-    const options = { world: 2, lanes: 8, window: 32, paddingColumn: 'extra' };
+    const options = { rank: 0, world: 2, lanes: 8, window: 32, paddingColumn: 'extra' };
     for (const rank of [0, 1]) {
       const marks = (await all(readShards(where, { ...options, rank }))).map(({ extra }) => extra);
       assert.deepEqual([marks.length, marks.indexOf(true)], [368, rank === 0 ? -1 : 367]);
@@ -140,7 +140,7 @@ describe('what is read', () => {
       assert.equal(new Set(seen).size, TOTAL);
       assert.equal(seen.length, TOTAL);
     }
-    const weighed = await ids(where, { deal: 'shards', weight: 'bytes', world: 2 });
+    const weighed = await ids(where, { deal: 'shards', weight: 'bytes', rank: 0, world: 2 });
     assert.equal(
       weighed.length + (await ids(where, { deal: 'shards', weight: 'bytes', world: 2, rank: 1 })).length,
       TOTAL,
@@ -197,7 +197,8 @@ describe('what is read', () => {
   test('no rows at all', async (t) => {
     const where = folder(t);
     write(where, [0, 0]);
-    for (const options of [{}, { deal: 'shards' }, { world: 3 }]) assert.deepEqual(await ids(where, options), []);
+    for (const options of [{}, { deal: 'shards' }, { rank: 0, world: 3 }])
+      assert.deepEqual(await ids(where, options), []);
   });
 });
 
@@ -430,6 +431,67 @@ describe('how it is read', () => {
   });
 });
 
+describe('what is said to whoever runs the process', () => {
+  /** What is said meanwhile, as [code, message]. */
+  async function warnings(work) {
+    const heard = [];
+    const hear = ({ name, code, message }) => name === 'SamedealWarning' && heard.push([code, message]);
+    process.on('warning', hear);
+    try {
+      await work();
+      // They are told a tick later.
+      await setTimeout(0);
+    } finally {
+      process.off('warning', hear);
+    }
+    return heard;
+  }
+
+  test('lanes that the readers do not divide, once', async (t) => {
+    const where = folder(t);
+    write(where, [30]);
+    const reader = (lanes, world, workers) => () => ids(where, { lanes, rank: 0, world, workers });
+    const expected =
+      '15 readers (5 ranks x 3 workers) do not divide 12 lanes, so that each row is read and decoded by 5 of them, ' +
+      'and given by one; lanes: 15 would be read once';
+    assert.deepEqual(await warnings(reader(12, 5, 3)), [['SAMEDEAL_LANES', expected]]);
+    assert.deepEqual(await warnings(reader(12, 5, 3)), []);
+    assert.match((await warnings(reader(4096, 1350, 2)))[0][1], /; lanes: 2700 would be read once$/);
+    assert.match((await warnings(reader(4096, 5000, 1)))[0][1], /given by one$/);
+    for (const whole of [reader(12, 4, 3), reader(12, 1, 1), reader(4096, 64, 64)])
+      assert.deepEqual(await warnings(whole), []);
+    assert.deepEqual(await warnings(() => ids(where, { deal: 'shards', rank: 0, world: 5 })), []);
+  });
+
+  test('a launcher that started several, where nobody was told which one this is', async (t) => {
+    const where = folder(t);
+    write(where, [30]);
+    const set = { RANK: '2', WORLD_SIZE: '7' };
+    const before = Object.keys(set).map((name) => [name, process.env[name]]);
+    t.after(() => {
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    });
+    Object.assign(process.env, set);
+    assert.deepEqual(await warnings(() => ids(where, { rank: 0, world: 1 })), []);
+    const all = async () => assert.equal((await ids(where)).length, 30);
+    const [[code, message], ...more] = await warnings(all);
+    assert.deepEqual([code, more], ['SAMEDEAL_RANK', []]);
+    assert(message.startsWith('RANK=2, WORLD_SIZE=7: this is rank 2 of 7; readShards was given no rank'), message);
+    assert.deepEqual(await warnings(all), []);
+    delete process.env.RANK;
+    process.env.LOCAL_RANK = '1';
+    t.after(() => delete process.env.LOCAL_RANK);
+    assert.match((await warnings(all))[0][1], /cannot be used, RANK is missing; .*detectRank/);
+    delete process.env.LOCAL_RANK;
+    process.env.WORLD_SIZE = '1';
+    process.env.RANK = '0';
+    assert.deepEqual(await warnings(all), []);
+  });
+});
+
 describe('what is asked for', () => {
   const NOT_WHOLE = [Number.NaN, 1.7, '3', null, true, {}, [3], Symbol('3')];
   const NOT_32_BITS = [-1, -1n, 2 ** 32, 2n ** 64n, 1e300];
@@ -461,8 +523,9 @@ describe('what is asked for', () => {
       ['window', 'window', [0, 2 ** 20 + 1, -1]],
       ['batchSize', 'batch-size', [0, ...NOT_32_BITS]],
     ]) {
-      for (const value of NOT_WHOLE) await refused(as({ [option]: value }), 'wrong-type', field);
-      for (const value of outside) await refused(as({ [option]: value }), 'out-of-range', field);
+      const others = { rank: { world: 1 }, world: { rank: 0 } }[option];
+      for (const value of NOT_WHOLE) await refused(as({ ...others, [option]: value }), 'wrong-type', field);
+      for (const value of outside) await refused(as({ ...others, [option]: value }), 'out-of-range', field);
     }
     for (const [options, kind, field] of [
       [{ deal: 'rows' }, 'unknown-name', 'deal'],
@@ -476,7 +539,10 @@ describe('what is asked for', () => {
       [{ deal: 'shards', policy: 'even' }, 'unknown-name', 'policy'],
       [{ deal: 'shards', policy: 'locality-aware' }, 'unknown-name', 'policy'],
       [{ deal: 'shards', shuffle: 1 }, 'wrong-type', 'shuffle'],
-      [{ world: 2 ** 31, workers: 2 }, 'out-of-range', 'workers'],
+      [{ rank: 0, world: 2 ** 31, workers: 2 }, 'out-of-range', 'workers'],
+      [{ rank: 1 }, 'missing', 'world'],
+      [{ rank: 0, world: undefined }, 'missing', 'world'],
+      [{ world: 2 }, 'missing', 'rank'],
       [{ columns: 'id' }, 'wrong-type', 'columns'],
       [{ columns: [3] }, 'wrong-type', 'columns'],
       [{ columns: ['Id'] }, 'unknown-name', 'columns'],
@@ -508,6 +574,13 @@ describe('what is asked for', () => {
     for (const paths of [where, [path, path], [path, pathToFileURL(path)]]) {
       await refused(() => readShards(paths), 'contradiction', 'paths');
     }
+    // However long they are, in whole.
+    const deep = join(where, 'd'.repeat(100));
+    mkdirSync(deep);
+    symlinkSync(path, join(deep, 'same.parquet'));
+    await assert.rejects(all(readShards([path, deep])), ({ message }) => {
+      return message.endsWith(`each file once; ${path} and ${join(deep, 'same.parquet')} are one`);
+    });
     await refused(() => readShards([]), 'missing', 'paths');
     await refused(() => readShards(folder(t)), 'missing', 'paths');
   });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import json
 from typing import Any
 
 import numpy as np
@@ -288,3 +289,50 @@ def test_every_failure_is_of_the_package() -> None:
     for sizes in (None, [1.5], [-1], [2**64], [2**53]):
         with pytest.raises(SamedealError):
             Sampler.sharded(sizes)  # type: ignore[arg-type]
+
+
+def test_a_dictionary_makes_the_same_sampler_again() -> None:
+    plain = Sampler(10**12, seed=-3, epoch=2**60, order="feistel", rank=3, world=8, remainder="drop")
+    sharded = Sampler.sharded([5, 0, 60], lanes=4, window=8, seed=1, epoch=2, rank=1, world=2)
+    for sampler in (plain, sharded):
+        saved = json.loads(json.dumps(sampler.to_dict()))
+        again = Sampler.from_dict(saved)
+        assert again.to_dict() == sampler.to_dict()
+        assert again.indices(0, 20).tolist() == sampler.indices(0, 20).tolist()
+        assert again.config_fingerprint() == sampler.config_fingerprint()
+    # As JavaScript writes it.
+    assert sharded.to_dict() == {
+        "samples": "65",
+        "seed": "1",
+        "epoch": "2",
+        "order": "sharded",
+        "rank": 1,
+        "world": 2,
+        "remainder": "pad",
+        "layout": "strided",
+        "sharding": {"sizes": ["5", "0", "60"], "lanes": 4, "window": 8},
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"samples": "66"}, ContradictionError),
+        ({"samples": None}, WrongTypeError),
+        ({"order": "feistel"}, ContradictionError),
+        ({"seed": "1e3"}, WrongTypeError),
+        ({"seed": "9" * 20}, OutOfRangeError),
+        ({"other": 1}, UnknownNameError),
+        ({"sharding": 3}, WrongTypeError),
+        ({"sharding": {"sizes": "5", "lanes": 4, "window": 8}}, WrongTypeError),
+        ({"sharding": {"sizes": ["x"], "lanes": 4, "window": 8}}, WrongTypeError),
+        ({"sharding": {"sizes": ["65"], "lanes": 0, "window": 8}}, OutOfRangeError),
+    ],
+)
+def test_a_dictionary_from_elsewhere_is_checked(change: dict[str, object], error: type[Exception]) -> None:
+    saved = Sampler.sharded([5, 0, 60], lanes=4, window=8).to_dict()
+    with pytest.raises(error):
+        Sampler.from_dict(saved | change)
+    del saved["seed"]
+    with pytest.raises(MissingError):
+        Sampler.from_dict(saved)

@@ -22,7 +22,8 @@ impl Builder {
         self
     }
 
-    /// The name of the order, one of [`orders`](crate::orders); `feistel` unless set.
+    /// The name of the order, one of [`orders`](crate::orders); `feistel` unless set. The order `sharded` takes the shards
+    /// and no name: [`Sampler::sharded`] makes it.
     pub fn order(mut self, order: impl Into<String>) -> Self {
         self.config.order = order.into();
         self
@@ -63,7 +64,8 @@ impl Builder {
     /// Checks the configuration and makes the sampler: microseconds, but for the first one in a process, which
     /// compiles the component.
     /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`samples`, `seed`, `rank`, `world`, `memory-limit`),
-    /// [`UnknownName`](crate::FailureKind::UnknownName) (`order`); of [`Sampler::sharded`] also out of range (`sizes`,
+    /// [`UnknownName`](crate::FailureKind::UnknownName) (`order`), [`Missing`](crate::FailureKind::Missing) (`sharding`: the
+    /// order `sharded`, by its name alone); of [`Sampler::sharded`] also out of range (`sizes`,
     /// `lanes`, `window`), [`Contradiction`](crate::FailureKind::Contradiction) (`samples`, `order`), out of memory.
     pub fn build(self) -> Result<Sampler, Error> {
         Sampler::build(self.config, self.memory_limit)

@@ -110,7 +110,10 @@ async function once(paths: readonly string[]): Promise<void> {
       throw naming(path, error);
     });
     const other = seen.get(real);
-    if (other !== undefined) fail('contradiction', 'paths', `${other} and ${path}`.slice(-64), 'each file once');
+    // Both in whole: what is shown of a value has an end.
+    if (other !== undefined) {
+      fail('contradiction', 'paths', 'the same file twice', `each file once; ${other} and ${path} are one`);
+    }
     seen.set(real, path);
   }
 }

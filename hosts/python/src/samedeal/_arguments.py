@@ -58,6 +58,19 @@ def integer(field: str, value: Any, width: Width) -> int:
     raise OutOfRangeError(field, shown(number), width.allowed)
 
 
+def decimal(field: str, value: Any) -> Any:
+    """A decimal string as an `int`; anything else as it is, for its own check."""
+    digits = value.removeprefix("-") if isinstance(value, str) else ""
+    return int(value) if digits.isascii() and digits.isdigit() and len(digits) <= 20 else value
+
+
+def listed(field: str, value: Any) -> list[Any]:
+    """`value`, if it is a list."""
+    if isinstance(value, list):
+        return value
+    raise WrongTypeError(field, described(value), "a list")
+
+
 def number(field: str, value: Any, count: Callable[[], int], most: int = U64_MAX) -> int:
     """`value` as the number of one of `count()` things, if it crosses: `count` is asked for the message alone."""
     given = whole(field, value)

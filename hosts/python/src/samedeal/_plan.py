@@ -299,9 +299,9 @@ def _locality(
     if holders is None and rank_nodes is None:
         return None
     if holders is None:
-        raise MissingError("holders", "", "the nodes that hold each shard, where rank_nodes are given")
+        raise MissingError("holders", "", "for each shard, the numbers of the nodes that hold it, beside rank_nodes")
     if rank_nodes is None:
-        raise MissingError("rank-nodes", "", "the node of each rank, where holders are given")
+        raise MissingError("rank-nodes", "", "for each rank, the number of its node, beside holders")
     return Locality(
         *check.ragged("holders", holders, check.U32),
         check.u32s("rank-nodes", rank_nodes, check.U32),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, SupportsIndex, TypeVar, overload
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from . import _arguments as check
 from . import _reading as reading
 from ._batches import Batches
 from ._deal import Deal
 from ._engine import Answered, Engine
+from ._errors import ContradictionError, MissingError, UnknownNameError, WrongTypeError
 from ._records import LAYOUTS, REMAINDERS, Config, Place, Round, Sharding, ShardPlace
 
 if TYPE_CHECKING:
@@ -183,6 +184,48 @@ class Sampler(Answered):
     def config(self) -> Config:
         """The configuration as it stands in the component, with the current epoch and rank."""
         return self._engine.use(Deal.config)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that decides the deal, for JSON: what `toJSON` gives in JavaScript, and `from_dict` takes.
+
+        Numbers of 64 bits are decimal strings, so that no reader rounds them.
+        """
+        config, sharding = self._engine.config, self._sharding
+        found: dict[str, Any] = config._asdict()
+        found |= {name: str(found[name]) for name in ("samples", "seed", "epoch")}
+        if sharding is not None:
+            sizes = [str(size) for size in sharding.sizes.tolist()]
+            found["sharding"] = {"sizes": sizes, "lanes": sharding.lanes, "window": sharding.window}
+        return found
+
+    @classmethod
+    def from_dict(cls: type[Self], found: Mapping[str, Any]) -> Self:
+        """The sampler that `to_dict`, or `toJSON` in JavaScript, was asked of.
+
+        Raises:
+            SamedealError: A value is not allowed, or one is missing.
+        """
+        given = dict(found)
+        sharding = given.pop("sharding", None)
+        for name in ("samples", "seed", "epoch"):
+            if name not in given:
+                raise MissingError(name, "", "what to_dict gives")
+            given[name] = check.decimal(name, given[name])
+        unknown = given.keys() - Config._fields
+        if unknown:
+            raise UnknownNameError("options", sorted(map(str, unknown))[0][:64], ", ".join(Config._fields))
+        if sharding is None:
+            return cls(given.pop("samples"), **given)
+        if not isinstance(sharding, Mapping) or sharding.keys() != {"sizes", "lanes", "window"}:
+            raise WrongTypeError("sharding", check.described(sharding), "sizes, lanes and window")
+        samples, order = given.pop("samples"), given.pop("order", "sharded")
+        sizes = [check.decimal("sizes", size) for size in check.listed("sizes", sharding["sizes"])]
+        made = cls.sharded(sizes, lanes=sharding["lanes"], window=sharding["window"], **given)
+        if order != "sharded":
+            raise ContradictionError("order", check.shown(order), "sharded, where there is a sharding")
+        if check.whole("samples", samples) != made.samples:
+            raise ContradictionError("samples", check.shown(samples), f"{made.samples}, as many as all shards hold")
+        return made
 
     @property
     def num_samples(self) -> int:

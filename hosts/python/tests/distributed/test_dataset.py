@@ -80,6 +80,16 @@ def test_whole_shards_come_as_planned(data: Path, shuffle: bool, policy: str, we
     assert (seen == sorted(seen)) is False
 
 
+def test_workers_are_numbered_within_their_rank(data: Path) -> None:
+    dataset = ShardedDataset(data, rank=1, world=2)
+    assert dataset.sampler(2, 3).rank == 1 + 2 * 2
+    assert dataset.sampler().rank == 1
+    with pytest.raises(OutOfRangeError, match="worker is 3"):
+        dataset.sampler(3, 3)
+    assert "2,238 rows in 8 shards" in repr(dataset)
+    assert "rank 1 of 2" in repr(dataset)
+
+
 def test_rows_are_dictionaries(data: Path) -> None:
     rows = list(ShardedDataset(data, lanes=2, window=8))
     assert len(rows) == SAMPLES
@@ -103,10 +113,13 @@ def test_tensors(data: Path) -> None:
     assert torch.equal(batch["value"], batch["id"] / 2)
     assert torch.equal(batch["vector"], batch["id"].unsqueeze(1).expand(-1, 3))
     assert batch["text"] == [f"sample {i}" for i in batch["id"].tolist()]
-    some = pa.record_batch({"a": pa.array([1, None]), "b": pa.array([True, False])})
-    assert to_tensors(some)["a"] == [1, None]
-    holes = pa.array([[1, None], [3, 4]], pa.list_(pa.int64(), 2))
-    assert to_tensors(pa.record_batch({"c": holes}))["c"] == [[1, None], [3, 4]]
+    some = pa.record_batch({"a": pa.array(["x", None]), "b": pa.array([True, False])})
+    assert to_tensors(some)["a"] == ["x", None]
+    for holes in (pa.array([1, None]), pa.array([[1, None], [3, 4]], pa.list_(pa.int64(), 2))):
+        with pytest.raises(MissingError, match="column c, which has nulls"):
+            to_tensors(pa.record_batch({"c": holes}))
+    with pytest.raises(TypeError, match="batch_size"):
+        next(iter(ShardedDataset(data, transform=to_tensors)))
     assert torch.equal(to_tensors(some)["b"], torch.tensor([True, False]))
 
 
@@ -211,6 +224,8 @@ def test_under_a_loader_without_workers(data: Path) -> None:
     ("arguments", "error", "message"),
     [
         ({"columns": ["id", "nothing"]}, UnknownNameError, "nothing"),
+        ({"transform": 3}, TypeError, "function"),
+        ({"deal": "shards", "shuffle": "yes"}, TypeError, "^shuffle is"),
         ({"deal": "rows"}, UnknownNameError, "samples, shards"),
         ({"lanes": 0}, OutOfRangeError, "lanes"),
         ({"window": 2**20 + 1}, OutOfRangeError, "window"),
@@ -247,8 +262,13 @@ def test_bad_files(data: Path, tmp_path: Path) -> None:
         ShardedDataset(tmp_path)
     with pytest.raises(MissingError, match="paths"):
         ShardedDataset([])
-    with pytest.raises(OSError, match="nowhere"):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
         ShardedDataset(tmp_path / "nowhere.parquet")
+    with pytest.raises(FileNotFoundError, match="not expanded"):
+        ShardedDataset(f"{data}/*.parquet")
+    for wrong in (None, 3, "", [b"x"]):
+        with pytest.raises(TypeError, match="paths"):
+            ShardedDataset(wrong)  # type: ignore[arg-type]
     folder = tmp_path / "broken"
     shutil.copytree(data, folder)
     whole = (folder / "005.parquet").read_bytes()
@@ -320,7 +340,7 @@ def test_rows_may_stay_in_order_within_shuffled_shards(data: Path) -> None:
 
 def test_lanes_that_readers_share_are_told_once(data: Path) -> None:
     dataset = ShardedDataset(data, batch_size=64, rank=0, world=3)
-    with pytest.warns(LanesWarning, match=r"3 readers .* do not divide 64 lanes.* read by 3 of them; lanes=63"):
+    with pytest.warns(LanesWarning, match=r"3 readers .* do not divide 64 lanes.* decoded by 3 of them; lanes=63"):
         ids(dataset)
     assert dataset.shard_info().reads == 3
     with warnings.catch_warnings():

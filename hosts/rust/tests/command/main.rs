@@ -4,6 +4,7 @@
 mod answers;
 mod files;
 mod plans;
+mod workers;
 
 use std::path::Path;
 use std::process::{Command, Output};

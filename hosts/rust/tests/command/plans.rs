@@ -9,9 +9,9 @@ use crate::files::{self, Dataset};
 use crate::{command, failing, json, run, text};
 
 /// The sizes of the files of a [`Dataset`], in their order.
-const SIZES: [u64; 7] = [3, 40, 1, 0, 57, 20, 9];
+pub const SIZES: [u64; 7] = [3, 40, 1, 0, 57, 20, 9];
 
-fn numbers(value: &Value) -> Vec<u64> {
+pub fn numbers(value: &Value) -> Vec<u64> {
     value.as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
 }
 
@@ -78,10 +78,26 @@ fn unequal_steps_are_said_aloud() {
     let expected = value!({"batch_size": 8, "drop_last": false, "least": 8, "most": 9, "equal": false});
     assert_eq!(steps, expected);
     let shown = text(&format!("shards {path} --world 2 --policy size-aware --batch-size 70"));
-    assert!(shown.contains("every rank takes 1 steps, in batches of 70") && !shown.contains("WARNING"), "{shown}");
+    assert!(shown.contains("every rank takes 1 step, in batches of 70") && !shown.contains("WARNING"), "{shown}");
     assert!(text(&format!("shards {path}")).contains("--batch-size tells the steps"));
     let shown = text(&format!("shards {path} --world 9 --workers 2"));
     assert!(shown.contains("; 2 have nothing to read") && shown.contains("; 11 have nothing to read"), "{shown}");
+    assert!(text(&format!("shards {path} --world 8")).contains("; 1 has nothing to read"));
+    assert!(text(&format!("shards {path}/b/c.parquet")).contains("\n1 file, 20 samples, "));
+}
+
+#[test]
+fn programs_are_told_of_the_steps_too() {
+    let dataset = Dataset::write("plan-steps-text");
+    let deal = format!("shards {} --world 2 --format text", dataset.folder.display());
+    for more in ["", " --rank 1"] {
+        let output = run(&format!("{deal}{more} --batch-size 8"));
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && shown.ends_with("\nsteps\t8\t8\t9\tunequal\n"), "{shown}");
+        let warned = String::from_utf8(output.stderr).unwrap();
+        assert!(warned.starts_with("warning: ranks end at different steps, 8 to 9 in batches of 8; "), "{warned}");
+    }
+    assert!(text(&format!("{deal} --policy size-aware --batch-size 70")).ends_with("\nsteps\t70\t1\t1\tequal\n"));
 }
 
 #[test]
@@ -89,9 +105,17 @@ fn a_plan_verifies() {
     let dataset = Dataset::write("plan-verify");
     let path = dataset.folder.display();
     let checks = text(&format!("shards {path} --world 3 --workers 2 --shuffle --verify --format text"));
-    assert_eq!(checks, "overlaps\tok\t0 readings too many\ngaps\tok\t0 of 7 files read by nobody\n");
+    let loads = text(&format!("shards {path} --world 3 --workers 2 --shuffle --format text"));
+    assert_eq!(loads.lines().count(), 9);
+    let verified = "overlaps\tok\t0 readings too many\ngaps\tok\t0 of 7 files read by nobody\n";
+    assert_eq!(checks, loads + verified);
+    let shown = text(&format!("shards {path} --world 3 --verify"));
+    let [loads, totals, checks] =
+        ["│ rank ┆ files ", "7 files, 130 samples, ", "│ overlaps ┆ ok "].map(|it| shown.find(it));
+    assert!(loads.is_some() && loads < totals && totals < checks, "{shown}");
     let found = json(&format!("shards {path} --world 3 --verify --json"));
     assert_eq!(found["verification"], value!({"passed": true, "overlaps": [], "gaps": []}));
+    assert_eq!(found["ranks"].as_array().unwrap().len(), 3);
     assert_eq!(json(&format!("shards {path} --json"))["verification"], Value::Null);
 }
 
@@ -133,6 +157,26 @@ fn what_was_really_read_is_held_against_the_files() {
     assert!(failing(&format!("shards {path} --verify=no/such.json")).1.contains("no/such.json: "));
 }
 
+/// Whatever else is given, a list of what was read is not left out of a check without a word.
+#[test]
+fn a_list_is_no_dataset() {
+    let dataset = Dataset::write("plan-list-path");
+    let path = dataset.folder.display();
+    let folder = files::folder("plan-list-path-lists");
+    let [list, other] = ["read.json", "read.txt"].map(|name| folder.join(name).display().to_string());
+    for file in [&list, &other] {
+        fs::write(file, "[[0, 1, 2]]").unwrap();
+    }
+    for options in ["--verify", "--skip-unreadable --verify", ""] {
+        let (code, said) = failing(&format!("shards {path} {options} {list}"));
+        assert_eq!((code, said), (2, format!("error: {list}: is no Parquet file; did you mean --verify={list}?")));
+    }
+    let (code, said) = failing(&format!("shards {path} --verify {other} --skip-unreadable"));
+    assert!(code == 2 && said.contains("read.txt: ") && said.ends_with("; did you mean --verify=FILE?"), "{said}");
+    let (code, said) = failing(&format!("shards {path} {other} --skip-unreadable"));
+    assert!(code == 2 && said.contains("read.txt: ") && !said.contains("--"), "{said}");
+}
+
 #[test]
 fn broken_files_are_named_and_may_be_left_out() {
     let dataset = Dataset::write("plan-broken");
@@ -160,7 +204,8 @@ fn broken_files_are_named_and_may_be_left_out() {
         assert!(left_out[i].as_str().unwrap().contains(&format!("{name}.parquet: ")), "{left_out:?}");
         assert!(warnings.lines().nth(i).unwrap().contains(&format!("{name}.parquet: ")), "{warnings}");
     }
-    assert!(failing("shards no/such/file.parquet").1.contains("no/such/file.parquet: "));
+    let (_, said) = failing("shards no/such/file.parquet");
+    assert!(said.contains("no/such/file.parquet: ") && !said.contains("--skip-unreadable"), "{said}");
     let (code, said) = failing(&format!("shards {} {} --skip-unreadable", cut.display(), rows.display()));
     assert!(code == 2 && said.ends_with("no file can be read"), "{said}");
 }
@@ -216,7 +261,7 @@ fn formats_of_shards() {
         (format!("shards {path} --world 3"), 3),
         (format!("shards {path} --world 3 --workers 2"), 9),
         (format!("shards {path} --world 3 --rank 0"), 3),
-        (format!("shards {path} --verify"), 2),
+        (format!("shards {path} --verify"), 3),
     ] {
         assert!(text(&arguments).starts_with('┌'));
         let bare = text(&format!("{arguments} --format text"));
@@ -238,6 +283,8 @@ fn refusals_of_plans() {
         ("--rank 0 --worker 2 --workers 2", "error: --worker is 2; allowed: 0 to 1"),
         ("--rank 0 --worker 4294967295", "error: --worker is 4294967295; allowed: 0 to 0"),
         ("--batch-size 0", "error: --batch-size is 0; allowed: 1 to 4294967295"),
+        ("--world 0", "error: --world is 0; allowed: 1 to 4194304"),
+        ("--world x", "error: invalid value 'x' for '--world <WORLD>': allowed: 1 to 4194304"),
     ] {
         assert_eq!(failing(&format!("shards {path} {options}")), (2, said.to_owned()));
     }
@@ -285,6 +332,8 @@ fn the_order_sharded_over_files() {
         assert!(code == 2 && said.starts_with(words), "{said}");
     }
     assert!(text("orders --format text").contains("\nsharded\t"));
+    assert!(failing(&format!("indices {path} --order shraded")).1.ends_with(", dotnet, sharded"));
+    assert!(failing("indices --samples 5 --order shraded").1.ends_with(", dotnet, and of files alone sharded"));
 }
 
 #[test]

@@ -59,7 +59,8 @@ class Shards:
         for path in found:
             other = seen.setdefault(os.path.realpath(path), path)
             if other is not path:
-                raise ContradictionError("paths", f"{other} and {path}"[-64:], "each file once")
+                again = f"{path}, which is {other}," if path != other else f"{path}, by itself and by its directory,"
+                raise ContradictionError("paths", again, "each file once")
         with ThreadPoolExecutor(max_workers=min(16, len(found))) as pool:
             footers = list(pool.map(_footer, found))
         schema = _select(footers[0].schema, columns)
@@ -165,14 +166,19 @@ def _select(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
 
 def _find(paths: Paths) -> Iterator[str]:
     several: Iterable[Any] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    if not isinstance(several, Iterable):
+        raise WrongTypeError("paths", described(paths), "paths of files and directories")
     for path in several:
-        if not isinstance(path, (str, os.PathLike)):
+        if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
             raise WrongTypeError("paths", described(path), "paths of files and directories")
         place = Path(path)
         if not place.is_dir():
+            if not place.exists():
+                pattern = " (patterns are not expanded: name the directory)" if "*" in str(place) else ""
+                raise FileNotFoundError(errno.ENOENT, f"No such file or directory{pattern}", str(path))
             yield str(place)
             continue
         below = [file for file in place.rglob("*.parquet") if file.is_file()]
         if not below:
-            raise MissingError("paths", str(place), f"*.parquet files below {place}")
+            raise MissingError("paths", str(place), f"a directory with *.parquet files below it; {place} has none")
         yield from map(str, sorted(below, key=lambda file: os.fsencode(file.relative_to(place).as_posix())))

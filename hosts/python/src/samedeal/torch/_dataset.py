@@ -12,7 +12,7 @@ import pyarrow as pa
 import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
-from .. import ContradictionError, Mesh, OutOfRangeError, Sampler, ShardPlan, Steps
+from .. import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, Steps, WrongTypeError
 from .. import _arguments as check
 from ..parquet import Marks, Shards, ahead, batches, read_samples, read_shards
 from ..parquet._files import Paths
@@ -156,12 +156,15 @@ class ShardedDataset(IterableDataset[Any]):
             self._options = {"shuffle": True, "policy": "size-aware", "worker_policy": "size-aware"} | self._options
             # Where files are stored, which another policy asks for, no file says.
             check.enum("policy", self._options["policy"], ("size-aware", "round-robin"))
+            check.boolean("shuffle", self._options["shuffle"])
             rows = self._options.pop("shuffle_rows", self._options["shuffle"])
             self.shuffle_rows = check.boolean("shuffle-rows", rows)
         self.batch_size = None if batch_size is None else check.integer("batch-size", batch_size, _BATCH)
         self.drop_last = check.boolean("drop-last", drop_last)
         if self.drop_last and self.batch_size is None:
             raise ContradictionError("drop-last", "True", "False where single rows come, without batch_size")
+        if transform is not None and not callable(transform):
+            raise WrongTypeError("transform", check.described(transform), "a function")
         self.transform = transform
         self.seed = check.integer("seed", seed, check.S64)
         self.mesh = mesh
@@ -242,7 +245,7 @@ class ShardedDataset(IterableDataset[Any]):
         reads = self._reads(count)
         return ShardInfo(self.rank, self.world, own, count, self.epoch, samples, padding, shards, reads)
 
-    def sampler(self, worker: int = 0, workers: int = 1) -> Sampler:
+    def sampler(self, worker: int = 0, workers: int = 0) -> Sampler:
         """With `deal="samples"`: the sampler that a worker of this rank goes through.
 
         Raises:
@@ -250,12 +253,15 @@ class ShardedDataset(IterableDataset[Any]):
         """
         if self.deal != "samples":
             raise ContradictionError("deal", self.deal, "samples, where there is a sampler")
+        workers = max(1, check.integer("workers", workers, _WORKERS))
+        if not 0 <= check.whole("worker", worker) < workers:
+            raise OutOfRangeError("worker", str(worker), check.below(workers))
         reader, readers = self.rank + self.world * worker, self.world * workers
         return Sampler.sharded(
             self.shards.sizes, rank=reader, world=readers, seed=self.seed, epoch=self.epoch, **self._options
         )
 
-    def plan(self, workers: int = 1) -> ShardPlan:
+    def plan(self, workers: int = 0) -> ShardPlan:
         """With `deal="shards"`: which shards each worker of each rank has.
 
         Raises:
@@ -263,6 +269,7 @@ class ShardedDataset(IterableDataset[Any]):
         """
         if self.deal != "shards":
             raise ContradictionError("deal", self.deal, "shards, where there is a plan")
+        workers = max(1, check.integer("workers", workers, _WORKERS))
         return ShardPlan(
             self.shards.sizes,
             bytes=self.shards.bytes,
@@ -280,6 +287,14 @@ class ShardedDataset(IterableDataset[Any]):
         if worker == 0:
             self._warn(workers)
         return self._items(self._dealt(worker, workers), worker, self.epoch)
+
+    def __repr__(self) -> str:
+        """What is dealt, and to whom."""
+        options = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
+        return (
+            f"<ShardedDataset of {self.shards.samples:,} rows in {len(self.shards)} shards, deal={self.deal!r}, "
+            f"{options}, seed={self.seed}, epoch={self.epoch}, rank {self.rank} of {self.world}>"
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """All of it: the numbers that are shared stay so on the way to a worker."""
@@ -346,37 +361,47 @@ class ShardedDataset(IterableDataset[Any]):
         if reads > 1 and self.rank == 0 and not self._shared[_TOLD_LANES]:
             self._shared[_TOLD_LANES] = 1
             readers, lanes = self.world * workers, self._options["lanes"]
-            advice = f"; lanes={max(1, round(lanes / readers)) * readers} would be read once" if readers <= 4096 else ""
+            fits = min(max(1, round(lanes / readers)), 4096 // readers) * readers
+            advice = f"; lanes={fits} would be read once" if fits else ""
             several = f"{readers} readers ({self.world} ranks x {workers} workers) do not divide {lanes} lanes, so that"
-            warnings.warn(f"{several} each row is read by {reads} of them{advice}", LanesWarning, stacklevel=3)
+            told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
+            warnings.warn(told, LanesWarning, stacklevel=3)
 
 
 def to_tensors(batch: pa.RecordBatch) -> dict[str, Any]:
-    """A batch as a dictionary of columns: tensors where the values are numbers, all of them there; else lists.
+    """A batch as a dictionary of columns: tensors where the values are numbers, else lists.
 
     Numbers are not copied where Arrow's memory allows it, and are not to be written to then. Fixed-size lists of
     numbers become tensors of two dimensions. Unsigned numbers keep their type, with which torch can do little; texts,
     timestamps and dictionaries become lists.
+
+    Raises:
+        MissingError: A number is missing; fill it before.
+        WrongTypeError: This is a row, not a batch.
     """
-    return {name: _tensor(column) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
+    if not isinstance(batch, pa.RecordBatch):
+        raise WrongTypeError("batch", check.described(batch), "a pyarrow.RecordBatch: give the dataset a batch_size")
+    return {name: _tensor(name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
 
 
-def _tensor(column: pa.Array) -> Any:
-    if column.null_count == 0:
-        if pa.types.is_fixed_size_list(column.type) and _is_number(column.type.value_type):
-            values = column.flatten()
-            if values.null_count == 0:
-                return _tensor(values).reshape(len(column), column.type.list_size)
-        elif pa.types.is_boolean(column.type) or _is_number(column.type):
-            with warnings.catch_warnings():
-                # Arrow's memory is read-only, as the documentation says.
-                warnings.simplefilter("ignore")
-                return torch.from_numpy(column.to_numpy(zero_copy_only=False))
-    return column.to_pylist()
+def _tensor(name: str, column: pa.Array) -> Any:
+    if pa.types.is_fixed_size_list(column.type) and _is_number(column.type.value_type):
+        values = column.flatten()
+        if column.null_count == 0:
+            return _tensor(name, values).reshape(len(column), column.type.list_size)
+    elif not _is_number(column.type):
+        return column.to_pylist()
+    if column.null_count:
+        # A list here and a tensor in the next batch would fail later, and elsewhere.
+        raise MissingError(name, "", f"a number in every row of column {name}, which has nulls: fill them first")
+    with warnings.catch_warnings():
+        # Arrow's memory is read-only, as the documentation says.
+        warnings.simplefilter("ignore")
+        return torch.from_numpy(column.to_numpy(zero_copy_only=False))
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
 
 
 def _compact(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -5,13 +5,14 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use samedeal::{Layout, Remainder, Sampler};
+use samedeal::{Error, Failure, FailureKind, Layout, Remainder, Sampler};
 
 use crate::dataset::Dataset;
 use crate::examples;
 use crate::format::{ArrayOutput, Output};
 use crate::plan_args::{DetectArgs, MeshArgs, ShardsArgs};
 use crate::problem::Problem;
+use crate::workers::{WorkerArgs, WorkersArgs};
 
 /// Same seed, same deal: which sample goes to which rank, batch and step of a training run.
 ///
@@ -64,6 +65,8 @@ pub struct IndicesArgs {
     pub deal: DealArgs,
     #[command(flatten)]
     pub rank: RankArgs,
+    #[command(flatten)]
+    pub worker: WorkerArgs,
     /// Number of the first index shown, among those of the rank
     #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
     pub start: u64,
@@ -86,6 +89,8 @@ pub struct BatchesArgs {
     #[command(flatten)]
     pub rank: RankArgs,
     #[command(flatten)]
+    pub worker: WorkerArgs,
+    #[command(flatten)]
     pub batch: BatchArgs,
     /// Number of the first batch shown
     #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
@@ -106,6 +111,8 @@ pub struct LocateArgs {
     pub dataset: DatasetArgs,
     #[command(flatten)]
     pub deal: DealArgs,
+    #[command(flatten)]
+    pub workers: WorkersArgs,
     /// The samples to find; may be repeated or separated by commas
     #[arg(long, value_name = "INDEX", value_parser = number, value_delimiter = ',', required = true)]
     #[arg(allow_negative_numbers = true)]
@@ -199,7 +206,7 @@ pub struct DealArgs {
     /// Number of the epoch
     #[arg(long, value_parser = within(0, u64::MAX), default_value = "0", allow_negative_numbers = true)]
     pub epoch: u64,
-    /// Order of the epoch, one of those that `samedeal orders` lists
+    /// Order of the epoch, one of those that `samedeal orders` lists; `sharded` is for files alone
     #[arg(long, default_value = "feistel")]
     pub order: String,
     /// With --order sharded: how many streams the files are cut into, a multiple of every world to come [default: 64]
@@ -221,7 +228,12 @@ pub struct DealArgs {
 
 impl DealArgs {
     pub fn sampler(&self, dataset: &Dataset, rank: u32) -> Result<Sampler, Problem> {
-        let Self { seed, epoch, order, lanes, window, world, remainder, layout } = self;
+        self.sampler_of(dataset, rank, self.world)
+    }
+
+    /// The same for one of so many readers, which a rank may have several of.
+    pub fn sampler_of(&self, dataset: &Dataset, reader: u32, readers: u32) -> Result<Sampler, Problem> {
+        let Self { seed, epoch, order, lanes, window, remainder, layout, .. } = self;
         let builder = if order == SHARDED {
             if dataset.files.is_empty() {
                 let needed = "name the files, or directories of them, in place of --samples";
@@ -238,8 +250,15 @@ impl DealArgs {
         } else {
             Sampler::builder(dataset.samples).order(order)
         };
-        let builder = builder.seed(*seed).epoch(*epoch).rank(rank).world(*world);
-        Ok(builder.remainder(*remainder).layout(*layout).build()?)
+        let builder = builder.seed(*seed).epoch(*epoch).rank(reader).world(readers);
+        builder.remainder(*remainder).layout(*layout).build().map_err(|error| match error {
+            // The library lists those that take no more than a name.
+            Error::Failure(failure) if failure.kind == FailureKind::UnknownName && failure.field == "order" => {
+                let only = if dataset.files.is_empty() { ", and of files alone" } else { "," };
+                Error::from(Failure { allowed: format!("{}{only} {SHARDED}", failure.allowed), ..failure }).into()
+            }
+            error => error.into(),
+        })
     }
 }
 

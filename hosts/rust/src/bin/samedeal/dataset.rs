@@ -16,6 +16,14 @@ pub struct Dataset {
     pub files: Vec<Rows>,
 }
 
+/// A file that cannot be read.
+pub struct Unreadable {
+    pub path: PathBuf,
+    /// Whether it was named itself; else it was found below a directory.
+    pub named: bool,
+    pub why: Problem,
+}
+
 /// A Parquet file, and which samples its rows are.
 pub struct Rows {
     pub path: PathBuf,
@@ -36,15 +44,15 @@ impl Dataset {
 
     /// Reads the number of rows of every file, and their bytes, from its footer.
     pub fn of_files(paths: &[PathBuf]) -> Result<Self, Problem> {
-        Self::of(paths, Err)
+        Self::of(paths, |broken| Err(broken.why))
     }
 
     /// The same, where `broken` says what becomes of a file that cannot be read.
-    pub fn of(paths: &[PathBuf], broken: impl FnMut(Problem) -> Result<(), Problem>) -> Result<Self, Problem> {
+    pub fn of(paths: &[PathBuf], broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
         let paths = find(paths)?;
         // Each of them once: a file that was named twice by mistake would be seen twice in every epoch.
         let mut known = HashMap::with_capacity(paths.len());
-        for path in &paths {
+        for Found { path, .. } in &paths {
             // What cannot be found is told when it is read.
             let Ok(real) = fs::canonicalize(path) else { continue };
             if let Some(before) = known.insert(real, path) {
@@ -55,16 +63,16 @@ impl Dataset {
         Self::read(paths, broken)
     }
 
-    fn read(paths: Vec<PathBuf>, mut broken: impl FnMut(Problem) -> Result<(), Problem>) -> Result<Self, Problem> {
+    fn read(paths: Vec<Found>, mut broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
         let mut dataset = Self { samples: 0, files: Vec::with_capacity(paths.len()) };
         let bar = progress::bar("reading footers", paths.len() as u64);
-        for path in paths {
+        for Found { path, named } in paths {
             match footer(&path) {
                 Ok((count, bytes)) => {
                     dataset.files.push(Rows { path, first: dataset.samples, count, bytes });
                     dataset.samples = dataset.samples.saturating_add(count);
                 }
-                Err(problem) => broken(problem)?,
+                Err(why) => broken(Unreadable { path, named, why })?,
             }
             bar.inc(1);
         }
@@ -118,14 +126,20 @@ pub fn unreadable(path: &Path, error: &ParquetError) -> Problem {
     Problem::of(path, format!("cannot be read as Parquet: {error}"))
 }
 
+/// A file to be read, and whether it was named itself.
+struct Found {
+    path: PathBuf,
+    named: bool,
+}
+
 /// The Parquet files of `paths`: a file as it is, a directory with all *.parquet below it, in the order of the bytes
 /// of their paths relative to that directory, with `/` between the parts.
-fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
+fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
     let mut found = Vec::new();
     for path in paths {
         // What is not there is told when it is read.
         if !path.is_dir() {
-            found.push(path.clone());
+            found.push(Found { path: path.clone(), named: true });
             continue;
         }
         let mut below = Vec::new();
@@ -134,7 +148,7 @@ fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
             return Err(Problem::of(path, "holds no *.parquet files; name a directory that does, or the files"));
         }
         below.sort_unstable();
-        found.extend(below.into_iter().map(|(_, path)| path));
+        found.extend(below.into_iter().map(|(_, path)| Found { path, named: false }));
     }
     Ok(found)
 }

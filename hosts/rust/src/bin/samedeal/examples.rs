@@ -17,6 +17,8 @@ Examples:
     samedeal indices data/train --start 1e6 --count 10
   In an order that reads the files in runs, window after window:
     samedeal indices data/train --order sharded --lanes 8 --window 1024 --rank 1 --world 8
+  What worker 2 of 4 of that rank reads, as a loader with 4 workers divides it:
+    samedeal indices data/train --order sharded --rank 1 --world 8 --workers 4 --worker 2
   A whole epoch as a NumPy array:
     samedeal indices --samples 1e7 --epoch 3 --format npy --output epoch-3.npy
   Bare numbers for another program:
@@ -28,6 +30,8 @@ Examples:
     samedeal batches --samples 50_000 --batch-size 32 --rank 3 --world 4
   What step 1000 of the epoch 2 reads:
     samedeal batches data/train --batch-size 32 --epoch 2 --start 1000 --count 1
+  The batches that worker 1 of 4 of rank 3 forms, of which its loader's are number 1, 5, 9 and so on:
+    samedeal batches data/train --order sharded --batch-size 32 --rank 3 --world 4 --workers 4 --worker 1
   All full batches as a NumPy array of shape (batches, 32):
     samedeal batches --samples 1e6 --batch-size 32 --drop-last --format npy --output batches.npy";
 
@@ -37,10 +41,17 @@ Examples:
     samedeal locate --samples 50_000 --world 8 --batch-size 32 --sample 31337
   Several at once, of a dataset in files:
     samedeal locate data/train --world 8 --batch-size 32 --sample 7,8,9
+  Which batch of which rank's loader, where 4 workers read in each:
+    samedeal locate data/train --order sharded --world 8 --workers 4 --batch-size 32 --sample 7
 
 With --format text, the parts of a line are the sample, its position, rank, index, batch and slot, how many more times
 it is dealt as padding, and its file and row, if there are files. At most 8 repetitions are shown. With --drop-last, the
-batch of a place that no batch holds is \"left out\" (null in JSON), and its slot empty.";
+batch of a place that no batch holds is \"left out\" (null in JSON), and its slot empty.
+
+With --workers the worker comes after the rank, the index counts the samples of that worker, and two batches are told:
+the worker's own, and that of the rank's loader. A DataLoader takes the batches of its workers in turn, so batch b of
+worker w of n is its number b * n + w; it is so to the end of the epoch, since no worker has more batches than one
+before it.";
 
 pub const FINGERPRINT: &str = "\
 Examples:
@@ -66,6 +77,8 @@ Examples:
     samedeal shards data/train --world 8 --workers 4 --batch-size 32
   As even as can be, by bytes:
     samedeal shards data/train --world 8 --policy size-aware --weight bytes
+  As the readers of Python and JavaScript deal with deal=\"shards\", unless they are told otherwise:
+    samedeal shards data/train --world 8 --workers 4 --policy size-aware --worker-policy size-aware --shuffle --seed 42
   The files of rank 1, worker 0, in the order in which it reads them in the epoch 3:
     samedeal shards data/train --world 8 --workers 4 --shuffle --epoch 3 --rank 1 --worker 0 --format text
   Whether a run read every file exactly once: a JSON list, for each reader, of the numbers or the paths of its files:
@@ -73,8 +86,10 @@ Examples:
   The same of the plan itself, which checks its own arithmetic, and nothing that was read:
     samedeal shards data/train --world 8 --workers 4 --verify
 
-Row counts and bytes come from the footers of the files; bytes are what their row groups take, compressed. With --format
-text, a line has the parts of a row of the table. The exit code is 0, 1 if --verify found an overlap or a gap, and 2 if
+Row counts and bytes come from the footers of the files; bytes are what their row groups take, compressed, where those
+readers count the columns that they read. With --format text, a line has the parts of a row of the table; --batch-size
+adds one that begins with \"steps\": the size, the fewest and the most steps, and \"equal\" or \"unequal\". --skip-unreadable
+leaves out what is named *.parquet, and nothing else. The exit code is 0, 1 if --verify found an overlap or a gap, and 2 if
 there is no answer. The policy locality-aware is for the libraries, which can be told where files and ranks are.";
 
 pub const MESH: &str = "\

@@ -5,7 +5,7 @@ use crate::args::LocateArgs;
 use crate::dataset::Dataset;
 use crate::format::Format;
 use crate::items::{Cell, Items};
-use crate::output::print;
+use crate::output::{counted, print};
 use crate::problem::Problem;
 use crate::progress;
 
@@ -15,7 +15,8 @@ const COPIES: u32 = 8;
 /// `samedeal locate`
 pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let mut sampler = args.deal.sampler(&dataset, 0)?;
+    let mut sampler = args.workers.sampler(&args.deal, &dataset)?;
+    let split = args.workers.workers.map(|workers| Split { world: args.deal.world, workers });
     let spinner = progress::spinner("searching");
     let mut found = Vec::new();
     for &sample in &args.sample {
@@ -24,11 +25,12 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     spinner.finish_and_clear();
     match args.output.format() {
         Format::Table => {
-            print(items(&found, &dataset, &COLUMNS[..6]).table())?;
+            print(items(&found, &dataset, split, false).table())?;
             for (sample, places) in &found {
                 let copies = places.first().map_or(0, |first| first.place.copies);
                 if copies > COPIES {
-                    print(format!("sample {sample} is dealt {} more times, as padding", copies - COPIES))?;
+                    let more = counted((copies - COPIES).into(), "more time", "more times");
+                    print(format!("sample {sample} is dealt {more}, as padding"))?;
                 }
             }
             if found.iter().flat_map(|(_, places)| places).any(|found| !found.in_batch) {
@@ -36,11 +38,11 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
             }
             Ok(())
         }
-        Format::Text => print(items(&found, &dataset, &COLUMNS).lines()),
+        Format::Text => print(items(&found, &dataset, split, true).lines()),
         Format::Json => {
             let found = found.iter().map(|(sample, places)| {
                 let copies = places.first().map_or(0, |first| first.place.copies);
-                let places = places.iter().map(json_of).collect::<Value>();
+                let places = places.iter().map(|found| json_of(found, split)).collect::<Value>();
                 json!({ "sample": sample, "copies": copies, "places": places })
             });
             print(found.collect::<Value>())
@@ -48,24 +50,61 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     }
 }
 
-/// The last one says how many more times the sample is dealt, which a table says below it, and only if it is not shown.
-const COLUMNS: [&str; 7] = ["sample", "position", "rank", "index", "batch", "slot", "copies"];
+/// Readers as the workers of ranks.
+#[derive(Clone, Copy)]
+struct Split {
+    world: u32,
+    workers: u32,
+}
 
-/// A row for every place, or for a sample that has none.
-fn items(found: &[(u64, Vec<Found>)], dataset: &Dataset, columns: &[&str]) -> Items {
-    let mut items = Items::new([columns, dataset.columns()].concat());
+impl Split {
+    fn rank(self, reader: u32) -> u32 {
+        reader % self.world
+    }
+
+    fn worker(self, reader: u32) -> u32 {
+        reader / self.world
+    }
+
+    /// Which batch of the rank's loader it is, which takes those of its workers in turn. The last turn may lack those of the
+    /// last workers alone, since a reader never has more batches than one before it.
+    fn batch(self, reader: u32, batch: u64) -> u64 {
+        batch * u64::from(self.workers) + u64::from(self.worker(reader))
+    }
+}
+
+/// A row for every place, or for a sample that has none. The last part says how many more times the sample is dealt, which
+/// a table says below it, and only if it is not shown.
+fn items(found: &[(u64, Vec<Found>)], dataset: &Dataset, split: Option<Split>, copies: bool) -> Items {
+    let mut columns = vec!["sample", "position", "rank", "index", "batch", "slot", "copies"];
+    if split.is_some() {
+        columns.splice(3..5, ["worker", "index", "worker batch", "batch"]);
+    }
+    columns.truncate(columns.len() - usize::from(!copies));
+    let mut items = Items::new([&columns, dataset.columns()].concat());
     for (sample, places) in found {
-        let mut push = |parts: [Cell; 7]| {
-            items.push(parts.into_iter().take(columns.len()).chain(dataset.row(*sample)));
+        let mut push = |mut parts: Vec<Cell>| {
+            parts.resize_with(columns.len(), || "".into());
+            items.push(parts.into_iter().chain(dataset.row(*sample)));
         };
         if places.is_empty() {
-            let none = || Cell::from("");
-            push([(*sample).into(), "dropped".into(), none(), none(), none(), none(), none()]);
+            push(vec![(*sample).into(), "dropped".into()]);
         }
         for &Found { place, in_batch } in places {
             let Place { position, rank, index, batch, slot, copies, .. } = place;
-            let (batch, slot) = if in_batch { (batch.into(), slot.into()) } else { ("left out".into(), "".into()) };
-            push([(*sample).into(), position.into(), rank.into(), index.into(), batch, slot, copies.into()]);
+            let mut parts = vec![(*sample).into(), position.into()];
+            match split {
+                Some(split) => parts.extend([split.rank(rank).into(), split.worker(rank).into(), index.into()]),
+                None => parts.extend([rank.into(), index.into()]),
+            }
+            match (in_batch, split) {
+                (true, Some(split)) => parts.extend([batch.into(), split.batch(rank, batch).into()]),
+                (true, None) => parts.push(batch.into()),
+                (false, Some(_)) => parts.extend(["left out".into(), "left out".into()]),
+                (false, None) => parts.push("left out".into()),
+            }
+            parts.extend([if in_batch { slot.into() } else { "".into() }, copies.into()]);
+            push(parts);
         }
     }
     items
@@ -95,8 +134,14 @@ fn places(sampler: &mut Sampler, sample: u64, args: &LocateArgs) -> Result<Vec<F
 }
 
 /// Without a batch and a slot where it is left out.
-fn json_of(found: &Found) -> Value {
-    let Place { position, rank, index, batch, slot, .. } = found.place;
+fn json_of(found: &Found, split: Option<Split>) -> Value {
+    let Place { position, rank: reader, index, batch, slot, .. } = found.place;
     let (batch, slot) = (found.in_batch.then_some(batch), found.in_batch.then_some(slot));
-    json!({ "position": position, "rank": rank, "index": index, "batch": batch, "slot": slot })
+    let Some(split) = split else {
+        return json!({ "position": position, "rank": reader, "index": index, "batch": batch, "slot": slot });
+    };
+    json!({
+        "position": position, "rank": split.rank(reader), "worker": split.worker(reader), "index": index,
+        "worker_batch": batch, "batch": batch.map(|batch| split.batch(reader, batch)), "slot": slot,
+    })
 }

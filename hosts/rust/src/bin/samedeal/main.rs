@@ -17,6 +17,7 @@ mod replay;
 mod shards;
 mod summaries;
 mod verify;
+mod workers;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

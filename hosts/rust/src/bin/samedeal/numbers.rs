@@ -1,14 +1,17 @@
 use std::io::Write;
+use std::ops::Range;
 
 use samedeal::Sampler;
+use serde_json::{Map, Value};
 
-use crate::args::{BatchesArgs, IndicesArgs};
+use crate::args::{BatchesArgs, DealArgs, IndicesArgs};
 use crate::dataset::Dataset;
 use crate::format::{ArrayFormat, ArrayOutput, Format};
 use crate::items::Items;
-use crate::output::{Sink, grouped, json_of};
+use crate::output::{Sink, counted, grouped, json_of};
 use crate::problem::Problem;
 use crate::progress;
+use crate::workers::WorkerArgs;
 
 /// How many numbers are read from the sampler at a time.
 const WINDOW: u64 = 1 << 16;
@@ -16,7 +19,7 @@ const WINDOW: u64 = 1 << 16;
 /// `samedeal indices`
 pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let sampler = args.deal.sampler(&dataset, args.rank.rank)?;
+    let sampler = args.worker.sampler(&args.deal, args.rank.rank, &dataset)?;
     let end = sampler.num_samples();
     let count = run(args.start, args.count, args.all, 20, end, &args.output)?;
     let format = args.output.format();
@@ -26,9 +29,10 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     let mut sink = open(&args.output)?;
     let bar = progress::bar("writing", count);
     let mut separator = "";
+    let head = json_head(&sampler, &args.worker, &args.deal, args.rank.rank);
     match format {
         ArrayFormat::Npy => npy_header(&mut sink, &[count])?,
-        ArrayFormat::Shown(Format::Json) => json_start(&mut sink, &sampler, "indices", args.start)?,
+        ArrayFormat::Shown(Format::Json) => json_start(&mut sink, head, "indices", args.start)?,
         _ => {}
     }
     for start in (args.start..args.start + count).step_by(WINDOW as usize) {
@@ -60,14 +64,15 @@ fn indices_table(dataset: &Dataset, sampler: &Sampler, args: &IndicesArgs, count
     }
     let mut sink = open(&args.output)?;
     writeln!(sink, "{}", items.table())?;
-    summary(&mut sink, sampler, "samples", args.start, count, end)?;
+    let who = args.worker.who(&args.deal, args.rank.rank);
+    summary(&mut sink, sampler, &who, ["sample", "samples"], args.start..args.start + count, end)?;
     sink.finish()
 }
 
 /// `samedeal batches`
 pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let sampler = args.deal.sampler(&dataset, args.rank.rank)?;
+    let sampler = args.worker.sampler(&args.deal, args.rank.rank, &dataset)?;
     let size = args.batch.batch_size;
     let end = sampler.num_batches(size, args.batch.drop_last)?;
     let count = run(args.start, args.count, args.all, 5, end, &args.output)?;
@@ -76,6 +81,8 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     let mut sink = open(&args.output)?;
     let bar = progress::bar("writing", count);
     let format = args.output.format();
+    let who = args.worker.who(&args.deal, args.rank.rank);
+    let head = json_head(&sampler, &args.worker, &args.deal, args.rank.rank);
     match format {
         ArrayFormat::Shown(Format::Table) => {
             let mut items = Items::new(["batch", "size", "samples"]);
@@ -84,7 +91,7 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
                 items.push([batch.into(), (samples.len() as u64).into(), abridged(&samples).into()]);
             }
             writeln!(sink, "{}", items.table())?;
-            summary(&mut sink, &sampler, "batches", args.start, count, end)?;
+            summary(&mut sink, &sampler, &who, ["batch", "batches"], args.start..args.start + count, end)?;
             return sink.finish();
         }
         ArrayFormat::Npy => {
@@ -96,7 +103,7 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
             }
             npy_header(&mut sink, &[count, size.into()])?;
         }
-        ArrayFormat::Shown(Format::Json) => json_start(&mut sink, &sampler, "batches", args.start)?,
+        ArrayFormat::Shown(Format::Json) => json_start(&mut sink, head, "batches", args.start)?,
         ArrayFormat::Shown(Format::Text) => {}
     }
     for batch in numbers {
@@ -139,23 +146,38 @@ fn open(output: &ArrayOutput) -> Result<Sink, Problem> {
     Ok(sink)
 }
 
-fn summary(sink: &mut Sink, sampler: &Sampler, what: &str, start: u64, count: u64, end: u64) -> Result<(), Problem> {
-    let (rank, world) = (sampler.config().rank, sampler.config().world);
-    write!(sink, "{} of the {} {what} of rank {rank} of {world}", grouped(count), grouped(end))?;
+/// How many of how many are shown, and of whom.
+fn summary(
+    sink: &mut Sink,
+    sampler: &Sampler,
+    who: &str,
+    [one, many]: [&str; 2],
+    shown: Range<u64>,
+    end: u64,
+) -> Result<(), Problem> {
+    write!(sink, "{} of the {} of {who}", grouped(shown.end - shown.start), counted(end, one, many))?;
     match (sampler.num_padding(), sampler.num_dropped()) {
         (0, 0) => {}
+        (0, 1) => write!(sink, "; 1 sample is dropped")?,
         (0, dropped) => write!(sink, "; {} samples are dropped", grouped(dropped))?,
+        (1, _) => write!(sink, "; the last sample is padding")?,
         (padding, _) => write!(sink, "; the last {} samples are padding", grouped(padding))?,
     }
-    let more = if start + count < end { "; --start, --count and --all show more" } else { "" };
+    let more = if shown.end < end { "; --start, --count and --all show more" } else { "" };
     Ok(writeln!(sink, "{more}")?)
 }
 
-/// Opens the object and the list that the numbers go into.
-fn json_start(sink: &mut Sink, sampler: &Sampler, list: &str, start: u64) -> Result<(), Problem> {
+/// What the answer begins with, and who reads.
+fn json_head(sampler: &Sampler, worker: &WorkerArgs, deal: &DealArgs, rank: u32) -> Map<String, Value> {
     let mut object = json_of(sampler);
+    worker.add_json(deal, rank, &mut object);
+    object
+}
+
+/// Opens the object and the list that the numbers go into.
+fn json_start(sink: &mut Sink, mut object: Map<String, Value>, list: &str, start: u64) -> Result<(), Problem> {
     object.insert("start".to_owned(), start.into());
-    let object = serde_json::Value::Object(object).to_string();
+    let object = Value::Object(object).to_string();
     Ok(write!(sink, "{},\"{list}\":[", object.strip_suffix('}').unwrap_or(&object))?)
 }
 

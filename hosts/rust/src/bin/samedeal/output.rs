@@ -73,6 +73,11 @@ pub fn grouped(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
 }
 
+/// So many things, by their name.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
 /// What a JSON answer begins with: the configuration and what follows from it.
 pub fn json_of(sampler: &Sampler) -> Map<String, Value> {
     let Config { samples, seed, epoch, order, rank, world, remainder, layout, .. } = sampler.config();

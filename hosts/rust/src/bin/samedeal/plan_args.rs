@@ -13,7 +13,7 @@ pub struct ShardsArgs {
     /// Parquet files, or directories that are searched for *.parquet; each file is a shard
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
-    /// Leave out files that cannot be read, and name them, in place of an error
+    /// Leave out Parquet files that cannot be read, and name them, in place of an error
     #[arg(long)]
     pub skip_unreadable: bool,
     #[command(flatten)]
@@ -30,23 +30,26 @@ pub struct ShardsArgs {
     /// Of this worker of the rank alone
     #[arg(long, requires = "rank", value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
     pub worker: Option<u32>,
-    /// Check that every file is read exactly once: with FILE (JSON), by what readers really had, which is the check of a run;
-    /// without, by the plan, which checks its own arithmetic
+    /// Check that every file is read exactly once: with =FILE (JSON), by what readers really had, which is the check of a
+    /// run; without, by the plan, which checks its own arithmetic
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with = "rank")]
     pub verify: Option<Option<PathBuf>>,
     #[command(flatten)]
     pub output: Output,
 }
 
+/// The most readers of a plan, which is what an error tells of a number that is none; the plan has the last word.
+const READERS: u32 = 1 << 22;
+
 /// Everything that decides which reader gets which file.
 #[derive(Args)]
 #[command(next_help_heading = "Plan")]
 pub struct PlanArgs {
     /// How many ranks there are
-    #[arg(long, value_parser = within(1, u32::MAX), default_value = "1", allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(1, READERS), default_value = "1", allow_negative_numbers = true)]
     pub world: u32,
     /// How many workers read in each rank
-    #[arg(long, value_parser = within(1, u32::MAX), default_value = "1", allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(1, READERS), default_value = "1", allow_negative_numbers = true)]
     pub workers: u32,
     /// How files are given to ranks: in turn, or so that ranks have equal weight
     #[arg(long, default_value = "round-robin", value_parser = named::<Policy>(policies()))]

@@ -7,7 +7,7 @@ use crate::args::VerifyArgs;
 use crate::dataset::Dataset;
 use crate::format::Format;
 use crate::items::Items;
-use crate::output::{grouped, print, verdict};
+use crate::output::{counted, grouped, print, verdict};
 use crate::problem::Problem;
 use crate::progress;
 
@@ -164,15 +164,19 @@ impl Epoch {
             Check {
                 name: "disjoint",
                 passed: Some(self.repeated == 0 && self.outside == 0),
-                found: format!("{} samples dealt twice, {} unknown", grouped(self.repeated), grouped(self.outside)),
+                found: format!(
+                    "{} dealt twice, {} unknown",
+                    counted(self.repeated, "sample", "samples"),
+                    grouped(self.outside)
+                ),
             },
             Check {
                 name: "covering",
                 passed: Some(self.dropped(samples) == dropped && self.stray == 0 && self.held == self.to_be_held(args)),
                 found: format!(
-                    "{} of {} samples seen; {} dropped, expected {}{left_out}",
+                    "{} of {} seen; {} dropped, expected {}{left_out}",
                     grouped(self.seen),
-                    grouped(samples),
+                    counted(samples, "sample", "samples"),
                     grouped(self.dropped(samples)),
                     grouped(dropped)
                 ),
@@ -185,14 +189,14 @@ impl Epoch {
             Check {
                 name: "shares",
                 passed: Some(spread <= u64::from(remainder == Remainder::Uneven)),
-                found: counted(&self.shares, "sample", "samples"),
+                found: by_rank(&self.shares, "sample", "samples"),
             },
         ];
         let equal = args.batch_size.map(|_| self.steps.len() == 1);
         let found = match equal {
             None => "--batch-size N checks them".to_owned(),
-            Some(true) => counted(&self.steps, "batch", "batches"),
-            Some(false) => counted(&self.steps, "batch", "batches") + "; --remainder drop or pad makes them equal",
+            Some(true) => by_rank(&self.steps, "batch", "batches"),
+            Some(false) => by_rank(&self.steps, "batch", "batches") + "; --remainder drop or pad makes them equal",
         };
         checks.push(Check { name: "equal steps", passed: equal, found });
         checks
@@ -200,11 +204,10 @@ impl Epoch {
 }
 
 /// How many ranks have how many.
-fn counted(counts: &BTreeMap<u64, u64>, one: &str, many: &str) -> String {
-    let number = |count: u64, one, many| format!("{} {}", grouped(count), if count == 1 { one } else { many });
+fn by_rank(counts: &BTreeMap<u64, u64>, one: &str, many: &str) -> String {
     let parts = counts
         .iter()
-        .map(|(&count, &ranks)| format!("{} with {}", number(ranks, "rank", "ranks"), number(count, one, many)));
+        .map(|(&count, &ranks)| format!("{} with {}", counted(ranks, "rank", "ranks"), counted(count, one, many)));
     parts.collect::<Vec<_>>().join(", ")
 }
 

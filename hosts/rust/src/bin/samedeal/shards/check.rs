@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Planned;
 use crate::format::Format;
 use crate::items::Items;
-use crate::output::{grouped, print};
+use crate::output::{counted, grouped, print};
 use crate::problem::Problem;
 
 /// How many overlaps and how many gaps are named below a table.
@@ -68,16 +68,13 @@ fn read(planned: &Planned, file: &Path) -> Result<Vec<Vec<u32>>, Problem> {
 impl Checked {
     pub fn print(&self, planned: &Planned, format: Format) -> Result<(), Problem> {
         let Verification { overlaps, gaps, .. } = &self.found;
-        let [again, missed, files] =
-            [overlaps.len(), gaps.len(), planned.dataset.files.len()].map(|it| grouped(it as u64));
+        let [again, missed, files] = [overlaps.len(), gaps.len(), planned.dataset.files.len()].map(|it| it as u64);
+        let again = counted(again, "reading", "readings");
+        let (missed, files) = (grouped(missed), counted(files, "file", "files"));
         let mut items = Items::new(["check", "result", "found"]);
         let result = |holds| if holds { "ok" } else { "FAILED" }.into();
-        items.push(["overlaps".into(), result(overlaps.is_empty()), format!("{again} readings too many").into()]);
-        items.push([
-            "gaps".into(),
-            result(gaps.is_empty()),
-            format!("{missed} of {files} files read by nobody").into(),
-        ]);
+        items.push(["overlaps".into(), result(overlaps.is_empty()), format!("{again} too many").into()]);
+        items.push(["gaps".into(), result(gaps.is_empty()), format!("{missed} of {files} read by nobody").into()]);
         let mut lines = vec![if format == Format::Table { items.table().to_string() } else { items.lines() }];
         let named = if format == Format::Table { NAMED } else { usize::MAX };
         let name =

@@ -5,11 +5,13 @@ mod shares;
 mod totals;
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
+use check::Checked;
 use samedeal::ShardPlan;
 use serde_json::{Value, json};
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Unreadable};
 use crate::format::Format;
 use crate::output::{print, verdict};
 use crate::plan_args::{PlanArgs, ShardsArgs};
@@ -34,36 +36,63 @@ pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
     let checked = args.verify.as_ref().map(|file| check::run(&planned, file.as_deref())).transpose()?;
     let passed = checked.as_ref().is_none_or(|checked| checked.found.is_ok());
     let format = args.output.format();
-    // Before anything is printed, since it can be refused.
-    let below = match (format, &args.verify) {
-        (Format::Table, Some(Some(_))) => Some(totals::files(&planned)?),
-        (Format::Table, _) => Some(totals::lines(&planned, args)?.join("\n")),
-        _ => None,
-    };
     let printed = if format == Format::Json {
         let mut answer = planned.json(args)?;
         answer["verification"] = checked.map_or(Value::Null, |checked| checked.json(&planned));
         print(answer)
-    } else if let Some(checked) = checked {
-        checked.print(&planned, format)
-    } else if let Some(rank) = args.rank {
-        shares::print_files(&planned, rank, args.worker, format)
     } else {
-        shares::print_loads(&planned, format)
+        show(&planned, args, checked.as_ref(), format)
     };
-    let printed = printed.and_then(|()| below.map_or(Ok(()), print));
     verdict(printed, passed)
+}
+
+/// What the plan deals, and what was verified. What readers really had says nothing of the plan, which is left out then.
+fn show(planned: &Planned, args: &ShardsArgs, checked: Option<&Checked>, format: Format) -> Result<(), Problem> {
+    if let (Some(checked), Some(Some(_))) = (checked, &args.verify) {
+        let below = if format == Format::Table { Some(totals::files(planned)?) } else { None };
+        checked.print(planned, format)?;
+        return below.map_or(Ok(()), print);
+    }
+    // Before anything is printed, since it can be refused.
+    let below = match format {
+        Format::Table => Some(totals::lines(planned, args)?.join("\n")),
+        _ => totals::steps_line(planned, args)?,
+    };
+    match args.rank {
+        Some(rank) => shares::print_files(planned, rank, args.worker, format)?,
+        None => shares::print_loads(planned, format)?,
+    }
+    below.map_or(Ok(()), print)?;
+    checked.map_or(Ok(()), |checked| checked.print(planned, format))
+}
+
+/// A list of what was read is no dataset; it was to be that of `--verify=FILE`, which wants the equals sign.
+fn refuse_lists(paths: &[PathBuf]) -> Result<(), Problem> {
+    let is_list =
+        |path: &&PathBuf| path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json")) && !path.is_dir();
+    paths.iter().find(is_list).map_or(Ok(()), |path| {
+        Err(Problem::of(path, format!("is no Parquet file; did you mean --verify={}?", path.display())))
+    })
 }
 
 impl Planned {
     fn new(args: &ShardsArgs) -> Result<Self, Problem> {
+        refuse_lists(&args.paths)?;
         let mut left_out = Vec::new();
-        let dataset = Dataset::of(&args.paths, |problem| {
-            if !args.skip_unreadable {
-                return Err(Problem::message(format!("{problem}; --skip-unreadable leaves it out")));
+        let dataset = Dataset::of(&args.paths, |Unreadable { path, named, why }| {
+            let is_parquet = path.extension().is_some_and(|it| it == "parquet");
+            // What does not even call itself Parquet was named by mistake: left out, it would be missed by nobody.
+            match (args.skip_unreadable && is_parquet, named) {
+                (true, _) => {
+                    left_out.push(why.to_string());
+                    Ok(())
+                }
+                (false, false) => Err(Problem::message(format!("{why}; --skip-unreadable leaves it out"))),
+                (false, true) if args.verify == Some(None) && !is_parquet => {
+                    Err(Problem::message(format!("{why}; did you mean --verify=FILE?")))
+                }
+                (false, true) => Err(why),
             }
-            left_out.push(problem.to_string());
-            Ok(())
         })?;
         if dataset.files.is_empty() {
             return Err(Problem::message(format!("{}; no file can be read", left_out.join("; "))));

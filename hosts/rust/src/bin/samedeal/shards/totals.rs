@@ -1,20 +1,23 @@
-use samedeal::{Balance, Tier, Weight};
+use std::io::{self, Write};
+
+use samedeal::{Balance, Steps, Tier, Weight};
 use serde_json::{Value, json};
 
 use super::Planned;
-use crate::output::grouped;
+use crate::output::{counted, grouped};
 use crate::plan_args::ShardsArgs;
 use crate::problem::Problem;
 
 /// How much there is.
 pub fn files(planned: &Planned) -> Result<String, Problem> {
-    let [files, samples] = [planned.dataset.files.len() as u64, planned.dataset.samples].map(grouped);
-    let bytes = grouped(planned.plan.balance(Tier::Ranks, Weight::Bytes)?.total);
+    let files = counted(planned.dataset.files.len() as u64, "file", "files");
+    let samples = counted(planned.dataset.samples, "sample", "samples");
+    let bytes = counted(planned.plan.balance(Tier::Ranks, Weight::Bytes)?.total, "byte", "bytes");
     let empty = match empty(planned) {
         0 => String::new(),
         empty => format!("; {} without samples", grouped(empty)),
     };
-    Ok(format!("{files} files, {samples} samples, {bytes} bytes{empty}"))
+    Ok(format!("{files}, {samples}, {bytes}{empty}"))
 }
 
 /// What is said below a table: how much there is, how evenly it is spread, and how many steps it takes.
@@ -27,7 +30,7 @@ pub fn lines(planned: &Planned, args: &ShardsArgs) -> Result<Vec<String>, Proble
         let mut line = format!("heaviest {member} by the mean: {samples:.3} in samples, {bytes:.3} in bytes");
         let idle = plan.loads(tier)?.iter().filter(|load| load.shards == 0).count() as u64;
         if idle > 0 {
-            line += &format!("; {} have nothing to read", grouped(idle));
+            line += &format!("; {} {} nothing to read", grouped(idle), if idle == 1 { "has" } else { "have" });
         }
         lines.push(line);
     }
@@ -35,18 +38,39 @@ pub fn lines(planned: &Planned, args: &ShardsArgs) -> Result<Vec<String>, Proble
         None => "--batch-size tells the steps".to_owned(),
         Some(size) => {
             let steps = plan.steps(size, args.drop_last)?;
-            let ([least, most], size) = ([steps.least, steps.most].map(grouped), grouped(size.into()));
-            match steps.is_equal() {
-                true => format!("every rank takes {most} steps, in batches of {size}"),
-                false => format!(
-                    "WARNING: ranks end at different steps, {least} to {most} in batches of {size}; one that waits for the \
-                     others then waits for ever.\nStop all of them after step {least}, or deal single samples: `samedeal \
-                     batches PATH --order sharded` ends everywhere on the same step."
-                ),
+            match unequal(steps, size) {
+                None => {
+                    let steps = counted(steps.most, "step", "steps");
+                    format!("every rank takes {steps}, in batches of {}", grouped(size.into()))
+                }
+                Some(unequal) => format!("WARNING: {unequal}"),
             }
         }
     });
     Ok(lines)
+}
+
+/// The same of the steps alone, as a line for programs, and people warned apart from it; none without a batch size.
+pub fn steps_line(planned: &Planned, args: &ShardsArgs) -> Result<Option<String>, Problem> {
+    let Some(size) = args.batch_size else { return Ok(None) };
+    let steps = planned.plan.steps(size, args.drop_last)?;
+    let equal = if steps.is_equal() { "equal" } else { "unequal" };
+    if let Some(unequal) = unequal(steps, size) {
+        let _ = writeln!(io::stderr(), "warning: {unequal}");
+    }
+    Ok(Some(format!("steps\t{size}\t{}\t{}\t{equal}", steps.least, steps.most)))
+}
+
+/// What is to be said where ranks end at different steps.
+fn unequal(steps: Steps, size: u32) -> Option<String> {
+    let ([least, most], size) = ([steps.least, steps.most].map(grouped), grouped(size.into()));
+    (!steps.is_equal()).then(|| {
+        format!(
+            "ranks end at different steps, {least} to {most} in batches of {size}; one that waits for the others then \
+             waits for ever.\nStop all of them after step {least}, or deal single samples: `samedeal batches PATH --order \
+             sharded` ends everywhere on the same step."
+        )
+    })
 }
 
 pub fn json(planned: &Planned, args: &ShardsArgs) -> Result<Value, Problem> {

@@ -1,0 +1,46 @@
+// What is said to whoever runs the process, once: nothing is wrong with any row.
+import { detectRank, SamedealError } from '../index.js';
+
+/** The most lanes. */
+const MOST = 4096;
+
+const told = new Set<string>();
+
+/** Node prints it; `process.on('warning')` and `--disable-warning=CODE` know it by its code. */
+function warn(code: string, message: string): void {
+  if (told.has(message)) return;
+  told.add(message);
+  globalThis.process.emitWarning(message, { type: 'SamedealWarning', code });
+}
+
+/** Where lanes are shared, the work for a row is done several times. */
+export function warnOfLanes(lanes: number, world: number, workers: number): void {
+  const readers = world * workers;
+  const times = readers / divisor(readers, lanes);
+  if (times === 1) return;
+  const better = Math.min(Math.max(1, Math.round(lanes / readers)), Math.floor(MOST / readers)) * readers;
+  const advice = better > 0 ? `; lanes: ${better} would be read once` : '';
+  const who = `${readers} readers (${world} ranks x ${workers} workers)`;
+  const what = `each row is read and decoded by ${times} of them, and given by one`;
+  warn('SAMEDEAL_LANES', `${who} do not divide ${lanes} lanes, so that ${what}${advice}`);
+}
+
+/** Where a launcher started several processes, and none was told which one it is, each of them reads everything. */
+export function warnOfRank(): void {
+  let found: string;
+  try {
+    const { rank, world, used } = detectRank();
+    if (world === 1) return;
+    found = `${used.join(', ')}: this is rank ${rank} of ${world}`;
+  } catch (error) {
+    // What may not be read says nothing.
+    if (!(error instanceof SamedealError)) return;
+    found = `the launcher's variables cannot be used, ${error.message}`;
+  }
+  const remedy = 'pass those that detectRank() finds, or rank 0 and world 1 if that is meant';
+  warn('SAMEDEAL_RANK', `${found}; readShards was given no rank and world, and reads all rows here; ${remedy}`);
+}
+
+function divisor(a: number, b: number): number {
+  return b === 0 ? a : divisor(b, a % b);
+}

@@ -4,7 +4,10 @@ Section numbers are those of SPEC.md; the operations are named as in tests/vecto
 """
 
 from .base import Failure
+from .batches import BatchConfig, Batcher, BatchStream, Metrics, Run
 from .chunks import ChunkStream, Verification, verify
+from .collation import Packed, Padded, boundaries_of_quantiles, boundaries_of_width, pad
+from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
 from .mesh import Axis, Mesh
 from .plan import Balance, Locality, Plan, PlanConfig, Steps
@@ -13,21 +16,32 @@ from .sampler import Config, Place, Round, Sampler, ShardPlace
 __all__ = [
     "Axis",
     "Balance",
+    "BatchConfig",
+    "BatchStream",
+    "Batcher",
     "ChunkStream",
     "Config",
     "Detection",
     "Failure",
     "Locality",
     "Mesh",
+    "Metrics",
+    "Packed",
+    "Padded",
     "Place",
     "Plan",
     "PlanConfig",
     "Round",
+    "Run",
     "Sampler",
     "ShardPlace",
     "Steps",
     "Verification",
+    "boundaries_of_quantiles",
+    "boundaries_of_width",
     "detect",
+    "pack_rows",
+    "pad",
     "variables",
     "verify",
 ]

@@ -1,0 +1,548 @@
+"""Plans of batches: section 9, but for the packing `optimal`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from itertools import chain, cycle, islice
+
+from .base import MAX_SAMPLES, ceil_div, le, require, require_window, shuffle, stream
+from .orders import make_order, require_name, require_range
+from .packing import ANY, pack
+
+MAX_WORLD = 2**20
+MAX_WAITING = 2**24
+MAX_COST = 2**64 - 1
+PIECE = 8192
+EXCHANGES = 64
+
+
+@dataclass(frozen=True)
+class BatchConfig:
+    lengths: list[int]
+    seed: int
+    epoch: int
+    order: str
+    world: int
+    strategy: str
+    max_batch_size: int
+    max_length: int
+    budget: int
+    counting: str
+    linear: int
+    quadratic: int
+    multiple: int
+    capacity: int
+    packing: str
+    boundaries: list[int]
+    window: int
+    too_long: str
+    tail: str
+
+    def check(self) -> None:
+        require_name(self.order)
+        require(0 < self.world <= MAX_WORLD, "world", self.world)
+        require(self.max_batch_size > 0 or self.strategy == "budget", "max-batch-size", 0)
+        require(self.budget > 0 or self.strategy != "budget", "budget", 0)
+        require(self.capacity > 0 or self.strategy != "pack", "capacity", 0)
+        require(self.multiple > 0, "multiple", 0)
+        require(self.boundaries == sorted(set(self.boundaries)), "boundaries", None, "contradiction")
+
+    @property
+    def width(self) -> int:
+        return PIECE if self.strategy == "pad-to-max" or self.window == 0 else self.window
+
+    @property
+    def counts_padding(self) -> bool:
+        return self.counting == "padded" and self.strategy != "pack"
+
+    @property
+    def most_rows(self) -> int:
+        """Z."""
+        return self.max_batch_size or 2**32 - 1
+
+    def cost(self, length: int) -> int:
+        return self.linear * length + self.quadratic * length**2 if self.counting == "weighted" else length
+
+    @property
+    def longest(self) -> int:
+        """M."""
+        if self.strategy == "pack":
+            return min(self.max_length, self.capacity)
+        if self.strategy == "pad-to-max" or self.budget == 0:
+            return self.max_length
+        low, high = 0, 2**32 - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self.cost(middle) <= self.budget else (low, middle - 1)
+        return min(self.max_length, low)
+
+    def rows(self, length: int) -> int:
+        rows = self.most_rows
+        if self.budget:
+            rows = max(1, min(rows, self.budget // max(1, self.cost(length))))
+        return rows - rows % self.multiple if rows > self.multiple else rows
+
+    def bucket(self, length: int) -> int:
+        return sum(end < length for end in self.boundaries)
+
+    def bucket_rows(self, length: int) -> int:
+        bucket = self.bucket(length)
+        return self.rows(min(self.boundaries[bucket], self.longest) if bucket < len(self.boundaries) else self.longest)
+
+
+@dataclass(frozen=True)
+class Item:
+    sample: int
+    start: int
+    length: int
+
+
+Row = list[Item]
+
+
+@dataclass
+class Batch:
+    rows: list[Row]
+    repeated: int = 0
+
+
+Step = list[Batch]
+
+
+@dataclass
+class Metrics:
+    steps: int = 0
+    items: int = 0
+    rows: int = 0
+    tokens: int = 0
+    padded: int = 0
+    slowest: int = 0
+    cost: int = 0
+    slowest_cost: int = 0
+    packs_bound: int = 0
+    over_budget: int = 0
+    empty: int = 0
+    repeated: int = 0
+    dropped: int = 0
+    truncated: int = 0
+    too_long: int = 0
+    split: int = 0
+
+
+@dataclass
+class Run:
+    samples: list[int]
+    starts: list[int]
+    lengths: list[int]
+    row_ends: list[int]
+    batch_ends: list[int]
+    padded_lengths: list[int]
+    costs: list[int]
+    repeated: list[int]
+
+
+def items_of(config: BatchConfig, samples: Iterable[int], lengths: list[int], metrics: Metrics) -> list[Item]:
+    most = config.longest
+    over = sum(length > most for length in lengths)
+    if over:
+        require(config.too_long != "error", "lengths", None)
+        if config.too_long == "split":
+            require(config.max_length > 0, "max-length", 0)
+            require(most > 0, "budget", config.budget)
+            parts = sum(max(1, ceil_div(length, most)) for length in lengths)
+            require(parts < 2**32 - 1, "max-length", config.max_length)
+    items: list[Item] = []
+    for sample, length in zip(samples, lengths, strict=True):
+        if length <= most or config.too_long == "single":
+            items.append(Item(sample, 0, length))
+        elif config.too_long == "truncate":
+            items.append(Item(sample, 0, most))
+        elif config.too_long == "split":
+            items += [Item(sample, start, min(most, length - start)) for start in range(0, length, most)]
+    for name, field in (("truncate", "truncated"), ("drop", "too_long"), ("split", "split")):
+        if config.too_long == name:
+            setattr(metrics, field, getattr(metrics, field) + over)
+    return items
+
+
+def longest_first(items: list[Item]) -> list[Item]:
+    return sorted(items, key=lambda item: -item.length)
+
+
+class Window:
+    """The steps of a window, and what it leaves."""
+
+    def __init__(self, config: BatchConfig, pool: list[Item], number: int, last: bool) -> None:
+        self.config, self.last = config, last
+        self.steps: list[Step] = []
+        self.dropped = self.bound = 0
+        alone: list[Item] = []
+        if config.too_long == "single":
+            alone = [item for item in pool if item.length > config.longest]
+            pool = [item for item in pool if item.length <= config.longest]
+        self.left = self._strategy(pool)
+        if last:
+            if not self._has_packs:
+                self._tail(self.left)
+            self.left = []
+        self._singles(alone)
+        if config.strategy != "pad-to-max" and config.window > 0:
+            places = list(range(len(self.steps)))
+            shuffle(places, stream("batch steps", config.seed, config.epoch, number))
+            self.steps = [self.steps[place] for place in places]
+
+    @property
+    def _has_packs(self) -> bool:
+        config = self.config
+        budget = config.strategy == "budget" and config.window > 0 and not config.counts_padding
+        return config.strategy == "pack" or budget
+
+    def _strategy(self, pool: list[Item]) -> list[Item]:
+        config = self.config
+        if self._has_packs:
+            return self._packs(pool)
+        if config.strategy == "pad-to-max":
+            return self._consecutive(pool, config.most_rows)
+        if config.strategy == "bucket":
+            return self._buckets(pool)
+        return self._as_they_come(pool) if config.window == 0 else self._by_length(pool, config.rows)
+
+    def _deal(self, rows: list[Row], repeated: int = 0, shared: bool = True) -> None:
+        """The last `repeated` rows are repetitions. Items that do not share a row have rows of their own."""
+        world = self.config.world
+        step = []
+        for rank in range(world):
+            own = rows[rank::world]
+            again = [row for place, row in enumerate(rows) if place % world == rank and place >= len(rows) - repeated]
+            if shared:
+                step.append(Batch(own, len(again)))
+            else:
+                step.append(Batch([[item] for row in own for item in row], sum(map(len, again))))
+        self.steps.append(step)
+
+    def _deal_items(self, items: list[Item], repeated: int = 0) -> None:
+        self._deal([[item] for item in items], repeated)
+
+    def _consecutive(self, items: list[Item], rows: int) -> list[Item]:
+        full = rows * self.config.world
+        given = len(items) // full * full
+        for at in range(0, given, full):
+            self._deal_items(items[at : at + full])
+        return items[given:]
+
+    def _buckets(self, pool: list[Item]) -> list[Item]:
+        config = self.config
+        places: dict[int, list[int]] = {}
+        for place, item in enumerate(pool):
+            places.setdefault(config.bucket(item.length), []).append(place)
+        left: list[int] = []
+        for _, own in sorted(places.items()):
+            rest = self._consecutive([pool[place] for place in own], config.bucket_rows(pool[own[0]].length))
+            left += own[len(own) - len(rest) :]
+        return [pool[place] for place in sorted(left)]
+
+    def _by_length(self, pool: list[Item], rows: Callable[[int], int]) -> list[Item]:
+        items = longest_first(pool)
+        while items and (full := rows(items[0].length) * self.config.world) <= len(items):
+            self._deal_items(items[:full])
+            items = items[full:]
+        return items
+
+    def _as_they_come(self, pool: list[Item]) -> list[Item]:
+        config = self.config
+        batches: list[list[Item]] = []
+        batch: list[Item] = []
+        waiting = list(reversed(pool))
+        while waiting or (self.last and batch):
+            if waiting:
+                held = [*batch, waiting[-1]]
+                if config.counts_padding:
+                    over = len(held) > config.rows(max(item.length for item in held))
+                else:
+                    cost = sum(config.cost(item.length) for item in held)
+                    over = cost > config.budget or len(held) > config.most_rows
+                if not batch or not over:
+                    batch.append(waiting.pop())
+                    continue
+            if config.counts_padding and len(batch) > config.multiple:
+                keep = len(batch) - len(batch) % config.multiple
+                waiting += reversed(batch[keep:])
+                batch = batch[:keep]
+            batches.append(batch)
+            batch = []
+        given = len(batches) // config.world * config.world
+        for at in range(0, given, config.world):
+            self.steps.append([Batch([[item] for item in own]) for own in batches[at : at + config.world]])
+        return [item for own in batches[given:] for item in own] + batch
+
+    def _tail(self, items: list[Item]) -> None:
+        config = self.config
+        rows = {"budget": config.rows, "bucket": config.bucket_rows, "pad-to-max": lambda _: config.most_rows}
+        left = self._by_length(items, rows[config.strategy])
+        if not left:
+            return
+        if config.tail == "drop":
+            self.dropped += len(left)
+        elif config.tail == "duplicate":
+            self._filled(left)
+        else:
+            if config.tail == "even-split" and len(left) < config.world and self.steps:
+                left = longest_first(left + self._spare(config.world - len(left)))
+            elif config.tail == "even-split" and len(left) < config.world:
+                left = longest_first(left)
+            self._deal_items(left)
+
+    def _filled(self, items: list[Item]) -> None:
+        more = -len(items) % self.config.world
+        self._deal_items([*items, *islice(cycle(reversed(items)), more)], more)
+
+    def _spare(self, wanted: int) -> list[Item]:
+        spared: list[Item] = []
+        step = self.steps[-1]
+        while len(spared) < wanted:
+            most = max(step, key=lambda batch: len(batch.rows))
+            if len(most.rows) < 2:
+                break
+            spared += most.rows.pop()
+        return spared
+
+    def _singles(self, alone: list[Item]) -> None:
+        config = self.config
+        rest = self._consecutive(alone, 1)
+        if not self.last:
+            self.left = self.left + rest
+        elif rest and config.tail == "drop":
+            self.dropped += len(rest)
+        elif rest and config.tail == "duplicate":
+            self._filled(rest)
+        elif rest:
+            self._deal_items(rest)
+
+    def _packs(self, pool: list[Item]) -> list[Item]:
+        config, world = self.config, self.config.world
+        shared = config.strategy == "pack"
+        size = (lambda item: item.length) if shared else (lambda item: config.cost(item.length))
+        packs, bound = packs_of(
+            pool, size, config.capacity if shared else config.budget, ANY if shared else config.most_rows
+        )
+        each = config.most_rows if shared else 1
+        full = each * world
+        given = len(packs) // full * full
+        rest = len(packs) - given
+        end = self.last and rest > 0 and config.tail != "drop"
+        if end and config.tail == "even-split" and rest < world:
+            given = max(0, given - full)
+
+        def cost(row: Row) -> int:
+            return sum(config.cost(item.length) for item in row)
+
+        dearest = sorted(packs[:given], key=lambda row: -cost(row))
+        for at in range(0, given, full):
+            parts = divide(dearest[at : at + full], cost, world, each)
+            rows = [part if shared else [[item] for row in part for item in row] for part in parts]
+            self.steps.append([Batch(own) for own in rows])
+        self.bound = bound if end else max(0, bound - rest)
+        left = packs[given:]
+        if end:
+            self._last_packs(left, full, shared)
+            return []
+        items = [item for row in left for item in row]
+        if self.last:
+            self.dropped += len(items)
+        return items
+
+    def _last_packs(self, rows: list[Row], full: int, shared: bool) -> None:
+        world, tail = self.config.world, self.config.tail
+        wanted = ceil_div(len(rows), full) * world if tail == "even-split" else 0
+        rows = list(rows)
+        while len(rows) < wanted:
+            most = max(range(len(rows)), key=lambda row: len(rows[row]))
+            items = rows[most]
+            if len(items) < 2:
+                break
+            half = ceil_div(len(items), 2)
+            rows[most] = items[:half]
+            rows.append(items[half:])
+        many = ceil_div(len(rows), full)
+        for i in range(many):
+            part = rows[len(rows) * i // many : len(rows) * (i + 1) // many]
+            more = -len(part) % world if tail == "duplicate" else 0
+            self._deal([*part, *islice(cycle(part), more)], more, shared)
+
+
+def packs_of(
+    pool: list[Item], size: Callable[[Item], int], capacity: int, slots: int
+) -> tuple[list[Row], int]:
+    classes: dict[int, list[Item]] = {}
+    for item in pool:
+        classes.setdefault(size(item), []).append(item)
+    sizes = sorted(classes, reverse=True)
+    groups, bound = pack(sizes, [len(classes[size]) for size in sizes], capacity, slots)
+    queues = [iter(classes[size]) for size in sizes]
+    packs = []
+    for group in groups:
+        for _ in range(group.bins):
+            packs.append([item for k, each in reversed(group.content) for item in islice(queues[k], each)])
+    return packs, bound
+
+
+def divide(rows: list[Row], cost: Callable[[Row], int], world: int, each: int) -> list[list[Row]]:
+    parts: list[list[Row]] = [[] for _ in range(world)]
+
+    def load(rank: int) -> int:
+        return sum(map(cost, parts[rank]))
+
+    for row in rows:
+        parts[min((rank for rank in range(world) if len(parts[rank]) < each), key=load)].append(row)
+    for _ in range(EXCHANGES if each <= 64 else 0):
+        most, least = max(range(world), key=load), min(range(world), key=load)
+        apart = load(most) - load(least)
+        pairs = [
+            (abs(apart - 2 * (cost(dear) - cost(cheap))), i, j)
+            for i, dear in enumerate(parts[most])
+            for j, cheap in enumerate(parts[least])
+            if cost(dear) > cost(cheap)
+        ]
+        if not pairs or min(pairs)[0] >= apart:
+            break
+        _, i, j = min(pairs)
+        parts[most][i], parts[least][j] = parts[least][j], parts[most][i]
+    return parts
+
+
+def weigh(config: BatchConfig, batch: Batch) -> tuple[int, int]:
+    """The padded length and the cost."""
+    lengths = [item.length for row in batch.rows for item in row]
+    width = max([*lengths, config.capacity if config.strategy == "pack" else 0])
+    if config.counts_padding:
+        return width, min(MAX_COST, len(batch.rows) * width)
+    return width, min(MAX_COST, sum(map(config.cost, lengths)))
+
+
+def add(metrics: Metrics, config: BatchConfig, window: Window) -> None:
+    metrics.dropped += window.dropped
+    metrics.packs_bound += window.bound
+    for step in window.steps:
+        weights = [weigh(config, batch) for batch in step]
+        padded = [len(batch.rows) * width for batch, (width, _) in zip(step, weights, strict=True)]
+        costs = [cost for _, cost in weights]
+        items = [item for batch in step for row in batch.rows for item in row]
+        metrics.steps += 1
+        metrics.items += len(items)
+        metrics.rows += sum(len(batch.rows) for batch in step)
+        metrics.tokens += sum(item.length for item in items)
+        metrics.padded += sum(padded)
+        metrics.slowest += max(padded)
+        metrics.cost = min(MAX_COST, metrics.cost + sum(costs))
+        metrics.slowest_cost = min(MAX_COST, metrics.slowest_cost + max(costs))
+        metrics.over_budget += sum(0 < config.budget < cost for cost in costs)
+        metrics.empty += sum(not batch.rows for batch in step)
+        repeated = [batch.rows[len(batch.rows) - batch.repeated :] for batch in step]
+        metrics.repeated += sum(len(row) for rows in repeated for row in rows)
+
+
+def run_of(config: BatchConfig, batches: list[Batch]) -> Run:
+    run = Run(*([] for _ in fields(Run)))
+    for batch in batches:
+        for row in batch.rows:
+            run.samples += [item.sample for item in row]
+            run.starts += [item.start for item in row]
+            run.lengths += [item.length for item in row]
+            run.row_ends.append(len(run.samples))
+        width, cost = weigh(config, batch)
+        run.batch_ends.append(len(run.row_ends))
+        run.padded_lengths.append(width)
+        run.costs.append(cost)
+        run.repeated.append(batch.repeated)
+    return run
+
+
+class Batcher:
+    def __init__(self, config: BatchConfig) -> None:
+        config.check()
+        self._counted = Metrics()
+        self._items = items_of(config, range(len(config.lengths)), config.lengths, self._counted)
+        require_range(config.order, len(self._items), config.seed)
+        require(config.order != "sharded", "sharding", "", "missing")
+        self._config = config
+        self._plan()
+
+    def _plan(self) -> None:
+        config, items = self._config, self._items
+        order = make_order(config.order, len(items), config.seed, config.epoch)
+        self._metrics = replace(self._counted)
+        self._steps: list[Step] = []
+        left: list[Item] = []
+        windows = max(1, ceil_div(len(items), config.width))
+        for k in range(windows):
+            positions = range(k * config.width, min((k + 1) * config.width, len(items)))
+            pool = left + [items[order.sample(p)] for p in positions]
+            window = Window(config, pool, k, k == windows - 1)
+            add(self._metrics, config, window)
+            self._steps += window.steps
+            left = window.left
+
+    def set_epoch(self, epoch: int) -> None:
+        self._config = replace(self._config, epoch=epoch)
+        self._plan()
+
+    def metrics(self) -> Metrics:
+        return self._metrics
+
+    def take(self, rank: int, start: int, count: int) -> Run:
+        require(rank < self._config.world, "rank", rank)
+        require_window(start, count, len(self._steps))
+        return run_of(self._config, [step[rank] for step in self._steps[start : start + count]])
+
+    def fingerprint(self) -> str:
+        found = hashlib.sha256()
+        for batch in chain.from_iterable(self._steps):
+            items = [item for row in batch.rows for item in row]
+            found.update(le(len(items), 8))
+            for item in items:
+                found.update(le(item.sample, 8) + le(item.start, 8))
+        return found.hexdigest()
+
+
+class BatchStream:
+    def __init__(self, config: BatchConfig, rank: int) -> None:
+        config.check()
+        require(config.window <= MAX_WAITING, "window", config.window)
+        require(rank < config.world, "rank", rank)
+        self._config, self._rank = config, rank
+        self._metrics = Metrics()
+        self._left: list[Item] = []
+        self._waiting: list[Item] = []
+        self._ready: list[Run] = []
+        self._windows = 0
+        self._ended = False
+
+    def push(self, samples: list[int], lengths: list[int]) -> None:
+        require(len(samples) == len(lengths), "lengths", None, "contradiction")
+        require(all(sample <= MAX_SAMPLES for sample in samples), "samples", None)
+        require(not self._ended, "samples", None, "contradiction")
+        self._waiting += items_of(self._config, samples, lengths, self._metrics)
+        while len(self._waiting) > self._config.width:
+            self._make(False)
+
+    def _make(self, last: bool) -> None:
+        width = self._config.width
+        window = Window(self._config, self._left + self._waiting[:width], self._windows, last)
+        add(self._metrics, self._config, window)
+        if window.steps:
+            self._ready.append(run_of(self._config, [step[self._rank] for step in window.steps]))
+        self._left, self._waiting = window.left, self._waiting[width:]
+        self._windows += 1
+
+    def flush(self) -> None:
+        if not self._ended:
+            self._make(True)
+        self._ended = True
+
+    def take(self) -> Run | None:
+        return self._ready.pop(0) if self._ready else None
+
+    def metrics(self) -> Metrics:
+        return replace(self._metrics)

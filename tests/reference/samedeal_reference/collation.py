@@ -1,0 +1,80 @@
+"""Boundaries of buckets, and collation: section 9."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from .base import MAX_WINDOW, ceil_div, require
+
+MAX_CELLS = 2**26
+PADDING = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Padded:
+    width: int
+    sources: list[int]
+
+
+@dataclass(frozen=True)
+class Packed:
+    sources: list[int]
+    position_ids: list[int]
+    segment_ids: list[int]
+    cu_seqlens: list[int]
+    max_seqlen: int
+
+
+def boundaries_of_width(width: int, max_length: int) -> list[int]:
+    require(width > 0 and max(0, max_length - 1) // width <= MAX_WINDOW, "width", width)
+    return list(range(width, max_length, width))
+
+
+def boundaries_of_quantiles(lengths: list[int], buckets: int) -> list[int]:
+    require(0 < buckets <= MAX_WINDOW, "buckets", buckets)
+    a, n = sorted(lengths), len(lengths)
+    if not a:
+        return []
+    found = {a[max(1, ceil_div(b * n, buckets)) - 1] for b in range(1, buckets)}
+    return sorted(end for end in found if end < a[-1])
+
+
+def require_cells(lengths: list[int], rows: int, width: int) -> None:
+    require(max(rows * width, sum(lengths)) <= MAX_CELLS, "lengths", None)
+
+
+def pad(lengths: list[int], width: int, multiple: int, side: str) -> Padded:
+    longest = max(lengths, default=0)
+    require(multiple > 0, "multiple", multiple)
+    require(width == 0 or width >= longest, "width", width)
+    cells = ceil_div(width or longest, multiple) * multiple
+    require_cells(lengths, len(lengths), cells)
+    sources: list[int] = []
+    for first, end in pairwise(accumulate(lengths, initial=0)):
+        padding = [PADDING] * (cells - (end - first))
+        tokens = list(range(first, end))
+        sources += padding + tokens if side == "left" else tokens + padding
+    return Padded(cells, sources)
+
+
+def pack(lengths: list[int], row_ends: list[int], width: int) -> Packed:
+    ends = [0, *row_ends]
+    ascending = all(a <= b for a, b in pairwise(ends))
+    require(ascending and ends[-1] == len(lengths), "row-ends", None, "contradiction")
+    require_cells(lengths, len(row_ends), width)
+    offsets = list(accumulate(lengths, initial=0))
+    sources: list[int] = []
+    positions: list[int] = []
+    segments: list[int] = []
+    for first, end in pairwise(ends):
+        tokens = offsets[end] - offsets[first]
+        require(tokens <= width, "row-ends", None)
+        padding = width - tokens
+        sources += [*range(offsets[first], offsets[end]), *[PADDING] * padding]
+        for i, length in enumerate(lengths[first:end], 1):
+            positions += range(length)
+            segments += [i] * length
+        positions += [0] * padding
+        segments += [0] * padding
+    return Packed(sources, positions, segments, offsets, max(lengths, default=0))

@@ -22,7 +22,8 @@ class BatchStream:
     """Batches of one rank from samples as they come: those of a `Batcher` with the order "sequential".
 
     Push what comes, and take the batches that are ready: those of one window at a time, as soon as a sample comes that
-    is not in it. Every rank pushes all samples. What waits is a window and what the one before left over.
+    is not in it. Every rank pushes all samples. What waits is a window (8,192 samples with "pad-to-max", or where
+    `window` is 0) and what the one before left over.
 
     It may be shared by threads, and holds what was pushed: it does not pickle, and works in the process that made it.
     """

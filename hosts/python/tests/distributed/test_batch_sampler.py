@@ -26,10 +26,10 @@ from samedeal.torch import BatchSampler, PackCollator, PadCollator
 from torch.utils.data import DataLoader
 
 LENGTHS = np.random.default_rng(3).integers(0, 200, 1_000)
-ONE = {"rank": 0, "world": 1}
+ONE: dict[str, Any] = {"rank": 0, "world": 1}
 
 
-class Texts(torch.utils.data.Dataset[dict[str, Any]]):
+class Texts(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]
     """Sample i is LENGTHS[i] times the number i."""
 
     def __len__(self) -> int:

@@ -1,0 +1,518 @@
+"""Batchers and streams of batches: what they answer, and what they refuse."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import itertools
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
+from samedeal import (
+    Batch,
+    Batcher,
+    BatchStream,
+    ContradictionError,
+    Metrics,
+    MissingError,
+    OutOfMemoryError,
+    OutOfRangeError,
+    SamedealError,
+    UnknownNameError,
+    WrongTypeError,
+    _component,
+)
+from samedeal._batching import Plan
+from samedeal._component import Component
+
+LENGTHS = np.random.default_rng(7).integers(0, 500, 3_000)
+STRATEGIES: dict[str, dict[str, Any]] = {
+    "pad-to-max": {"max_batch_size": 16},
+    "bucket": {"max_batch_size": 16},
+    "budget": {"budget": 4_000},
+    "pack": {"capacity": 600, "max_batch_size": 2},
+}
+
+
+def make(strategy: str = "budget", lengths: Any = LENGTHS, **options: Any) -> Batcher:
+    return Batcher(lengths, strategy=strategy, **{**STRATEGIES.get(strategy, {}), **options})
+
+
+def plain(batches: Any) -> list[Any]:
+    """Batches as lists."""
+    return [tuple(part.tolist() if isinstance(part, np.ndarray) else part for part in batch) for batch in batches]
+
+
+@pytest.mark.parametrize("world", [1, 3])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_sample_once_and_no_batch_over_its_budget(strategy: str, world: int) -> None:
+    batcher = make(strategy, world=world, seed=9, window=512)
+    metrics = batcher.metrics()
+    mixed = 0
+    counted = dict.fromkeys(("items", "rows", "tokens", "padded", "cost", "slowest", "slowest_cost"), 0)
+    seen: list[int] = []
+    for step in range(len(batcher)):
+        padded, costs = [], []
+        for rank in range(world):
+            batch = batcher.batch(step, rank)
+            rows, width = batch.shape
+            assert LENGTHS[batch.samples].tolist() == batch.lengths.tolist()
+            assert [sample for row in batch.rows() for sample in row] == batch.samples.tolist()
+            assert len(batch.rows()) == rows
+            held = [int(LENGTHS[row].sum()) for row in batch.rows()]
+            assert max(held, default=0) <= width
+            if strategy == "pack":
+                assert width == 600
+                assert rows <= 2
+            elif strategy == "budget":
+                assert rows * width <= 4_000
+            else:
+                assert rows <= 16
+                assert width == max(held)
+            mixed += len({-(-length // 64) for length in batch.lengths.tolist() if length}) > 1
+            padded.append(rows * width)
+            costs.append(batch.cost)
+            seen += batch.samples.tolist()
+            counted["items"] += len(batch.samples)
+            counted["rows"] += rows
+            counted["tokens"] += int(batch.lengths.sum())
+        counted["padded"] += sum(padded)
+        counted["cost"] += sum(costs)
+        counted["slowest"] += max(padded)
+        counted["slowest_cost"] += max(costs)
+    assert sorted(seen) == list(range(3_000))
+    # Those that are left of each bucket at the end.
+    assert strategy != "bucket" or mixed <= 3 * world
+    assert {name: getattr(metrics, name) for name in counted} == counted
+    assert metrics.steps == len(batcher) == batcher.num_steps
+    assert metrics.world == world
+
+
+def test_ratios() -> None:
+    metrics = Metrics(10, 5, 5, 60, 100, 40, 90, 50, 0, 0, 0, 0, 0, 0, 0, 0, world=2, budget=5)
+    assert metrics.padding_ratio == 0.4
+    assert metrics.budget_utilisation == 0.6
+    assert metrics.slowest_rank_utilisation == 0.75
+    assert metrics.cost_imbalance == 100 / 90
+    nothing = Batcher([], budget=5).metrics()
+    assert (nothing.padding_ratio, nothing.budget_utilisation) == (0.0, 1.0)
+    assert (nothing.slowest_rank_utilisation, nothing.cost_imbalance) == (1.0, 1.0)
+    assert make("pack").metrics().budget == 1_200
+    assert make("pack").metrics().packs_bound > 0
+
+
+def test_defaults() -> None:
+    config = Batcher([1], max_batch_size=8, max_length=64).config
+    assert (config.strategy, config.budget, config.max_batch_size) == ("budget", 512, 8)
+    assert Batcher([1], budget=3).config.max_batch_size == 0
+    assert Batcher([1], strategy="pad-to-max").config.max_batch_size == 32
+    config = Batcher([1], strategy="pack", max_length=64).config
+    assert (config.capacity, config.max_batch_size) == (64, 1)
+    config = Batcher([1, 100], strategy="bucket").config
+    assert (config.max_batch_size, config.boundaries.tolist()) == (32, [64, 128])
+    assert Batcher([1, 100], strategy="bucket", bucket_width=30).config.boundaries.tolist() == [30, 60, 90, 120]
+    assert Batcher([], strategy="bucket").config.boundaries.tolist() == []
+    assert Batcher([1, 2, 3, 4], strategy="bucket", quantiles=2).config.boundaries.tolist() == [2]
+    assert Batcher([1, 2], strategy="bucket", boundaries=(1,)).config.boundaries.tolist() == [1]
+
+
+def test_buckets_of_width_are_those_up_to_the_greatest_length() -> None:
+    for budget in (0, 2_000):
+        short = make("bucket", budget=budget)
+        whole = make("bucket", budget=budget, boundaries=range(64, 2**16, 64))
+        assert short.fingerprint() == whole.fingerprint()
+
+
+def test_too_long_and_tail() -> None:
+    lengths = [3, 50, 7]
+    cut = Batcher(lengths, budget=10, too_long="truncate")
+    assert sorted(int(n) for batch in cut for n in batch.lengths) == [3, 7, 10]
+    assert cut.metrics().truncated == 1
+    assert Batcher(lengths, budget=10, too_long="drop").metrics().too_long == 1
+    parts = Batcher(lengths, budget=20, too_long="split", order="sequential")
+    found = {(int(s), int(at), int(n)) for b in parts for s, at, n in zip(b.samples, b.starts, b.lengths, strict=True)}
+    assert found == {(0, 0, 3), (1, 0, 20), (1, 20, 20), (1, 40, 10), (2, 0, 7)}
+    assert Batcher(lengths, budget=10, too_long="single").metrics().over_budget == 1
+    assert Batcher([1, 1, 1], budget=1, world=2, tail="duplicate").metrics().repeated == 1
+    assert Batcher([1, 1, 1], budget=1, world=2, tail="drop").metrics().dropped == 1
+    assert Batcher([1, 1, 1], budget=1, world=2, tail="keep").metrics().empty == 1
+
+
+def test_epochs_and_ranks() -> None:
+    batcher = make(world=2, rank=1)
+    first = plain(batcher)
+    assert first == plain(batcher.batches(rank=1)) == [plain([batcher.batch(i)])[0] for i in range(len(batcher))]
+    assert plain(batcher.batches(5)) == first[5:]
+    assert plain(batcher.batches(len(batcher))) == []
+    prints = batcher.fingerprint()
+    batcher.set_epoch(1)
+    assert batcher.epoch == 1
+    assert plain(batcher) != first
+    assert batcher.fingerprint() == make(world=2, epoch=1).fingerprint() != prints
+    batcher.set_epoch(0)
+    assert plain(batcher) == first
+    assert batcher.fingerprint() == prints
+    assert (batcher.rank, batcher.world) == (1, 2)
+    assert batcher.lengths.tolist() == LENGTHS.tolist()
+
+
+def test_a_pass_never_mixes_epochs() -> None:
+    batcher = make()
+    running = iter(batcher)
+    next(running)
+    batcher.set_epoch(1)
+    with pytest.raises(RuntimeError, match="moved to another epoch"):
+        next(running)
+
+
+def test_repr_and_copies() -> None:
+    for batcher in (
+        make(lengths=[5, 9, 3], world=2, rank=1, seed=-4, epoch=2),
+        make("bucket", lengths=[5, 90, 3]),
+        make("pack", lengths=[5, 90, 3], packing="optimal"),
+        make("pad-to-max", lengths=[], counting="weighted", quadratic=3),
+    ):
+        again = eval(repr(batcher))
+        assert repr(again) == repr(batcher)
+        for twin in (again, pickle.loads(pickle.dumps(batcher)), copy.copy(batcher), copy.deepcopy(batcher)):
+            assert plain(twin) == plain(batcher)
+            assert twin.fingerprint() == batcher.fingerprint()
+            before = batcher.epoch
+            twin.set_epoch(7)
+            assert batcher.epoch == before
+    assert "<3000 numbers>" in repr(make())
+
+
+def test_anything_that_is_a_list_of_lengths() -> None:
+    wanted = make(lengths=[4, 0, 9]).fingerprint()
+    for lengths in ((4, 0, 9), np.array([4, 0, 9], dtype=np.uint8), iter([4, 0, 9]), [np.int64(4), 0, 9]):
+        assert make(lengths=lengths).fingerprint() == wanted
+
+
+def test_threads_share_one() -> None:
+    batcher = make()
+    wanted = plain(batcher)
+    found: dict[int, Any] = {}
+
+    def read(number: int) -> None:
+        found[number] = plain(batcher)
+
+    threads = [threading.Thread(target=read, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(found[number] == wanted for number in range(4))
+
+
+def _seen(batcher: Batcher, queue: Any) -> None:
+    queue.put(plain(batcher))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_other_processes(method: str) -> None:
+    context: Any = multiprocessing.get_context(method)
+    batcher = make()
+    wanted = plain(batcher)
+    queue = context.Queue()
+    process = context.Process(target=_seen, args=(batcher, queue))
+    process.start()
+    assert queue.get(timeout=60) == wanted
+    process.join(60)
+    assert plain(batcher) == wanted
+
+
+def test_memory_limits() -> None:
+    least = _component.process.compiled(Component.BATCHING).least_memory
+    with fails(OutOfRangeError, "memory-limit"):
+        make(memory_limit=least - 1)
+    assert plain(make(lengths=[3, 4], memory_limit=least)) == plain(make(lengths=[3, 4]))
+    for count in (10**5, 10**6):
+        with fails(OutOfMemoryError, "lengths"):
+            Batcher(np.ones(count, dtype=np.uint32), budget=10, memory_limit=least + 2**17)
+    # One batch holds all of them: what does not fit is told, and what does still works.
+    batcher = Batcher(np.zeros(2**17, dtype=np.uint32), budget=10**6, window=2**18, memory_limit=5_000_000)
+    for _ in range(3):
+        with fails(OutOfMemoryError, "count"):
+            batcher.batch(0)
+        with fails(OutOfMemoryError, "count"):
+            next(iter(batcher))
+        assert batcher.metrics().items == 2**17
+
+
+def test_batches_too_large_together_come_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    batcher = make()
+    wanted = plain(batcher)
+    counts = []
+    take = Plan.take
+
+    def sparse(plan: Plan, rank: int, start: int, count: int) -> Any:
+        counts.append(count)
+        if count > 1:
+            raise OutOfMemoryError("count", str(count), "fewer batches at a time")
+        return take(plan, rank, start, count)
+
+    monkeypatch.setattr(Plan, "take", sparse)
+    with monkeypatch.context() as inner:
+        inner.setattr("samedeal._batcher._extent", lambda plan, rank: (plan.current.epoch, plan.metrics().steps))
+        assert plain(batcher) == wanted
+    assert counts.count(1) == len(wanted)
+
+
+def test_they_give_their_memory_back() -> None:
+    gc.collect()
+    before = len(_component.process.owned)
+    for _ in range(30):
+        make()
+        make_stream()
+    gc.collect()
+    assert len(_component.process.owned) <= before
+
+
+def test_only_who_batches_compiles_it() -> None:
+    code = """
+import samedeal
+from samedeal import _component
+from samedeal._component import Component
+samedeal.Sampler(4).indices(), samedeal.ShardPlan([3])
+assert Component.BATCHING not in _component.process._compiled
+samedeal.collate.pad([[1]])
+assert Component.BATCHING in _component.process._compiled
+assert samedeal.Batcher([1], budget=1)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+NUMBERS = ["seed", "epoch", "rank", "world", "max_batch_size", "max_length", "budget", "linear", "quadratic"]
+NUMBERS += ["multiple", "capacity", "bucket_width", "quantiles", "window", "memory_limit"]
+OPTIONAL = {"max_batch_size", "max_length", "budget", "capacity", "bucket_width", "boundaries", "quantiles"}
+NAMES = ["order", "strategy", "counting", "packing", "too_long", "tail"]
+
+
+def refuses_what_is_no_number(field: str, call: Callable[..., Any]) -> None:
+    name = field.replace("_", "-")
+    for value in [*NOT_WHOLE, Vicious()]:
+        if not (value is None and field in OPTIONAL):
+            with fails(WrongTypeError, name):
+                call(**{field: value})
+    for wide in (2**64, -(2**64), 10**5000):
+        with fails(OutOfRangeError, name):
+            call(**{field: wide})
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_numbers_are_checked(field: str) -> None:
+    refuses_what_is_no_number(field, make)
+
+
+@pytest.mark.parametrize("field", NAMES)
+def test_names_must_be_known(field: str) -> None:
+    options: dict[str, Any] = {"budget": 3}
+    for value in UNKNOWN:
+        with fails(UnknownNameError, field.replace("_", "-")):
+            Batcher([1], **{**options, field: value})
+    for no_name in (None, 0, True, b"budget", Vicious()):
+        with fails(WrongTypeError, field.replace("_", "-")):
+            Batcher([1], **{**options, field: no_name})
+
+
+@pytest.mark.parametrize("field", ["lengths", "boundaries"])
+def test_lists_are_of_whole_numbers_that_cross(field: str) -> None:
+    call: Callable[..., Any] = make
+    for value in (7, "12", b"12", {1: 2}, {1, 2}, np.ones((2, 2), dtype=int), np.ones(2), object()):
+        with fails(WrongTypeError, field):
+            call(**{field: value})
+    for item in [*NOT_WHOLE, Vicious()]:
+        with fails(WrongTypeError, field):
+            call(**{field: [1, item]})
+    for wide in [*TOO_WIDE, 2**32]:
+        with fails(OutOfRangeError, field):
+            call(**{field: [1, wide]})
+
+
+@pytest.mark.parametrize(
+    ("error", "field", "options"),
+    [
+        (MissingError, "budget", {"budget": None}),
+        (MissingError, "budget", {"budget": None, "max_length": 9}),
+        (MissingError, "capacity", {"strategy": "pack"}),
+        (MissingError, "sharding", {"order": "sharded"}),
+        (OutOfRangeError, "budget", {"budget": 0}),
+        (OutOfRangeError, "capacity", {"strategy": "pack", "capacity": 0}),
+        (OutOfRangeError, "max-batch-size", {"strategy": "bucket", "max_batch_size": 0}),
+        (OutOfRangeError, "multiple", {"multiple": 0}),
+        (OutOfRangeError, "world", {"world": 0}),
+        (OutOfRangeError, "world", {"world": 2**20 + 1}),
+        (OutOfRangeError, "rank", {"rank": 1}),
+        (OutOfRangeError, "bucket-width", {"strategy": "bucket", "bucket_width": 0}),
+        (OutOfRangeError, "bucket-width", {"strategy": "bucket", "lengths": [2**32 - 1], "bucket_width": 1}),
+        (OutOfRangeError, "quantiles", {"strategy": "bucket", "quantiles": 0}),
+        (ContradictionError, "boundaries", {"strategy": "bucket", "boundaries": [2, 1]}),
+        (ContradictionError, "boundaries", {"strategy": "bucket", "boundaries": [2], "quantiles": 3}),
+        (ContradictionError, "bucket-width", {"strategy": "bucket", "bucket_width": 3, "quantiles": 3}),
+        (OutOfRangeError, "lengths", {"lengths": [1, 11]}),
+        (OutOfRangeError, "lengths", {"lengths": [1, 6], "max_length": 5}),
+    ],
+)
+def test_batchers_that_cannot_be(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:
+    with fails(error, field):
+        Batcher(**{"lengths": [1, 2, 3], "budget": 10, **options})
+
+
+CALLS: dict[str, tuple[str, Callable[[Batcher, Any], Any]]] = {
+    "set_epoch": ("epoch", lambda batcher, value: batcher.set_epoch(value)),
+    "batch": ("step", lambda batcher, value: batcher.batch(value)),
+    "batch of a rank": ("rank", lambda batcher, value: batcher.batch(0, value)),
+    "batches": ("start", lambda batcher, value: batcher.batches(value)),
+    "batches of a rank": ("rank", lambda batcher, value: batcher.batches(0, value)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_call_checks_and_leaves_the_batcher_working(name: str) -> None:
+    field, call = CALLS[name]
+    batcher = make(world=2)
+    before = plain(batcher)
+    for value in [*NOT_WHOLE, Vicious()]:
+        if not (value is None and "rank" in name):
+            with fails(WrongTypeError, field):
+                call(batcher, value)
+    for wide in TOO_WIDE + [2**32, 10**6] * (name != "set_epoch"):
+        with fails(OutOfRangeError, field) as caught:
+            call(batcher, wide)
+        assert (
+            field in ("epoch", "start") or caught.value.allowed == f"0 to {len(batcher) - 1 if field == 'step' else 1}"
+        )
+    assert plain(batcher) == before
+    assert batcher.epoch == 0
+
+
+def test_no_samples() -> None:
+    batcher = Batcher([], budget=3, world=2)
+    assert len(batcher) == 0
+    assert list(batcher) == []
+    with fails(OutOfRangeError, "step") as caught:
+        batcher.batch(0)
+    assert caught.value.allowed == "none, there are none"
+
+
+def make_stream(strategy: str = "budget", **options: Any) -> BatchStream:
+    return BatchStream(strategy=strategy, **{"max_length": 500, **STRATEGIES[strategy], **options})
+
+
+@pytest.mark.parametrize("piece", [1, 100, 3_000])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_stream_gives_what_a_batcher_gives(strategy: str, piece: int) -> None:
+    options: dict[str, Any] = {"world": 2, "rank": 1, "window": 256, "seed": 3, "epoch": 1, "max_length": 500}
+    batcher = make(strategy, order="sequential", **options)
+    stream = make_stream(strategy, **options)
+    found: list[Batch] = []
+    for start in range(0, 3_000, piece):
+        stream.push(range(start, start + piece), LENGTHS[start : start + piece])
+        found += stream
+    # What waits is a window, and what that before left; with "pad-to-max", 8,192 samples.
+    assert len(found) > 0.8 * len(batcher) or strategy == "pad-to-max"
+    stream.flush()
+    found += stream
+    assert stream.take() == []
+    assert plain(found) == plain(batcher)
+    assert stream.metrics() == batcher.metrics()
+    assert (stream.rank, stream.world) == (1, 2)
+
+
+def test_numbers_of_samples_are_ones_own() -> None:
+    stream = BatchStream(budget=9)
+    stream.push([2**53 - 1, 5], [4, 4])
+    stream.flush()
+    (batch,) = stream
+    assert sorted(batch.samples.tolist()) == [5, 2**53 - 1]
+
+
+@pytest.mark.parametrize("field", sorted(set(NUMBERS) - {"quantiles"}))
+def test_numbers_of_streams_are_checked(field: str) -> None:
+    refuses_what_is_no_number(field, make_stream)
+
+
+@pytest.mark.parametrize(
+    ("error", "field", "options"),
+    [
+        (MissingError, "budget", {"budget": None}),
+        (MissingError, "max-length", {"strategy": "bucket"}),
+        (OutOfRangeError, "window", {"window": 2**24 + 1}),
+        (OutOfRangeError, "rank", {"rank": 2, "world": 2}),
+        (OutOfRangeError, "world", {"world": 0}),
+        (UnknownNameError, "tail", {"tail": "even_split"}),
+    ],
+)
+def test_streams_that_cannot_be(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:
+    with fails(error, field):
+        BatchStream(**{"budget": 10, **options})
+
+
+def test_a_stream_still_works_after_a_failure() -> None:
+    stream = BatchStream(budget=10, window=2)
+    with fails(ContradictionError, "lengths"):
+        stream.push([1, 2], [3])
+    with fails(OutOfRangeError, "samples"):
+        stream.push([2**53], [3])
+    with fails(OutOfRangeError, "lengths"):
+        stream.push([1, 2], [3, 11])
+    for value in [*NOT_WHOLE, Vicious()]:
+        with fails(WrongTypeError, "samples"):
+            stream.push([value], [1])
+        with fails(WrongTypeError, "lengths"):
+            stream.push([1], [value])
+    for wide in TOO_WIDE:
+        with fails(OutOfRangeError, "samples"):
+            stream.push([wide], [1])
+    stream.push([0, 1, 2], [3, 3, 3])
+    stream.flush()
+    with fails(ContradictionError, "samples"):
+        stream.push([3], [3])
+    assert sorted(itertools.chain.from_iterable(batch.samples.tolist() for batch in stream)) == [0, 1, 2]
+
+
+def test_a_push_beyond_the_memory_leaves_the_stream_as_it_was() -> None:
+    stream = BatchStream(budget=10, window=4, memory_limit=2**22)
+    stream.push(range(3), [3] * 3)
+    for _ in range(3):
+        with fails(OutOfMemoryError, "samples"):
+            stream.push(np.arange(10**6), np.ones(10**6, dtype=int))
+    stream.push([3, 4], [3, 3])
+    stream.flush()
+    assert sorted(itertools.chain.from_iterable(batch.samples.tolist() for batch in stream)) == [0, 1, 2, 3, 4]
+
+
+def test_a_stream_does_not_leave_its_process() -> None:
+    stream = BatchStream(budget=10)
+    for leave in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="does not pickle"):
+            leave(stream)
+    if hasattr(os, "fork"):
+        child = os.fork()
+        if child == 0:
+            try:
+                stream.push([1], [1])
+            except RuntimeError:
+                os._exit(7)
+            finally:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    stream.push([1], [1])
+
+
+def test_a_stream_that_was_interrupted_says_so() -> None:
+    stream = BatchStream(budget=10)
+    stream._stream.core.whole = False
+    with pytest.raises(RuntimeError, match="interrupted"):
+        stream.push([1], [1])

@@ -9,7 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 import wasmtime
-from samedeal import Config, Detection, Place, Round, SamedealError, Verification, _component, _deal, _grid, _planning
+from samedeal import (
+    BatchConfig,
+    Config,
+    Detection,
+    Metrics,
+    Place,
+    Round,
+    SamedealError,
+    Verification,
+    _batching,
+    _component,
+    _deal,
+    _grid,
+    _planning,
+)
 from samedeal._component import Component
 from samedeal._plan_records import Axis, Locality, MeshConfig, PlanConfig, StreamConfig
 from samedeal._records import Sharding
@@ -178,6 +192,93 @@ VERIFY: Calls = [
     (2, u32s(1, 0), u32s(1)),
 ]
 
+BATCHES = BatchConfig(
+    lengths=u32s(5, 0, 9, 2, 2, 7),
+    seed=-(2**63),
+    epoch=2**64 - 1,
+    order="feistel",
+    world=2,
+    strategy="budget",
+    max_batch_size=0,
+    max_length=2**32 - 1,
+    budget=12,
+    counting="padded",
+    linear=1,
+    quadratic=0,
+    multiple=1,
+    capacity=0,
+    packing="fast",
+    boundaries=u32s(),
+    window=3,
+    too_long="error",
+    tail="keep",
+)
+BATCHERS = [
+    BATCHES,
+    BATCHES._replace(lengths=u32s(), tail="drop"),
+    BATCHES._replace(lengths=u32s(*range(100)), max_length=7, too_long="split", tail="even-split", seed=2**63 - 1),
+    BATCHES._replace(lengths=u32s(1, 2**32 - 1), too_long="single", tail="duplicate", world=3),
+    BATCHES._replace(strategy="pack", capacity=11, packing="optimal", max_batch_size=2, too_long="drop"),
+    BATCHES._replace(strategy="bucket", boundaries=u32s(2, 5), max_batch_size=2, budget=0, too_long="truncate"),
+    BATCHES._replace(strategy="pad-to-max", max_batch_size=2, order="torch", seed=1, epoch=0, world=1),
+    # Costs that fill 64 bits.
+    BATCHES._replace(
+        counting="weighted", linear=2**32 - 1, quadratic=2**32 - 1, lengths=u32s(2**32 - 2), budget=1
+    )._replace(too_long="single", world=1),
+    BATCHES._replace(counting="unpadded", budget=2**64 - 1, max_batch_size=2**32 - 1, multiple=2**32 - 1, window=0),
+]
+BAD_BATCHERS = [
+    BATCHES._replace(order="naïve ✓"),
+    BATCHES._replace(order="sharded"),
+    BATCHES._replace(world=0),
+    BATCHES._replace(budget=0),
+    BATCHES._replace(budget=8),
+    BATCHES._replace(multiple=0),
+    BATCHES._replace(boundaries=u32s(2**32 - 1, 0)),
+    BATCHES._replace(strategy="pack"),
+]
+BATCHER_CALLS: Calls = [
+    ("metrics",),
+    *(("take", rank, 0, count) for rank in (0, 1, 2**32 - 1) for count in (0, 1, 2, 2**32 - 1)),
+    ("take", 0, 2**64 - 1, 0),
+    ("fingerprint",),
+    ("set-epoch", 2**63),
+    ("metrics",),
+    ("take", 0, 0, 1),
+    ("fingerprint",),
+]
+BATCH_STREAM_CALLS: Calls = [
+    ("take",),
+    ("push", u64s(7, 2**53 - 1, 8, 9, 10), u32s(1, 2, 3, 0, 5)),
+    ("push", u64s(2**53), u32s(1)),
+    ("push", u64s(1, 2), u32s(1)),
+    ("push", u64s(), u32s()),
+    ("take",),
+    ("metrics",),
+    ("flush",),
+    ("push", u64s(1), u32s(1)),
+    *[("take",)] * 4,
+    ("metrics",),
+]
+BOUNDARIES: Calls = [
+    *(("boundaries-of-width", *run) for run in ((64, 500), (0, 9), (1, 2**32 - 1), (2**32 - 1, 2**32 - 1), (3, 0))),
+    *(("boundaries-of-quantiles", u32s(4, 2**32 - 1, 0, 7, 7), buckets) for buckets in (0, 1, 3, 2**32 - 1)),
+    ("boundaries-of-quantiles", u32s(), 5),
+]
+COLLATION: Calls = [
+    ("pad", u32s(), 0, 1, "left"),
+    ("pad", u32s(3, 0, 1), 0, 4, "left"),
+    ("pad", u32s(3, 0, 1), 5, 1, "right"),
+    ("pad", u32s(3, 0, 1), 2, 1, "right"),
+    ("pad", u32s(3), 0, 0, "right"),
+    ("pad", u32s(2**32 - 1, 2**32 - 1), 0, 2**32 - 1, "right"),
+    ("pack", u32s(), u32s(), 0),
+    ("pack", u32s(3, 0, 1), u32s(2, 2, 3), 4),
+    ("pack", u32s(3, 0, 1), u32s(3), 3),
+    ("pack", u32s(3, 0, 1), u32s(3, 2), 2**32 - 1),
+    ("pack", u32s(2**32 - 1), u32s(1), 2**32 - 1),
+]
+
 
 class Oracle:
     """A component in wasmtime-py's own hands."""
@@ -223,8 +324,11 @@ def plain(value: Any) -> Any:
         return {**value._asdict(), "spans": value.spans.reshape(-1).tolist()}
     if isinstance(value, Verification):
         return {"overlaps": [number for overlap in value.overlaps for number in overlap], "gaps": value.gaps}
+    if isinstance(value, Metrics):
+        # World and budget are this host's.
+        return {name: number for name, number in value._asdict().items() if name not in Metrics._field_defaults}
     if hasattr(value, "_asdict"):
-        return value._asdict()
+        return {name: plain(item) for name, item in value._asdict().items()}
     if isinstance(value, SamedealError):
         return {name: getattr(value, name) for name in ("kind", "field", "value", "allowed")}
     if isinstance(value, np.ndarray):
@@ -280,6 +384,21 @@ def test_meshes(config: MeshConfig) -> None:
     agree(oracle, "mesh", oracle.call("[constructor]mesh", *config), _grid.Grid(config), MESH_CALLS)
 
 
+@pytest.mark.parametrize("config", BATCHERS, ids=range(len(BATCHERS)))
+def test_batchers(config: BatchConfig) -> None:
+    oracle = Oracle(Component.BATCHING, "batches")
+    theirs = oracle.call("[constructor]batcher", config)
+    agree(oracle, "batcher", theirs, _batching.Plan(config, MEMORY), BATCHER_CALLS)
+
+
+@pytest.mark.parametrize("config", BATCHERS, ids=range(len(BATCHERS)))
+def test_batch_streams(config: BatchConfig) -> None:
+    oracle = Oracle(Component.BATCHING, "batches")
+    theirs = oracle.call("[constructor]batch-stream", config, config.world - 1)
+    made = _batching.Stream(config, config.world - 1, MEMORY)
+    agree(oracle, "batch-stream", theirs, made, BATCH_STREAM_CALLS)
+
+
 def make_deal(config: Config, *sharding: Sharding) -> _deal.Deal:
     return _deal.Deal(config, MEMORY, *sharding)
 
@@ -298,6 +417,18 @@ CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
         "shards#[constructor]chunk-stream",
         lambda config: _planning.Stream(config, MEMORY),
         [(config,) for config in BAD_STREAMS],
+    ),
+    (
+        Component.BATCHING,
+        "batches#[constructor]batcher",
+        lambda config: _batching.Plan(config, MEMORY),
+        [(config,) for config in BAD_BATCHERS],
+    ),
+    (
+        Component.BATCHING,
+        "batches#[constructor]batch-stream",
+        lambda config, rank: _batching.Stream(config, rank, MEMORY),
+        [(BATCHES._replace(window=2**32 - 1), 0), (BATCHES, 2), (BATCHES._replace(order="naïve ✓"), 0)],
     ),
     (
         Component.SAMPLING,
@@ -328,6 +459,14 @@ def test_functions() -> None:
     oracle = Oracle(Component.PLANNING, "shards")
     for arguments in VERIFY:
         assert ours(_planning.verify, *arguments) == plain(oracle.call("verify", *arguments)), arguments
+    for interface, made, calls in (
+        ("batches", _batching, BOUNDARIES),
+        ("collation", _batching.Collation(None), COLLATION),
+    ):
+        oracle = Oracle(Component.BATCHING, interface)
+        for name, *given in calls:
+            wanted = plain(oracle.call(name, *given))
+            assert ours(getattr(made, name.replace("-", "_")), *given) == wanted, (name, given)
 
 
 @pytest.mark.parametrize(
@@ -343,6 +482,11 @@ def test_functions() -> None:
             Component.PLANNING,
             {"shards#{}plan": PLAN_CALLS, "shards#{}chunk-stream": STREAM_CALLS},
             {"shards#verify"},
+        ),
+        (
+            Component.BATCHING,
+            {"batches#{}batcher": BATCHER_CALLS, "batches#{}batch-stream": BATCH_STREAM_CALLS},
+            {"batches#boundaries-of-width", "batches#boundaries-of-quantiles", "collation#pad", "collation#pack"},
         ),
     ],
     ids=lambda value: str(value)[:20],

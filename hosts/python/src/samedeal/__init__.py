@@ -25,6 +25,7 @@ from ._records import Config, Place, Round, ShardPlace
 from ._sampler import Sampler
 
 if TYPE_CHECKING:
+    from . import collate
     from ._batch_records import Batch, BatchConfig, Metrics
     from ._batch_stream import BatchStream
     from ._batcher import Batcher
@@ -65,6 +66,7 @@ __all__ = [
     "UnknownNameError",
     "Verification",
     "WrongTypeError",
+    "collate",
     "detect_rank",
     "orders",
     "verify_shards",
@@ -93,6 +95,7 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     if name == "collate":
+        # A module, which becomes an attribute by its import.
         return import_module(".collate", __name__)
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -101,4 +104,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, "collate"})

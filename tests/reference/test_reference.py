@@ -42,10 +42,6 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
 TEXTS = {"order", "remainder", "layout", "policy", "worker-policy", "weight", "tier", "name", "role", "environment"}
 TEXTS |= {"strategy", "counting", "packing", "too-long", "tail", "side"}
 
-# What `optimal` packs is defined in SPEC.md, but the second implementation has `fast` alone: of these cases, the schema
-# and the failures are checked.
-WITHOUT_PACKING = "optimal"
-
 
 def read(name: str, value: Any) -> Any:
     """A field or an argument."""
@@ -97,15 +93,6 @@ FUNCTIONS = SimpleNamespace(
 )
 
 
-def is_packed_otherwise(case: dict[str, Any]) -> bool:
-    """Whether a case asks for packs that the second implementation does not make."""
-    config = case.get("batcher") or case.get("batch-stream", {}).get("config")
-    if "fails" in case or config is None or config["packing"] != WITHOUT_PACKING:
-        return False
-    counted = config["strategy"] == "budget" and config["counting"] != "padded" and config["window"] > 0
-    return config["strategy"] == "pack" or counted
-
-
 def as_text(value: Any) -> Any:
     return [str(item) for item in value] if isinstance(value, list) else str(value)
 
@@ -146,8 +133,6 @@ def cases() -> list[Any]:
         for case in json.loads(path.read_text(encoding="utf-8"))["cases"]:
             left_out = case["name"] in SLOW_CASES and "SAMEDEAL_SLOW" not in os.environ
             marks = [pytest.mark.skip(reason="slow: set SAMEDEAL_SLOW")] if left_out else []
-            if is_packed_otherwise(case):
-                marks.append(pytest.mark.skip(reason=f"packing {WITHOUT_PACKING}"))
             found.append(pytest.param(case, id=f"{path.stem}: {case['name']}", marks=marks))
     return found
 

@@ -1,4 +1,4 @@
-"""Plans of batches: section 9, but for the packing `optimal`."""
+"""Plans of batches: section 9."""
 
 from __future__ import annotations
 
@@ -323,10 +323,7 @@ class Window:
     def _packs(self, pool: list[Item]) -> list[Item]:
         config, world = self.config, self.config.world
         shared = config.strategy == "pack"
-        size = (lambda item: item.length) if shared else (lambda item: config.cost(item.length))
-        packs, bound = packs_of(
-            pool, size, config.capacity if shared else config.budget, ANY if shared else config.most_rows
-        )
+        packs, bound = packs_of(config, pool)
         each = config.most_rows if shared else 1
         full = each * world
         given = len(packs) // full * full
@@ -372,14 +369,14 @@ class Window:
             self._deal([*part, *islice(cycle(part), more)], more, shared)
 
 
-def packs_of(
-    pool: list[Item], size: Callable[[Item], int], capacity: int, slots: int
-) -> tuple[list[Row], int]:
+def packs_of(config: BatchConfig, pool: list[Item]) -> tuple[list[Row], int]:
+    shared = config.strategy == "pack"
+    capacity, slots = (config.capacity, ANY) if shared else (config.budget, config.most_rows)
     classes: dict[int, list[Item]] = {}
     for item in pool:
-        classes.setdefault(size(item), []).append(item)
+        classes.setdefault(item.length if shared else config.cost(item.length), []).append(item)
     sizes = sorted(classes, reverse=True)
-    groups, bound = pack(sizes, [len(classes[size]) for size in sizes], capacity, slots)
+    groups, bound = pack(sizes, [len(classes[size]) for size in sizes], capacity, slots, config.packing)
     queues = [iter(classes[size]) for size in sizes]
     packs = []
     for group in groups:

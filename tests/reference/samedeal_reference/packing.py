@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .base import ceil_div
+from .columns import Master, expand, generate, whole
 
 ANY = 2**32 - 1
 MOST_EFFORT = 2**32
@@ -44,8 +45,8 @@ def effort(items: int, base: int, each: int) -> int:
     return min(base + each * items, MOST_EFFORT)
 
 
-def pack(sizes: list[int], counts: list[int], capacity: int, slots: int) -> tuple[list[Group], int]:
-    """`fast`: the groups, by free space, and the bound."""
+def pack(sizes: list[int], counts: list[int], capacity: int, slots: int, method: str) -> tuple[list[Group], int]:
+    """The groups, by free space, and the bound."""
     classes = Classes(sizes, capacity)
     bound = least_bins(classes, counts, slots)
     zero = bool(sizes) and sizes[-1] == 0
@@ -53,7 +54,7 @@ def pack(sizes: list[int], counts: list[int], capacity: int, slots: int) -> tupl
     limit = ANY if zero else capacity // sizes[-1] if sizes else capacity
     if slots < limit:
         return best_fit(classes, counts, slots), bound
-    groups = fast(Classes(sizes[:sized], capacity), counts[:sized], bound)
+    groups, bound = of_sized(Classes(sizes[:sized], capacity), counts[:sized], bound, method)
     if zero:
         first = groups[0] if groups else Group((), capacity, 1)
         own = Group((*first.content, (sized, counts[sized])), first.free, 1)
@@ -125,6 +126,37 @@ def best_fit(classes: Classes, counts: list[int], slots: int) -> list[Group]:
         free, (content, bins, _) = found
         done.append(Group(content, free, bins))
     return by_free(done)
+
+
+def of_sized(classes: Classes, counts: list[int], bound: int, method: str) -> tuple[list[Group], int]:
+    groups = fast(classes, counts, bound)
+    if method == "fast" or count(groups) <= bound:
+        return groups, bound
+    filled = exact_fill(classes, counts, effort(sum(counts), 2**24, 2**14))
+    if count(filled) < count(groups):
+        groups = filled
+    if count(groups) > bound:
+        left = effort(sum(counts), 2**29, 2**15)
+        master, certain = generate(classes.sizes, counts, classes.capacity, count(groups), left)
+        bound = max(bound, certain)
+        if master:
+            found = min((rounded(classes, counts, master, eighths) for eighths in range(8)), key=count)
+            if count(found) < count(groups):
+                groups = found
+    return groups, bound
+
+
+def rounded(classes: Classes, counts: list[int], master: Master, eighths: int) -> list[Group]:
+    """The packing of F for one of its roundings."""
+    rest = list(counts)
+    groups: list[Group] = []
+    for column, bins in whole(master, eighths):
+        for content, many in expand(column, bins, rest):
+            free = classes.capacity - sum(classes.sizes[k] * each for k, each in content)
+            groups.append(Group(tuple(content), free, many))
+    fit = best_fit(classes, rest, ANY)
+    fill = exact_fill(classes, rest, effort(sum(rest), 2**24, 2**14))
+    return taken_into(groups, fill if count(fill) < count(fit) else fit)
 
 
 def fast(classes: Classes, counts: list[int], bound: int) -> list[Group]:

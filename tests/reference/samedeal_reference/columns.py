@@ -1,0 +1,206 @@
+"""F of section 9: column generation, for as many sizes as have rows of their own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from .base import ceil_div
+
+ONE, TINY, PATIENCE = 2**40, 2**20, 2**34
+MOST_USES = 2**84
+MOST_ROWS, MOST_UNITS, COARSE = 512, 2**18, 2**10
+MOST_ITEMS = 2**40
+MOST_VALUE = 2**64 - 1
+
+# How many of each row a column has.
+Column = list[tuple[int, int]]
+
+
+def times(a: int, b: int) -> int:
+    return (a * b + ONE // 2) >> 40
+
+
+def towards_zero(a: int, b: int) -> int:
+    return a // b if a >= 0 else -(-a // b)
+
+
+def over(a: int, b: int) -> int:
+    return towards_zero(a * ONE, b)
+
+
+class TooLarge(Exception):
+    """A number that ends the search."""
+
+
+def small(value: int) -> int:
+    if not -(2**63) <= value < 2**63:
+        raise TooLarge
+    return value
+
+
+class Knapsack:
+    def __init__(self, sizes: list[int], capacity: int) -> None:
+        self.sizes, self.capacity = sizes, capacity
+
+    @property
+    def effort(self) -> int:
+        return len(self.sizes) * (self.capacity + 1)
+
+    def solve(self, worth: list[int]) -> int:
+        self.values = [0] * (self.capacity + 1)
+        self.last = [0] * (self.capacity + 1)
+        for row, (size, value) in enumerate(zip(self.sizes, worth, strict=True)):
+            if value <= 0:
+                continue
+            for at in range(size, self.capacity + 1):
+                with_it = min(MOST_VALUE, self.values[at - size] + value)
+                if with_it > self.values[at]:
+                    self.values[at], self.last[at] = with_it, row
+        return self.values[-1]
+
+    def content(self) -> Column:
+        held: dict[int, int] = {}
+        at = self.capacity
+        while self.values[at] > 0:
+            row = self.last[at]
+            held[row] = held.get(row, 0) + 1
+            at -= self.sizes[row]
+        return list(held.items())
+
+
+class Master:
+    def __init__(self, sizes: list[int], demand: list[int], capacity: int) -> None:
+        each = [min(capacity // size, b) for size, b in zip(sizes, demand, strict=True)]
+        rows = range(len(sizes))
+        self.columns: list[Column] = [[(row, each[row])] for row in rows]
+        self.uses = [demand[row] * ONE // each[row] for row in rows]
+        self.inverse = [[ONE // each[row] if row == at else 0 for at in rows] for row in rows]
+        self.duals = [ONE // each[row] for row in rows]
+
+    def objective(self) -> int:
+        used = sum(uses for column, uses in zip(self.columns, self.uses, strict=True) if column)
+        return ceil_div(used - TINY, ONE)
+
+    def worth(self, column: Column) -> int:
+        return sum(self.duals[row] * each for row, each in column)
+
+    def inverted(self, patience: int) -> int | None:
+        less, row = min((dual - (*self.duals, 0)[row + 1], row) for row, dual in enumerate(self.duals))
+        return row if less < -patience else None
+
+    def enter(self, column: Column, cost: int) -> None:
+        d = [small(sum(row[at] * each for at, each in column)) for row in self.inverse]
+        gain = small(cost - self.worth(column))
+        able = [row for row, each in enumerate(d) if each > TINY]
+        if not able:
+            raise TooLarge
+        leaving = min(able, key=lambda row: (towards_zero(self.uses[row] << 24, d[row]), -d[row]))
+        pivot = d[leaving]
+        used = over(self.uses[leaving], pivot)
+        self.uses = [max(0, uses - (used * each >> 40)) for uses, each in zip(self.uses, d, strict=True)]
+        self.uses[leaving] = used
+        if max(self.uses) > MOST_USES:
+            raise TooLarge
+        entering = [small(over(value, pivot)) for value in self.inverse[leaving]]
+        for row, each in enumerate(d):
+            if row != leaving and each:
+                values = zip(self.inverse[row], entering, strict=True)
+                self.inverse[row] = [small(value - (times(each, new) if new else 0)) for value, new in values]
+        self.inverse[leaving] = entering
+        self.duals = [small(dual + times(gain, new)) for dual, new in zip(self.duals, entering, strict=True)]
+        self.columns[leaving] = column if cost else []
+
+
+def lower_bound(demand: list[int], worth: list[int], value: int) -> tuple[int, int]:
+    if value in (0, MOST_VALUE):
+        return 0, 0
+    total = sum(b * max(0, v) for b, v in zip(demand, worth, strict=True))
+    return ceil_div(total, value), (total << 20) // value
+
+
+def generate(sizes: list[int], demand: list[int], capacity: int, known: int, left: int) -> tuple[Master | None, int]:
+    """The loop, for sizes with items; no master where the bound ends F."""
+    unit = math.gcd(*sizes)
+    units = capacity // unit
+    if units > MOST_UNITS or sum(demand) > MOST_ITEMS:
+        return None, 0
+    if len(sizes) > MOST_ROWS:
+        raise NotImplementedError("several sizes in a row")
+    sizes = [size // unit for size in sizes]
+    master = Master(sizes, demand, units)
+    exact = Knapsack(sizes, units)
+    q = max(1, ceil_div(units, COARSE))
+    knapsack = exact if q == 1 else Knapsack([min(ceil_div(size, q), units // q) for size in sizes], units // q)
+    rows, bound = len(sizes), 0
+    center, best, smooth, patience = [0] * rows, 0, True, PATIENCE
+    while True:
+        cost = 0
+        inverted = master.inverted(patience)
+        if inverted is not None:
+            column = [(row, each) for row, each in ((inverted, -1), (inverted + 1, 1)) if row < rows]
+        else:
+            if left < knapsack.effort:
+                break
+            left -= knapsack.effort
+            worth = [max(0, dual) for dual in master.duals]
+            if smooth:
+                worth = [z + towards_zero(y - z, 4) for z, y in zip(center, worth, strict=True)]
+            value = knapsack.solve(worth)
+            least, score = lower_bound(demand, worth, value)
+            if score > best:
+                center, best = [v * ONE // max(value, 1) for v in worth], score
+            if knapsack is exact:
+                bound = max(bound, least)
+                if bound >= known:
+                    return None, bound
+                if bound >= master.objective():
+                    break
+            column, cost = knapsack.content(), ONE
+            if master.worth(column) <= ONE + TINY:
+                if smooth:
+                    smooth = False
+                elif patience > TINY:
+                    patience = TINY
+                elif knapsack is not exact:
+                    knapsack, smooth, best = exact, True, 0
+                else:
+                    break
+                continue
+        smooth, patience = True, PATIENCE
+        if left < rows * rows:
+            break
+        try:
+            master.enter(column, cost)
+        except TooLarge:
+            break
+        left -= rows * rows
+    return master, bound
+
+
+def whole(master: Master, eighths: int) -> Iterator[tuple[Column, int]]:
+    """The patterns, and how many bins of each."""
+    for column, uses in zip(master.columns, master.uses, strict=True):
+        if column:
+            yield column, (uses + (eighths << 37) + TINY) >> 40
+
+
+def expand(column: Column, bins: int, counts: list[int]) -> Iterator[tuple[list[tuple[int, int]], int]]:
+    """Bins of a pattern, as long as there are items: what each holds, and how many. Uses the counts up."""
+    while bins:
+        held: dict[int, int] = {}
+        for row, each in column:
+            wanted = each
+            for k in range(row, len(counts)):
+                if counts[k] and wanted:
+                    taken = min(wanted, counts[k] - held.get(k, 0))
+                    held[k] = held.get(k, 0) + taken
+                    wanted -= taken
+            if wanted:
+                return
+        held = {k: each for k, each in held.items() if each}
+        many = min(bins, *(counts[k] // each for k, each in held.items()))
+        for k, each in held.items():
+            counts[k] -= many * each
+        yield list(held.items()), many
+        bins -= many

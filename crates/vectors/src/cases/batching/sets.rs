@@ -40,5 +40,5 @@ pub fn uniform(count: usize, seed: u64, least: u32, most: u32) -> Vec<u32> {
 pub fn long_tail(count: usize, seed: u64) -> Vec<u32> {
     let factor = |of: u64| sizes(count, seed * 10 + of, 256);
     let (a, b, c) = (factor(0), factor(1), factor(2));
-    (0..count).map(|at| (a[at] * b[at] * c[at] * u64::from(LONGEST) >> 24) as u32 + 1).collect()
+    (0..count).map(|at| ((a[at] * b[at] * c[at] * u64::from(LONGEST)) >> 24) as u32 + 1).collect()
 }

@@ -189,6 +189,11 @@ def test_padding() -> None:
     assert PadCollator()([])["input_ids"].shape == (0, 0)
     assert PackCollator(8)([])["cu_seqlens"].tolist() == [0]
     assert PadCollator()([[], []])["input_ids"].shape == (2, 0)
+    # Tokens that are vectors, and of two types.
+    made = PadCollator()([torch.ones(2, 3), torch.ones(1, 3, dtype=torch.float64)])
+    assert made["input_ids"].shape == (2, 2, 3)
+    assert made["input_ids"].dtype == torch.float64
+    assert made["input_ids"][1, 1].tolist() == [0, 0, 0]
 
 
 def test_packing() -> None:
@@ -219,6 +224,7 @@ def test_packing() -> None:
         (WrongTypeError, "samples", lambda: PadCollator()([1, 2])),
         (ContradictionError, "samples", lambda: PadCollator()([{"input_ids": [1]}, {"input_ids": [1], "x": 2}])),
         (ContradictionError, "samples", lambda: PadCollator()([{"tokens": [1]}])),
+        (ContradictionError, "samples", lambda: PadCollator()([torch.ones(1, 2), torch.ones(1, 3)])),
         (ContradictionError, "samples", lambda: PadCollator()([{"input_ids": [1], "labels": [1, 2]}])),
     ],
 )

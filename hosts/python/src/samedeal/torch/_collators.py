@@ -81,15 +81,21 @@ class _Collator:
         self, name: str, parts: list[torch.Tensor], sources: np.ndarray[Any, Any], shape: tuple[int, int]
     ) -> torch.Tensor:
         """The tokens of a column in their cells."""
-        known = [part for part in parts if len(part)] or parts[:1]
-        flat = torch.cat(known) if known else torch.zeros(0, dtype=torch.int64)
-        value = self.padding.get(name, 0)
-        if not flat.dtype.is_floating_point and (isinstance(value, float) or not _fits(value, flat.dtype)):
-            raise OutOfRangeError("padding-value", check.shown(value), f"a value of the type {flat.dtype}, for {name}")
-        cells = torch.full((len(sources), *flat.shape[1:]), value, dtype=flat.dtype)
-        held = sources != PADDING
-        cells[torch.from_numpy(held)] = flat[torch.from_numpy(sources[held].astype(np.int64))]
-        return cells.reshape((*shape, *flat.shape[1:]))
+        known = [part for part in parts if len(part)] or parts[:1] or [torch.zeros(0, dtype=torch.int64)]
+        dtype, value = known[0].dtype, self.padding.get(name, 0)
+        for part in known[1:]:
+            dtype = torch.promote_types(dtype, part.dtype)
+        if not dtype.is_floating_point and (isinstance(value, float) or not _fits(value, dtype)):
+            raise OutOfRangeError("padding-value", check.shown(value), f"a value of the type {dtype}, for {name}")
+        filler = torch.full((1, *known[0].shape[1:]), value, dtype=dtype)
+        try:
+            # Behind all tokens, where cells of padding find it.
+            tokens = torch.cat([*known, filler])
+        except RuntimeError as error:
+            shapes = ", ".join(sorted({str(tuple(part.shape[1:])) for part in known}))
+            raise ContradictionError("samples", check.shown(shapes), f"tokens of one shape as {name}") from error
+        index = np.minimum(sources, len(tokens) - 1, dtype=np.int64)
+        return tokens.index_select(0, torch.from_numpy(index)).reshape((*shape, *tokens.shape[1:]))
 
 
 class PadCollator(_Collator):

@@ -3,14 +3,7 @@
 import { SamedealError } from '../../hosts/js/dist/errors.js';
 import { kinds, wide } from './kinds.mjs';
 
-const BATCHING = [
-  'batches-bucket',
-  'batches-budget',
-  'batches-pack',
-  'batches-padded',
-  'batches-stream',
-  'collation',
-];
+const BATCHING = ['batches-bucket', 'batches-budget', 'batches-pack', 'batches-padded', 'batches-stream', 'collation'];
 /** What an engine has no interface for, by its name: pages deal samples. */
 const WITHOUT = {
   'wasm-bindgen': ['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', ...BATCHING],

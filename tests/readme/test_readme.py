@@ -69,6 +69,28 @@ def test_pytorch() -> None:
     assert done == "5\n"
 
 
+def test_sharded_dataset(tmp_path: Path) -> None:
+    """Every row of real files comes, in both epochs."""
+    code = next(code for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "ShardedDataset(" in code)
+    rows = "import pyarrow as pa, pyarrow.parquet as pq\nfor i in range(3):\n"
+    rows += "    pq.write_table(pa.table({'length': range(100 * i, 100 * i + 100)}), f'shards/{i}.parquet')\n"
+    code = code.replace("        pass", "        seen.append(batch['length'])")
+    (tmp_path / "shards").mkdir()
+    script = tmp_path / "run.py"
+    end = "assert sorted(i for b in seen for i in b.tolist()) == sorted([*range(300)] * 2)"
+    script.write_text(f"{rows}\nseen = []\n{code}\n{end}\n", encoding="utf-8")
+    python = ROOT / "target/venv-torch/bin/python"
+    done = subprocess.run([python, script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_batcher() -> None:
+    code = next(code for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "Batcher(" in code)
+    steps, padding = output(sys.executable, "-c", code).split()
+    assert int(steps) > 30
+    assert float(padding) < 0.1
+
+
 def test_links() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert target.startswith("https://") or (ROOT / target).exists(), target

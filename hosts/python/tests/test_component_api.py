@@ -501,6 +501,14 @@ def test_nothing_is_left_out(component: Component, resources: dict[str, Calls], 
     assert {name.removeprefix(prefix).replace("@0.1.0", "") for name in exports} == called | functions
 
 
+@pytest.mark.parametrize("component", Component)
+def test_nothing_is_imported(component: Component) -> None:
+    engine = wasmtime.Engine()
+    kind = wc.Component(engine, component.path.read_bytes()).type
+    assert len(kind.exports(engine)) >= 2
+    assert kind.imports(engine) == {}
+
+
 def test_indices_into_is_indices() -> None:
     deal = _deal.Deal(CONFIGS[4], MEMORY)
     out = np.zeros(50, dtype=np.int64)

@@ -18,10 +18,16 @@ pub(crate) fn has_headroom() -> bool {
     found
 }
 
+/// Whether there is room for `count` more items in a list that grows, which is made if it was not there, and for
+/// everything small after that.
+pub(crate) fn has_room<T>(list: &mut Vec<T>, count: usize) -> bool {
+    list.capacity() - list.len() >= count || (list.try_reserve(count).is_ok() && has_headroom())
+}
+
 /// Makes room for `count` more items in a list that grows. It is given back where there is none, so that the failure has
 /// room itself. Failures: `out-of-memory`, of `field`.
 pub(crate) fn grow<T>(field: &'static str, count: usize, list: &mut Vec<T>) -> Result<(), Failure> {
-    if list.capacity() - list.len() >= count || (list.try_reserve(count).is_ok() && has_headroom()) {
+    if has_room(list, count) {
         return Ok(());
     }
     let items = core::mem::take(list).len() + count;

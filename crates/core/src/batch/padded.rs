@@ -6,7 +6,7 @@ use super::config::{BatchConfig, Tail};
 use super::items::Items;
 use super::steps::Steps;
 use crate::Failure;
-use crate::memory::collect;
+use crate::memory::{collect, has_room};
 
 /// Steps of items as they come: `rows` of them for each rank. What is left over is handed back.
 pub(super) fn in_order(pool: Vec<u32>, rows: u32, steps: &mut Steps, world: u32) -> Result<Vec<u32>, Failure> {
@@ -136,8 +136,9 @@ pub(super) fn tail(
         Tail::Drop => return Ok(left.len() as u64),
         Tail::EvenSplit if left.len() < world => {
             let spared = steps.spare(world - left.len())?;
-            left.try_reserve(spared.len())
-                .map_err(|_| Failure::out_of_memory("window", spared.len(), "a smaller window"))?;
+            if !has_room(&mut left, spared.len()) {
+                return Err(Failure::out_of_memory("window", spared.len(), "a smaller window"));
+            }
             left.extend(spared);
             steps.strided(&longest_first(items, left)?, 0)?;
         }
@@ -146,8 +147,9 @@ pub(super) fn tail(
             let there = left.len();
             let full = there.div_ceil(world) * world;
             let again = collect("window", full - there, left.iter().rev().cycle().copied())?;
-            left.try_reserve(again.len())
-                .map_err(|_| Failure::out_of_memory("window", again.len(), "a smaller window"))?;
+            if !has_room(&mut left, again.len()) {
+                return Err(Failure::out_of_memory("window", again.len(), "a smaller window"));
+            }
             left.extend(again);
             steps.strided(&left, full - there)?;
         }

@@ -9,7 +9,7 @@ use super::run::Run;
 use super::steps::Steps;
 use super::window::{Planned, plan_window};
 use crate::fingerprint::Fingerprint;
-use crate::memory::{collect, has_headroom};
+use crate::memory::{collect, has_room};
 use crate::sampler::{check_below, check_run};
 use crate::{Failure, Order};
 
@@ -76,7 +76,7 @@ impl Batches {
         let mut carry = Vec::new();
         for window in 0..count {
             self.windows.push(Window { step: self.metrics.steps, carried: self.carried.len() });
-            if self.carried.try_reserve(carry.len()).is_err() || !has_headroom() {
+            if !has_room(&mut self.carried, carry.len()) {
                 return Err(Failure::out_of_memory("window", self.config.window, "a larger window"));
             }
             self.carried.extend(&carry);

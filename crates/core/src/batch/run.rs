@@ -5,7 +5,7 @@ use super::items::Items;
 use super::metrics::weigh;
 use super::steps::Steps;
 use crate::Failure;
-use crate::memory::has_headroom;
+use crate::memory::has_room;
 
 /// Batches of one rank, end to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,15 +40,15 @@ impl Run {
     ) -> Result<(), Failure> {
         let (rows, repeated) = steps.batch(step, rank);
         let count = rows.clone().map(|row| steps.items(row).len()).sum::<usize>();
-        let reserved = self.samples.try_reserve(count).is_ok()
-            && self.starts.try_reserve(count).is_ok()
-            && self.lengths.try_reserve(count).is_ok()
-            && self.row_ends.try_reserve(rows.len()).is_ok()
-            && self.batch_ends.try_reserve(1).is_ok()
-            && self.padded_lengths.try_reserve(1).is_ok()
-            && self.costs.try_reserve(1).is_ok()
-            && self.repeated.try_reserve(1).is_ok();
-        if !reserved || !has_headroom() {
+        let reserved = has_room(&mut self.samples, count)
+            && has_room(&mut self.starts, count)
+            && has_room(&mut self.lengths, count)
+            && has_room(&mut self.row_ends, rows.len())
+            && has_room(&mut self.batch_ends, 1)
+            && has_room(&mut self.padded_lengths, 1)
+            && has_room(&mut self.costs, 1)
+            && has_room(&mut self.repeated, 1);
+        if !reserved {
             return Err(Failure::out_of_memory("count", self.batch_ends.len() + 1, "fewer batches at a time"));
         }
         let (width, cost) = weigh(config, items, steps, rows.clone());

@@ -3,7 +3,7 @@ use core::ops::Range;
 
 use crate::Failure;
 use crate::key::Words;
-use crate::memory::{collect, has_headroom};
+use crate::memory::{collect, has_room};
 use crate::order::shuffle;
 
 /// The steps of a window: a batch for every rank each, of rows that hold items.
@@ -125,7 +125,7 @@ fn start(ends: &[u32], at: usize) -> usize {
 }
 
 fn push<T>(list: &mut Vec<T>, value: T) -> Result<(), Failure> {
-    if list.len() == list.capacity() && (list.try_reserve(1).is_err() || !has_headroom()) {
+    if !has_room(list, 1) {
         return Err(Failure::out_of_memory("window", list.len(), "a smaller window"));
     }
     list.push(value);

@@ -7,7 +7,7 @@ use super::items::Items;
 use super::metrics::Metrics;
 use super::run::Run;
 use super::window::{Planned, plan_window};
-use crate::memory::{collect, has_headroom};
+use crate::memory::{collect, has_headroom, has_room};
 use crate::{Failure, MAX_EXACT};
 
 /// Batches of one rank from samples whose lengths are not known up front. The samples are taken in the order in which they
@@ -79,7 +79,7 @@ impl BatchStream {
                 Part { sample: samples[place as usize], start, length: items.length(item) }
             }),
         )?;
-        if self.waiting.try_reserve(parts.len()).is_err() || !has_headroom() {
+        if !has_room(&mut self.waiting, parts.len()) {
             return Err(Failure::out_of_memory("samples", samples.len(), "fewer at a time"));
         }
         self.waiting.extend(parts);

@@ -9,7 +9,7 @@ use super::padded::{as_they_come, by_bucket, by_length, in_order, tail};
 use super::steps::Steps;
 use crate::Failure;
 use crate::key::Words;
-use crate::memory::collect;
+use crate::memory::{collect, has_room};
 
 /// What a window becomes.
 pub(super) struct Planned {
@@ -58,11 +58,10 @@ pub(super) fn plan_window(
     }
     let (more, lost) = steps_of_singles(config, alone, last, &mut steps)?;
     dropped += lost;
-    if !more.is_empty() {
-        left.try_reserve(more.len())
-            .map_err(|_| Failure::out_of_memory("window", config.window, "a smaller window"))?;
-        left.extend(more);
+    if !has_room(&mut left, more.len()) {
+        return Err(Failure::out_of_memory("window", config.window, "a smaller window"));
     }
+    left.extend(more);
     if config.strategy != Strategy::PadToMax && config.window > 0 {
         steps.shuffle(&mut Words::new("batch steps", config.seed, config.epoch, window))?;
     }

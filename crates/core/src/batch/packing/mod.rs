@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::Failure;
-use crate::memory::{collect, has_headroom};
+use crate::memory::{collect, has_room};
 pub use histogram::histogram;
 pub(super) use histogram::places;
 use subset::Subset;
@@ -280,10 +280,7 @@ fn items(classes: &[Class]) -> u64 {
 }
 
 fn reserve<T>(list: &mut Vec<T>) -> Result<(), Failure> {
-    if list.len() == list.capacity() && (list.try_reserve(1).is_err() || !has_headroom()) {
-        return Err(no_memory());
-    }
-    Ok(())
+    if has_room(list, 1) { Ok(()) } else { Err(no_memory()) }
 }
 
 fn no_memory() -> Failure {

@@ -9,7 +9,8 @@ from ._abi import S64, SIZES, STRING, U32, U32S, U64, U64S, Function, Type, fall
 from ._batch_records import COUNTINGS, PACKINGS, SIDES, STRATEGIES, TAILS, TOO_LONG, BatchConfig, Metrics, Run
 from ._component import Component
 from ._core import Core
-from ._errors import OutOfMemoryError, SamedealError
+from ._engine import EpochMoved
+from ._errors import OutOfMemoryError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,31 +105,16 @@ _pad = Function(f"{_COLLATION}#pad", fallible(_PADDED), lengths=U32S, width=U32,
 _pack = Function(f"{_COLLATION}#pack", fallible(_PACKED), lengths=U32S, row_ends=U32S, width=U32)
 
 
-class Plan:
+class Plan(EpochMoved):
     """A `batcher` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+
+    _to_epoch = _set_epoch
 
     def __init__(self, config: BatchConfig, memory_limit: int) -> None:
         self.core = Core(Component.BATCHING, memory_limit, "lengths", f"{len(config.lengths)} of them")
         self._this = _batcher(self.core, config)
         self.current = config
         """What the component's batches are of, whenever its core is `whole`."""
-
-    def move(self, config: BatchConfig) -> None:
-        """Moves to the epoch of a configuration that differs in nothing else."""
-        if self.current.epoch != config.epoch:
-            self.set_epoch(config.epoch)
-        self.current = config
-
-    def set_epoch(self, epoch: int) -> None:
-        """Plans another epoch."""
-
-        def lift(core: Core, pointer: int) -> SamedealError | None:
-            failure = _set_epoch.lift(core, pointer)
-            if failure is None:
-                self.current = self.current._replace(epoch=epoch)
-            return failure
-
-        _set_epoch.read(self.core, lift, self._this, epoch)
 
     def metrics(self) -> Metrics:
         """What the batches amount to."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from . import _component
+from ._abi import Function
 from ._core import Core
+from ._errors import SamedealError
 
 T = TypeVar("T")
 
@@ -22,6 +24,33 @@ class Resource(Protocol):
 
     def move(self, config: Any) -> None:
         """Moves to a configuration that differs only in what can be moved."""
+
+
+class EpochMoved:
+    """A resource whose configuration is moved to another epoch, and in nothing else."""
+
+    _to_epoch: ClassVar[Function[None]]
+    """Its function for that."""
+    core: Core
+    current: Any
+    _this: int
+
+    def move(self, config: Any) -> None:
+        """Moves to the epoch of a configuration that differs in nothing else."""
+        if self.current.epoch != config.epoch:
+            self.set_epoch(config.epoch)
+        self.current = config
+
+    def set_epoch(self, epoch: int) -> None:
+        """Plans another epoch."""
+
+        def lift(core: Core, pointer: int) -> SamedealError | None:
+            failure = self._to_epoch.lift(core, pointer)
+            if failure is None:
+                self.current = self.current._replace(epoch=epoch)
+            return failure
+
+        self._to_epoch.read(self.core, lift, self._this, epoch)
 
 
 R = TypeVar("R", bound=Resource)

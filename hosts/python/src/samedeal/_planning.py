@@ -8,7 +8,7 @@ from . import _abi as abi
 from ._abi import BOOL, S64, SIZES, STRING, U32, U32S, U64, U64S, Function, Type, fallible, returned
 from ._component import Component
 from ._core import Core
-from ._errors import SamedealError
+from ._engine import EpochMoved
 from ._plan_records import (
     POLICIES,
     TIERS,
@@ -80,31 +80,16 @@ _stream = _function("[constructor]chunk-stream", fallible(U32), config=_STREAM_C
 _chunks = _method("chunk-stream.chunks", fallible(U64S), start=U64, count=U32)
 
 
-class Plan:
+class Plan(EpochMoved):
     """A `plan` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+
+    _to_epoch = _set_epoch
 
     def __init__(self, config: PlanConfig, memory_limit: int) -> None:
         self.core = Core(Component.PLANNING, memory_limit, "sizes", f"{len(config.sizes)} shards")
         self._this = _plan(self.core, config)
         self.current = config
         """What the component's plan is of, whenever its core is `whole`."""
-
-    def move(self, config: PlanConfig) -> None:
-        """Moves to the epoch of a configuration that differs in nothing else."""
-        if self.current.epoch != config.epoch:
-            self.set_epoch(config.epoch)
-        self.current = config
-
-    def set_epoch(self, epoch: int) -> None:
-        """Plans another epoch."""
-
-        def lift(core: Core, pointer: int) -> SamedealError | None:
-            failure = _set_epoch.lift(core, pointer)
-            if failure is None:
-                self.current = self.current._replace(epoch=epoch)
-            return failure
-
-        _set_epoch.read(self.core, lift, self._this, epoch)
 
     def num_shards(self, rank: int, worker: int) -> int:
         """How many shards a reader has."""

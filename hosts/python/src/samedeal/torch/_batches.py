@@ -64,9 +64,7 @@ class BatchSampler(Sampler[list[int]]):
     @property
     def batcher(self) -> Batcher:
         """Whose batches they are, as this process stands now."""
-        # A group may come later than the sampler, and knows better than the launcher's variables.
-        if not self._place.explicit:
-            self._place = place.of_group() or self._place
+        self._place = place.current(self._place)
         rank, world = place.data_rank(self._place, self._mesh)
         if (rank, world) != (self._batcher.rank, self._batcher.world):
             options = {**self._options, "epoch": self._batcher.epoch}

@@ -313,9 +313,7 @@ class ShardedDataset(IterableDataset[Any]):
         return twin
 
     def _find_rank(self) -> None:
-        # A group may come later than the dataset, and knows better than the launcher's variables.
-        if not self._place.explicit:
-            self._place = place.of_group() or self._place
+        self._place = place.current(self._place)
         self.rank, self.world = place.data_rank(self._place, self.mesh)
 
     def _dealt(self, worker: int, workers: int) -> Sampler | ShardPlan:

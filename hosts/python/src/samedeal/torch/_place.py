@@ -55,6 +55,11 @@ def of_group() -> Place | None:
     return None
 
 
+def current(known: Place) -> Place:
+    """The place now: a group may come later than whoever asked, and knows better than the launcher's variables."""
+    return known if known.explicit else of_group() or known
+
+
 def data_rank(place: Place, mesh: Mesh | None) -> tuple[int, int]:
     """Which of how many data-parallel readers a process is.
 

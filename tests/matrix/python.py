@@ -15,7 +15,7 @@ import numpy as np
 import samedeal
 from samedeal import _batching as batching
 from samedeal import collate
-from samedeal._batch_records import Run
+from samedeal._batch_records import Buckets, Run
 from samedeal._deal import Deal
 from samedeal._grid import Grid, variables
 from samedeal._plan_records import Axis, Locality, MeshConfig, PlanConfig
@@ -82,12 +82,19 @@ def make_mesh(world: int, axes: list[dict[str, Any]]) -> Any:
 
 
 def make_batch_stream(config: dict[str, Any], rank: int) -> Any:
-    """By the public call, which asks for no order."""
-    if config["order"] not in (*samedeal.orders(), "sharded"):
-        lists = {name: u32s(config[name]) for name in ("lengths", "boundaries")}
-        return batching.Stream(batching.BatchConfig(**{**config, **lists}), rank, MEMORY)
-    rest = {name: value for name, value in config.items() if name not in ("lengths", "order")}
-    return samedeal.BatchStream(rank=rank, **rest)
+    """By the public call, which asks for no order and takes no quantiles."""
+    if config["order"] not in (*samedeal.orders(), "sharded") or "quantiles" in config["buckets"]:
+        ((kind, value),) = config["buckets"].items()
+        held = Buckets(kind.replace("_", "-"), u32s(value) if isinstance(value, list) else value)
+        changed = config | {"lengths": u32s(config["lengths"]), "buckets": held}
+        return batching.Stream(batching.BatchConfig(**changed), rank, MEMORY)
+    rest = {name: value for name, value in config.items() if name not in ("lengths", "order", "buckets")}
+    return samedeal.BatchStream(rank=rank, **rest, **config["buckets"])
+
+
+def make_batcher(buckets: dict[str, Any], **config: Any) -> samedeal.Batcher:
+    """By the public call, which has a parameter for each kind of buckets."""
+    return samedeal.Batcher(**config, **buckets)
 
 
 MAKERS: dict[str, Callable[..., Any]] = {
@@ -96,7 +103,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "plan": make_plan,
     "chunk-stream": samedeal.ChunkStream,
     "mesh": make_mesh,
-    "batcher": lambda **config: samedeal.Batcher(**config),
+    "batcher": make_batcher,
     "batch-stream": make_batch_stream,
     "functions": lambda: None,
 }
@@ -177,8 +184,6 @@ def call_pack(lengths: list[int], row_ends: list[int], width: int) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "boundaries_of_width": batching.boundaries_of_width,
-    "boundaries_of_quantiles": lambda lengths, buckets: batching.boundaries_of_quantiles(u32s(lengths), buckets),
     "pad": call_pad,
     "pack": call_pack,
     "verify": call_verify,
@@ -194,8 +199,9 @@ def written(value: Any) -> Any:
     if isinstance(value, (samedeal.Place, samedeal.Detection)):
         return record(asdict(value))
     if isinstance(value, samedeal.Metrics):
-        # World and budget are this host's.
-        return {name.replace("_", "-"): str(number) for name, number in zip(value._fields[:-2], value, strict=False)}
+        # What the ratios are of is this host's.
+        own = value._field_defaults
+        return {name.replace("_", "-"): str(number) for name, number in value._asdict().items() if name not in own}
     if isinstance(value, (Run, batching.PaddedCells, batching.PackedCells)):
         return {
             name.replace("_", "-"): number if isinstance(number, int) else written(number)

@@ -86,8 +86,6 @@ FUNCTIONS = SimpleNamespace(
     verify=reference.verify,
     detect=reference.detect,
     variables=reference.variables,
-    boundaries_of_width=reference.boundaries_of_width,
-    boundaries_of_quantiles=reference.boundaries_of_quantiles,
     pad=reference.pad,
     pack=reference.pack_rows,
 )

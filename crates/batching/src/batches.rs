@@ -11,21 +11,13 @@ use crate::bindings::exports::samedeal::deal::{batches, types};
 impl batches::Guest for Component {
     type Batcher = Batcher;
     type BatchStream = BatchStream;
-
-    fn boundaries_of_width(width: u32, max_length: u32) -> Result<Vec<u32>, types::Failure> {
-        Ok(batch::boundaries_of_width(width, max_length)?)
-    }
-
-    fn boundaries_of_quantiles(lengths: Vec<u32>, buckets: u32) -> Result<Vec<u32>, types::Failure> {
-        Ok(batch::boundaries_of_quantiles(&lengths, buckets)?)
-    }
 }
 
-pub struct Batcher(RefCell<batch::Batches>);
+pub struct Batcher(RefCell<batch::Batcher>);
 
 impl batches::GuestBatcher for Batcher {
     fn new(config: batches::BatchConfig) -> Result<Self, types::Failure> {
-        Ok(Self(RefCell::new(batch::Batches::new(config.try_into()?)?)))
+        Ok(Self(RefCell::new(batch::Batcher::new(config.try_into()?)?)))
     }
 
     fn set_epoch(&self, epoch: u64) -> Result<(), types::Failure> {
@@ -37,7 +29,7 @@ impl batches::GuestBatcher for Batcher {
     }
 
     fn take(&self, rank: u32, start: u64, count: u32) -> Result<batches::Run, types::Failure> {
-        Ok(self.0.borrow().batches(rank, start, count)?.into())
+        Ok(self.0.borrow().take(rank, start, count)?.into())
     }
 
     fn fingerprint(&self) -> Result<String, types::Failure> {
@@ -56,12 +48,12 @@ impl batches::GuestBatchStream for BatchStream {
         Ok(self.0.borrow_mut().push(&samples, &lengths)?)
     }
 
-    fn flush(&self) -> Result<(), types::Failure> {
-        Ok(self.0.borrow_mut().flush()?)
+    fn flush(&self) {
+        self.0.borrow_mut().flush();
     }
 
-    fn take(&self) -> Option<batches::Run> {
-        self.0.borrow_mut().take().map(Into::into)
+    fn take(&self) -> Result<Option<batches::Run>, types::Failure> {
+        Ok(self.0.borrow_mut().take()?.map(Into::into))
     }
 
     fn metrics(&self) -> batches::Metrics {
@@ -88,20 +80,24 @@ impl TryFrom<batches::BatchConfig> for batch::BatchConfig {
             max_batch_size: config.max_batch_size,
             max_length: config.max_length,
             budget: config.budget,
-            count: match config.counting {
-                batches::Counting::Padded => batch::Count::Padded,
-                batches::Counting::Unpadded => batch::Count::Unpadded,
+            counting: match config.counting {
+                batches::Counting::Padded => batch::Counting::Padded,
+                batches::Counting::Unpadded => batch::Counting::Unpadded,
                 batches::Counting::Weighted => {
-                    batch::Count::Cost { linear: config.linear, quadratic: config.quadratic }
+                    batch::Counting::Weighted { linear: config.linear, quadratic: config.quadratic }
                 }
             },
             multiple: config.multiple,
             capacity: config.capacity,
             packing: match config.packing {
-                batches::Packing::Fast => batch::Method::Fast,
-                batches::Packing::Optimal => batch::Method::Optimal,
+                batches::Packing::Fast => batch::Packing::Fast,
+                batches::Packing::Optimal => batch::Packing::Optimal,
             },
-            boundaries: config.boundaries,
+            buckets: match config.buckets {
+                batches::Buckets::BucketWidth(width) => batch::Buckets::Width(width),
+                batches::Buckets::Boundaries(ends) => batch::Buckets::Boundaries(ends),
+                batches::Buckets::Quantiles(count) => batch::Buckets::Quantiles(count),
+            },
             window: config.window,
             too_long: match config.too_long {
                 batches::TooLong::Error => batch::TooLong::Error,

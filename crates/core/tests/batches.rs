@@ -1,7 +1,7 @@
-//! Batches: every item once, within its bounds, the same steps everywhere; and how good they are.
+//! Batcher: every item once, within its bounds, the same steps everywhere; and how good they are.
 
 use samedeal_core::OrderId;
-use samedeal_core::batch::{BatchConfig, BatchStream, Batches, Count, Metrics, Strategy, Tail, TooLong};
+use samedeal_core::batch::{BatchConfig, BatchStream, Batcher, Buckets, Counting, Metrics, Strategy, Tail, TooLong};
 
 /// A generator of its own, so that the lengths are nobody's business.
 struct Noise(u64);
@@ -32,7 +32,7 @@ fn ratio(a: u64, b: u64) -> f64 {
     a as f64 / b as f64
 }
 
-fn report(name: &str, plan: &Batches) -> Metrics {
+fn report(name: &str, plan: &Batcher) -> Metrics {
     let m = *plan.metrics();
     let world = u64::from(plan.config().world);
     println!(
@@ -52,19 +52,19 @@ fn quality() {
     let base = BatchConfig { budget: 16_384, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
     for world in [1, 8] {
         for window in [0, 8_192, u32::MAX] {
-            let plan = Batches::new(BatchConfig { world, window, ..base.clone() }).unwrap();
+            let plan = Batcher::new(BatchConfig { world, window, ..base.clone() }).unwrap();
             report(&format!("padded budget, world {world}, window {window}"), &plan);
         }
     }
     for world in [1, 8] {
-        let plan = Batches::new(BatchConfig { world, count: Count::Unpadded, ..base.clone() }).unwrap();
+        let plan = Batcher::new(BatchConfig { world, counting: Counting::Unpadded, ..base.clone() }).unwrap();
         report(&format!("unpadded budget, world {world}"), &plan);
     }
     for world in [1, 8] {
         for (most, window) in [(2_048, u32::MAX), (8_192, u32::MAX), (8_192, 8_192)] {
             let lengths = log_normal(100_000, 600.0, 700.0, most);
             let total: u64 = lengths.iter().map(|&l| u64::from(l)).sum();
-            let plan = Batches::new(BatchConfig {
+            let plan = Batcher::new(BatchConfig {
                 world,
                 window,
                 capacity: most,
@@ -86,14 +86,14 @@ fn quality() {
 const STRATEGIES: [Strategy; 4] = [Strategy::PadToMax, Strategy::Bucket, Strategy::Budget, Strategy::Pack];
 
 /// Goes through a whole plan; how often each sample's tokens are there.
-fn verify(plan: &Batches) -> Vec<u64> {
+fn verify(plan: &Batcher) -> Vec<u64> {
     let config = plan.config();
     let mut seen = vec![0; config.lengths.len()];
     let mut again = 0;
     for step in 0..plan.metrics().steps {
         let mut filled = 0;
         for rank in 0..config.world {
-            let batch = plan.batches(rank, step, 1).unwrap();
+            let batch = plan.take(rank, step, 1).unwrap();
             let (width, cost, repeated) = (batch.padded_lengths[0], batch.costs[0], batch.repeated[0]);
             filled += batch.samples.len();
             assert_eq!(batch.row_ends.last().copied().unwrap_or(0) as usize, batch.samples.len());
@@ -139,7 +139,7 @@ fn every_sample_once_within_its_bounds() {
     ];
     for (name, lengths) in &sets {
         for strategy in STRATEGIES {
-            for count in [Count::Padded, Count::Unpadded, Count::Cost { linear: 1, quadratic: 0 }] {
+            for counting in [Counting::Padded, Counting::Unpadded, Counting::Weighted { linear: 1, quadratic: 0 }] {
                 for tail in [Tail::Drop, Tail::Keep, Tail::EvenSplit, Tail::Duplicate] {
                     for world in [1, 2, 3, 8, 64] {
                         for window in [0, 50, 512, u32::MAX] {
@@ -147,15 +147,15 @@ fn every_sample_once_within_its_bounds() {
                                 world,
                                 window,
                                 tail,
-                                count,
+                                counting,
                                 budget: if strategy == Strategy::Budget { 1_000 } else { 0 },
                                 capacity: 400,
                                 max_batch_size: 5,
-                                boundaries: vec![64, 128, 256],
+                                buckets: Buckets::Boundaries(vec![64, 128, 256]),
                                 ..BatchConfig::new(lengths.clone(), strategy)
                             };
-                            let what = format!("{name} {strategy:?} {count:?} {tail:?} {world} {window}");
-                            let plan = Batches::new(config).unwrap_or_else(|failure| panic!("{what}: {failure:?}"));
+                            let what = format!("{name} {strategy:?} {counting:?} {tail:?} {world} {window}");
+                            let plan = Batcher::new(config).unwrap_or_else(|failure| panic!("{what}: {failure:?}"));
                             let seen = verify(&plan);
                             let missing = seen.iter().filter(|&&tokens| tokens == 0).count() as u64;
                             assert_eq!(missing, plan.metrics().dropped, "{what}");
@@ -185,9 +185,9 @@ fn what_is_too_long() {
     for strategy in STRATEGIES {
         let config =
             BatchConfig { max_length: 20, capacity: 40, budget: 60, ..BatchConfig::new(lengths.clone(), strategy) };
-        let failure = Batches::new(config.clone()).err().unwrap();
+        let failure = Batcher::new(config.clone()).err().unwrap();
         assert_eq!((failure.field, failure.value.as_str()), ("lengths", "100 (sample 1)"));
-        let plan = |too_long| Batches::new(BatchConfig { too_long, ..config.clone() }).unwrap();
+        let plan = |too_long| Batcher::new(BatchConfig { too_long, ..config.clone() }).unwrap();
         let truncated = plan(TooLong::Truncate);
         assert_eq!(verify(&truncated), [6, 21, 13, 21, 8, 21]);
         assert_eq!(truncated.metrics().truncated, 3);
@@ -217,10 +217,10 @@ fn a_stream_gives_what_a_plan_in_the_same_order_gives() {
                 capacity: 400,
                 max_length: if too_long == TooLong::Error { 400 } else { 300 },
                 max_batch_size: 7,
-                boundaries: vec![64, 128, 256],
+                buckets: Buckets::Boundaries(vec![64, 128, 256]),
                 ..BatchConfig::new(lengths.clone(), strategy)
             };
-            let plan = Batches::new(config.clone()).unwrap();
+            let plan = Batcher::new(config.clone()).unwrap();
             for rank in 0..3 {
                 let mut stream = BatchStream::new(config.clone(), rank).unwrap();
                 let mut given = Vec::new();
@@ -229,14 +229,14 @@ fn a_stream_gives_what_a_plan_in_the_same_order_gives() {
                     let samples: Vec<u64> = (at..).take(piece.len()).collect();
                     at += piece.len() as u64;
                     stream.push(&samples, piece).unwrap();
-                    given.extend(std::iter::from_fn(|| stream.take()));
+                    given.extend(std::iter::from_fn(|| stream.take().unwrap()));
                 }
-                stream.flush().unwrap();
+                stream.flush();
                 assert_eq!(stream.push(&[1], &[1]).unwrap_err().field, "samples");
-                given.extend(std::iter::from_fn(|| stream.take()));
+                given.extend(std::iter::from_fn(|| stream.take().unwrap()));
                 let samples: Vec<u64> = given.iter().flat_map(|run| run.samples.iter().copied()).collect();
                 let costs: Vec<u64> = given.iter().flat_map(|run| run.costs.iter().copied()).collect();
-                let whole = plan.batches(rank, 0, plan.metrics().steps as u32).unwrap();
+                let whole = plan.take(rank, 0, plan.metrics().steps as u32).unwrap();
                 assert_eq!((samples, costs), (whole.samples, whole.costs), "{strategy:?} {window}");
                 assert_eq!(stream.metrics(), plan.metrics());
             }
@@ -251,13 +251,13 @@ fn another_epoch_is_another_plan() {
         max_batch_size: 0,
         ..BatchConfig::new(log_normal(2_000, 60.0, 70.0, 400), Strategy::Budget)
     };
-    let mut plan = Batches::new(config.clone()).unwrap();
+    let mut plan = Batcher::new(config.clone()).unwrap();
     let before = plan.fingerprint().unwrap();
     plan.set_epoch(1).unwrap();
     assert_ne!(plan.fingerprint().unwrap(), before);
     assert_eq!(
         plan.fingerprint().unwrap(),
-        Batches::new(BatchConfig { epoch: 1, ..config }).unwrap().fingerprint().unwrap()
+        Batcher::new(BatchConfig { epoch: 1, ..config }).unwrap().fingerprint().unwrap()
     );
     plan.set_epoch(0).unwrap();
     assert_eq!(plan.fingerprint().unwrap(), before);

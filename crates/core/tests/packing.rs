@@ -1,10 +1,10 @@
-//! Packing: every item once and within the capacity, bounds that hold, and how good it is.
+//! Patterns: every item once and within the capacity, bounds that hold, and how good it is.
 
 use proptest::prelude::*;
 use samedeal_core::Kind;
-use samedeal_core::batch::{BatchConfig, Batches, Class, Count, Method, Packing, Strategy, histogram};
+use samedeal_core::batch::{BatchConfig, Batcher, Class, Counting, Packing, Patterns, Strategy, histogram};
 
-const METHODS: [Method; 2] = [Method::Fast, Method::Optimal];
+const METHODS: [Packing; 2] = [Packing::Fast, Packing::Optimal];
 
 /// A generator of its own, so that the sizes are nobody's business.
 struct Noise(u64);
@@ -47,9 +47,9 @@ fn dense(distinct: u64, count: usize, capacity: u64) -> Vec<u64> {
     (0..count).map(|_| sizes[noise.below(distinct) as usize]).collect()
 }
 
-/// Packs, and makes sure that it is a packing.
-fn pack(classes: &[Class], capacity: u64, slots: u32, method: Method) -> Packing {
-    let packing = Packing::new(classes, capacity, slots, method).unwrap();
+/// Patterns, and makes sure that it is a packing.
+fn pack(classes: &[Class], capacity: u64, slots: u32, method: Packing) -> Patterns {
+    let packing = Patterns::new(classes, capacity, slots, method).unwrap();
     let mut counts = vec![0_u64; classes.len()];
     let (mut bins, mut fullest) = (0, 0);
     for pattern in packing.patterns() {
@@ -161,7 +161,7 @@ fn hostile() {
         assert_eq!(count(&[class(1, u32::MAX)], u64::MAX, 1), u32::MAX.into());
         let huge = [class(7, u32::MAX), class(5, u32::MAX), class(3, u32::MAX)];
         let bins = count(&huge, 15, u32::MAX);
-        assert!(bins == u32::MAX.into() || method == Method::Fast && bins > u32::MAX.into());
+        assert!(bins == u32::MAX.into() || method == Packing::Fast && bins > u32::MAX.into());
         let huge = [class(8, u32::MAX), class(5, u32::MAX), class(3, u32::MAX), class(0, u32::MAX)];
         assert!(count(&huge, 15, u32::MAX) > u32::MAX.into());
         let many: Vec<Class> = (1..=300).rev().map(|size| class(size * 3 + 100, u32::MAX)).collect();
@@ -170,7 +170,7 @@ fn hostile() {
         count(&many, (1 << 42) + 12_345, u32::MAX);
 
         let failure = |classes: &[Class], capacity, slots| {
-            let failure = Packing::new(classes, capacity, slots, method).err().unwrap();
+            let failure = Patterns::new(classes, capacity, slots, method).err().unwrap();
             (failure.kind, failure.field)
         };
         assert_eq!(failure(&[class(2, 1)], 1, 1), (Kind::OutOfRange, "capacity"));
@@ -182,12 +182,12 @@ fn hostile() {
 #[test]
 fn rows_of_a_step_are_divided_evenly() {
     for (world, rows) in [(2, 8), (8, 4), (8, 32), (64, 4)] {
-        let plan = Batches::new(BatchConfig {
+        let plan = Batcher::new(BatchConfig {
             world,
             max_batch_size: rows,
             window: u32::MAX,
             capacity: 8_192,
-            count: Count::Cost { linear: 4_096, quadratic: 1 },
+            counting: Counting::Weighted { linear: 4_096, quadratic: 1 },
             ..BatchConfig::new(log_normal(3, 100_000, 600.0, 700.0, 8_192), Strategy::Pack)
         })
         .unwrap();

@@ -271,14 +271,6 @@ pub enum Call {
     },
     Flush,
     // Functions.
-    BoundariesOfWidth {
-        width: u32,
-        max_length: u32,
-    },
-    BoundariesOfQuantiles {
-        lengths: Vec<u32>,
-        buckets: u32,
-    },
     Pad {
         lengths: Vec<u32>,
         width: u32,

@@ -15,7 +15,7 @@ pub enum Native {
     Plan(shards::Plan),
     ChunkStream(shards::Stream),
     Mesh(core::Mesh),
-    Batcher(Box<batch::Batches>),
+    Batcher(Box<batch::Batcher>),
     BatchStream(Box<batch::BatchStream>),
     Functions,
 }
@@ -33,7 +33,7 @@ impl Engine for Native {
             Subject::ChunkStream(stream) => read_stream(stream).and_then(shards::Stream::new).map(Self::ChunkStream),
             Subject::Mesh(mesh) => core::Mesh::new(mesh.world, read_axes(&mesh.axes)).map(Self::Mesh),
             Subject::Batcher(config) => batching::read_config(config)
-                .and_then(batch::Batches::new)
+                .and_then(batch::Batcher::new)
                 .map(|batches| Self::Batcher(Box::new(batches))),
             Subject::BatchStream { config, rank } => batching::read_config(config)
                 .and_then(|config| batch::BatchStream::new(config, *rank))

@@ -6,7 +6,7 @@ Section numbers are those of SPEC.md; the operations are named as in tests/vecto
 from .base import Failure
 from .batches import BatchConfig, Batcher, BatchStream, Metrics, Run
 from .chunks import ChunkStream, Verification, verify
-from .collation import Packed, Padded, boundaries_of_quantiles, boundaries_of_width, pad
+from .collation import Packed, Padded, pad
 from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
 from .mesh import Axis, Mesh
@@ -37,8 +37,6 @@ __all__ = [
     "ShardPlace",
     "Steps",
     "Verification",
-    "boundaries_of_quantiles",
-    "boundaries_of_width",
     "detect",
     "pack_rows",
     "pad",

@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from itertools import chain, cycle, islice
+from typing import Any
 
-from .base import MAX_SAMPLES, ceil_div, le, require, require_window, shuffle, stream
+from .base import MAX_SAMPLES, MAX_WINDOW, ceil_div, le, require, require_window, shuffle, stream
 from .orders import make_order, require_name, require_range
 from .packing import ANY, pack
 
@@ -35,7 +36,7 @@ class BatchConfig:
     multiple: int
     capacity: int
     packing: str
-    boundaries: list[int]
+    buckets: dict[str, Any]
     window: int
     too_long: str
     tail: str
@@ -47,7 +48,13 @@ class BatchConfig:
         require(self.budget > 0 or self.strategy != "budget", "budget", 0)
         require(self.capacity > 0 or self.strategy != "pack", "capacity", 0)
         require(self.multiple > 0, "multiple", 0)
-        require(self.boundaries == sorted(set(self.boundaries)), "boundaries", None, "contradiction")
+        ((kind, value),) = self.buckets.items()
+        if kind == "bucket_width":
+            require(value > 0, "bucket-width", value)
+        elif kind == "boundaries":
+            require(value == sorted(set(value)), "boundaries", None, "contradiction")
+        else:
+            require(0 < value <= MAX_WINDOW, "quantiles", value)
 
     @property
     def width(self) -> int:
@@ -84,12 +91,25 @@ class BatchConfig:
             rows = max(1, min(rows, self.budget // max(1, self.cost(length))))
         return rows - rows % self.multiple if rows > self.multiple else rows
 
+    def settled(self, lengths: list[int]) -> BatchConfig:
+        """The same with boundaries in the place of quantiles."""
+        if "quantiles" not in self.buckets:
+            return self
+        a, n, q = sorted(lengths), len(lengths), self.buckets["quantiles"]
+        found = {a[max(1, ceil_div(b * n, q)) - 1] for b in range(1, q)} if a else set()
+        return replace(self, buckets={"boundaries": sorted(end for end in found if end < a[-1])})
+
     def bucket(self, length: int) -> int:
-        return sum(end < length for end in self.boundaries)
+        if "bucket_width" in self.buckets:
+            return max(1, ceil_div(length, self.buckets["bucket_width"]))
+        return sum(end < length for end in self.buckets["boundaries"])
 
     def bucket_rows(self, length: int) -> int:
         bucket = self.bucket(length)
-        return self.rows(min(self.boundaries[bucket], self.longest) if bucket < len(self.boundaries) else self.longest)
+        if "bucket_width" in self.buckets:
+            return self.rows(min(bucket * self.buckets["bucket_width"], self.longest))
+        ends = self.buckets["boundaries"]
+        return self.rows(min(ends[bucket], self.longest) if bucket < len(ends) else self.longest)
 
 
 @dataclass(frozen=True)
@@ -463,7 +483,7 @@ class Batcher:
         self._items = items_of(config, range(len(config.lengths)), config.lengths, self._counted)
         require_range(config.order, len(self._items), config.seed)
         require(config.order != "sharded", "sharding", "", "missing")
-        self._config = config
+        self._config = config.settled([item.length for item in self._items])
         self._plan()
 
     def _plan(self) -> None:
@@ -506,40 +526,36 @@ class Batcher:
 class BatchStream:
     def __init__(self, config: BatchConfig, rank: int) -> None:
         config.check()
+        require("quantiles" not in config.buckets, "quantiles", config.buckets.get("quantiles"), "contradiction")
         require(config.window <= MAX_WAITING, "window", config.window)
         require(rank < config.world, "rank", rank)
         self._config, self._rank = config, rank
         self._metrics = Metrics()
         self._left: list[Item] = []
         self._waiting: list[Item] = []
-        self._ready: list[Run] = []
         self._windows = 0
-        self._ended = False
+        self._ended = self._done = False
 
     def push(self, samples: list[int], lengths: list[int]) -> None:
         require(len(samples) == len(lengths), "lengths", None, "contradiction")
         require(all(sample <= MAX_SAMPLES for sample in samples), "samples", None)
         require(not self._ended, "samples", None, "contradiction")
         self._waiting += items_of(self._config, samples, lengths, self._metrics)
-        while len(self._waiting) > self._config.width:
-            self._make(False)
-
-    def _make(self, last: bool) -> None:
-        width = self._config.width
-        window = Window(self._config, self._left + self._waiting[:width], self._windows, last)
-        add(self._metrics, self._config, window)
-        if window.steps:
-            self._ready.append(run_of(self._config, [step[self._rank] for step in window.steps]))
-        self._left, self._waiting = window.left, self._waiting[width:]
-        self._windows += 1
 
     def flush(self) -> None:
-        if not self._ended:
-            self._make(True)
         self._ended = True
 
     def take(self) -> Run | None:
-        return self._ready.pop(0) if self._ready else None
+        width = self._config.width
+        while not self._done and (self._ended or len(self._waiting) > width):
+            self._done = len(self._waiting) <= width
+            window = Window(self._config, self._left + self._waiting[:width], self._windows, self._done)
+            add(self._metrics, self._config, window)
+            self._left, self._waiting = window.left, self._waiting[width:]
+            self._windows += 1
+            if window.steps:
+                return run_of(self._config, [step[self._rank] for step in window.steps])
+        return None
 
     def metrics(self) -> Metrics:
         return replace(self._metrics)

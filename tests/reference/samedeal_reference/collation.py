@@ -1,11 +1,11 @@
-"""Boundaries of buckets, and collation: section 9."""
+"""Collation: section 9."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from .base import MAX_WINDOW, ceil_div, require
+from .base import ceil_div, require
 
 MAX_CELLS = 2**26
 PADDING = 2**32 - 1
@@ -24,20 +24,6 @@ class Packed:
     segment_ids: list[int]
     cu_seqlens: list[int]
     max_seqlen: int
-
-
-def boundaries_of_width(width: int, max_length: int) -> list[int]:
-    require(width > 0 and max(0, max_length - 1) // width <= MAX_WINDOW, "width", width)
-    return list(range(width, max_length, width))
-
-
-def boundaries_of_quantiles(lengths: list[int], buckets: int) -> list[int]:
-    require(0 < buckets <= MAX_WINDOW, "buckets", buckets)
-    a, n = sorted(lengths), len(lengths)
-    if not a:
-        return []
-    found = {a[max(1, ceil_div(b * n, buckets)) - 1] for b in range(1, buckets)}
-    return sorted(end for end in found if end < a[-1])
 
 
 def require_cells(lengths: list[int], rows: int, width: int) -> None:

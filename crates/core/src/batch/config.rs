@@ -1,7 +1,8 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::packing::Method;
+use super::buckets::Buckets;
+use super::packing::Packing;
 use crate::{Failure, OrderId};
 
 /// How items become batches.
@@ -19,13 +20,13 @@ pub enum Strategy {
 
 /// What an item costs of the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Count {
+pub enum Counting {
     /// The length of the longest item of the batch.
     Padded,
     /// Its own length.
     Unpadded,
     /// linear * length + quadratic * length^2.
-    Cost {
+    Weighted {
         /// Of a token.
         linear: u32,
         /// Of a pair of tokens.
@@ -83,15 +84,15 @@ pub struct BatchConfig {
     /// The most a batch may cost, with [`Strategy::Budget`]; with [`Strategy::Bucket`] too, unless 0.
     pub budget: u64,
     /// What is counted.
-    pub count: Count,
-    /// Batches have a multiple of so many items wherever they have at least as many, with [`Count::Padded`].
+    pub counting: Counting,
+    /// Batcher have a multiple of so many items wherever they have at least as many, with [`Counting::Padded`].
     pub multiple: u32,
     /// Tokens of a row, with [`Strategy::Pack`].
     pub capacity: u32,
     /// How hard to look for few packs, with [`Strategy::Pack`] and budgets that count real tokens.
-    pub packing: Method,
-    /// Upper bounds of the buckets, ascending, each inclusive; the last bucket is open.
-    pub boundaries: Vec<u32>,
+    pub packing: Packing,
+    /// Which lengths are a bucket, with [`Strategy::Bucket`].
+    pub buckets: Buckets,
     /// How many items are looked at together; 0 takes them as they come.
     pub window: u32,
     /// What happens to items that are too long.
@@ -119,18 +120,18 @@ impl BatchConfig {
             max_batch_size: 32,
             max_length: u32::MAX,
             budget: 0,
-            count: Count::Padded,
+            counting: Counting::Padded,
             multiple: 1,
             capacity: 0,
-            packing: Method::Fast,
-            boundaries: Vec::new(),
+            packing: Packing::Fast,
+            buckets: Buckets::Width(64),
             window: 8_192,
             too_long: TooLong::Error,
             tail: Tail::Keep,
         }
     }
 
-    /// Failures: `world`, `max-batch-size`, `budget`, `capacity`, `multiple`, `boundaries`, `lengths` (too many).
+    /// Failures: `world`, `max-batch-size`, `budget`, `capacity`, `multiple`, `lengths` (too many), those of [`Buckets`].
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.world == 0 || self.world > MAX_WORLD {
             return Err(Failure::out_of_range("world", self.world, format!("1 to {MAX_WORLD}")));
@@ -152,11 +153,7 @@ impl BatchConfig {
         if self.multiple == 0 {
             return Err(Failure::out_of_range("multiple", 0, format!("1 to {}", u32::MAX)));
         }
-        if !self.boundaries.is_sorted_by(|a, b| a < b) {
-            let value = format!("{} numbers", self.boundaries.len());
-            return Err(Failure::contradiction("boundaries", value, "ascending numbers"));
-        }
-        Ok(())
+        self.buckets.check()
     }
 
     /// How many items of the epoch's order a window takes.
@@ -167,9 +164,9 @@ impl BatchConfig {
         }
     }
 
-    /// The same without lengths and boundaries, which may be long.
+    /// The same without lengths and buckets, which may be long.
     pub(super) fn bare(&self) -> Self {
-        Self { lengths: Vec::new(), boundaries: Vec::new(), ..*self }
+        Self { lengths: Vec::new(), buckets: Buckets::Width(1), ..*self }
     }
 
     /// The most tokens of an item that a batch has room for.
@@ -198,16 +195,16 @@ impl BatchConfig {
 
     /// Whether a batch costs as much as all its items would at the length of the longest.
     pub(super) fn is_padded(&self) -> bool {
-        self.count == Count::Padded && self.strategy != Strategy::Pack
+        self.counting == Counting::Padded && self.strategy != Strategy::Pack
     }
 
     /// What an item costs by itself.
     pub(super) fn cost(&self, length: u32) -> u128 {
         let tokens = u128::from(length);
-        match self.count {
-            Count::Padded | Count::Unpadded => tokens,
+        match self.counting {
+            Counting::Padded | Counting::Unpadded => tokens,
             // At most 2^32 * (2^32 + 2^64).
-            Count::Cost { linear, quadratic } => tokens * (u128::from(linear) + u128::from(quadratic) * tokens),
+            Counting::Weighted { linear, quadratic } => tokens * (u128::from(linear) + u128::from(quadratic) * tokens),
         }
     }
 
@@ -224,13 +221,8 @@ impl BatchConfig {
         if rows > self.multiple { rows - rows % self.multiple } else { rows }
     }
 
-    /// The bucket of a length: the first whose upper bound is not below it.
-    pub(super) fn bucket(&self, length: u32) -> usize {
-        self.boundaries.partition_point(|&end| end < length)
-    }
-
     /// The greatest length of the bucket that a length is in, as far as it matters.
     pub(super) fn bucket_end(&self, length: u32) -> u32 {
-        self.boundaries.get(self.bucket(length)).copied().unwrap_or(u32::MAX).min(self.longest()).max(length)
+        self.buckets.end(length).min(self.longest()).max(length)
     }
 }

@@ -1,4 +1,4 @@
-//! Batches of sequences of different length: the same number of steps on every rank, similar lengths within a step, no
+//! Batcher of sequences of different length: the same number of steps on every rank, similar lengths within a step, no
 //! batch over its budget, no sample lost.
 //!
 //! Items (samples, or parts of them) come in the order of the epoch, in windows. A strategy makes steps of a window and
@@ -6,7 +6,8 @@
 //! is found by planning its window again.
 
 mod balance;
-mod boundaries;
+mod batcher;
+mod buckets;
 pub mod collate;
 mod config;
 mod items;
@@ -14,16 +15,15 @@ mod metrics;
 mod pack;
 mod packing;
 mod padded;
-mod plan;
 mod run;
 mod steps;
 mod stream;
 mod window;
 
-pub use boundaries::{boundaries_of_quantiles, boundaries_of_width};
-pub use config::{BatchConfig, Count, Strategy, Tail, TooLong};
+pub use batcher::Batcher;
+pub use buckets::Buckets;
+pub use config::{BatchConfig, Counting, Strategy, Tail, TooLong};
 pub use metrics::Metrics;
-pub use packing::{Class, Method, Packing, Pattern, histogram};
-pub use plan::Batches;
+pub use packing::{Class, Packing, Pattern, Patterns, histogram};
 pub use run::Run;
 pub use stream::BatchStream;

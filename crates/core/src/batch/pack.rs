@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::balance::Balance;
 use super::config::{BatchConfig, Tail};
 use super::items::Items;
-use super::packing::{Method, Packing, histogram, places};
+use super::packing::{Packing, Patterns, histogram, places};
 use super::steps::Steps;
 use crate::Failure;
 use crate::memory::collect;
@@ -21,7 +21,7 @@ struct Packs {
 impl Packs {
     fn new(pool: &[u32], sizes: &[u64], shape: &Shape) -> Result<Self, Failure> {
         let classes = histogram(sizes)?;
-        let packing = Packing::new(&classes, shape.capacity, shape.slots, shape.method)?;
+        let packing = Patterns::new(&classes, shape.capacity, shape.slots, shape.method)?;
         let places = places(sizes, &classes)?;
         // Within a class, items are taken as they came: the shapes of the packs are fixed, their members random.
         let mut next = collect(
@@ -73,7 +73,7 @@ pub(super) struct Shape {
     /// Whether the items of a pack share a row.
     pub(super) shared: bool,
     /// How packs are filled.
-    pub(super) method: Method,
+    pub(super) method: Packing,
 }
 
 /// Steps of packs of similar cost. The emptiest packs, which fill no step, are handed back as items. Also gives how many

@@ -1,17 +1,17 @@
-use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::vec::Vec;
 
+use super::buckets::Buckets;
 use super::config::BatchConfig;
 use super::items::Items;
 use super::metrics::Metrics;
 use super::run::Run;
 use super::window::{Planned, plan_window};
-use crate::memory::{collect, has_headroom, has_room};
+use crate::memory::{collect, has_room};
 use crate::{Failure, MAX_EXACT};
 
 /// Batches of one rank from samples whose lengths are not known up front. The samples are taken in the order in which they
-/// come; the batches are those of [`Batches`](super::Batches) in the order `sequential`.
+/// come; the batches are those of [`Batcher`](super::Batcher) in the order `sequential`.
 pub struct BatchStream {
     /// Without lengths.
     config: BatchConfig,
@@ -22,9 +22,11 @@ pub struct BatchStream {
     carried: usize,
     /// Number of the next window.
     window: u64,
-    ready: VecDeque<Run>,
     metrics: Metrics,
+    /// Whether no more samples come.
     ended: bool,
+    /// Whether the last window was made.
+    done: bool,
 }
 
 /// A sample, or a part of one.
@@ -40,18 +42,23 @@ const MAX_WAITING: u32 = 1 << 24;
 
 impl BatchStream {
     /// A stream that gives the batches of a rank. The lengths of the configuration are not looked at, nor is its order.
-    /// Failures: any other field of it; `window` (0 to 2^24, where 0 takes them one by one), `rank`.
+    /// Failures: any other field of it; `quantiles` (lengths are not known), `window` (0 to 2^24, where 0 takes them one by
+    /// one), `rank`.
     pub fn new(mut config: BatchConfig, rank: u32) -> Result<Self, Failure> {
         config.lengths = Vec::new();
         config.check()?;
+        if let Buckets::Quantiles(count) = config.buckets {
+            let allowed = "a width or boundaries, where lengths are not known";
+            return Err(Failure::contradiction("quantiles", count, allowed));
+        }
         if config.window > MAX_WAITING {
             return Err(Failure::out_of_range("window", config.window, format!("0 to {MAX_WAITING}")));
         }
         if rank >= config.world {
             return Err(Failure::out_of_range("rank", rank, format!("0 to {}", config.world - 1)));
         }
-        let (waiting, ready, metrics) = (Vec::new(), VecDeque::new(), Metrics::default());
-        Ok(Self { config, rank, waiting, carried: 0, window: 0, ready, metrics, ended: false })
+        let metrics = Metrics::default();
+        Ok(Self { config, rank, waiting: Vec::new(), carried: 0, window: 0, metrics, ended: false, done: false })
     }
 
     /// Adds samples and their lengths, a number of each; all of them or, after a failure, none. Failures: `lengths` (another number;
@@ -86,39 +93,42 @@ impl BatchStream {
         self.metrics.truncated += items.truncated;
         self.metrics.too_long += items.dropped;
         self.metrics.split += items.split;
+        Ok(())
+    }
+
+    /// Ends the stream: what waits becomes batches.
+    pub fn flush(&mut self) {
+        self.ended = true;
+    }
+
+    /// The next batches, those of one window; none if no window is complete. Failures: `out-of-memory`; what waits still
+    /// does.
+    pub fn take(&mut self) -> Result<Option<Run>, Failure> {
         let width = self.config.width() as usize;
-        while self.waiting.len() - self.carried > width {
-            self.plan(self.carried + width, false)?;
+        // A window may come to nothing but what the next one takes over.
+        while !self.done {
+            let run = if self.waiting.len() - self.carried > width {
+                self.plan(self.carried + width, false)?
+            } else if self.ended {
+                self.plan(self.waiting.len(), true)?
+            } else {
+                break;
+            };
+            if !run.batch_ends.is_empty() {
+                return Ok(Some(run));
+            }
         }
-        Ok(())
+        Ok(None)
     }
 
-    /// Ends the stream: what waits becomes batches. Failures: `out-of-memory`.
-    pub fn flush(&mut self) -> Result<(), Failure> {
-        if !self.ended {
-            self.plan(self.waiting.len(), true)?;
-            self.ended = true;
-        }
-        Ok(())
-    }
-
-    /// How many batches are ready.
-    pub fn num_ready(&self) -> u64 {
-        self.ready.iter().map(|run| run.batch_ends.len() as u64).sum()
-    }
-
-    /// The next batches, those of one window; none if no window is complete.
-    pub fn take(&mut self) -> Option<Run> {
-        self.ready.pop_front()
-    }
-
-    /// What all batches up to now amount to, those of the other ranks too.
+    /// What the batches of all windows that were taken amount to, those of the other ranks too; what happened to samples that
+    /// are too long, of all that were pushed.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
     /// Makes a window of the first `count` that wait.
-    fn plan(&mut self, count: usize, last: bool) -> Result<(), Failure> {
+    fn plan(&mut self, count: usize, last: bool) -> Result<Run, Failure> {
         let lengths = self.waiting[..count].iter().map(|part| part.length);
         let items = Items::of_lengths(collect("window", count, lengths)?);
         let pool = collect("window", count, 0..count as u32)?;
@@ -132,18 +142,13 @@ impl BatchStream {
             (*sample, *start) = (part.sample, part.start);
         }
         let kept = collect("window", left.len(), left.iter().map(|&item| self.waiting[item as usize]))?;
-        if !run.batch_ends.is_empty() {
-            if self.ready.try_reserve(1).is_err() || !has_headroom() {
-                return Err(Failure::out_of_memory("window", self.config.window, "batches to be taken first"));
-            }
-            self.ready.push_back(run);
-        }
         self.metrics.add(&self.config, &items, &steps);
         self.metrics.dropped += dropped;
         self.metrics.packs_bound += packs_bound;
         self.carried = kept.len();
         self.waiting.splice(..count, kept);
         self.window += 1;
-        Ok(())
+        self.done = last;
+        Ok(run)
     }
 }

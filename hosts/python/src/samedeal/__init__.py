@@ -26,7 +26,7 @@ from ._sampler import Sampler
 
 if TYPE_CHECKING:
     from . import collate
-    from ._batch_records import Batch, BatchConfig, Metrics
+    from ._batch_records import Batch, BatchConfig, Buckets, Metrics
     from ._batch_stream import BatchStream
     from ._batcher import Batcher
     from ._launch import detect_rank
@@ -44,6 +44,7 @@ __all__ = [
     "BatchStream",
     "Batcher",
     "Batches",
+    "Buckets",
     "ChunkStream",
     "Config",
     "ContradictionError",
@@ -79,6 +80,7 @@ _LATER = {
     "BatchConfig": "_batch_records",
     "BatchStream": "_batch_stream",
     "Batcher": "_batcher",
+    "Buckets": "_batch_records",
     "ChunkStream": "_stream",
     "Detection": "_plan_records",
     "Loads": "_plan_records",

@@ -104,6 +104,10 @@ def _lower_nothing(core: Core, value: Any) -> Numbers:
     raise NotImplementedError
 
 
+def _lift_nothing(core: Core, numbers: Numbers) -> Any:
+    raise NotImplementedError
+
+
 U64S: Type[NDArray[np.int64]] = _plain("II", lambda core, numbers: core.u64s(*numbers).copy(), _lower_nothing)
 """A `list<u64>` that is handed out: its numbers fit in 53 bits."""
 U64S_VIEW: Type[NDArray[np.int64]] = _plain("II", lambda core, numbers: core.u64s(*numbers), _lower_nothing)
@@ -168,6 +172,23 @@ def record(make: Callable[..., T], **fields: Type[Any]) -> Type[T]:
             return make(*values)
 
     return Type(layout, align, width, lower, lift)
+
+
+def variant(**cases: Type[Any]) -> Type[tuple[str, Any]]:
+    """One of these, by its name in the interface, to be passed in: numbers of 32 bits, and what is made of them."""
+    names = [name.replace("_", "-") for name in cases]
+    types = tuple(cases.values())
+    payload = max(types, key=lambda item: item.width)
+    assert all(payload.format.startswith(item.format) for item in types)
+    layout, align = _joined((BOOL, payload))
+
+    def lower(core: Core, value: tuple[str, Any]) -> Numbers:
+        kind, held = value
+        tag = names.index(kind)
+        numbers = types[tag].lower(core, held)
+        return (tag, *numbers, *(0,) * (payload.width - len(numbers)))
+
+    return Type(layout, align, 1 + payload.width, lower, _lift_nothing)
 
 
 def _joined(types: Iterable[Type[Any]]) -> tuple[str, int]:

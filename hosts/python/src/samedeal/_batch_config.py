@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from . import _arguments as check
-from ._batch_records import COUNTINGS, PACKINGS, STRATEGIES, TAILS, TOO_LONG, BatchConfig
-from ._batching import boundaries_of_quantiles, boundaries_of_width
-from ._errors import ContradictionError, MissingError, SamedealError
+from ._batch_records import COUNTINGS, PACKINGS, STRATEGIES, TAILS, TOO_LONG, BatchConfig, Buckets
+from ._errors import ContradictionError, MissingError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,8 +15,7 @@ if TYPE_CHECKING:
 
 _WORLD = check.Width(0, check.U32_MAX, f"1 to {2**20}")
 _BUDGET = check.Width(0, check.U64_MAX, f"1 to {check.U64_MAX}")
-_BUCKETS = check.Width(0, check.U32_MAX, f"1 to {2**20}")
-_WIDTH = 64
+_QUANTILES = check.Width(0, check.U32_MAX, f"1 to {2**20}")
 
 
 def configured(
@@ -81,52 +78,21 @@ def configured(
         check.integer("multiple", multiple, check.U32_FROM_1),
         room or 0,
         check.enum("packing", packing, PACKINGS),
-        _boundaries(kind, lengths, most, {name: value for name, value in given.items() if value is not None}),
+        _buckets({name: value for name, value in given.items() if value is not None}),
         check.integer("window", window, check.U32),
         check.enum("too-long", too_long, TOO_LONG),
         check.enum("tail", tail, TAILS),
     )
 
 
-def _boundaries(
-    strategy: str, lengths: NDArray[np.uint32] | None, max_length: int, given: dict[str, Any]
-) -> NDArray[np.uint32]:
-    """Where buckets end, from the one thing that says so."""
-    import numpy
-
+def _buckets(given: dict[str, Any]) -> Buckets:
+    """The one way that is given."""
     if len(given) > 1:
         first, second = list(given)[:2]
         allowed = f"none, where {second.replace('-', '_')} is given"
         raise ContradictionError(first, check.described(given[first]), allowed)
     if "boundaries" in given:
-        return check.u32s("boundaries", given["boundaries"], check.U32)
+        return Buckets("boundaries", check.u32s("boundaries", given["boundaries"], check.U32))
     if "quantiles" in given:
-        buckets = check.integer("quantiles", given["quantiles"], _BUCKETS)
-        if lengths is None:
-            raise ContradictionError("quantiles", str(buckets), "boundaries or bucket_width, where lengths are unknown")
-        with _renamed("buckets", "quantiles"):
-            return boundaries_of_quantiles(lengths, buckets)
-    width = check.integer("bucket-width", given.get("bucket-width", _WIDTH), check.U32_FROM_1)
-    if strategy != "bucket":
-        return numpy.zeros(0, dtype=numpy.uint32)
-    if lengths is None:
-        if max_length == check.U32_MAX:
-            raise MissingError("max-length", "", "the most tokens of an item, or boundaries, where lengths are unknown")
-        end = max_length
-    else:
-        # Buckets beyond the longest would be empty; its own ends where all do.
-        longest = int(lengths.max()) if len(lengths) else 0
-        end = min(max_length, -(-longest // max(width, 1)) * width + 1)
-    with _renamed("width", "bucket-width"):
-        return boundaries_of_width(width, end)
-
-
-@contextlib.contextmanager
-def _renamed(field: str, parameter: str) -> Iterator[None]:
-    """Tells failures of a field of the component of the parameter that it comes from."""
-    try:
-        yield
-    except SamedealError as error:
-        if error.field != field:
-            raise
-        raise type(error)(parameter, error.value, error.allowed) from None
+        return Buckets("quantiles", check.integer("quantiles", given["quantiles"], _QUANTILES))
+    return Buckets("bucket-width", check.integer("bucket-width", given.get("bucket-width", 64), check.U32_FROM_1))

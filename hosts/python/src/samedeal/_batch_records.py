@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,6 +15,15 @@ TOO_LONG = ("error", "truncate", "drop", "split", "single")
 TAILS = ("drop", "keep", "even-split", "duplicate")
 PACKINGS = ("fast", "optimal")
 SIDES = ("right", "left")
+
+
+class Buckets(NamedTuple):
+    """Which lengths are a bucket, in one of three ways."""
+
+    kind: str
+    """ "bucket-width", "boundaries" or "quantiles"."""
+    value: int | NDArray[np.uint32]
+    """The width of each; the greatest length of each, ascending; or how many there are."""
 
 
 class BatchConfig(NamedTuple):
@@ -50,8 +59,8 @@ class BatchConfig(NamedTuple):
     """Tokens of a row, with "pack"."""
     packing: str
     """How hard to look for few packs."""
-    boundaries: NDArray[np.uint32]
-    """The greatest length of each bucket."""
+    buckets: Buckets
+    """Which lengths are a bucket, with "bucket"."""
     window: int
     """How many items are looked at together."""
     too_long: str
@@ -60,9 +69,12 @@ class BatchConfig(NamedTuple):
     """What happens to the last ones."""
 
     @property
-    def room(self) -> int:
-        """What a batch may cost, or how many tokens its rows have; 0 for no bound."""
-        return self.max_batch_size * self.capacity if self.strategy == "pack" else self.budget
+    def told(self) -> dict[str, Any]:
+        """What metrics have of it."""
+        # What rows have room for is counted in tokens.
+        if self.strategy == "pack":
+            return {"world": self.world, "budget": self.max_batch_size * self.capacity, "counting": "unpadded"}
+        return {"world": self.world, "budget": self.budget, "counting": self.counting}
 
 
 class Run(NamedTuple):
@@ -164,6 +176,8 @@ class Metrics(NamedTuple):
     """How many ranks there are."""
     budget: int = 0
     """What a batch may cost; with "pack", the tokens of its rows; 0 for no bound."""
+    counting: str = "padded"
+    """What is counted."""
 
     @property
     def padding_ratio(self) -> float:
@@ -172,9 +186,9 @@ class Metrics(NamedTuple):
 
     @property
     def budget_utilisation(self) -> float:
-        """Tokens divided by the budget of all batches: 1.0 where there is none."""
+        """Tokens, or with "weighted" the cost, divided by the budget of all batches: 1.0 where there is none."""
         room = self.budget * self.steps * self.world
-        return self.tokens / room if room else 1.0
+        return (self.cost if self.counting == "weighted" else self.tokens) / room if room else 1.0
 
     @property
     def slowest_rank_utilisation(self) -> float:

@@ -61,7 +61,7 @@ class BatchStream:
             world: As in `Batcher`.
             strategy: As in `Batcher`.
             max_batch_size: As in `Batcher`.
-            max_length: As in `Batcher`; buckets of equal width need it.
+            max_length: As in `Batcher`.
             budget: As in `Batcher`.
             counting: As in `Batcher`.
             linear: As in `Batcher`.
@@ -142,11 +142,15 @@ class BatchStream:
         self._use(Stream.push, numbers, check.u32s("lengths", lengths, check.U32))
 
     def flush(self) -> None:
-        """Ends the stream: what waits becomes batches."""
+        """Ends the stream: what waits becomes batches, as they are taken."""
         self._use(Stream.flush)
 
     def take(self) -> list[Batch]:
-        """The batches of the next window that is ready; none where none is."""
+        """The batches of the next window that is ready; none where none is. It plans the window.
+
+        Raises:
+            OutOfMemoryError: There is no memory for it; nothing is lost.
+        """
         run = self._use(Stream.take)
         return [] if run is None else run.batches()
 
@@ -156,8 +160,11 @@ class BatchStream:
             yield from found
 
     def metrics(self) -> Metrics:
-        """What all batches up to now amount to, those of the other ranks too."""
-        return self._use(Stream.metrics)._replace(world=self._config.world, budget=self._config.room)
+        """What the batches of all windows that were taken amount to, those of the other ranks too.
+
+        What happened to samples that are too long is told of all that were pushed.
+        """
+        return self._use(Stream.metrics)._replace(**self._config.told)
 
     def __reduce__(self) -> NoReturn:
         """Refuses: what was pushed is in the memory of this process."""

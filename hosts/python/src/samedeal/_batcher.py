@@ -218,13 +218,14 @@ class Batcher(Answered):
     def __repr__(self) -> str:
         """The call that makes an equal batcher, without the memory limit; long lists in short."""
         config = self._engine.config
-        named = {name: repr(value) for name, value in config._asdict().items() if name not in ("lengths", "boundaries")}
+        named = {name: repr(value) for name, value in config._asdict().items() if name not in ("lengths", "buckets")}
         named["rank"] = repr(self._rank)
         # What stands for nothing given.
         if config.capacity == 0:
             del named["capacity"]
         if config.strategy == "bucket":
-            named["boundaries"] = check.shortened(config.boundaries)
+            kind, value = config.buckets
+            named[kind.replace("-", "_")] = repr(value) if isinstance(value, int) else check.shortened(value)
         arguments = ", ".join(f"{name}={value}" for name, value in named.items())
         return f"Batcher({check.shortened(config.lengths)}, {arguments})"
 
@@ -250,7 +251,7 @@ _MOVED = "the batcher moved to another epoch during iteration; call iter() again
 
 
 def _metrics(plan: Plan) -> Metrics:
-    return plan.metrics()._replace(world=plan.current.world, budget=plan.current.room)
+    return plan.metrics()._replace(**plan.current.told)
 
 
 def _batch(plan: Plan, rank: int, step: int) -> Batch:

@@ -59,7 +59,7 @@ _CONFIG = abi.record(
     multiple=U32,
     capacity=U32,
     packing=abi.enum(PACKINGS),
-    boundaries=U32S,
+    buckets=abi.variant(bucket_width=U32, boundaries=U32S, quantiles=U32),
     window=U32,
     too_long=abi.enum(TOO_LONG),
     tail=abi.enum(TAILS),
@@ -89,8 +89,6 @@ def _method(name: str, lift: abi.Lift[T], **parameters: Type[Any]) -> Function[T
     return _function(f"[method]{name}", lift, this=U32, **parameters)
 
 
-_of_width = _function("boundaries-of-width", fallible(U32S), width=U32, max_length=U32)
-_of_quantiles = _function("boundaries-of-quantiles", fallible(U32S), lengths=U32S, buckets=U32)
 _batcher = _function("[constructor]batcher", fallible(U32), config=_CONFIG)
 _set_epoch = _method("batcher.set-epoch", fallible(abi.UNIT), epoch=U64)
 _metrics = _method("batcher.metrics", returned(_METRICS))
@@ -98,8 +96,8 @@ _take = _method("batcher.take", fallible(_RUN), rank=U32, start=U64, count=U32)
 _fingerprint = _method("batcher.fingerprint", fallible(STRING))
 _stream = _function("[constructor]batch-stream", fallible(U32), config=_CONFIG, rank=U32)
 _push = _method("batch-stream.push", fallible(abi.UNIT), samples=SIZES, lengths=U32S)
-_flush = _method("batch-stream.flush", fallible(abi.UNIT))
-_stream_take = _method("batch-stream.take", returned(abi.option(_RUN)))
+_flush = _method("batch-stream.flush", abi.NOTHING)
+_stream_take = _method("batch-stream.take", fallible(abi.option(_RUN)))
 _stream_metrics = _method("batch-stream.metrics", returned(_METRICS))
 _pad = Function(f"{_COLLATION}#pad", fallible(_PADDED), lengths=U32S, width=U32, multiple=U32, side=abi.enum(SIDES))
 _pack = Function(f"{_COLLATION}#pack", fallible(_PACKED), lengths=U32S, row_ends=U32S, width=U32)
@@ -152,7 +150,7 @@ class Stream:
         return _stream_take(self.core, self._this)
 
     def metrics(self) -> Metrics:
-        """What all batches up to now amount to."""
+        """What the batches that were taken amount to."""
         return _stream_metrics(self.core, self._this)
 
 
@@ -186,13 +184,3 @@ class Collation:
 
 
 Cells = TypeVar("Cells", PaddedCells, PackedCells)
-
-
-def boundaries_of_width(width: int, max_length: int) -> NDArray[np.uint32]:
-    """Buckets of equal width."""
-    return _of_width(Core(Component.BATCHING, 2**31), width, max_length)
-
-
-def boundaries_of_quantiles(lengths: NDArray[np.uint32], buckets: int) -> NDArray[np.uint32]:
-    """Buckets of as many samples each."""
-    return _of_quantiles(Core(Component.BATCHING, 2**31), lengths, buckets)

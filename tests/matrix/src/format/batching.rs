@@ -23,10 +23,19 @@ pub struct BatchConfig {
     pub multiple: u32,
     pub capacity: u32,
     pub packing: String,
-    pub boundaries: Vec<u32>,
+    pub buckets: Buckets,
     pub window: u32,
     pub too_long: String,
     pub tail: String,
+}
+
+/// Which lengths are a bucket.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Buckets {
+    BucketWidth(u32),
+    Boundaries(Vec<u32>),
+    Quantiles(u32),
 }
 
 /// Which steps of which rank are taken.

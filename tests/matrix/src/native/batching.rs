@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::Answer;
 use crate::format::{self, Call, U64, record, strings};
 
-pub(super) fn ask_batcher(batches: &mut batch::Batches, call: &Call) -> Answer {
+pub(super) fn ask_batcher(batcher: &mut batch::Batcher, call: &Call) -> Answer {
     Ok(match *call {
-        Call::SetEpoch { epoch } => batches.set_epoch(epoch.0).map(|()| Value::Null)?,
-        Call::Metrics => write_metrics(batches.metrics()),
+        Call::SetEpoch { epoch } => batcher.set_epoch(epoch.0).map(|()| Value::Null)?,
+        Call::Metrics => write_metrics(batcher.metrics()),
         Call::Take { steps: Some(format::Window { rank, start, count }) } => {
-            write_run(batches.batches(rank, start.0, count)?)
+            write_run(batcher.take(rank, start.0, count)?)
         }
-        Call::Fingerprint => batches.fingerprint()?.into(),
+        Call::Fingerprint => batcher.fingerprint()?.into(),
         _ => panic!("no call of a batcher: {call:?}"),
     })
 }
@@ -22,8 +22,11 @@ pub(super) fn ask_batcher(batches: &mut batch::Batches, call: &Call) -> Answer {
 pub(super) fn ask_stream(stream: &mut batch::BatchStream, call: &Call) -> Answer {
     Ok(match call {
         Call::Push { samples, lengths } => stream.push(&super::numbers(samples), lengths).map(|()| Value::Null)?,
-        Call::Flush => stream.flush().map(|()| Value::Null)?,
-        Call::Take { steps: None } => stream.take().map_or(Value::Null, write_run),
+        Call::Flush => {
+            stream.flush();
+            Value::Null
+        }
+        Call::Take { steps: None } => stream.take()?.map_or(Value::Null, write_run),
         Call::Metrics => write_metrics(stream.metrics()),
         _ => panic!("no call of a batch stream: {call:?}"),
     })
@@ -31,10 +34,6 @@ pub(super) fn ask_stream(stream: &mut batch::BatchStream, call: &Call) -> Answer
 
 pub(super) fn ask_function(call: &Call) -> Option<Answer> {
     Some(match *call {
-        Call::BoundariesOfWidth { width, max_length } => batch::boundaries_of_width(width, max_length).map(Value::from),
-        Call::BoundariesOfQuantiles { ref lengths, buckets } => {
-            batch::boundaries_of_quantiles(lengths, buckets).map(Value::from)
-        }
         Call::Pad { ref lengths, width, multiple, ref side } => collate::pad(lengths, width, multiple, read_side(side))
             .map(|collate::Padded { width, sources }| record(format::Padded { width, sources })),
         Call::Pack { ref lengths, ref row_ends, width } => collate::pack(lengths, row_ends, width).map(|packed| {
@@ -62,20 +61,24 @@ pub(super) fn read_config(config: &format::BatchConfig) -> Result<batch::BatchCo
         max_batch_size: config.max_batch_size,
         max_length: config.max_length,
         budget: config.budget.0,
-        count: match config.counting.as_str() {
-            "padded" => batch::Count::Padded,
-            "unpadded" => batch::Count::Unpadded,
-            "weighted" => batch::Count::Cost { linear: config.linear, quadratic: config.quadratic },
+        counting: match config.counting.as_str() {
+            "padded" => batch::Counting::Padded,
+            "unpadded" => batch::Counting::Unpadded,
+            "weighted" => batch::Counting::Weighted { linear: config.linear, quadratic: config.quadratic },
             other => panic!("no counting: {other}"),
         },
         multiple: config.multiple,
         capacity: config.capacity,
         packing: match config.packing.as_str() {
-            "fast" => batch::Method::Fast,
-            "optimal" => batch::Method::Optimal,
+            "fast" => batch::Packing::Fast,
+            "optimal" => batch::Packing::Optimal,
             other => panic!("no packing: {other}"),
         },
-        boundaries: config.boundaries.clone(),
+        buckets: match config.buckets {
+            format::Buckets::BucketWidth(width) => batch::Buckets::Width(width),
+            format::Buckets::Boundaries(ref ends) => batch::Buckets::Boundaries(ends.clone()),
+            format::Buckets::Quantiles(count) => batch::Buckets::Quantiles(count),
+        },
         window: config.window,
         too_long: match config.too_long.as_str() {
             "error" => batch::TooLong::Error,

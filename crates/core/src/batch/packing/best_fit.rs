@@ -4,7 +4,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::{Class, Group, NONE, Packing, no_memory, reserve};
+use super::{Class, Group, NONE, Patterns, no_memory, reserve};
 use crate::Failure;
 use crate::memory::{collect, has_headroom};
 
@@ -19,8 +19,8 @@ struct Open {
 
 /// Packs classes of descending size, none above the capacity, into bins of at most `slots` items, which is at least 1.
 /// Failures: `out-of-memory`.
-pub(super) fn pack(classes: &[Class], capacity: u64, slots: u32) -> Result<Packing, Failure> {
-    let mut packing = Packing::empty(capacity);
+pub(super) fn pack(classes: &[Class], capacity: u64, slots: u32) -> Result<Patterns, Failure> {
+    let mut packing = Patterns::empty(capacity);
     let mut open = List { groups: Vec::new(), heads: Heads::new(capacity)? };
     for (class, &Class { size, mut count }) in (0..).zip(classes) {
         while count > 0 {

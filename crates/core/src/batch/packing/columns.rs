@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Class, Packing, Subset, best_fit, effort, gcd, with_counts};
+use super::{Class, Patterns, Subset, best_fit, effort, gcd, with_counts};
 use crate::Failure;
 use crate::memory::collect;
 
@@ -37,7 +37,7 @@ pub(super) fn pack(
     capacity: u64,
     known: u64,
     subset: &mut Subset,
-) -> Result<(Option<Packing>, u64), Failure> {
+) -> Result<(Option<Patterns>, u64), Failure> {
     let unit = classes.iter().fold(0, |unit, class| gcd(unit, class.size)).max(1);
     let items = super::items(classes);
     if items > MOST_ITEMS || capacity / unit > MOST_UNITS {
@@ -147,10 +147,10 @@ pub(super) fn pack(
             return Ok((None, bound));
         }
     }
-    let mut best: Option<Packing> = None;
+    let mut best: Option<Patterns> = None;
     // Rounded down, or up where enough is left of it: from an eighth less each time.
     for eighths in 0..8 {
-        let mut packing = Packing::empty(capacity);
+        let mut packing = Patterns::empty(capacity);
         let mut stock = Stock::new(classes, &used)?;
         for (column, times) in master.whole(ONE / 8 * eighths + TINY)? {
             stock.expand(classes, together, column, times, &mut packing)?;
@@ -158,7 +158,7 @@ pub(super) fn pack(
         let rest = with_counts(classes, &stock.counts)?;
         let effort = effort(super::items(&rest), 1 << 24, 1 << 14);
         let fit = best_fit::pack(&rest, capacity, u32::MAX)?;
-        let mut fill = Packing::empty(capacity);
+        let mut fill = Patterns::empty(capacity);
         subset.pack(classes, &mut stock.counts, effort, &mut fill)?;
         packing.take(if fill.count() < fit.count() { fill } else { fit }, classes)?;
         if best.as_ref().is_none_or(|best| packing.count() < best.count()) {
@@ -215,7 +215,7 @@ impl<'a> Stock<'a> {
         together: usize,
         column: &Column,
         mut times: u64,
-        packing: &mut Packing,
+        packing: &mut Patterns,
     ) -> Result<(), Failure> {
         let most = column.iter().map(|&(_, each)| each as usize).sum();
         while times > 0 {

@@ -26,7 +26,7 @@ pub struct Class {
 
 /// How bins are filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
+pub enum Packing {
     /// Best-fit decreasing, and its emptiest bins once more by exact fill: a few milliseconds.
     #[default]
     Fast,
@@ -53,7 +53,7 @@ struct Group {
 }
 
 /// Items in bins. Bins with the same content are told once.
-pub struct Packing {
+pub struct Patterns {
     capacity: u64,
     nodes: Vec<Node>,
     /// By free space, the fullest first.
@@ -83,10 +83,10 @@ impl<'a> Pattern<'a> {
     }
 }
 
-impl Packing {
+impl Patterns {
     /// Packs classes of descending size, none above the capacity, into bins of at most `slots` items, or of
     /// any number if that is 2^32 - 1. Failures: `capacity`, `slots`, `classes` (not descending), `out-of-memory`.
-    pub fn new(classes: &[Class], capacity: u64, slots: u32, method: Method) -> Result<Self, Failure> {
+    pub fn new(classes: &[Class], capacity: u64, slots: u32, method: Packing) -> Result<Self, Failure> {
         if slots == 0 {
             return Err(Failure::out_of_range("slots", 0, format!("1 to {}", u32::MAX)));
         }
@@ -114,14 +114,14 @@ impl Packing {
     }
 
     /// The same where sizes are at least 1 and nothing but the capacity bounds the items of a bin.
-    fn of_sized(classes: &[Class], capacity: u64, method: Method, bound: u64) -> Result<Self, Failure> {
+    fn of_sized(classes: &[Class], capacity: u64, method: Packing, bound: u64) -> Result<Self, Failure> {
         let mut fast = best_fit::pack(classes, capacity, u32::MAX)?;
         if fast.count() <= bound {
             return Ok(fast);
         }
         let mut subset = Subset::new(classes, capacity)?;
         fast.repair(classes, &mut subset)?;
-        if method == Method::Fast || fast.count() <= bound {
+        if method == Packing::Fast || fast.count() <= bound {
             return Ok(fast);
         }
         let mut best = fast;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Class, NONE, Packing, best_fit, with_counts};
+use super::{Class, NONE, Patterns, best_fit, with_counts};
 use crate::Failure;
 use crate::memory::collect;
 
@@ -50,7 +50,7 @@ impl Subset {
         classes: &[Class],
         counts: &mut [u32],
         mut effort: u64,
-        packing: &mut Packing,
+        packing: &mut Patterns,
     ) -> Result<(), Failure> {
         self.live.clear();
         self.live.extend((0_u32..).zip(&*counts).filter(|(_, count)| **count > 0).map(|(class, _)| class));

@@ -1,61 +1,15 @@
-//! Where cells come from, and where buckets end.
+//! Where cells come from.
 
 use matrix::format::{Call, Case, Subject};
 
 use super::asked;
-use super::sets::{long_tail, uniform};
 
-/// The most cells, and buckets.
+/// The most cells.
 const MAX_CELLS: u32 = 1 << 26;
-const MAX_BUCKETS: u32 = 1 << 20;
 
 pub fn cases() -> Vec<Case> {
     let functions = |name: &str, calls: Vec<Call>| asked(name, Subject::Functions {}, calls);
-    vec![
-        functions("boundaries of width", widths()),
-        functions("boundaries of quantiles", quantiles()),
-        functions("padding", pads()),
-        functions("packing", packs()),
-        functions("arrays too large", large()),
-    ]
-}
-
-fn widths() -> Vec<Call> {
-    [
-        (64, 512),
-        (64, 513),
-        (64, 500),
-        (64, 64),
-        (64, 65),
-        (64, 1),
-        (64, 0),
-        (1, 9),
-        (u32::MAX, u32::MAX),
-        (u32::MAX - 1, u32::MAX),
-        (1 << 31, u32::MAX),
-        (0, 0),
-        (0, 9),
-        (0, u32::MAX),
-        (1, MAX_BUCKETS + 2),
-        (1, u32::MAX),
-        (4_095, u32::MAX),
-        (64, 300),
-    ]
-    .into_iter()
-    .map(|(width, max_length)| Call::BoundariesOfWidth { width, max_length })
-    .collect()
-}
-
-fn quantiles() -> Vec<Call> {
-    let of = |lengths: &[u32], buckets| Call::BoundariesOfQuantiles { lengths: lengths.to_vec(), buckets };
-    let mut calls = Vec::new();
-    for buckets in [1, 2, 3, 7, 50, 1_000, MAX_BUCKETS, 0, MAX_BUCKETS + 1, u32::MAX] {
-        for lengths in [uniform(25, 61, 0, 90), long_tail(30, 6), vec![5; 4], vec![0, 0, 9], vec![u32::MAX, 0], vec![]]
-        {
-            calls.push(of(&lengths, buckets));
-        }
-    }
-    calls
+    vec![functions("padding", pads()), functions("packing", packs()), functions("arrays too large", large())]
 }
 
 fn pads() -> Vec<Call> {

@@ -1,6 +1,6 @@
 //! Every value of every field with every value of those that it meets.
 
-use matrix::format::{BatchConfig, Call, Case, S64, Subject, U64};
+use matrix::format::{BatchConfig, Buckets, Call, Case, S64, Subject, U64};
 
 use super::sets::{long_tail, sets, uniform};
 use super::{COUNTINGS, TAILS, TOO_LONG, WORLDS, asked, base, config_name, num_steps, take, whole};
@@ -21,11 +21,9 @@ pub fn padded() -> Vec<Case> {
 }
 
 pub fn bucket() -> Vec<Case> {
-    let boundaries = |boundaries: &[u32], budget, world| {
-        let lengths = uniform(60, 21, 0, 60);
-        let config =
-            BatchConfig { boundaries: boundaries.to_vec(), budget: U64(budget), ..base("bucket", &lengths, world) };
-        whole(&format!("bucket by {boundaries:?}, {world} ranks, budget {budget}"), config)
+    let by = |buckets: Buckets, lengths: &[u32], budget, world| {
+        let name = format!("bucket by {buckets:?}, {} samples, {world} ranks, budget {budget}", lengths.len());
+        whole(&name, BatchConfig { buckets, budget: U64(budget), ..base("bucket", lengths, world) })
     };
     let mut cases = [
         of_every_set("bucket", |config, at| config.tail = TAILS[at / 5 % 4].into()),
@@ -35,9 +33,34 @@ pub fn bucket() -> Vec<Case> {
     .concat();
     for budget in [0, 64, 90, 1_000] {
         for (ends, world) in [(&[][..], 2), (&[0], 1), (&[0, 1, 30], 3), (&[10, 20, 30, 40, 50, 60], 1), (&[999], 2)] {
-            cases.push(boundaries(ends, budget, world));
+            cases.push(by(Buckets::Boundaries(ends.to_vec()), &uniform(60, 21, 0, 60), budget, world));
+        }
+        for (width, world) in [(1, 1), (8, 2), (20, 3), (64, 1), (u32::MAX, 2)] {
+            cases.push(by(Buckets::BucketWidth(width), &uniform(60, 23, 0, 60), budget, world));
         }
     }
+    for (at, quantiles) in [1, 2, 3, 7, 50, 1_000, 1 << 20].into_iter().enumerate() {
+        for lengths in [uniform(55, 61, 0, 60), long_tail(60, 6), vec![5; 9], vec![0, 0, 9], vec![]] {
+            cases.push(by(Buckets::Quantiles(quantiles), &lengths, at as u64 % 2 * 90, WORLDS[at % 3]));
+        }
+    }
+    for too_long in ["truncate", "drop", "split", "single"] {
+        // Of items, not of samples.
+        let config = BatchConfig {
+            buckets: Buckets::Quantiles(5),
+            too_long: too_long.into(),
+            max_length: 40,
+            ..base("bucket", &uniform(80, 62, 0, 200), 2)
+        };
+        cases.push(whole(&format!("bucket by quantiles, {too_long}"), config));
+    }
+    let far = BatchConfig {
+        buckets: Buckets::BucketWidth((1 << 31) - 1),
+        max_length: u32::MAX,
+        max_batch_size: 2,
+        ..base("bucket", &[u32::MAX, 1, u32::MAX - 1, u32::MAX - 2, 1 << 31, (1 << 31) - 1, 0, u32::MAX], 1)
+    };
+    cases.push(whole("bucket by width, as long as can be", far));
     for counting in COUNTINGS {
         for (linear, quadratic) in [(3, 0), (0, 1), (100, 2)] {
             let lengths = uniform(60, 22, 0, 60);

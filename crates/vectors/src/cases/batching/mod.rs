@@ -7,7 +7,7 @@ mod sets;
 mod stream;
 
 use matrix::Engine;
-use matrix::format::{BatchConfig, Call, Case, File, S64, Subject, U64, Window};
+use matrix::format::{BatchConfig, Buckets, Call, Case, File, S64, Subject, U64, Window};
 use matrix::native::Native;
 
 use super::{asked, group};
@@ -46,7 +46,7 @@ fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
         multiple: 1,
         capacity: if strategy == "pack" { sets::LONGEST } else { 0 },
         packing: "fast".into(),
-        boundaries: if strategy == "bucket" { vec![8, 16, 32] } else { vec![] },
+        buckets: Buckets::Boundaries(if strategy == "bucket" { vec![8, 16, 32] } else { vec![] }),
         window: 8_192,
         too_long: "error".into(),
         tail: "keep".into(),

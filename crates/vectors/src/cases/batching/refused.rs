@@ -1,6 +1,6 @@
 //! What batchers and streams refuse. Where several rules are broken, the first one decides.
 
-use matrix::format::{BatchConfig, Call, Case, S64, Subject, U64};
+use matrix::format::{BatchConfig, Buckets, Call, Case, S64, Subject, U64};
 
 use super::super::{MAX_EXACT, MAX_WINDOW};
 use super::stream::next;
@@ -24,9 +24,12 @@ fn configs() -> Vec<(&'static str, BatchConfig)> {
     let budget = base("budget", &[1, 2, 3], 1);
     let pack = base("pack", &[1, 2, 3], 1);
     let bucket = base("bucket", &[1, 2, 3], 1);
+    let ends = |ends: &[u32]| Buckets::Boundaries(ends.to_vec());
+    let width = |width| BatchConfig { buckets: Buckets::BucketWidth(width), ..bucket.clone() };
+    let quantiles = |count| BatchConfig { buckets: Buckets::Quantiles(count), ..bucket.clone() };
     // Everything that can be wrong.
     let wrong =
-        BatchConfig { world: 0, max_batch_size: 0, multiple: 0, boundaries: vec![1, 1], max_length: 0, ..pack.clone() };
+        BatchConfig { world: 0, max_batch_size: 0, multiple: 0, buckets: ends(&[1, 1]), max_length: 0, ..pack.clone() };
     vec![
         ("an unknown order", BatchConfig { order: "random".into(), ..wrong.clone() }),
         ("an order in capitals", BatchConfig { order: "Feistel".into(), ..padded.clone() }),
@@ -39,10 +42,15 @@ fn configs() -> Vec<(&'static str, BatchConfig)> {
         ("buckets of none", BatchConfig { max_batch_size: 0, ..bucket.clone() }),
         ("no budget", BatchConfig { budget: U64(0), multiple: 0, ..budget.clone() }),
         ("no capacity", BatchConfig { capacity: 0, multiple: 0, ..pack.clone() }),
-        ("a multiple of 0", BatchConfig { multiple: 0, boundaries: vec![2, 1], ..budget.clone() }),
-        ("boundaries that descend", BatchConfig { boundaries: vec![8, 16, 15], ..bucket.clone() }),
-        ("boundaries that repeat", BatchConfig { boundaries: vec![8, 8], ..bucket.clone() }),
-        ("boundaries that nobody needs", BatchConfig { boundaries: vec![8, 7], ..padded }),
+        ("a multiple of 0", BatchConfig { multiple: 0, buckets: ends(&[2, 1]), ..budget.clone() }),
+        ("boundaries that descend", BatchConfig { buckets: ends(&[8, 16, 15]), ..bucket.clone() }),
+        ("boundaries that repeat", BatchConfig { buckets: ends(&[8, 8]), ..bucket.clone() }),
+        ("boundaries that nobody needs", BatchConfig { buckets: ends(&[8, 7]), ..padded.clone() }),
+        ("buckets of no length", width(0)),
+        ("no buckets", quantiles(0)),
+        ("too many buckets", quantiles((1 << 20) + 1)),
+        ("far too many buckets", quantiles(u32::MAX)),
+        ("buckets that nobody needs", BatchConfig { buckets: Buckets::Quantiles(0), ..padded }),
     ]
 }
 
@@ -123,6 +131,8 @@ pub fn streams() -> Vec<Case> {
         samples: samples.iter().copied().map(U64).collect(),
         lengths: lengths.to_vec(),
     };
+    let quantiles = BatchConfig { buckets: Buckets::Quantiles(4), window: u32::MAX, ..roomy.clone() };
+    cases.push(stream("quantiles of lengths that are not known", quantiles, 3, vec![]));
     cases.push(stream("a window too large", BatchConfig { window: (1 << 24) + 1, ..roomy.clone() }, 3, vec![]));
     cases.push(stream("no such rank", BatchConfig { window: 1 << 24, ..roomy.clone() }, 3, vec![]));
     cases.push(stream("far from any rank", roomy.clone(), u32::MAX, vec![]));

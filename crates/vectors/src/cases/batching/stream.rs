@@ -1,6 +1,6 @@
 //! Streams, each beside the batcher that has the same lengths up front.
 
-use matrix::format::{BatchConfig, Call, Case, S64, Subject, U64};
+use matrix::format::{BatchConfig, Buckets, Call, Case, S64, Subject, U64};
 
 use super::sets::{long_tail, sets, uniform};
 use super::{COUNTINGS, TAILS, TOO_LONG, asked, base, whole};
@@ -43,6 +43,15 @@ pub fn cases() -> Vec<Case> {
         cases.push(whole(&format!("all at once: {strategy} of {set}"), config.clone()));
         cases.push(streamed(&format!("{strategy} of {set}"), config, 1, 5));
     }
+    let lengths = uniform(60, 24, 0, 60);
+    let config = BatchConfig {
+        order: "sequential".into(),
+        window: 16,
+        buckets: Buckets::BucketWidth(10),
+        ..base("bucket", &lengths, 2)
+    };
+    cases.push(whole("all at once: buckets of equal width", config.clone()));
+    cases.push(streamed("buckets of equal width", config, 0, 7));
     // Samples have numbers of their own.
     let config = BatchConfig { lengths: vec![], window: 8, ..base("budget", &[], 1) };
     let far = (1_u64 << 53) - 1;
@@ -101,7 +110,7 @@ fn ready_after(subject: &Subject, calls: &[Call]) -> usize {
     for call in calls {
         stream.call(call).expect("a call that succeeds");
     }
-    core::iter::from_fn(|| Some(stream.call(&next()).expect("taking never fails")))
+    core::iter::from_fn(|| Some(stream.call(&next()).expect("memory for a window")))
         .take_while(|run| !run.is_null())
         .count()
 }

@@ -2,7 +2,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::config::BatchConfig;
+use super::config::{BatchConfig, Strategy};
 use super::items::Items;
 use super::metrics::Metrics;
 use super::run::Run;
@@ -14,7 +14,7 @@ use crate::sampler::{check_below, check_run};
 use crate::{Failure, Order};
 
 /// The batches of all ranks in one epoch.
-pub struct Batches {
+pub struct Batcher {
     config: BatchConfig,
     items: Items,
     order: Order,
@@ -33,11 +33,14 @@ struct Window {
     carried: usize,
 }
 
-impl Batches {
+impl Batcher {
     /// Plans an epoch. Failures: any field of the configuration, `out-of-memory`.
-    pub fn new(config: BatchConfig) -> Result<Self, Failure> {
+    pub fn new(mut config: BatchConfig) -> Result<Self, Failure> {
         config.check()?;
         let items = Items::new(&config)?;
+        if config.strategy == Strategy::Bucket {
+            config.buckets = config.buckets.settled(items.lengths())?;
+        }
         let order = Order::new(config.order, items.count().into(), config.seed, config.epoch)?;
         let recent = RefCell::new(None);
         let metrics = Metrics::default();
@@ -89,7 +92,7 @@ impl Batches {
         Ok(())
     }
 
-    /// The configuration.
+    /// The configuration, with the boundaries that quantiles come to.
     pub fn config(&self) -> &BatchConfig {
         &self.config
     }
@@ -101,7 +104,7 @@ impl Batches {
 
     /// The batches of a rank at steps number `start` to `start + count - 1`. A step costs no more than planning its window.
     /// Failures: `rank`, `start`, `count`, `out-of-memory`.
-    pub fn batches(&self, rank: u32, start: u64, count: u32) -> Result<Run, Failure> {
+    pub fn take(&self, rank: u32, start: u64, count: u32) -> Result<Run, Failure> {
         check_below("rank", rank.into(), self.config.world.into())?;
         check_run(start, count, self.metrics.steps)?;
         let mut run = Run::default();

@@ -1,0 +1,63 @@
+use alloc::format;
+use alloc::vec::Vec;
+
+use crate::memory::collect;
+use crate::{Failure, MAX_WINDOW};
+
+/// Which lengths are a bucket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Buckets {
+    /// As many lengths each: 0 to the width, the next ones up to twice the width, ...
+    Width(u32),
+    /// Those up to each of these, ascending, and above the one before it; what is longer is in one more.
+    Boundaries(Vec<u32>),
+    /// As many items each, as far as equal lengths allow.
+    Quantiles(u32),
+}
+
+impl Buckets {
+    /// Failures: `bucket-width`, `boundaries`, `quantiles`.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        match *self {
+            Self::Width(0) => Err(Failure::out_of_range("bucket-width", 0, format!("1 to {}", u32::MAX))),
+            Self::Boundaries(ref ends) if !ends.is_sorted_by(|a, b| a < b) => {
+                Err(Failure::contradiction("boundaries", format!("{} numbers", ends.len()), "ascending numbers"))
+            }
+            Self::Quantiles(count) if count == 0 || count > MAX_WINDOW => {
+                Err(Failure::out_of_range("quantiles", count, format!("1 to {MAX_WINDOW}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for items of these lengths, without quantiles. Failures: `out-of-memory`.
+    pub(super) fn settled(self, lengths: &[u32]) -> Result<Self, Failure> {
+        let Self::Quantiles(count) = self else { return Ok(self) };
+        let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
+        sorted.sort_unstable();
+        let Some(&longest) = sorted.last() else { return Ok(Self::Boundaries(Vec::new())) };
+        let place = |bucket: u32| (sorted.len() as u64 * u64::from(bucket)).div_ceil(count.into()) as usize;
+        let ends = (1..count).map(|bucket| sorted[place(bucket).saturating_sub(1)]);
+        let mut ends = collect("quantiles", count as usize - 1, ends.filter(|&end| end < longest))?;
+        ends.dedup();
+        Ok(Self::Boundaries(ends))
+    }
+
+    /// The number of the bucket of a length, once they are settled.
+    pub(super) fn of(&self, length: u32) -> u32 {
+        match *self {
+            Self::Width(width) => length.saturating_sub(1) / width,
+            Self::Boundaries(ref ends) => ends.partition_point(|&end| end < length) as u32,
+            Self::Quantiles(_) => 0,
+        }
+    }
+
+    /// The greatest length of its bucket.
+    pub(super) fn end(&self, length: u32) -> u32 {
+        match *self {
+            Self::Width(width) => (self.of(length) + 1).saturating_mul(width),
+            Self::Boundaries(ref ends) => ends.get(self.of(length) as usize).copied().unwrap_or(u32::MAX),
+            Self::Quantiles(_) => u32::MAX,
+        }
+    }
+}

@@ -19,8 +19,7 @@ const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
 const COMPONENTS: &[(&str, &str, &[&str])] = &[
     ("samedeal-component", COMPONENT, &[RUST, PYTHON]),
     ("samedeal-planning", PLANNING, &[RUST, PYTHON]),
-    // Only the Python host gives batches yet.
-    ("samedeal-batching", BATCHING, &[PYTHON]),
+    ("samedeal-batching", BATCHING, &[RUST, PYTHON]),
 ];
 const RUST: &str = "hosts/rust";
 const PYTHON: &str = "hosts/python/src/samedeal";
@@ -63,7 +62,7 @@ fn wasm(progress: &Progress, package: &str, target: &str) -> Result<(), String> 
 
 /// The npm package from its sources, the component and the web build.
 fn npm_package(progress: &Progress) -> Outcome {
-    let stamp = Stamp::of("npm-package", &["hosts/js", "wit", COMPONENT, PLANNING, WEB, BINDGEN], "")?;
+    let stamp = Stamp::of("npm-package", &["hosts/js", "wit", COMPONENT, PLANNING, BATCHING, WEB, BINDGEN], "")?;
     if stamp.is_current() && project::path("hosts/js/dist").is_dir() {
         return Ok(Report::note("up to date"));
     }

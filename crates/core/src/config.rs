@@ -30,6 +30,9 @@ pub struct Config {
     pub remainder: Remainder,
     /// Which positions belong to a rank.
     pub layout: Layout,
+    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world: the others are dealt.
+    /// 0 to `samples`.
+    pub consumed: u64,
 }
 
 impl Config {
@@ -44,12 +47,13 @@ impl Config {
             world: 1,
             remainder: Remainder::Pad,
             layout: Layout::Strided,
+            consumed: 0,
         }
     }
 
     /// The deal of this configuration, if every field is within its range.
     pub(crate) fn deal(&self) -> Result<Deal, Failure> {
         self.order.check(self.samples, self.seed)?;
-        Deal::new(self.samples, self.rank, self.world, self.remainder, self.layout)
+        Deal::new(self.samples, self.consumed, self.rank, self.world, self.remainder, self.layout)
     }
 }

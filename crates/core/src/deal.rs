@@ -43,6 +43,8 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deal {
     samples: u64,
+    /// Positions that were dealt before: this deal is of the others.
+    consumed: u64,
     rank: u32,
     world: u32,
     remainder: Remainder,
@@ -50,20 +52,34 @@ pub struct Deal {
 }
 
 impl Deal {
-    /// A deal of `samples` (at most 2^53 - 1) positions to `world` ranks, seen by `rank`.
-    pub fn new(samples: u64, rank: u32, world: u32, remainder: Remainder, layout: Layout) -> Result<Self, Failure> {
+    /// A deal of the positions from `consumed` to `samples` - 1 (at most 2^53 - 2) to `world` ranks, seen by `rank`.
+    pub fn new(
+        samples: u64,
+        consumed: u64,
+        rank: u32,
+        world: u32,
+        remainder: Remainder,
+        layout: Layout,
+    ) -> Result<Self, Failure> {
         if world == 0 {
             return Err(Failure::out_of_range("world", 0, format!("1 to {}", u32::MAX)));
         }
         if samples > MAX_EXACT {
             return Err(Failure::out_of_range("samples", samples, format!("0 to {MAX_EXACT}")));
         }
-        let deal = Self { samples, rank: 0, world, remainder, layout };
-        if deal.num_positions() > MAX_EXACT {
-            let most = MAX_EXACT - MAX_EXACT % u64::from(world);
-            return Err(Failure::out_of_range("samples", samples, format!("0 to {most} when padded to world {world}")));
+        if consumed > samples {
+            return Err(Failure::out_of_range("consumed", consumed, format!("0 to {samples}")));
         }
-        deal.with_rank(rank)
+        // The whole epoch too: it comes after a part of one.
+        for consumed in [0, consumed] {
+            let deal = Self { samples, consumed, rank: 0, world, remainder, layout };
+            if deal.end() > MAX_EXACT {
+                let most = consumed + (MAX_EXACT - consumed) / u64::from(world) * u64::from(world);
+                let allowed = format!("0 to {most} when padded to world {world}");
+                return Err(Failure::out_of_range("samples", samples, allowed));
+            }
+        }
+        Self { samples, consumed, rank: 0, world, remainder, layout }.with_rank(rank)
     }
 
     /// The same deal, seen by another rank.
@@ -74,14 +90,52 @@ impl Deal {
         Ok(Self { rank, ..self })
     }
 
+    /// The same deal of all positions.
+    pub(crate) fn whole(self) -> Self {
+        Self { consumed: 0, ..self }
+    }
+
     /// Positions dealt to all ranks together, padding included.
     pub fn num_positions(&self) -> u64 {
         let world = u64::from(self.world);
         match self.remainder {
-            Remainder::Drop => self.samples / world * world,
-            Remainder::Pad => self.samples.div_ceil(world) * world,
-            Remainder::Uneven => self.samples,
+            Remainder::Drop => self.left() / world * world,
+            Remainder::Pad => self.left().div_ceil(world) * world,
+            Remainder::Uneven => self.left(),
         }
+    }
+
+    /// Positions that were not dealt before.
+    fn left(&self) -> u64 {
+        self.samples - self.consumed
+    }
+
+    /// The position after the last one that is dealt, padding included.
+    pub(crate) fn end(&self) -> u64 {
+        self.consumed + self.num_positions()
+    }
+
+    /// The first position that is dealt.
+    pub(crate) fn consumed(&self) -> u64 {
+        self.consumed
+    }
+
+    /// The positions that are consumed once every rank has taken so many samples, or all of its own. Failures: `taken`;
+    /// `layout`, where these are no run from the first position on.
+    pub(crate) fn consumed_after(&self, taken: u64) -> Result<u64, Failure> {
+        let most = self.num_positions().div_ceil(self.world.into());
+        if taken > most {
+            return Err(Failure::out_of_range("taken", taken, format!("0 to {most}")));
+        }
+        if taken == most {
+            // Those that are dropped too.
+            return Ok(self.samples);
+        }
+        if taken > 0 && self.layout == Layout::Contiguous && self.world > 1 {
+            let allowed = "strided, for a state within an epoch";
+            return Err(Failure::contradiction("layout", "contiguous", allowed));
+        }
+        Ok((self.consumed + taken * u64::from(self.world)).min(self.samples))
     }
 
     /// Positions of this rank, padding included.
@@ -94,38 +148,39 @@ impl Deal {
     pub fn num_padding(&self) -> u64 {
         let count = self.num_samples();
         let real = match self.layout {
-            // The positions rank, rank + world, ... below `samples`.
-            Layout::Strided => self.samples.saturating_sub(u64::from(self.rank)).div_ceil(u64::from(self.world)),
-            Layout::Contiguous => self.samples.saturating_sub(self.first()),
+            // Every world-th of those that are left, from the rank on.
+            Layout::Strided => self.left().saturating_sub(u64::from(self.rank)).div_ceil(u64::from(self.world)),
+            Layout::Contiguous => self.left().saturating_sub(self.first()),
         };
         count - count.min(real)
     }
 
     /// Samples that no rank gets.
     pub fn num_dropped(&self) -> u64 {
-        self.samples.saturating_sub(self.num_positions())
+        self.left().saturating_sub(self.num_positions())
     }
 
     /// The position of this rank's first sample, and how far apart its positions are.
     pub(crate) fn run(&self) -> (u64, u64) {
         match self.layout {
-            Layout::Strided => (u64::from(self.rank), u64::from(self.world)),
-            Layout::Contiguous => (self.first(), 1),
+            Layout::Strided => (self.consumed + u64::from(self.rank), u64::from(self.world)),
+            Layout::Contiguous => (self.consumed + self.first(), 1),
         }
     }
 
-    /// Who takes a position below `num_positions`, and when, in batches of `batch_size` (at least 1).
+    /// Who takes a position from `consumed` to `end` - 1, and when, in batches of `batch_size` (at least 1).
     pub(crate) fn place(&self, position: u64, batch_size: u32) -> Place {
+        let nth = position - self.consumed;
         let (rank, index) = match self.layout {
-            Layout::Strided => (position % u64::from(self.world), position / u64::from(self.world)),
+            Layout::Strided => (nth % u64::from(self.world), nth / u64::from(self.world)),
             Layout::Contiguous => {
                 let (share, extra) = self.shares();
                 // The first `extra` ranks hold one more than the others.
                 let wide = extra * (share + 1);
-                if position < wide {
-                    (position / (share + 1), position % (share + 1))
+                if nth < wide {
+                    (nth / (share + 1), nth % (share + 1))
                 } else {
-                    (extra + (position - wide) / share, (position - wide) % share)
+                    (extra + (nth - wide) / share, (nth - wide) % share)
                 }
             }
         };
@@ -135,7 +190,7 @@ impl Deal {
             index,
             batch: index / u64::from(batch_size),
             slot: (index % u64::from(batch_size)) as u32,
-            copies: ((self.num_positions() - 1 - position) / self.samples) as u32,
+            copies: ((self.end() - 1 - position) / self.samples) as u32,
         }
     }
 
@@ -145,7 +200,7 @@ impl Deal {
         (self.num_positions() / world, self.num_positions() % world)
     }
 
-    /// Where the contiguous run of this rank begins.
+    /// Where the contiguous run of this rank begins, in what is left.
     fn first(&self) -> u64 {
         let (share, extra) = self.shares();
         u64::from(self.rank) * share + extra.min(u64::from(self.rank))

@@ -20,6 +20,18 @@ impl Fingerprint {
         }
     }
 
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// How many there are, so that no two lists run into one another, and each as 4 bytes, little-endian.
+    pub(crate) fn add_u32s(&mut self, numbers: &[u32]) {
+        self.add(&(numbers.len() as u64).to_le_bytes());
+        for number in numbers {
+            self.add(&number.to_le_bytes());
+        }
+    }
+
     /// 64 lower-case hexadecimal digits.
     pub(crate) fn finish(self) -> String {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -30,7 +42,7 @@ impl Fingerprint {
 
 /// Everything that decides the deal, except the rank.
 pub(crate) fn of_config(config: &Config, sharding: Option<&Sharding>) -> String {
-    let Config { samples, seed, epoch, order, rank: _, world, remainder, layout } = config;
+    let Config { samples, seed, epoch, order, rank: _, world, remainder, layout, consumed } = config;
     let mut hash = Sha256::new()
         .chain_update(b"samedeal config 1\0")
         .chain_update(order.name().as_bytes())
@@ -39,15 +51,35 @@ pub(crate) fn of_config(config: &Config, sharding: Option<&Sharding>) -> String 
         .chain_update(seed.to_le_bytes())
         .chain_update(epoch.to_le_bytes())
         .chain_update(world.to_le_bytes())
-        .chain_update([*remainder as u8, *layout as u8]);
-    if let Some(Sharding { shards, lanes, window }) = sharding {
-        hash.update(lanes.to_le_bytes());
-        hash.update(window.to_le_bytes());
-        for shard in 0..shards.count() {
-            hash.update(shards.size(shard).to_le_bytes());
-        }
+        .chain_update([*remainder as u8, *layout as u8])
+        .chain_update(consumed.to_le_bytes());
+    if let Some(sharding) = sharding {
+        add_sharding(&mut hash, sharding);
     }
     Fingerprint(hash).finish()
+}
+
+/// What decides the order of every epoch.
+pub(crate) fn of_order(config: &Config, sharding: Option<&Sharding>) -> String {
+    let Config { samples, seed, order, .. } = config;
+    let mut hash = Sha256::new()
+        .chain_update(b"samedeal order 1\0")
+        .chain_update(order.name().as_bytes())
+        .chain_update([0])
+        .chain_update(samples.to_le_bytes())
+        .chain_update(seed.to_le_bytes());
+    if let Some(sharding) = sharding {
+        add_sharding(&mut hash, sharding);
+    }
+    Fingerprint(hash).finish()
+}
+
+fn add_sharding(hash: &mut Sha256, Sharding { shards, lanes, window }: &Sharding) {
+    hash.update(lanes.to_le_bytes());
+    hash.update(window.to_le_bytes());
+    for shard in 0..shards.count() {
+        hash.update(shards.size(shard).to_le_bytes());
+    }
 }
 
 /// Everything that decides a plan. The locality is that which counts, if any.

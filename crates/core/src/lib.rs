@@ -25,6 +25,7 @@ mod mesh;
 mod order;
 mod sampler;
 pub mod shards;
+mod state;
 
 pub use config::{Config, MAX_EXACT};
 pub use deal::{Deal, Layout, Place, Remainder};

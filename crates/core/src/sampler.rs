@@ -11,6 +11,7 @@ use core::cell::OnceCell;
 use crate::fingerprint::{self, Fingerprint};
 use crate::memory::has_headroom;
 use crate::order::Sharding;
+use crate::state::{SamplerState, check};
 use crate::{Config, Deal, Failure, Index, Order, OrderId, Place};
 
 /// The most indices that one call hands out.
@@ -61,12 +62,41 @@ impl Sampler {
         &self.deal
     }
 
-    /// Moves to another epoch, in O(1).
+    /// Moves to another epoch, of which nothing is consumed, in O(1).
     pub fn set_epoch(&mut self, epoch: u64) {
         if epoch != self.config.epoch {
-            self.config.epoch = epoch;
+            self.config = Config { epoch, consumed: 0, ..self.config };
+            self.deal = self.deal.whole();
             self.order = OnceCell::new();
         }
+    }
+
+    /// The state once every rank has taken so many of its samples, or all of them: a text for a checkpoint, the same on all
+    /// ranks. Failures: `taken`, `layout`.
+    pub fn state(&self, taken: u64) -> Result<String, Failure> {
+        let consumed = self.deal.consumed_after(taken)?;
+        let Config { samples, seed, epoch, order, .. } = self.config;
+        let fingerprint = fingerprint::of_order(&self.config, self.sharding.as_deref());
+        Ok(SamplerState { order: order.name(), samples, seed, epoch, consumed, fingerprint: &fingerprint }.write())
+    }
+
+    /// Goes on where a state was taken, in O(1): moves to its epoch, and deals what was not consumed. After a failure,
+    /// nothing has changed. Failures: `state`, and `order`, `samples`, `seed` or `sharding` where they are others.
+    pub fn resume(&mut self, state: &str) -> Result<(), Failure> {
+        let state = SamplerState::read(state)?;
+        let Config { samples, seed, order, .. } = self.config;
+        check("order", state.order, order.name())?;
+        check("samples", state.samples, samples)?;
+        check("seed", state.seed, seed)?;
+        let fingerprint = fingerprint::of_order(&self.config, self.sharding.as_deref());
+        check(if self.sharding.is_some() { "sharding" } else { "state" }, state.fingerprint, &*fingerprint)?;
+        let config = Config { epoch: state.epoch, consumed: state.consumed, ..self.config };
+        self.deal = config.deal()?;
+        if config.epoch != self.config.epoch {
+            self.order = OnceCell::new();
+        }
+        self.config = config;
+        Ok(())
     }
 
     /// Answers for another rank of the same deal from now on, in O(1).
@@ -107,18 +137,22 @@ impl Sampler {
         self.window(start, count as u32, ("batch-size", batch_size))
     }
 
-    /// The sample at a global position, whichever rank it is dealt to. Failures: `position`.
+    /// The sample at a global position, whichever rank it is or was dealt to. Failures: `position`.
     pub fn sample_at(&self, position: u64) -> Result<u64, Failure> {
-        self.check_position(position)?;
+        check_below("position", position, self.deal.end())?;
         Ok(self.order()?.sample(position % self.config.samples))
     }
 
-    /// Where in the epoch a sample is seen first; none if it is dropped. Failures: `sample`, `batch-size`.
+    /// Where in this deal a sample is seen first; none if it is dropped, or was dealt before. Failures: `sample`, `batch-size`.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Failure> {
         check_below("sample", sample, self.config.samples)?;
         check_batch_size(batch_size)?;
-        let position = self.order()?.position(sample);
-        Ok((position < self.deal.num_positions()).then(|| self.deal.place(position, batch_size)))
+        let mut position = self.order()?.position(sample);
+        if position < self.deal.consumed() {
+            // It may be there again, as padding.
+            position += self.config.samples;
+        }
+        Ok((position < self.deal.end()).then(|| self.deal.place(position, batch_size)))
     }
 
     /// Who sees a global position, and when. Failures: `position`, `batch-size`.
@@ -192,7 +226,11 @@ impl Sampler {
     }
 
     fn check_position(&self, position: u64) -> Result<(), Failure> {
-        check_below("position", position, self.deal.num_positions())
+        let (first, end) = (self.deal.consumed(), self.deal.end());
+        if position < first && first < end {
+            return Err(Failure::out_of_range("position", position, format!("{first} to {}", end - 1)));
+        }
+        check_below("position", position, if first < end { end } else { 0 })
     }
 }
 

@@ -33,7 +33,7 @@ fn ratio(a: u64, b: u64) -> f64 {
 }
 
 fn report(name: &str, plan: &Batcher) -> Metrics {
-    let m = *plan.metrics();
+    let m = plan.metrics();
     let world = u64::from(plan.config().world);
     println!(
         "{name}: {} steps, padding {:.3} %, budget {:.3} %, slowest {:.3} %, cost max/mean {:.4}",
@@ -86,9 +86,9 @@ fn quality() {
 const STRATEGIES: [Strategy; 4] = [Strategy::PadToMax, Strategy::Bucket, Strategy::Budget, Strategy::Pack];
 
 /// Goes through a whole plan; how often each sample's tokens are there.
-fn verify(plan: &Batcher) -> Vec<u64> {
+fn verify(plan: &Batcher, count: usize) -> Vec<u64> {
     let config = plan.config();
-    let mut seen = vec![0; config.lengths.len()];
+    let mut seen = vec![0; count];
     let mut again = 0;
     for step in 0..plan.metrics().steps {
         let mut filled = 0;
@@ -125,9 +125,8 @@ fn verify(plan: &Batcher) -> Vec<u64> {
     seen
 }
 
-#[test]
-fn every_sample_once_within_its_bounds() {
-    let sets: [(&str, Vec<u32>); 8] = [
+fn sets() -> [(&'static str, Vec<u32>); 8] {
+    [
         ("log-normal", log_normal(3_000, 60.0, 70.0, 400)),
         ("uniform", (0..1_000).map(|i| i % 400 + 1).collect()),
         ("more than half", vec![201; 500]),
@@ -136,8 +135,12 @@ fn every_sample_once_within_its_bounds() {
         ("some zero", (0..300).map(|i| if i % 3 == 0 { 0 } else { i % 50 }).collect()),
         ("equal", vec![10; 777]),
         ("none", vec![]),
-    ];
-    for (name, lengths) in &sets {
+    ]
+}
+
+#[test]
+fn every_sample_once_within_its_bounds() {
+    for (name, lengths) in &sets() {
         for strategy in STRATEGIES {
             for counting in [Counting::Padded, Counting::Unpadded, Counting::Weighted { linear: 1, quadratic: 0 }] {
                 for tail in [Tail::Drop, Tail::Keep, Tail::EvenSplit, Tail::Duplicate] {
@@ -156,7 +159,7 @@ fn every_sample_once_within_its_bounds() {
                             };
                             let what = format!("{name} {strategy:?} {counting:?} {tail:?} {world} {window}");
                             let plan = Batcher::new(config).unwrap_or_else(|failure| panic!("{what}: {failure:?}"));
-                            let seen = verify(&plan);
+                            let seen = verify(&plan, lengths.len());
                             let missing = seen.iter().filter(|&&tokens| tokens == 0).count() as u64;
                             assert_eq!(missing, plan.metrics().dropped, "{what}");
                             for (&tokens, &length) in seen.iter().zip(lengths) {
@@ -189,13 +192,13 @@ fn what_is_too_long() {
         assert_eq!((failure.field, failure.value.as_str()), ("lengths", "100 (sample 1)"));
         let plan = |too_long| Batcher::new(BatchConfig { too_long, ..config.clone() }).unwrap();
         let truncated = plan(TooLong::Truncate);
-        assert_eq!(verify(&truncated), [6, 21, 13, 21, 8, 21]);
+        assert_eq!(verify(&truncated, 6), [6, 21, 13, 21, 8, 21]);
         assert_eq!(truncated.metrics().truncated, 3);
         let dropped = plan(TooLong::Drop);
-        assert_eq!(verify(&dropped), [6, 0, 13, 0, 8, 0]);
+        assert_eq!(verify(&dropped, 6), [6, 0, 13, 0, 8, 0]);
         assert_eq!(dropped.metrics().too_long, 3);
         let split = plan(TooLong::Split);
-        assert_eq!(verify(&split), [6, 105, 13, 32, 8, 263]);
+        assert_eq!(verify(&split, 6), [6, 105, 13, 32, 8, 263]);
         assert_eq!(split.metrics().split, 3);
     }
 }
@@ -238,7 +241,7 @@ fn a_stream_gives_what_a_plan_in_the_same_order_gives() {
                 let costs: Vec<u64> = given.iter().flat_map(|run| run.costs.iter().copied()).collect();
                 let whole = plan.take(rank, 0, plan.metrics().steps as u32).unwrap();
                 assert_eq!((samples, costs), (whole.samples, whole.costs), "{strategy:?} {window}");
-                assert_eq!(stream.metrics(), plan.metrics());
+                assert_eq!(*stream.metrics(), plan.metrics());
             }
         }
     }
@@ -261,4 +264,37 @@ fn another_epoch_is_another_plan() {
     );
     plan.set_epoch(0).unwrap();
     assert_eq!(plan.fingerprint().unwrap(), before);
+}
+
+#[test]
+fn every_seed_and_epoch_gives_every_sample_once() {
+    let mut at = 0;
+    for (name, lengths) in sets() {
+        let shorter = &lengths[..lengths.len().min(700)];
+        for strategy in STRATEGIES {
+            for world in [1, 2, 3, 8, 64] {
+                for seed in [0, 1, -7, i64::MAX, i64::MIN] {
+                    let config = BatchConfig {
+                        seed,
+                        world,
+                        window: [512, 100, 0][at % 3],
+                        tail: [Tail::Keep, Tail::EvenSplit, Tail::Duplicate][at / 3 % 3],
+                        budget: if strategy == Strategy::Budget { 1_000 } else { 0 },
+                        capacity: 400,
+                        max_batch_size: 5,
+                        buckets: Buckets::Quantiles(7),
+                        ..BatchConfig::new(shorter.to_vec(), strategy)
+                    };
+                    at += 1;
+                    let mut plan = Batcher::new(config).unwrap();
+                    for epoch in [0, 1, u64::MAX] {
+                        plan.set_epoch(epoch).unwrap();
+                        let seen = verify(&plan, shorter.len());
+                        let whole = seen.iter().zip(shorter).all(|(&seen, &length)| seen == 1 + u64::from(length));
+                        assert!(whole, "{name} {strategy:?} {world} {seed} {epoch}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -23,7 +23,7 @@ prop_compose! {
         samples in 0_u64..700, seed in any::<i32>(), epoch in any::<u64>(), order in order(), world in 1_u32..40,
         remainder in remainder(), layout in layout(),
     ) -> Config {
-        Config { samples, seed: seed.into(), epoch, order, rank: 0, world, remainder, layout }
+        Config { samples, seed: seed.into(), epoch, order, rank: 0, world, remainder, layout, consumed: 0 }
     }
 }
 
@@ -37,7 +37,7 @@ prop_compose! {
         // A table for any number of samples would take any amount of memory.
         let random_access = samples < 5_000 || matches!(order, OrderId::Feistel | OrderId::Sequential);
         let order = if random_access { order } else { OrderId::Feistel };
-        Config { samples, seed, epoch, order, rank, world, remainder, layout }
+        Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed: 0 }
     }
 }
 

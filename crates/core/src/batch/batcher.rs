@@ -1,115 +1,100 @@
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::RefCell;
 
-use super::config::{BatchConfig, Strategy};
+use super::config::{BatchConfig, Strategy, Stretch};
 use super::items::Items;
 use super::metrics::Metrics;
+use super::plan::{Plan, Source};
 use super::run::Run;
-use super::steps::Steps;
-use super::window::{Planned, plan_window};
 use crate::fingerprint::Fingerprint;
-use crate::memory::{collect, has_room};
 use crate::sampler::{check_below, check_run};
 use crate::{Failure, Order};
 
-/// The batches of all ranks in one epoch.
+/// The batches of all ranks in one epoch, or in what is left of it.
 pub struct Batcher {
+    /// Without lengths, and with the boundaries that quantiles come to.
     config: BatchConfig,
+    samples: u64,
     items: Items,
     order: Order,
-    windows: Vec<Window>,
-    /// What windows take over from the ones before, end to end.
-    carried: Vec<u32>,
-    metrics: Metrics,
-    /// The window that was asked for last.
-    recent: RefCell<Option<(usize, Steps)>>,
-}
-
-/// Where a window begins.
-struct Window {
-    step: u64,
-    /// In the carried items.
-    carried: usize,
+    plan: Plan,
+    /// How many steps of the plan were taken before.
+    first: u64,
 }
 
 impl Batcher {
     /// Plans an epoch. Failures: any field of the configuration, `out-of-memory`.
     pub fn new(mut config: BatchConfig) -> Result<Self, Failure> {
         config.check()?;
-        let items = Items::new(&config)?;
+        let lengths = core::mem::take(&mut config.lengths);
+        let samples = lengths.len() as u64;
+        let items = Items::new(&config, lengths)?;
         if config.strategy == Strategy::Bucket {
             config.buckets = config.buckets.settled(items.lengths())?;
         }
         let order = Order::new(config.order, items.count().into(), config.seed, config.epoch)?;
-        let recent = RefCell::new(None);
-        let metrics = Metrics::default();
-        let mut plan = Self { config, items, order, windows: Vec::new(), carried: Vec::new(), metrics, recent };
-        plan.plan()?;
-        Ok(plan)
+        let (plan, first) = planned(&config, &items, &order)?;
+        Ok(Self { config, samples, items, order, plan, first })
     }
 
-    /// Plans another epoch. After a failure the old one stands.
+    /// Plans another epoch, of which nothing was taken. After a failure the old one stands.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Failure> {
         if epoch == self.config.epoch {
             return Ok(());
         }
-        let config = &self.config;
-        let order = Order::new(config.order, self.items.count().into(), config.seed, epoch)?;
-        let before = (core::mem::replace(&mut self.order, order), self.config.epoch, self.metrics);
-        let lists = (core::mem::take(&mut self.windows), core::mem::take(&mut self.carried));
-        self.config.epoch = epoch;
-        self.recent.take();
-        self.plan().inspect_err(|_| {
-            (self.order, self.config.epoch, self.metrics) = before;
-            (self.windows, self.carried) = lists;
-        })
+        self.move_to(epoch, Vec::new())
     }
 
-    fn plan(&mut self) -> Result<(), Failure> {
-        self.metrics = Metrics {
-            truncated: self.items.truncated,
-            too_long: self.items.dropped,
-            split: self.items.split,
-            ..Metrics::default()
-        };
-        let count = self.items.count().div_ceil(self.config.width()).max(1) as usize;
-        self.windows = collect("window", count, [])?;
-        self.carried = Vec::new();
-        let mut carry = Vec::new();
-        for window in 0..count {
-            self.windows.push(Window { step: self.metrics.steps, carried: self.carried.len() });
-            if !has_room(&mut self.carried, carry.len()) {
-                return Err(Failure::out_of_memory("window", self.config.window, "a larger window"));
-            }
-            self.carried.extend(&carry);
-            let planned = self.steps_of(window)?;
-            carry = planned.left;
-            self.metrics.dropped += planned.dropped;
-            self.metrics.packs_bound += planned.packs_bound;
-            self.metrics.add(&self.config, &self.items, &planned.steps);
-        }
+    /// Plans what the history leaves of an epoch. After a failure, nothing has changed.
+    pub(super) fn move_to(&mut self, epoch: u64, history: Vec<Stretch>) -> Result<(), Failure> {
+        let before =
+            (core::mem::replace(&mut self.config.epoch, epoch), core::mem::replace(&mut self.config.history, history));
+        self.plan_again().inspect_err(|_| (self.config.epoch, self.config.history) = before)
+    }
+
+    fn plan_again(&mut self) -> Result<(), Failure> {
+        let Self { config, items, .. } = self;
+        config.check()?;
+        let order = Order::new(config.order, items.count().into(), config.seed, config.epoch)?;
+        (self.plan, self.first) = planned(config, items, &order)?;
+        self.order = order;
         Ok(())
     }
 
-    /// The configuration, with the boundaries that quantiles come to.
+    /// The configuration, without lengths, and with the boundaries that quantiles come to.
     pub fn config(&self) -> &BatchConfig {
         &self.config
     }
 
+    pub(super) fn items(&self) -> &Items {
+        &self.items
+    }
+
+    pub(super) fn num_samples(&self) -> u64 {
+        self.samples
+    }
+
     /// How many steps every rank takes, and what they amount to.
-    pub fn metrics(&self) -> &Metrics {
-        &self.metrics
+    pub fn metrics(&self) -> Metrics {
+        Metrics {
+            truncated: self.items.truncated,
+            too_long: self.items.dropped,
+            split: self.items.split,
+            ..self.plan.metrics
+        }
     }
 
     /// The batches of a rank at steps number `start` to `start + count - 1`. A step costs no more than planning its window.
     /// Failures: `rank`, `start`, `count`, `out-of-memory`.
     pub fn take(&self, rank: u32, start: u64, count: u32) -> Result<Run, Failure> {
         check_below("rank", rank.into(), self.config.world.into())?;
-        check_run(start, count, self.metrics.steps)?;
+        check_run(start, count, self.plan.metrics.steps)?;
         let mut run = Run::default();
-        for step in start..start + u64::from(count) {
-            self.within(step, |steps, step| run.add(&self.config, &self.items, steps, step, rank as usize))?;
+        for step in self.first + start..self.first + start + u64::from(count) {
+            self.plan.within(self.source(), step, |steps, step| {
+                run.add(&self.config, &self.items, steps, step, rank as usize)
+            })?;
         }
         Ok(run)
     }
@@ -118,8 +103,8 @@ impl Batcher {
     /// start of each, as 8 bytes, little-endian. Failures: `out-of-memory`.
     pub fn fingerprint(&self) -> Result<String, Failure> {
         let mut hash = Fingerprint::new();
-        for step in 0..self.metrics.steps {
-            self.within(step, |steps, step| {
+        for step in self.first..self.plan.steps() {
+            self.plan.within(self.source(), step, |steps, step| {
                 for rank in 0..self.config.world as usize {
                     let (rows, _) = steps.batch(step, rank);
                     hash.update(&[rows.clone().map(|row| steps.items(row).len() as u64).sum()]);
@@ -134,30 +119,42 @@ impl Batcher {
         Ok(hash.finish())
     }
 
-    /// Asks the window of a step, which is planned again if another was asked for last.
-    fn within<R>(&self, step: u64, ask: impl FnOnce(&Steps, usize) -> Result<R, Failure>) -> Result<R, Failure> {
-        let window = self.windows.partition_point(|window| window.step <= step) - 1;
-        let step = (step - self.windows[window].step) as usize;
-        let mut recent = self.recent.borrow_mut();
-        if let Some((known, steps)) = &*recent
-            && *known == window
-        {
-            return ask(steps, step);
-        }
-        *recent = None;
-        let steps = self.steps_of(window)?.steps;
-        ask(&recent.insert((window, steps)).1, step)
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
     }
 
-    fn steps_of(&self, window: usize) -> Result<Planned, Failure> {
-        let (width, all) = (u64::from(self.config.width()), u64::from(self.items.count()));
-        let first = window as u64 * width;
-        let count = width.min(all - first) as usize;
-        let end = self.windows.get(window + 1).map_or(self.carried.len(), |next| next.carried);
-        let carried = &self.carried[self.windows[window].carried..end];
-        let mut pool = collect("window", carried.len() + count, carried.iter().copied())?;
-        pool.resize(carried.len() + count, 0);
-        self.order.fill(first, 1, &mut pool[carried.len()..]);
-        plan_window(&self.config, &self.items, pool, window as u64, first + count as u64 == all)
+    /// The number of the plan's step that is number 0 here.
+    pub(super) fn first(&self) -> u64 {
+        self.first
     }
+
+    pub(super) fn source(&self) -> Source<'_> {
+        Source { config: &self.config, items: &self.items, order: &self.order }
+    }
+}
+
+/// The plan of what the history leaves, and how many of its steps the history has taken. Failures: `history`,
+/// `out-of-memory`.
+fn planned(config: &BatchConfig, items: &Items, order: &Order) -> Result<(Plan, u64), Failure> {
+    let mut past = &config.history[..];
+    let mut row = None;
+    while let Some(&Stretch { world, .. }) = past.first() {
+        // What one world took in several stretches, it took of one plan.
+        let same = past.iter().take_while(|stretch| stretch.world == world).count();
+        let steps = past[..same].iter().map(|stretch| stretch.steps).fold(0, u64::saturating_add);
+        past = &past[same..];
+        let last = past.is_empty() && world == config.world;
+        let config = BatchConfig { world, buckets: config.buckets.clone(), ..config.bare() };
+        let source = Source { config: &config, items, order };
+        let plan = Plan::new(source, row, if last { steps } else { 0 })?;
+        if steps > plan.steps() {
+            let allowed = format!("up to {} steps of world {world}", plan.steps());
+            return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
+        }
+        if last {
+            return Ok((plan, steps));
+        }
+        row = Some(plan.rest(source, steps)?);
+    }
+    Ok((Plan::new(Source { config, items, order }, row, 0)?, 0))
 }

@@ -1,6 +1,8 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use serde::Deserialize;
+
 use super::buckets::Buckets;
 use super::packing::Packing;
 use crate::{Failure, OrderId};
@@ -16,6 +18,18 @@ pub enum Strategy {
     Budget,
     /// `max_batch_size` rows of `capacity` each, which items share.
     Pack,
+}
+
+impl Strategy {
+    /// The name of the strategy in the WIT interface.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::PadToMax => "pad-to-max",
+            Self::Bucket => "bucket",
+            Self::Budget => "budget",
+            Self::Pack => "pack",
+        }
+    }
 }
 
 /// What an item costs of the budget.
@@ -99,6 +113,18 @@ pub struct BatchConfig {
     pub too_long: TooLong,
     /// What happens to the last ones.
     pub tail: Tail,
+    /// What was taken of the epoch before, by one world after the other: what is left is planned.
+    pub history: Vec<Stretch>,
+}
+
+/// Steps that a world took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stretch {
+    /// How many ranks there were.
+    pub world: u32,
+    /// How many steps each of them took.
+    pub steps: u64,
 }
 
 /// How many items are taken at a time where nothing looks at several of them.
@@ -106,6 +132,9 @@ const PIECE: u32 = 1 << 13;
 
 /// The most readers.
 const MAX_WORLD: u32 = 1 << 20;
+
+/// The most worlds that an epoch has seen: each of them is planned.
+pub(super) const MAX_HISTORY: usize = 64;
 
 impl BatchConfig {
     /// A configuration with the given strategy; batches of 32, items of any length.
@@ -128,6 +157,7 @@ impl BatchConfig {
             window: 8_192,
             too_long: TooLong::Error,
             tail: Tail::Keep,
+            history: Vec::new(),
         }
     }
 
@@ -153,7 +183,16 @@ impl BatchConfig {
         if self.multiple == 0 {
             return Err(Failure::out_of_range("multiple", 0, format!("1 to {}", u32::MAX)));
         }
-        self.buckets.check()
+        self.buckets.check()?;
+        if self.history.len() > MAX_HISTORY {
+            let value = format!("of {} worlds", self.history.len());
+            return Err(Failure::out_of_range("history", value, format!("up to {MAX_HISTORY}")));
+        }
+        if let Some(Stretch { world, .. }) = self.history.iter().find(|past| past.world == 0 || past.world > MAX_WORLD)
+        {
+            return Err(Failure::out_of_range("history", format!("world {world}"), format!("1 to {MAX_WORLD}")));
+        }
+        Ok(())
     }
 
     /// How many items of the epoch's order a window takes.
@@ -164,9 +203,9 @@ impl BatchConfig {
         }
     }
 
-    /// The same without lengths and buckets, which may be long.
+    /// The same without lists.
     pub(super) fn bare(&self) -> Self {
-        Self { lengths: Vec::new(), buckets: Buckets::Width(1), ..*self }
+        Self { lengths: Vec::new(), buckets: Buckets::Width(1), history: Vec::new(), ..*self }
     }
 
     /// The most tokens of an item that a batch has room for.

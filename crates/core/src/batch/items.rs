@@ -1,5 +1,6 @@
 use alloc::format;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::config::{BatchConfig, TooLong};
 use crate::Failure;
@@ -17,18 +18,17 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// Treats what is too long. Failures: `lengths`, `out-of-memory`.
-    pub(super) fn new(config: &BatchConfig) -> Result<Self, Failure> {
+    /// Items of samples of these lengths: treats what is too long. Failures: `lengths`, `out-of-memory`.
+    pub(super) fn new(config: &BatchConfig, lengths: Vec<u32>) -> Result<Self, Failure> {
         let most = config.longest();
-        let lengths = &config.lengths;
         let mut items = Self { parts: None, lengths: Vec::new(), truncated: 0, dropped: 0, split: 0 };
         let over = lengths.iter().filter(|&&length| length > most).count() as u64;
-        if over == 0 {
-            items.lengths = collect("lengths", lengths.len(), lengths.iter().copied())?;
+        if over == 0 || config.too_long == TooLong::Single {
+            items.lengths = lengths;
             return Ok(items);
         }
         match config.too_long {
-            TooLong::Single => items.lengths = collect("lengths", lengths.len(), lengths.iter().copied())?,
+            TooLong::Single => {}
             TooLong::Error => {
                 let sample = lengths.iter().position(|&length| length > most).unwrap_or_default();
                 let value = format!("{} (sample {sample})", lengths[sample]);
@@ -36,11 +36,14 @@ impl Items {
             }
             TooLong::Truncate => {
                 items.truncated = over;
-                items.lengths = collect("lengths", lengths.len(), lengths.iter().map(|&length| length.min(most)))?;
+                items.lengths = lengths;
+                for length in &mut items.lengths {
+                    *length = most.min(*length);
+                }
             }
             TooLong::Drop => {
                 items.dropped = over;
-                let kept = (0..).zip(lengths).filter(|(_, length)| **length <= most);
+                let kept = (0..).zip(&lengths).filter(|(_, length)| **length <= most);
                 let parts = collect("lengths", lengths.len() - over as usize, kept.map(|(sample, _)| (sample, 0)))?;
                 let lengths = parts.iter().map(|&(sample, _)| lengths[sample as usize]);
                 items.lengths = collect("lengths", parts.len(), lengths)?;
@@ -63,7 +66,7 @@ impl Items {
                     return Err(Failure::out_of_range("max-length", config.max_length, allowed));
                 };
                 let parts = (0..)
-                    .zip(lengths)
+                    .zip(&lengths)
                     .flat_map(|(sample, &length)| (0..pieces(length) as u32).map(move |piece| (sample, piece * most)));
                 let parts = collect("lengths", many as usize, parts)?;
                 let lengths = parts.iter().map(|&(sample, start)| (lengths[sample as usize] - start).min(most));
@@ -89,6 +92,18 @@ impl Items {
 
     pub(super) fn length(&self, item: u32) -> u32 {
         self.lengths[item as usize]
+    }
+
+    /// The sample and the start of each, where items are not samples.
+    pub(super) fn parts(&self) -> &[(u32, u32)] {
+        self.parts.as_deref().unwrap_or_default()
+    }
+
+    /// The items of a sample.
+    pub(super) fn of(&self, sample: u32) -> Range<u32> {
+        let Some(parts) = &self.parts else { return sample..sample + 1 };
+        let end = |end: u32| parts.partition_point(|&(sample, _)| sample < end) as u32;
+        end(sample)..end(sample + 1)
     }
 
     /// The sample, and where in it the item begins.

@@ -25,7 +25,8 @@ pub struct Metrics {
     pub cost: u64,
     /// For every step, the cost of the rank with the most of it, summed up.
     pub slowest_cost: u64,
-    /// A number of packs that no packing of the same windows goes below; 0 where nothing is packed.
+    /// A number of packs that no packing of the same windows goes below; 0 where nothing is packed, or some of them were
+    /// taken before.
     pub packs_bound: u64,
     /// Batches that cost more than the budget: samples by themselves.
     pub over_budget: u64,
@@ -44,9 +45,9 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Adds the steps of a window.
-    pub(super) fn add(&mut self, config: &BatchConfig, items: &Items, steps: &Steps) {
-        for step in 0..steps.count() {
+    /// Adds the steps of a window, from the first that counts on.
+    pub(super) fn add(&mut self, config: &BatchConfig, items: &Items, steps: &Steps, first: usize) {
+        for step in first..steps.count() {
             let (mut slowest, mut slowest_cost) = (0, 0);
             for rank in 0..config.world as usize {
                 let (rows, repeated) = steps.batch(step, rank);
@@ -68,7 +69,7 @@ impl Metrics {
             self.slowest += slowest;
             self.slowest_cost = self.slowest_cost.saturating_add(slowest_cost);
         }
-        self.steps += steps.count() as u64;
+        self.steps += steps.count().saturating_sub(first) as u64;
     }
 }
 

@@ -42,7 +42,7 @@ const MAX_WAITING: u32 = 1 << 24;
 
 impl BatchStream {
     /// A stream that gives the batches of a rank. The lengths of the configuration are not looked at, nor is its order.
-    /// Failures: any other field of it; `quantiles` (lengths are not known), `window` (0 to 2^24, where 0 takes them one by
+    /// Failures: any other field of it; `quantiles` (lengths are not known), `history`, `window` (0 to 2^24, where 0 takes them one by
     /// one), `rank`.
     pub fn new(mut config: BatchConfig, rank: u32) -> Result<Self, Failure> {
         config.lengths = Vec::new();
@@ -50,6 +50,10 @@ impl BatchStream {
         if let Buckets::Quantiles(count) = config.buckets {
             let allowed = "a width or boundaries, where lengths are not known";
             return Err(Failure::contradiction("quantiles", count, allowed));
+        }
+        if !config.history.is_empty() {
+            let value = format!("of {} worlds", config.history.len());
+            return Err(Failure::contradiction("history", value, "none, where samples come one by one"));
         }
         if config.window > MAX_WAITING {
             return Err(Failure::out_of_range("window", config.window, format!("0 to {MAX_WAITING}")));
@@ -75,9 +79,7 @@ impl BatchStream {
             let value = format!("{} of them", samples.len());
             return Err(Failure::contradiction("samples", value, "none, after the end"));
         }
-        let taken =
-            BatchConfig { lengths: collect("lengths", lengths.len(), lengths.iter().copied())?, ..self.config.bare() };
-        let items = Items::new(&taken)?;
+        let items = Items::new(&self.config, collect("lengths", lengths.len(), lengths.iter().copied())?)?;
         let parts = collect(
             "lengths",
             items.count() as usize,
@@ -142,7 +144,7 @@ impl BatchStream {
             (*sample, *start) = (part.sample, part.start);
         }
         let kept = collect("window", left.len(), left.iter().map(|&item| self.waiting[item as usize]))?;
-        self.metrics.add(&self.config, &items, &steps);
+        self.metrics.add(&self.config, &items, &steps, 0);
         self.metrics.dropped += dropped;
         self.metrics.packs_bound += packs_bound;
         self.carried = kept.len();

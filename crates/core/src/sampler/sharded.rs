@@ -38,10 +38,10 @@ impl Sampler {
         Self::with(config, deal, Some(Rc::new(Sharding::new(shards, lanes, window)?)))
     }
 
-    /// How many rounds the epoch has. Failures: `order` (not `sharded`).
+    /// How many rounds this deal has. Failures: `order` (not `sharded`).
     pub fn num_rounds(&self) -> Result<u64, Failure> {
         let Some(sharding) = &self.sharding else { return Err(self.not_sharded()) };
-        Ok(self.deal.num_positions().div_ceil(sharding.round()))
+        Ok(self.deal.end().div_ceil(sharding.round()).saturating_sub(self.deal.consumed() / sharding.round()))
     }
 
     /// A round: the positions that have the windows of one number in all lanes, of which this rank has some, from some lanes.
@@ -57,6 +57,7 @@ impl Sampler {
         // This rank's number for the first of its positions that is not below a position.
         let index = |position: u64| position.saturating_sub(first).div_ceil(stride).min(self.num_samples());
         // Both ends are at most one round above the last position.
+        let number = self.deal.consumed() / sharding.round() + number;
         let (start, end) = (index(number * sharding.round()), index((number + 1) * sharding.round()));
         let real = index(self.config.samples).clamp(start, end);
         // The lanes of neighbouring positions are all different until they begin again.

@@ -1,0 +1,68 @@
+//! The inverse: which batches hold a sample.
+
+use alloc::vec::Vec;
+
+use super::batcher::Batcher;
+use super::config::Tail;
+use crate::Failure;
+use crate::memory::has_room;
+use crate::sampler::check_below;
+
+/// Where an item of a sample is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BatchPlace {
+    /// Number of the step.
+    pub step: u64,
+    /// Whose batch it is.
+    pub rank: u32,
+    /// Number of the row in that batch.
+    pub row: u32,
+    /// Number of the item in that row.
+    pub slot: u32,
+    /// Where in the sample the item begins: 0 unless it is a part.
+    pub start: u32,
+}
+
+impl Batcher {
+    /// Where a sample is, in the order of steps: once, as often as it has parts or is repeated, or never, where it is left
+    /// out or was taken before. Costs what planning its windows costs. Failures: `sample`, `out-of-memory`.
+    pub fn locate(&self, sample: u64) -> Result<Vec<BatchPlace>, Failure> {
+        check_below("sample", sample, self.num_samples())?;
+        let (items, source) = (self.items(), self.source());
+        let wanted = items.of(sample as u32);
+        let mut places = Vec::new();
+        let mut pending = wanted.len();
+        let windows = self.plan().num_windows();
+        let begin = self.plan().first_window(source, wanted.clone());
+        for window in begin..windows {
+            // What repeats is at the end.
+            if pending == 0 && (self.config().tail != Tail::Duplicate || window + 1 < windows) {
+                continue;
+            }
+            self.plan().in_window(source, window, |first, steps| {
+                for (step, rank) in
+                    (0..steps.count()).flat_map(|step| (0..self.config().world).map(move |rank| (step, rank)))
+                {
+                    let (rows, repeated) = steps.batch(step, rank as usize);
+                    let again = rows.end - repeated as usize;
+                    for (row, at) in (0..).zip(rows) {
+                        for (slot, &item) in (0..).zip(steps.items(at)) {
+                            if !wanted.contains(&item) {
+                                continue;
+                            }
+                            pending -= usize::from(at < again);
+                            let Some(step) = (first + step as u64).checked_sub(self.first()) else { continue };
+                            if !has_room(&mut places, 1) {
+                                return Err(Failure::out_of_memory("sample", sample, "fewer parts"));
+                            }
+                            places.push(BatchPlace { step, rank, row, slot, start: items.part(item).1 });
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        places.sort_unstable();
+        Ok(places)
+    }
+}

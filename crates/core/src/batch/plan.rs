@@ -1,0 +1,172 @@
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::ops::Range;
+
+use super::config::BatchConfig;
+use super::items::Items;
+use super::metrics::Metrics;
+use super::steps::Steps;
+use super::window::{Planned, plan_window};
+use crate::memory::{collect, has_room};
+use crate::{Failure, Order};
+
+/// Steps of items in a row, for one world: where windows begin, so that any of them is planned again when it is asked for.
+pub(super) struct Plan {
+    /// The items, in the order of the epoch; none where these are all.
+    row: Option<Vec<u32>>,
+    windows: Vec<Window>,
+    /// What windows take over from the ones before, end to end.
+    carried: Vec<u32>,
+    steps: u64,
+    /// Of the steps from the first one on that counts.
+    pub(super) metrics: Metrics,
+    /// The window that was asked for last.
+    recent: RefCell<Option<(usize, Steps)>>,
+}
+
+/// What a plan is of.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) config: &'a BatchConfig,
+    pub(super) items: &'a Items,
+    pub(super) order: &'a Order,
+}
+
+/// Where a window begins.
+struct Window {
+    step: u64,
+    /// In the carried items.
+    carried: usize,
+}
+
+impl Plan {
+    /// Plans a row, or all items. Steps below `first` do not count. Failures: `out-of-memory`.
+    pub(super) fn new(source: Source, row: Option<Vec<u32>>, first: u64) -> Result<Self, Failure> {
+        let (metrics, recent) = (Metrics::default(), RefCell::new(None));
+        let mut plan = Self { row, windows: Vec::new(), carried: Vec::new(), steps: 0, metrics, recent };
+        let count = plan.num_items(source).div_ceil(source.config.width()).max(1) as usize;
+        plan.windows = collect("window", count, [])?;
+        let mut carry = Vec::new();
+        for window in 0..count {
+            plan.windows.push(Window { step: plan.steps, carried: plan.carried.len() });
+            if !has_room(&mut plan.carried, carry.len()) {
+                return Err(Failure::out_of_memory("window", source.config.window, "a larger window"));
+            }
+            plan.carried.extend(&carry);
+            let planned = plan.planned(source, window)?;
+            carry = planned.left;
+            plan.metrics.dropped += planned.dropped;
+            plan.metrics.packs_bound += planned.packs_bound;
+            let skipped = first.saturating_sub(plan.steps).min(planned.steps.count() as u64);
+            plan.metrics.add(source.config, source.items, &planned.steps, skipped as usize);
+            plan.steps += planned.steps.count() as u64;
+        }
+        if first > 0 {
+            plan.metrics.packs_bound = 0;
+        }
+        Ok(plan)
+    }
+
+    /// How many steps there are.
+    pub(super) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The items that the first steps leave, in the order of the epoch. Failures: `out-of-memory`.
+    pub(super) fn rest(&self, source: Source, steps: u64) -> Result<Vec<u32>, Failure> {
+        if steps == self.steps {
+            // What is left out at the end is left out.
+            return Ok(Vec::new());
+        }
+        let count = self.num_items(source) as usize;
+        let all = source.items.count() as usize;
+        let mut taken = collect("lengths", all, core::iter::repeat_n(false, all))?;
+        let mut left = count;
+        for step in 0..steps {
+            self.within(source, step, |steps, step| {
+                for rank in 0..source.config.world as usize {
+                    for &item in steps.batch(step, rank).0.flat_map(|row| steps.items(row)) {
+                        left -= usize::from(!taken[item as usize]);
+                        taken[item as usize] = true;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        let mut rest = collect("lengths", left, [])?;
+        let mut window = [0_u32; 1024];
+        for first in (0..count).step_by(window.len()) {
+            let window = &mut window[..(count - first).min(1024)];
+            self.fill(source, first as u64, window);
+            rest.extend(window.iter().copied().filter(|&item| !taken[item as usize]));
+        }
+        Ok(rest)
+    }
+
+    /// Asks the window of a step.
+    pub(super) fn within<R>(
+        &self,
+        source: Source,
+        step: u64,
+        ask: impl FnOnce(&Steps, usize) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let window = self.windows.partition_point(|window| window.step <= step) - 1;
+        self.in_window(source, window, |first, steps| ask(steps, (step - first) as usize))
+    }
+
+    /// Asks a window, which is planned again if another was asked for last. It is told the number of its first step.
+    pub(super) fn in_window<R>(
+        &self,
+        source: Source,
+        window: usize,
+        ask: impl FnOnce(u64, &Steps) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let first = self.windows[window].step;
+        let mut recent = self.recent.borrow_mut();
+        if let Some((known, steps)) = &*recent
+            && *known == window
+        {
+            return ask(first, steps);
+        }
+        *recent = None;
+        let steps = self.planned(source, window)?.steps;
+        ask(first, &recent.insert((window, steps)).1)
+    }
+
+    /// How many windows there are.
+    pub(super) fn num_windows(&self) -> usize {
+        self.windows.len()
+    }
+
+    /// The first window that takes one of some items; all of them where none does.
+    pub(super) fn first_window(&self, source: Source, items: Range<u32>) -> usize {
+        let position = match &self.row {
+            Some(row) => row.iter().position(|item| items.contains(item)).map(|position| position as u64),
+            None => items.map(|item| source.order.position(item.into())).min(),
+        };
+        position.map_or(self.windows.len(), |position| (position / u64::from(source.config.width())) as usize)
+    }
+
+    fn planned(&self, source: Source, window: usize) -> Result<Planned, Failure> {
+        let (width, all) = (u64::from(source.config.width()), u64::from(self.num_items(source)));
+        let first = window as u64 * width;
+        let count = width.min(all - first) as usize;
+        let end = self.windows.get(window + 1).map_or(self.carried.len(), |next| next.carried);
+        let carried = &self.carried[self.windows[window].carried..end];
+        let mut pool = collect("window", carried.len() + count, carried.iter().copied())?;
+        pool.resize(carried.len() + count, 0);
+        self.fill(source, first, &mut pool[carried.len()..]);
+        plan_window(source.config, source.items, pool, window as u64, first + count as u64 == all)
+    }
+
+    fn num_items(&self, source: Source) -> u32 {
+        self.row.as_ref().map_or(source.items.count(), |row| row.len() as u32)
+    }
+
+    fn fill(&self, source: Source, first: u64, out: &mut [u32]) {
+        match &self.row {
+            Some(row) => out.copy_from_slice(&row[first as usize..][..out.len()]),
+            None => source.order.fill(first, 1, out),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What a state of batches is of, and what it says.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::batcher::Batcher;
+use super::buckets::Buckets;
+use super::config::{BatchConfig, Counting, MAX_HISTORY, Stretch};
+use super::items::Items;
+use crate::Failure;
+use crate::fingerprint::Fingerprint;
+use crate::memory::collect;
+use crate::state::{BatcherState, check};
+
+impl Batcher {
+    /// The state once every rank has taken so many steps: a text for a checkpoint, the same on all ranks. Failures: `steps`;
+    /// `history`, where more than 64 worlds took a part.
+    pub fn state(&self, steps: u64) -> Result<String, Failure> {
+        let (config, metrics) = (self.config(), self.metrics());
+        let left = metrics.steps;
+        if steps > left {
+            return Err(Failure::out_of_range("steps", steps, format!("0 to {left}")));
+        }
+        // What is left out at the end is left out, even of no steps.
+        let all_dropped = left == 0 && metrics.dropped > 0;
+        let here = Stretch { world: config.world, steps };
+        let mut history = collect("history", config.history.len() + 1, config.history.iter().copied())?;
+        match history.last_mut() {
+            Some(last) if last.world == config.world => last.steps = last.steps.saturating_add(steps),
+            _ if steps > 0 || all_dropped => history.push(here),
+            _ => {}
+        }
+        if history.len() > MAX_HISTORY {
+            let value = format!("of {} worlds", history.len());
+            return Err(Failure::out_of_range("history", value, format!("up to {MAX_HISTORY}")));
+        }
+        let fingerprint = fingerprint(config, self.items());
+        Ok(BatcherState {
+            order: config.order.name(),
+            samples: self.num_samples(),
+            seed: config.seed,
+            epoch: config.epoch,
+            strategy: config.strategy.name(),
+            history,
+            fingerprint: &fingerprint,
+        }
+        .write())
+    }
+
+    /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. After a failure, nothing has
+    /// changed. Failures: `state`; `order`, `samples`, `seed`, `strategy` or, for all else, `config` where they are
+    /// others; `history`, `out-of-memory`.
+    pub fn resume(&mut self, state: &str) -> Result<(), Failure> {
+        let state = BatcherState::read(state)?;
+        let config = self.config();
+        check("order", state.order, config.order.name())?;
+        check("samples", state.samples, self.num_samples())?;
+        check("seed", state.seed, config.seed)?;
+        check("strategy", state.strategy, config.strategy.name())?;
+        check("config", state.fingerprint, &*fingerprint(config, self.items()))?;
+        self.move_to(state.epoch, state.history)
+    }
+}
+
+/// SHA-256 over all that decides the batches, but for the epoch and who takes them.
+fn fingerprint(config: &BatchConfig, items: &Items) -> String {
+    let BatchConfig { seed, order, strategy, max_batch_size, max_length, budget, counting, .. } = config;
+    let BatchConfig { multiple, capacity, packing, buckets, window, too_long, tail, .. } = config;
+    let (linear, quadratic) = match counting {
+        Counting::Padded => (0, 0),
+        Counting::Unpadded => (1, 0),
+        Counting::Weighted { linear, quadratic } => (*linear, *quadratic),
+    };
+    let kind = match counting {
+        Counting::Padded => 0,
+        Counting::Unpadded => 1,
+        Counting::Weighted { .. } => 2,
+    };
+    let mut hash = Fingerprint::new();
+    hash.add(b"samedeal batches 1\0");
+    hash.add(order.name().as_bytes());
+    hash.add(&[0, *strategy as u8, kind, *packing as u8, *too_long as u8, *tail as u8]);
+    hash.add(&seed.to_le_bytes());
+    hash.add(&budget.to_le_bytes());
+    for number in [max_batch_size, max_length, &linear, &quadratic, multiple, capacity, window] {
+        hash.add(&number.to_le_bytes());
+    }
+    match buckets {
+        Buckets::Width(number) | Buckets::Quantiles(number) => hash.add(&number.to_le_bytes()),
+        Buckets::Boundaries(ends) => hash.add_u32s(ends),
+    }
+    hash.add_u32s(items.lengths());
+    for (sample, start) in items.parts() {
+        hash.add(&sample.to_le_bytes());
+        hash.add(&start.to_le_bytes());
+    }
+    hash.finish()
+}

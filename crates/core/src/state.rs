@@ -1,0 +1,132 @@
+//! How far an epoch has come, as a text.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Display;
+
+use serde::Deserialize;
+
+use crate::batch::Stretch;
+use crate::failure::shorten;
+use crate::{Failure, MAX_EXACT};
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// The most bytes of a state.
+pub const MAX_STATE: usize = 1 << 14;
+
+/// What the state of a sampler says.
+pub(crate) struct SamplerState<'a> {
+    pub(crate) order: &'a str,
+    pub(crate) samples: u64,
+    pub(crate) seed: i64,
+    pub(crate) epoch: u64,
+    pub(crate) consumed: u64,
+    /// Of all that decides the order of every epoch.
+    pub(crate) fingerprint: &'a str,
+}
+
+/// What the state of a batcher says.
+pub(crate) struct BatcherState<'a> {
+    pub(crate) order: &'a str,
+    pub(crate) samples: u64,
+    pub(crate) seed: i64,
+    pub(crate) epoch: u64,
+    pub(crate) strategy: &'a str,
+    pub(crate) history: Vec<Stretch>,
+    /// Of all that decides the batches of every epoch.
+    pub(crate) fingerprint: &'a str,
+}
+
+/// The fields of any state. Unknown ones and those that are there twice are refused, and nothing nests of itself.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text<'a> {
+    samedeal: u32,
+    kind: &'a str,
+    order: &'a str,
+    samples: u64,
+    seed: i64,
+    epoch: u64,
+    consumed: Option<u64>,
+    strategy: Option<&'a str>,
+    history: Option<Vec<Stretch>>,
+    fingerprint: &'a str,
+}
+
+impl<'a> SamplerState<'a> {
+    /// The text: JSON, in one line.
+    pub(crate) fn write(&self) -> String {
+        let Self { order, samples, seed, epoch, consumed, fingerprint } = self;
+        let own = format!("\"consumed\":{consumed}");
+        written("sampler", order, *samples, *seed, *epoch, &own, fingerprint)
+    }
+
+    /// What a text from anywhere says. Failures: `state`.
+    pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
+        let Text { order, samples, seed, epoch, consumed, strategy, history, fingerprint, .. } = read(text, "sampler")?;
+        let (Some(consumed), None, None) = (consumed, strategy, history) else { return Err(refused(text, "sampler")) };
+        if consumed > samples {
+            return Err(Failure::out_of_range("state", format!("{consumed} consumed"), format!("0 to {samples}")));
+        }
+        Ok(Self { order, samples, seed, epoch, consumed, fingerprint })
+    }
+}
+
+impl<'a> BatcherState<'a> {
+    /// The text: JSON, in one line.
+    pub(crate) fn write(&self) -> String {
+        let Self { order, samples, seed, epoch, strategy, history, fingerprint } = self;
+        let mut own = format!("\"strategy\":\"{strategy}\",\"history\":[");
+        for (at, Stretch { world, steps }) in history.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            own += &format!("{comma}{{\"world\":{world},\"steps\":{steps}}}");
+        }
+        own.push(']');
+        written("batcher", order, *samples, *seed, *epoch, &own, fingerprint)
+    }
+
+    /// What a text from anywhere says. Failures: `state`.
+    pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
+        let Text { order, samples, seed, epoch, consumed, strategy, history, fingerprint, .. } = read(text, "batcher")?;
+        let (None, Some(strategy), Some(history)) = (consumed, strategy, history) else {
+            return Err(refused(text, "batcher"));
+        };
+        Ok(Self { order, samples, seed, epoch, strategy, history, fingerprint })
+    }
+}
+
+/// What is in all states, and what is in some. No name has anything in it that JSON writes in another way.
+fn written(kind: &str, order: &str, samples: u64, seed: i64, epoch: u64, own: &str, fingerprint: &str) -> String {
+    format!(
+        "{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"order\":\"{order}\",\"samples\":{samples},\"seed\":{seed},\
+         \"epoch\":{epoch},{own},\"fingerprint\":\"{fingerprint}\"}}"
+    )
+}
+
+fn read<'a>(text: &'a str, kind: &str) -> Result<Text<'a>, Failure> {
+    if text.len() > MAX_STATE {
+        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), format!("up to {MAX_STATE}")));
+    }
+    let (read, length) = serde_json_core::from_str::<Text>(text).map_err(|_| refused(text, kind))?;
+    let end = text.as_bytes()[length..].trim_ascii();
+    if read.samedeal != VERSION || read.kind != kind || !end.is_empty() || read.samples > MAX_EXACT {
+        return Err(refused(text, kind));
+    }
+    Ok(read)
+}
+
+fn refused(text: &str, kind: &str) -> Failure {
+    Failure::wrong_type("state", text, format!("a state of a {kind}, version {VERSION}"))
+}
+
+/// Whether what a state is of is what there is. Failures: `field`.
+pub(crate) fn check<T: PartialEq + Display>(field: &'static str, of: T, here: T) -> Result<(), Failure> {
+    if of == here {
+        return Ok(());
+    }
+    let allowed = format!("{}, as in the state; anything else begins with a whole epoch", shorten(&format!("{of}")));
+    Err(Failure::contradiction(field, here, allowed))
+}

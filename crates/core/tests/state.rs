@@ -1,0 +1,355 @@
+//! States: what was consumed is not dealt again, whatever the world.
+
+use proptest::prelude::*;
+use samedeal_core::{Config, Kind, Layout, OrderId, Remainder, Sampler};
+
+fn ranks(config: Config) -> Vec<Sampler> {
+    (0..config.world).map(|rank| Sampler::new(Config { rank, ..config }).unwrap()).collect()
+}
+
+proptest! {
+    /// Through several worlds, each of which takes a part of what is left.
+    #[test]
+    fn every_sample_is_dealt_once_through_any_worlds(
+        samples in 0_u64..300,
+        seed: i64,
+        epoch: u64,
+        worlds in prop::collection::vec((1_u32..9, 0.0..1.0_f64), 1..5),
+        order in prop::sample::select(vec![OrderId::Feistel, OrderId::Torch, OrderId::Python, OrderId::Sequential]),
+    ) {
+        let base = Config { seed, epoch, order, remainder: Remainder::Uneven, ..Config::new(samples) };
+        let whole = Sampler::new(base).unwrap().indices::<u64>(0, samples as u32).unwrap();
+        let mut seen = Vec::new();
+        let mut state: Option<String> = None;
+        for (world, part) in worlds {
+            let mut deal = ranks(Config { epoch: 7, world, ..base });
+            for sampler in &mut deal {
+                match &state {
+                    Some(state) => sampler.resume(state).unwrap(),
+                    None => sampler.set_epoch(epoch),
+                }
+            }
+            let taken = (deal[0].num_samples() as f64 * part) as u64;
+            let mut runs: Vec<_> = deal.iter().map(|sampler| {
+                let count = taken.min(sampler.num_samples());
+                sampler.indices::<u64>(0, count as u32).unwrap().into_iter()
+            }).collect();
+            // In the order in which the steps take them.
+            for _ in 0..taken {
+                seen.extend(runs.iter_mut().filter_map(Iterator::next));
+            }
+            let states: Vec<_> = deal.iter().map(|sampler| sampler.state(taken).unwrap()).collect();
+            prop_assert!(states.iter().all(|state| *state == states[0]));
+            state = Some(states[0].clone());
+        }
+        prop_assert_eq!(&seen, &whole[..seen.len()]);
+        let mut rest = Sampler::new(base).unwrap();
+        rest.resume(&state.unwrap()).unwrap();
+        seen.extend(rest.indices::<u64>(0, rest.num_samples() as u32).unwrap());
+        prop_assert_eq!(seen, whole);
+    }
+
+    /// The remainder is that of what is left; places are those of the samples.
+    #[test]
+    fn what_is_left_is_dealt_as_a_whole_would_be(
+        samples in 1_u64..200, part in 0.0..1.0_f64, world in 1_u32..12,
+        remainder in prop::sample::select(vec![Remainder::Drop, Remainder::Pad, Remainder::Uneven]),
+        layout in prop::sample::select(vec![Layout::Strided, Layout::Contiguous]),
+    ) {
+        let consumed = (samples as f64 * part) as u64;
+        let left = samples - consumed;
+        let config = Config { consumed, world, remainder, layout, ..Config::new(samples) };
+        let like = Config { world, remainder, layout, ..Config::new(left) };
+        for (sampler, like) in ranks(config).iter().zip(ranks(like)) {
+            let (count, padding) = (sampler.num_samples(), sampler.deal().num_padding());
+            prop_assert_eq!((count, padding), (like.num_samples(), like.deal().num_padding()));
+            prop_assert_eq!(sampler.deal().num_dropped(), like.deal().num_dropped());
+            let indices = sampler.indices::<u64>(0, count as u32).unwrap();
+            for (index, &sample) in indices.iter().enumerate() {
+                let at = sampler.locate(sample, 3).unwrap().unwrap();
+                if (index as u64) < count - padding {
+                    prop_assert_eq!((at.rank, at.index), (sampler.config().rank, index as u64));
+                }
+                prop_assert!(at.position >= consumed);
+                prop_assert_eq!(sampler.sample_at(at.position).unwrap(), sample);
+                prop_assert_eq!(sampler.place_of(at.position, 3).unwrap(), at);
+            }
+        }
+    }
+}
+
+#[test]
+fn states_of_anything_else_are_refused() {
+    let mut sampler = Sampler::new(Config { epoch: 3, ..Config::new(10) }).unwrap();
+    let state = sampler.state(4).unwrap();
+    for (text, field) in [
+        (String::new(), "state"),
+        ("{}".into(), "state"),
+        ("[".repeat(4_000), "state"),
+        (format!("{{\"a\":{}", "[".repeat(4_000)), "state"),
+        (" ".repeat(5_000), "state"),
+        (format!("{state}x"), "state"),
+        (state[..state.len() - 1].into(), "state"),
+        (state.replace("\"samedeal\":1", "\"samedeal\":2"), "state"),
+        (state.replace("sampler", "batcher"), "state"),
+        (state.replace("\"seed\":0", "\"seed\":0,\"seed\":0"), "state"),
+        (state.replace("\"seed\":0", "\"seed\":0,\"more\":0"), "state"),
+        (state.replace("\"seed\":0,", ""), "state"),
+        (state.replace("\"seed\":0", "\"seed\":0.0"), "state"),
+        (state.replace("\"seed\":0", "\"seed\":\"0\""), "state"),
+        (state.replace("\"seed\":0", "\"seed\":9223372036854775808"), "state"),
+        (state.replace("\"consumed\":4", "\"consumed\":11"), "state"),
+        (state.replace("\"consumed\":4", "\"consumed\":-1"), "state"),
+        (state.replace("\"samples\":10", "\"samples\":18446744073709551615"), "state"),
+        (state.replace("\"samples\":10", "\"samples\":11"), "samples"),
+        (state.replace("\"seed\":0", "\"seed\":1"), "seed"),
+        (state.replace("feistel", "torch"), "order"),
+        (state.replace("\"fingerprint\":\"", "\"fingerprint\":\"0"), "state"),
+    ] {
+        assert_ne!(text, state);
+        let failure = sampler.resume(&text).unwrap_err();
+        assert_eq!(failure.field, field, "{text}");
+        assert!(failure.value.chars().count() <= 64 && failure.allowed.chars().count() <= 200, "{failure:?}");
+        assert_eq!((sampler.config().epoch, sampler.config().consumed), (3, 0));
+    }
+    let spaced = state.replace(':', " : ").replace(',', " ,\n");
+    sampler.resume(&format!(" {spaced}\n")).unwrap();
+    assert_eq!(sampler.config().consumed, 4);
+    assert_eq!(sampler.state(0).unwrap(), state);
+    sampler.set_epoch(3);
+    assert_eq!(sampler.config().consumed, 4);
+    sampler.set_epoch(4);
+    assert_eq!((sampler.config().consumed, sampler.num_samples()), (0, 10));
+}
+
+#[test]
+fn runs_that_are_no_prefix_have_no_state() {
+    let config = Config { world: 2, layout: Layout::Contiguous, ..Config::new(10) };
+    let sampler = Sampler::new(config).unwrap();
+    assert_eq!(sampler.state(3).unwrap_err().kind, Kind::Contradiction);
+    assert!(sampler.state(0).unwrap().contains("\"consumed\":0"));
+    assert!(sampler.state(5).unwrap().contains("\"consumed\":10"));
+    assert_eq!(sampler.state(6).unwrap_err().field, "taken");
+    let dropping = Sampler::new(Config { world: 4, remainder: Remainder::Drop, ..Config::new(10) }).unwrap();
+    assert!(dropping.state(1).unwrap().contains("\"consumed\":4"));
+    assert!(dropping.state(2).unwrap().contains("\"consumed\":10"));
+}
+
+#[test]
+fn lanes_go_on_on_another_number_of_ranks() {
+    let sizes = [40, 7, 0, 60, 21];
+    let sharded = |world, rank| {
+        let config = Config { order: OrderId::Sharded, world, rank, seed: 5, ..Config::new(128) };
+        Sampler::sharded(config, &sizes, 8, 4).unwrap()
+    };
+    let whole = sharded(1, 0).indices::<u64>(0, 128).unwrap();
+    let state = sharded(4, 1).state(9).unwrap();
+    for world in [1, 2, 8, 3] {
+        let mut seen = Vec::new();
+        for rank in 0..world {
+            let mut sampler = sharded(world, rank);
+            sampler.resume(&state).unwrap();
+            let mine = sampler.indices::<u64>(0, sampler.num_samples() as u32).unwrap();
+            seen.extend(mine.iter().copied().take((sampler.num_samples() - sampler.deal().num_padding()) as usize));
+            // Rounds tell what is read for it.
+            let mut read = 0;
+            for number in 0..sampler.num_rounds().unwrap() {
+                let round = sampler.round(number).unwrap();
+                assert_eq!(round.start, read);
+                read += round.count;
+                let held: Vec<u64> = round
+                    .spans
+                    .chunks(4)
+                    .flat_map(|span| {
+                        let first: u64 = sizes[..span[1] as usize].iter().sum();
+                        first + span[2]..first + span[2] + span[3]
+                    })
+                    .collect();
+                let run = &mine[round.start as usize..(round.start + round.count) as usize];
+                assert!(run.iter().all(|sample| held.contains(sample)));
+            }
+            assert_eq!(read, sampler.num_samples());
+        }
+        seen.sort_unstable();
+        let mut left = whole[36..].to_vec();
+        left.sort_unstable();
+        assert_eq!(seen, left);
+    }
+    let mut other = Sampler::sharded(*sharded(1, 0).config(), &sizes, 16, 4).unwrap();
+    assert_eq!(other.resume(&state).unwrap_err().field, "sharding");
+}
+
+mod batches {
+    use samedeal_core::batch::{BatchConfig, Batcher, Buckets, Counting, Packing, Strategy, Stretch, Tail, TooLong};
+
+    fn lengths(count: u32) -> Vec<u32> {
+        (0..count).map(|i| i.wrapping_mul(2_654_435_761) >> 25).collect()
+    }
+
+    fn configs() -> Vec<BatchConfig> {
+        let mut configs = Vec::new();
+        for strategy in [Strategy::PadToMax, Strategy::Bucket, Strategy::Budget, Strategy::Pack] {
+            for (window, too_long, tail) in [
+                (8_192, TooLong::Error, Tail::Keep),
+                (50, TooLong::Split, Tail::Duplicate),
+                (0, TooLong::Drop, Tail::EvenSplit),
+                (70, TooLong::Single, Tail::Drop),
+            ] {
+                configs.push(BatchConfig {
+                    window,
+                    too_long,
+                    tail,
+                    seed: 4,
+                    epoch: 2,
+                    max_batch_size: 3,
+                    max_length: if too_long == TooLong::Error { 128 } else { 90 },
+                    budget: if strategy == Strategy::Budget { 300 } else { 0 },
+                    capacity: 128,
+                    counting: if window == 50 { Counting::Unpadded } else { Counting::Padded },
+                    packing: if window == 70 { Packing::Optimal } else { Packing::Fast },
+                    buckets: Buckets::Quantiles(3),
+                    ..BatchConfig::new(lengths(400), strategy)
+                });
+            }
+        }
+        configs
+    }
+
+    /// All items of some steps, by sample and start, without repetitions.
+    fn taken(batcher: &Batcher, world: u32, steps: u64) -> Vec<(u64, u32)> {
+        let mut items = Vec::new();
+        for rank in 0..world {
+            for step in 0..steps {
+                let run = batcher.take(rank, step, 1).unwrap();
+                let rows = run.row_ends.len() - run.repeated[0] as usize;
+                let end = rows.checked_sub(1).map_or(0, |last| run.row_ends[last] as usize);
+                items.extend(run.samples[..end].iter().copied().zip(run.starts[..end].iter().copied()));
+            }
+        }
+        items
+    }
+
+    #[test]
+    fn no_item_is_taken_twice_through_any_worlds() {
+        for config in configs() {
+            let whole = Batcher::new(BatchConfig { tail: Tail::Keep, ..config.clone() }).unwrap();
+            let mut all = taken(&whole, 1, whole.metrics().steps);
+            all.sort_unstable();
+            for worlds in [&[4, 3, 1][..], &[1, 8, 8, 2], &[2, 2, 64], &[3, 1, 3, 1]] {
+                let mut seen = Vec::new();
+                let mut state: Option<String> = None;
+                let mut dropped = 0;
+                for (at, &world) in worlds.iter().enumerate() {
+                    let mut batcher = Batcher::new(BatchConfig { world, epoch: 9, ..config.clone() }).unwrap();
+                    match &state {
+                        Some(state) => batcher.resume(state).unwrap(),
+                        None => batcher.set_epoch(2).unwrap(),
+                    }
+                    let steps = batcher.metrics().steps;
+                    let steps = if at + 1 == worlds.len() { steps } else { steps / 3 };
+                    seen.extend(taken(&batcher, world, steps));
+                    dropped = batcher.metrics().dropped;
+                    state = Some(batcher.state(steps).unwrap());
+                    // Nothing is left after the last one.
+                    if at + 1 == worlds.len() {
+                        for world in [world, 5] {
+                            let mut after = Batcher::new(BatchConfig { world, ..config.clone() }).unwrap();
+                            after.resume(state.as_ref().unwrap()).unwrap();
+                            assert_eq!(after.metrics().steps, 0);
+                            assert_eq!(after.state(0).unwrap(), *state.as_ref().unwrap());
+                        }
+                    }
+                }
+                seen.sort_unstable();
+                assert!(seen.windows(2).all(|pair| pair[0] != pair[1]), "{config:?}");
+                assert_eq!(seen.len() as u64 + dropped, all.len() as u64, "{config:?} {worlds:?}");
+                assert!(dropped == 0 || config.tail == Tail::Drop);
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_world_goes_on_with_the_same_batches() {
+        for config in configs() {
+            let config = BatchConfig { world: 3, ..config };
+            let whole = Batcher::new(config.clone()).unwrap();
+            let steps = whole.metrics().steps;
+            for taken in [0, 1, steps / 2, steps - 1, steps] {
+                let mut rest = Batcher::new(BatchConfig { epoch: 7, ..config.clone() }).unwrap();
+                rest.resume(&whole.state(taken).unwrap()).unwrap();
+                assert_eq!(rest.metrics().steps, steps - taken);
+                for rank in 0..3 {
+                    assert_eq!(
+                        rest.take(rank, 0, (steps - taken) as u32).unwrap(),
+                        whole.take(rank, taken, (steps - taken) as u32).unwrap()
+                    );
+                }
+                // Twice, too.
+                let more = (steps - taken) / 2;
+                assert_eq!(rest.state(more).unwrap(), whole.state(taken + more).unwrap());
+                rest.set_epoch(2).unwrap();
+                assert_eq!(rest.metrics().steps, steps - taken);
+                rest.set_epoch(3).unwrap();
+                rest.set_epoch(2).unwrap();
+                assert_eq!(rest.fingerprint().unwrap(), whole.fingerprint().unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn samples_are_found_where_they_are() {
+        for config in configs() {
+            for history in [vec![], vec![Stretch { world: 2, steps: 5 }], vec![Stretch { world: 3, steps: 2 }]] {
+                let batcher = Batcher::new(BatchConfig { world: 2, history, ..config.clone() }).unwrap();
+                let mut all = 0;
+                for sample in 0..400 {
+                    for place in batcher.locate(sample).unwrap() {
+                        let run = batcher.take(place.rank, place.step, 1).unwrap();
+                        let first = if place.row == 0 { 0 } else { run.row_ends[place.row as usize - 1] };
+                        let item = (first + place.slot) as usize;
+                        assert!(item < run.row_ends[place.row as usize] as usize);
+                        assert_eq!((run.samples[item], run.starts[item]), (sample, place.start));
+                        all += 1;
+                    }
+                }
+                assert_eq!(all, batcher.metrics().items, "{config:?}");
+                assert_eq!(batcher.locate(400).unwrap_err().field, "sample");
+            }
+        }
+    }
+
+    #[test]
+    fn states_of_other_batches_are_refused() {
+        let config = BatchConfig { budget: 300, world: 2, ..BatchConfig::new(lengths(100), Strategy::Budget) };
+        let mut batcher = Batcher::new(config.clone()).unwrap();
+        let state = batcher.state(2).unwrap();
+        let other = |config: BatchConfig| Batcher::new(config).unwrap().resume(&state).unwrap_err().field;
+        assert_eq!(other(BatchConfig { budget: 301, ..config.clone() }), "config");
+        assert_eq!(other(BatchConfig { seed: 1, ..config.clone() }), "seed");
+        assert_eq!(other(BatchConfig { lengths: lengths(101), ..config.clone() }), "samples");
+        assert_eq!(other(BatchConfig { capacity: 128, strategy: Strategy::Pack, ..config.clone() }), "strategy");
+        let mut longer = lengths(100);
+        longer[7] += 1;
+        assert_eq!(other(BatchConfig { lengths: longer, ..config.clone() }), "config");
+        for (from, to, field) in [
+            ("\"steps\":2", "\"steps\":200", "history"),
+            ("\"steps\":2", "\"steps\":18446744073709551615", "history"),
+            ("\"world\":2", "\"world\":0", "history"),
+            ("\"world\":2", "\"world\":4294967295", "history"),
+            ("\"world\":2", "\"world\":4294967296", "state"),
+            ("[{", "[{\"world\":2,\"steps\":18446744073709551615},{", "history"),
+            ("batcher", "sampler", "state"),
+            ("\"history\"", "\"consumed\":3,\"history\"", "state"),
+        ] {
+            let changed = state.replace(from, to);
+            assert_ne!(changed, state);
+            assert_eq!(batcher.resume(&changed).unwrap_err().field, field, "{changed}");
+        }
+        let many = "{\"world\":1,\"steps\":0},".repeat(65);
+        assert_eq!(batcher.resume(&state.replace("[{", &format!("[{many}{{"))).unwrap_err().field, "history");
+        assert_eq!(batcher.state(0).unwrap(), Batcher::new(config.clone()).unwrap().state(0).unwrap());
+        assert_eq!(batcher.state(1_000).unwrap_err().field, "steps");
+        batcher.resume(&state).unwrap();
+        assert_eq!(batcher.state(0).unwrap(), state);
+    }
+}

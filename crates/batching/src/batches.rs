@@ -24,8 +24,21 @@ impl batches::GuestBatcher for Batcher {
         Ok(self.0.borrow_mut().set_epoch(epoch)?)
     }
 
+    fn state(&self, taken: u64) -> Result<String, types::Failure> {
+        Ok(self.0.borrow().state(taken)?)
+    }
+
+    fn resume(&self, state: String) -> Result<(), types::Failure> {
+        Ok(self.0.borrow_mut().resume(&state)?)
+    }
+
+    fn locate(&self, sample: u64) -> Result<Vec<batches::BatchPlace>, types::Failure> {
+        let places = self.0.borrow().locate(sample)?;
+        Ok(places.into_iter().map(Into::into).collect())
+    }
+
     fn metrics(&self) -> batches::Metrics {
-        (*self.0.borrow().metrics()).into()
+        self.0.borrow().metrics().into()
     }
 
     fn take(&self, rank: u32, start: u64, count: u32) -> Result<batches::Run, types::Failure> {
@@ -112,7 +125,18 @@ impl TryFrom<batches::BatchConfig> for batch::BatchConfig {
                 batches::Tail::EvenSplit => batch::Tail::EvenSplit,
                 batches::Tail::Duplicate => batch::Tail::Duplicate,
             },
+            history: config
+                .history
+                .into_iter()
+                .map(|batches::Stretch { world, steps }| batch::Stretch { world, steps })
+                .collect(),
         })
+    }
+}
+
+impl From<batch::BatchPlace> for batches::BatchPlace {
+    fn from(batch::BatchPlace { step, rank, row, slot, start }: batch::BatchPlace) -> Self {
+        Self { step, rank, row, slot, start }
     }
 }
 

@@ -36,7 +36,8 @@ impl sampling::GuestSampler for Sampler {
     }
 
     fn config(&self) -> sampling::Config {
-        let core_::Config { samples, seed, epoch, order, rank, world, remainder, layout } = *self.0.borrow().config();
+        let core_::Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed } =
+            *self.0.borrow().config();
         sampling::Config {
             samples,
             seed,
@@ -53,7 +54,16 @@ impl sampling::GuestSampler for Sampler {
                 core_::Layout::Strided => types::Layout::Strided,
                 core_::Layout::Contiguous => types::Layout::Contiguous,
             },
+            consumed,
         }
+    }
+
+    fn state(&self, taken: u64) -> Result<String, types::Failure> {
+        Ok(self.0.borrow().state(taken)?)
+    }
+
+    fn resume(&self, state: String) -> Result<(), types::Failure> {
+        Ok(self.0.borrow_mut().resume(&state)?)
     }
 
     fn set_epoch(&self, epoch: u64) {
@@ -161,6 +171,7 @@ impl TryFrom<sampling::Config> for core_::Config {
                 types::Layout::Strided => core_::Layout::Strided,
                 types::Layout::Contiguous => core_::Layout::Contiguous,
             },
+            consumed: config.consumed,
         })
     }
 }

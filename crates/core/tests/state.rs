@@ -348,7 +348,7 @@ mod batches {
         let many = "{\"world\":1,\"steps\":0},".repeat(65);
         assert_eq!(batcher.resume(&state.replace("[{", &format!("[{many}{{"))).unwrap_err().field, "history");
         assert_eq!(batcher.state(0).unwrap(), Batcher::new(config.clone()).unwrap().state(0).unwrap());
-        assert_eq!(batcher.state(1_000).unwrap_err().field, "steps");
+        assert_eq!(batcher.state(1_000).unwrap_err().field, "taken");
         batcher.resume(&state).unwrap();
         assert_eq!(batcher.state(0).unwrap(), state);
     }

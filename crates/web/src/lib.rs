@@ -41,8 +41,9 @@ impl Sampler {
         world: u32,
         remainder: u8,
         layout: u8,
+        consumed: u64,
     ) -> Result<Self, Thrown> {
-        let config = config(samples, seed, epoch, order, rank, world, remainder, layout)?;
+        let config = config(samples, seed, epoch, order, rank, world, remainder, layout, consumed)?;
         Ok(Self(samedeal_core::Sampler::new(config)?))
     }
 
@@ -57,17 +58,18 @@ impl Sampler {
         world: u32,
         remainder: u8,
         layout: u8,
+        consumed: u64,
         sizes: Vec<u64>,
         lanes: u32,
         window: u32,
     ) -> Result<Self, Thrown> {
-        let config = config(samples, seed, epoch, order, rank, world, remainder, layout)?;
+        let config = config(samples, seed, epoch, order, rank, world, remainder, layout, consumed)?;
         Ok(Self(samedeal_core::Sampler::sharded(config, &sizes, lanes, window)?))
     }
 
     /// The configuration as it stands.
     pub fn config(&self) -> Object {
-        let Config { samples, seed, epoch, order, rank, world, remainder, layout } = *self.0.config();
+        let Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed } = *self.0.config();
         let object = Object::new();
         object.set("samples", samples.into());
         object.set("seed", seed.into());
@@ -92,7 +94,18 @@ impl Sampler {
             }
             .into(),
         );
+        object.set("consumed", consumed.into());
         object
+    }
+
+    /// The state once every rank has taken so many of its samples.
+    pub fn state(&self, taken: u64) -> Result<String, Thrown> {
+        Ok(self.0.state(taken)?)
+    }
+
+    /// Goes on where a state was taken.
+    pub fn resume(&mut self, state: &str) -> Result<(), Thrown> {
+        Ok(self.0.resume(state)?)
     }
 
     /// Moves to another epoch.
@@ -222,6 +235,7 @@ fn config(
     world: u32,
     remainder: u8,
     layout: u8,
+    consumed: u64,
 ) -> Result<Config, Thrown> {
     Ok(Config {
         samples,
@@ -239,6 +253,7 @@ fn config(
             0 => Layout::Strided,
             _ => Layout::Contiguous,
         },
+        consumed,
     })
 }
 

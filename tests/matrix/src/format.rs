@@ -86,6 +86,7 @@ pub struct Config {
     pub world: u32,
     pub remainder: String,
     pub layout: String,
+    pub consumed: U64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -194,7 +195,8 @@ pub enum Call {
     },
     Locate {
         sample: U64,
-        batch_size: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        batch_size: Option<u32>,
     },
     PlaceOf {
         position: U64,
@@ -202,6 +204,13 @@ pub enum Call {
     },
     Fingerprint,
     ConfigFingerprint,
+    // Of a sampler and of a batcher.
+    State {
+        taken: U64,
+    },
+    Resume {
+        state: String,
+    },
     // Of a sampler over shards.
     NumRounds,
     Round {

@@ -80,7 +80,9 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::Batch { batch, batch_size, drop_last } => strings(&sampler.batch(batch.0, batch_size, drop_last)?),
         Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
         Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
-        Call::Locate { sample, batch_size } => sampler.locate(sample.0, batch_size)?.map_or(Value::Null, place),
+        Call::Locate { sample, batch_size: Some(size) } => sampler.locate(sample.0, size)?.map_or(Value::Null, place),
+        Call::State { taken } => sampler.state(taken.0)?.into(),
+        Call::Resume { ref state } => sampler.resume(state).map(|()| Value::Null)?,
         Call::PlaceOf { position, batch_size } => place(sampler.place_of(position.0, batch_size)?),
         Call::Fingerprint => sampler.fingerprint()?.into(),
         Call::ConfigFingerprint => sampler.config_fingerprint().into(),
@@ -164,6 +166,7 @@ fn read_config(config: &Config) -> Result<core::Config, core::Failure> {
             "contiguous" => core::Layout::Contiguous,
             other => panic!("no layout: {other}"),
         },
+        consumed: config.consumed.0,
     })
 }
 
@@ -177,6 +180,7 @@ fn write_config(config: &core::Config) -> Value {
         world: config.world,
         remainder: format!("{:?}", config.remainder).to_lowercase(),
         layout: format!("{:?}", config.layout).to_lowercase(),
+        consumed: U64(config.consumed),
     })
 }
 

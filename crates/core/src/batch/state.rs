@@ -13,21 +13,21 @@ use crate::memory::collect;
 use crate::state::{BatcherState, check};
 
 impl Batcher {
-    /// The state once every rank has taken so many steps: a text for a checkpoint, the same on all ranks. Failures: `steps`;
+    /// The state once every rank has taken so many steps: a text for a checkpoint, the same on all ranks. Failures: `taken`;
     /// `history`, where more than 64 worlds took a part.
-    pub fn state(&self, steps: u64) -> Result<String, Failure> {
+    pub fn state(&self, taken: u64) -> Result<String, Failure> {
         let (config, metrics) = (self.config(), self.metrics());
         let left = metrics.steps;
-        if steps > left {
-            return Err(Failure::out_of_range("steps", steps, format!("0 to {left}")));
+        if taken > left {
+            return Err(Failure::out_of_range("taken", taken, format!("0 to {left}")));
         }
         // What is left out at the end is left out, even of no steps.
         let all_dropped = left == 0 && metrics.dropped > 0;
-        let here = Stretch { world: config.world, steps };
+        let here = Stretch { world: config.world, steps: taken };
         let mut history = collect("history", config.history.len() + 1, config.history.iter().copied())?;
         match history.last_mut() {
-            Some(last) if last.world == config.world => last.steps = last.steps.saturating_add(steps),
-            _ if steps > 0 || all_dropped => history.push(here),
+            Some(last) if last.world == config.world => last.steps = last.steps.saturating_add(taken),
+            _ if taken > 0 || all_dropped => history.push(here),
             _ => {}
         }
         if history.len() > MAX_HISTORY {

@@ -6,6 +6,7 @@ mod meshes;
 mod plans;
 mod sampling;
 mod sharded;
+mod states;
 mod streams;
 mod verify;
 
@@ -21,6 +22,7 @@ const MAX_WINDOW: u32 = 1 << 20;
 pub fn files() -> Vec<File> {
     let mut files = sampling::files();
     files.push(group("order-sharded", sharded::cases()));
+    files.push(group("state", states::samplers()));
     files.push(group("shards-plan", plans::cases()));
     files.push(group("shards-stream", streams::cases()));
     files.push(group("shards-verify", verify::cases()));
@@ -64,11 +66,12 @@ fn base(order: &str, samples: u64) -> Config {
         world: 1,
         remainder: "pad".into(),
         layout: "strided".into(),
+        consumed: U64(0),
     }
 }
 
 fn config_name(config: &Config) -> String {
-    let Config { samples, seed, epoch, order, rank, world, remainder, layout } = config;
+    let Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed: _ } = config;
     format!("{order} {} seed {} epoch {}, rank {rank} of {world}, {remainder} {layout}", samples.0, seed.0, epoch.0)
 }
 

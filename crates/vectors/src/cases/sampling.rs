@@ -30,7 +30,7 @@ fn case(config: Config, calls: impl IntoIterator<Item = Call>) -> Case {
 }
 
 fn locate(sample: u64) -> Call {
-    Call::Locate { sample: U64(sample), batch_size: 32 }
+    Call::Locate { sample: U64(sample), batch_size: Some(32) }
 }
 
 /// A look at the beginning, the middle and the end, and a few samples sought.
@@ -179,7 +179,7 @@ fn inverse() -> Vec<Case> {
                     seed: S64(3),
                     ..base(order, samples)
                 };
-                let all = (0..12).map(|sample| Call::Locate { sample: U64(sample), batch_size: 2 });
+                let all = (0..12).map(|sample| Call::Locate { sample: U64(sample), batch_size: Some(2) });
                 let places = (0..15).map(|position| Call::PlaceOf { position: U64(position), batch_size: 2 });
                 let samples = (0..15).map(|position| Call::SampleAt { position: U64(position) });
                 cases.push(case(config(12, 5), all.chain(places).chain(samples)));
@@ -323,7 +323,7 @@ fn failures() -> Vec<Case> {
             calls.push(Call::Batch { batch: U64(u64::MAX), batch_size, drop_last: true });
             calls.push(Call::Batch32 { batch: U64(samples), batch_size, drop_last: true });
             for at in [0, samples, u64::MAX] {
-                calls.push(Call::Locate { sample: U64(at), batch_size });
+                calls.push(Call::Locate { sample: U64(at), batch_size: Some(batch_size) });
                 calls.push(Call::PlaceOf { position: U64(at), batch_size });
                 calls.push(Call::SampleAt { position: U64(at) });
             }

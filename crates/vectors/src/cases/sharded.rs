@@ -41,7 +41,7 @@ fn small_shapes() -> Vec<Case> {
         let data = Data { sizes, lanes, window };
         let mut calls = vec![Call::Config, indices(0, samples as u32), Call::Fingerprint, Call::ConfigFingerprint];
         calls.extend(data.rounds(&config));
-        calls.extend((0..samples).map(|sample| Call::Locate { sample: U64(sample), batch_size: 4 }));
+        calls.extend((0..samples).map(|sample| Call::Locate { sample: U64(sample), batch_size: Some(4) }));
         calls.extend((0..samples).step_by(3).map(|position| Call::SampleAt { position: U64(position) }));
         calls.extend((0..=samples).map(|sample| Call::ShardOf { sample: U64(sample) }));
         data.case(config, calls)
@@ -196,7 +196,7 @@ fn shard_failures() -> Vec<Case> {
         calls.extend([0, 2, 3, u64::MAX].map(round));
         calls.extend([0, 9, 10, u64::MAX].map(|sample| Call::ShardOf { sample: U64(sample) }));
         calls.extend([10, u64::MAX].map(|position| Call::SampleAt { position: U64(position) }));
-        calls.extend([10, u64::MAX].map(|sample| Call::Locate { sample: U64(sample), batch_size: 1 }));
+        calls.extend([10, u64::MAX].map(|sample| Call::Locate { sample: U64(sample), batch_size: Some(1) }));
         calls.extend([Call::SetRank { rank: 1 }, indices(0, 11), indices(11, 0), indices(0, 10)]);
         calls
     };
@@ -257,7 +257,7 @@ fn failures() -> Vec<Case> {
 
 /// The beginning, the middle and the end.
 fn look(samples: u64) -> [Call; 10] {
-    let locate = |sample| Call::Locate { sample: U64(sample), batch_size: 32 };
+    let locate = |sample| Call::Locate { sample: U64(sample), batch_size: Some(32) };
     let shard_of = |sample| Call::ShardOf { sample: U64(sample) };
     [
         indices(0, 9),

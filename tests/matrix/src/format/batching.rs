@@ -27,6 +27,14 @@ pub struct BatchConfig {
     pub window: u32,
     pub too_long: String,
     pub tail: String,
+    pub history: Vec<Stretch>,
+}
+
+/// Steps that a world took.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Stretch {
+    pub world: u32,
+    pub steps: U64,
 }
 
 /// Which lengths are a bucket.
@@ -65,6 +73,15 @@ pub struct Metrics {
     pub truncated: U64,
     pub too_long: U64,
     pub split: U64,
+}
+
+#[derive(Serialize)]
+pub struct BatchPlace {
+    pub step: U64,
+    pub rank: u32,
+    pub row: u32,
+    pub slot: u32,
+    pub start: u32,
 }
 
 #[derive(Serialize)]

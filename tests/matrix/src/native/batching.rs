@@ -10,13 +10,21 @@ use crate::format::{self, Call, U64, record, strings};
 pub(super) fn ask_batcher(batcher: &mut batch::Batcher, call: &Call) -> Answer {
     Ok(match *call {
         Call::SetEpoch { epoch } => batcher.set_epoch(epoch.0).map(|()| Value::Null)?,
-        Call::Metrics => write_metrics(batcher.metrics()),
+        Call::Metrics => write_metrics(&batcher.metrics()),
+        Call::State { taken } => batcher.state(taken.0)?.into(),
+        Call::Resume { ref state } => batcher.resume(state).map(|()| Value::Null)?,
+        Call::Locate { sample, batch_size: None } => batcher.locate(sample.0)?.into_iter().map(write_place).collect(),
         Call::Take { steps: Some(format::Window { rank, start, count }) } => {
             write_run(batcher.take(rank, start.0, count)?)
         }
         Call::Fingerprint => batcher.fingerprint()?.into(),
         _ => panic!("no call of a batcher: {call:?}"),
     })
+}
+
+fn write_place(place: batch::BatchPlace) -> Value {
+    let batch::BatchPlace { step, rank, row, slot, start } = place;
+    record(format::BatchPlace { step: U64(step), rank, row, slot, start })
 }
 
 pub(super) fn ask_stream(stream: &mut batch::BatchStream, call: &Call) -> Answer {
@@ -95,6 +103,7 @@ pub(super) fn read_config(config: &format::BatchConfig) -> Result<batch::BatchCo
             "duplicate" => batch::Tail::Duplicate,
             other => panic!("no tail: {other}"),
         },
+        history: config.history.iter().map(|past| batch::Stretch { world: past.world, steps: past.steps.0 }).collect(),
     })
 }
 

@@ -4,6 +4,7 @@ mod collation;
 mod grid;
 mod refused;
 mod sets;
+mod states;
 mod stream;
 
 use matrix::Engine;
@@ -23,6 +24,7 @@ pub fn files() -> Vec<File> {
         group("batches-bucket", grid::bucket()),
         group("batches-budget", grid::budget()),
         group("batches-pack", grid::pack()),
+        group("batches-state", states::cases()),
         group("batches-stream", [stream::cases(), refused::streams()].concat()),
         group("collation", collation::cases()),
     ]
@@ -50,6 +52,7 @@ fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
         window: 8_192,
         too_long: "error".into(),
         tail: "keep".into(),
+        history: vec![],
     }
 }
 

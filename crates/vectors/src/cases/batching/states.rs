@@ -1,0 +1,135 @@
+//! States of batchers: taken at any step, resumed on any world; and where samples are.
+
+use matrix::Engine;
+use matrix::format::{BatchConfig, Buckets, Call, Case, S64, Stretch, Subject, U64};
+use matrix::native::Native;
+
+use super::sets::uniform;
+use super::{COUNTINGS, TAILS, asked, base, num_steps, take};
+
+const STRATEGIES: [&str; 4] = ["pad-to-max", "bucket", "budget", "pack"];
+
+pub fn cases() -> Vec<Case> {
+    [histories(), moves(), refused()].concat()
+}
+
+fn config(at: usize, world: u32, past: &[(u32, u64)]) -> BatchConfig {
+    let strategy = STRATEGIES[at % 4];
+    let too_long = ["error", "split", "drop", "single"][at / 4 % 4];
+    let mut config = BatchConfig {
+        seed: S64(at as i64),
+        epoch: U64(3),
+        window: [8_192, 20, 0][at % 3],
+        tail: TAILS[at / 2 % 4].into(),
+        too_long: too_long.into(),
+        max_length: if too_long == "error" { 60 } else { 37 },
+        counting: COUNTINGS[at / 3 % 3].into(),
+        linear: 1,
+        buckets: if strategy == "bucket" && at % 8 < 4 { Buckets::Quantiles(3) } else { Buckets::BucketWidth(20) },
+        history: past.iter().map(|&(world, steps)| Stretch { world, steps: U64(steps) }).collect(),
+        ..base(strategy, &uniform(90, at as u64, 0, 60), world)
+    };
+    if strategy == "pack" {
+        config.max_batch_size = 1;
+    }
+    config
+}
+
+/// Plans of what others have left.
+fn histories() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let pasts: [&[(u32, u64)]; 6] =
+        [&[(2, 3)], &[(3, 2)], &[(1, 4), (2, 1)], &[(4, 1), (3, 1), (2, 1)], &[(2, 0), (2, 2)], &[(8, 1), (2, 0)]];
+    for at in 0..48 {
+        let past = pasts[at % pasts.len()];
+        let config = config(at, 2, past);
+        let name = format!("{} after {past:?}, {}, {}, number {at}", config.strategy, config.tail, config.too_long);
+        let subject = Subject::Batcher(config);
+        let steps = num_steps(&mut Native::create(&subject).expect("a plan"));
+        let mut calls = vec![Call::Metrics, take(0, 0, steps), take(1, 0, steps)];
+        calls.extend((0..6).map(|sample| Call::Locate { sample: U64(sample * 17), batch_size: None }));
+        for taken in [0, 1.min(steps), steps, steps + 1] {
+            calls.push(Call::State { taken: U64(taken.into()) });
+        }
+        calls.extend([Call::Fingerprint, Call::SetEpoch { epoch: U64(3) }, Call::Metrics]);
+        calls.extend([Call::SetEpoch { epoch: U64(4) }, Call::Metrics, Call::Fingerprint]);
+        cases.push(asked(&name, subject, calls));
+    }
+    let all = Call::Locate { sample: U64(90), batch_size: None };
+    let far = Call::Locate { sample: U64(u64::MAX), batch_size: None };
+    cases.push(asked("samples that are not there", Subject::Batcher(config(0, 2, &[])), [all, far]));
+    cases
+}
+
+/// From one world to another.
+fn moves() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for at in 0..16 {
+        let mut state = None;
+        for (world, taken) in [(2, 4), (2, 1), (3, 2), (1, 3)] {
+            let mut batcher = Native::create(&Subject::Batcher(config(at, world, &[]))).expect("a plan");
+            if let Some(state) = state {
+                batcher.call(&Call::Resume { state }).expect("a state of this batcher");
+            }
+            let taken = u64::from(num_steps(&mut batcher).min(taken));
+            let text = batcher.call(&Call::State { taken: U64(taken) }).expect("a state");
+            state = text.as_str().map(String::from);
+        }
+        let state = state.expect("a state");
+        for world in [1, 4] {
+            let here = BatchConfig { epoch: U64(8), ..config(at, world, &[]) };
+            let calls = [
+                Call::Resume { state: state.clone() },
+                Call::Metrics,
+                Call::Fingerprint,
+                Call::State { taken: U64(0) },
+            ];
+            let name = format!("{} resumed on world {world}, number {at}", here.strategy);
+            cases.push(asked(&name, Subject::Batcher(here), calls));
+        }
+    }
+    cases
+}
+
+fn refused() -> Vec<Case> {
+    let here = BatchConfig { history: vec![], too_long: "error".into(), max_length: 60, ..config(2, 2, &[]) };
+    let mut batcher = Native::create(&Subject::Batcher(here.clone())).expect("a plan");
+    let state = batcher.call(&Call::State { taken: U64(2) }).expect("a state");
+    let state = state.as_str().expect("a text");
+    let many = |count| "{\"world\":1,\"steps\":0},".repeat(count);
+    let texts = [
+        "{}".into(),
+        state.replace("batcher", "sampler"),
+        state.replace("\"history\"", "\"consumed\":1,\"history\""),
+        state.replace("\"strategy\":\"budget\",", ""),
+        state.replace("budget", "pack"),
+        state.replace("\"samples\":90", "\"samples\":91"),
+        state.replace("\"seed\":2", "\"seed\":1"),
+        state.replace("\"fingerprint\":\"", "\"fingerprint\":\"0"),
+        state.replace("\"steps\":2", "\"steps\":200"),
+        state.replace("\"steps\":2", "\"steps\":18446744073709551615"),
+        state.replace("\"world\":2", "\"world\":0"),
+        state.replace("\"world\":2", "\"world\":1048577"),
+        state.replace("\"world\":2", "\"world\":4294967296"),
+        state.replace("\"world\":2", "\"world\":2,\"world\":2"),
+        state.replace("[{", &format!("[{}{{", many(64))),
+        state.replace("[{", "[[{"),
+        state.replace("[{", "["),
+    ];
+    let mut calls: Vec<_> = texts.into_iter().map(|state| Call::Resume { state }).collect();
+    calls.extend([Call::Metrics, Call::State { taken: U64(0) }, Call::State { taken: U64(u64::MAX) }]);
+    calls.extend([Call::Resume { state: state.into() }, Call::Metrics, Call::Fingerprint]);
+    let past = |past: &[(u32, u64)]| {
+        let history = past.iter().map(|&(world, steps)| Stretch { world, steps: U64(steps) }).collect();
+        Subject::Batcher(BatchConfig { history, ..here.clone() })
+    };
+    let stream = BatchConfig { history: vec![Stretch { world: 1, steps: U64(0) }], window: u32::MAX, ..here.clone() };
+    vec![
+        asked("texts that are no state", Subject::Batcher(here.clone()), calls),
+        asked("refused: more steps than there were", past(&[(2, 1), (3, 99)]), []),
+        asked("refused: more steps than there are", past(&[(2, 9), (2, u64::MAX)]), []),
+        asked("refused: a world of none", past(&[(0, 1)]), []),
+        asked("refused: too many worlds", past(&[(1, 0); 65]), []),
+        asked("refused: a stream with a past", Subject::BatchStream { config: stream, rank: 9 }, []),
+    ]
+}

@@ -28,7 +28,8 @@ WIDE_RESULTS = {
     *("num-rounds", "loads", "rows", "chunks"),
 }
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
-    reference.Config: ("samples", "seed", "epoch"),
+    reference.Config: ("samples", "seed", "epoch", "consumed"),
+    reference.BatchPlace: ("step",),
     reference.Place: ("position", "index", "batch"),
     reference.Round: ("start", "count", "spans"),
     reference.ShardPlace: ("offset",),
@@ -40,7 +41,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
 
 # Fields and arguments that are text, not numbers.
 TEXTS = {"order", "remainder", "layout", "policy", "worker-policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"strategy", "counting", "packing", "too-long", "tail", "side"}
+TEXTS |= {"strategy", "counting", "packing", "too-long", "tail", "side", "state"}
 
 
 def read(name: str, value: Any) -> Any:
@@ -101,6 +102,8 @@ def written(call: str, value: Any) -> Any:
         wide = WIDE_FIELDS.get(type(value), ())
         fields = vars(value).items()
         return {name.replace("_", "-"): as_text(item) if name in wide else item for name, item in fields}
+    if isinstance(value, list) and value and hasattr(value[0], "__dataclass_fields__"):
+        return [written(call, item) for item in value]
     return as_text(value) if call in WIDE_RESULTS and value is not None else value
 
 

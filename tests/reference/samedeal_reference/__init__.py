@@ -4,7 +4,7 @@ Section numbers are those of SPEC.md; the operations are named as in tests/vecto
 """
 
 from .base import Failure
-from .batches import BatchConfig, Batcher, BatchStream, Metrics, Run
+from .batches import BatchConfig, Batcher, BatchPlace, BatchStream, Metrics, Run
 from .chunks import ChunkStream, Verification, verify
 from .collation import Packed, Padded, pad
 from .collation import pack as pack_rows
@@ -17,6 +17,7 @@ __all__ = [
     "Axis",
     "Balance",
     "BatchConfig",
+    "BatchPlace",
     "BatchStream",
     "Batcher",
     "ChunkStream",

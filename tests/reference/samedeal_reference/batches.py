@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
-from itertools import chain, cycle, islice
+from itertools import chain, cycle, groupby, islice
 from typing import Any
 
-from .base import MAX_SAMPLES, MAX_WINDOW, ceil_div, le, require, require_window, shuffle, stream
+from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_window, shuffle, stream
 from .orders import make_order, require_name, require_range
 from .packing import ANY, pack
+from .state import Identity, read_state, write_state
 
 MAX_WORLD = 2**20
 MAX_WAITING = 2**24
 MAX_COST = 2**64 - 1
 PIECE = 8192
+MAX_HISTORY = 64
 EXCHANGES = 64
 
 
@@ -40,6 +42,7 @@ class BatchConfig:
     window: int
     too_long: str
     tail: str
+    history: list[dict[str, int]]
 
     def check(self) -> None:
         require_name(self.order)
@@ -55,6 +58,9 @@ class BatchConfig:
             require(value == sorted(set(value)), "boundaries", None, "contradiction")
         else:
             require(0 < value <= MAX_WINDOW, "quantiles", value)
+        require(len(self.history) <= MAX_HISTORY, "history", f"of {len(self.history)} worlds")
+        for past in self.history:
+            require(0 < past["world"] <= MAX_WORLD, "history", f"world {past['world']}")
 
     @property
     def width(self) -> int:
@@ -438,10 +444,10 @@ def weigh(config: BatchConfig, batch: Batch) -> tuple[int, int]:
     return width, min(MAX_COST, sum(map(config.cost, lengths)))
 
 
-def add(metrics: Metrics, config: BatchConfig, window: Window) -> None:
+def add(metrics: Metrics, config: BatchConfig, window: Window, first: int = 0) -> None:
     metrics.dropped += window.dropped
     metrics.packs_bound += window.bound
-    for step in window.steps:
+    for step in window.steps[first:]:
         weights = [weigh(config, batch) for batch in step]
         padded = [len(batch.rows) * width for batch, (width, _) in zip(step, weights, strict=True)]
         costs = [cost for _, cost in weights]
@@ -476,6 +482,46 @@ def run_of(config: BatchConfig, batches: list[Batch]) -> Run:
     return run
 
 
+@dataclass(frozen=True)
+class BatchPlace:
+    step: int
+    rank: int
+    row: int
+    slot: int
+    start: int
+
+
+def u32s(numbers: list[int]) -> bytes:
+    return b"".join(le(number, 4) for number in numbers)
+
+
+def listed(numbers: list[int]) -> bytes:
+    return le(len(numbers), 8) + u32s(numbers)
+
+
+def by_world(history: list[dict[str, int]]) -> Iterable[tuple[int, Iterable[dict[str, int]]]]:
+    return groupby(history, key=lambda past: past["world"])
+
+
+def plan(
+    config: BatchConfig, row: list[Item], first: int = 0, metrics: Metrics | None = None
+) -> tuple[list[Step], Metrics]:
+    """The steps of items in a row, and what those from the first one on amount to."""
+    metrics = metrics or Metrics()
+    steps: list[Step] = []
+    left: list[Item] = []
+    windows = max(1, ceil_div(len(row), config.width))
+    for k in range(windows):
+        pool = left + row[k * config.width : (k + 1) * config.width]
+        window = Window(config, pool, k, k == windows - 1)
+        add(metrics, config, window, max(0, first - len(steps)))
+        steps += window.steps
+        left = window.left
+    if first:
+        metrics.packs_bound = 0
+    return steps, metrics
+
+
 class Batcher:
     def __init__(self, config: BatchConfig) -> None:
         config.check()
@@ -484,26 +530,31 @@ class Batcher:
         require_range(config.order, len(self._items), config.seed)
         require(config.order != "sharded", "sharding", "", "missing")
         self._config = config.settled([item.length for item in self._items])
+        self._samples = len(config.lengths)
         self._plan()
 
     def _plan(self) -> None:
+        """The plans of the worlds of the history, one after the other, and of this one."""
         config, items = self._config, self._items
         order = make_order(config.order, len(items), config.seed, config.epoch)
-        self._metrics = replace(self._counted)
-        self._steps: list[Step] = []
-        left: list[Item] = []
-        windows = max(1, ceil_div(len(items), config.width))
-        for k in range(windows):
-            positions = range(k * config.width, min((k + 1) * config.width, len(items)))
-            pool = left + [items[order.sample(p)] for p in positions]
-            window = Window(config, pool, k, k == windows - 1)
-            add(self._metrics, config, window)
-            self._steps += window.steps
-            left = window.left
+        row = [items[order.sample(p)] for p in range(len(items))]
+        past = [(group, sum(each["steps"] for each in stretches)) for group, stretches in by_world(config.history)]
+        first = 0
+        for k, (world, steps) in enumerate(past):
+            planned, _ = plan(replace(config, world=world), row)
+            require(steps <= len(planned), "history", f"{min(steps, 2**64 - 1)} steps")
+            if k == len(past) - 1 and world == config.world:
+                first = steps
+                break
+            taken = {id(item) for batch in chain.from_iterable(planned[:steps]) for r in batch.rows for item in r}
+            row = [] if steps == len(planned) else [item for item in row if id(item) not in taken]
+        steps, self._metrics = plan(config, row, first, replace(self._counted))
+        self._steps = steps[first:]
 
     def set_epoch(self, epoch: int) -> None:
-        self._config = replace(self._config, epoch=epoch)
-        self._plan()
+        if epoch != self._config.epoch:
+            self._config = replace(self._config, epoch=epoch, history=[])
+            self._plan()
 
     def metrics(self) -> Metrics:
         return self._metrics
@@ -512,6 +563,61 @@ class Batcher:
         require(rank < self._config.world, "rank", rank)
         require_window(start, count, len(self._steps))
         return run_of(self._config, [step[rank] for step in self._steps[start : start + count]])
+
+    def locate(self, sample: int) -> list[BatchPlace]:
+        require(sample < self._samples, "sample", sample)
+        return [
+            BatchPlace(at, rank, row, slot, item.start)
+            for at, step in enumerate(self._steps)
+            for rank, batch in enumerate(step)
+            for row, items in enumerate(batch.rows)
+            for slot, item in enumerate(items)
+            if item.sample == sample
+        ]
+
+    def state(self, taken: int) -> str:
+        left = len(self._steps)
+        require(taken <= left, "taken", taken)
+        history = [dict(past) for past in self._config.history]
+        if history and history[-1]["world"] == self._config.world:
+            history[-1]["steps"] += taken
+        elif taken or (left == 0 and self._metrics.dropped):
+            history.append({"world": self._config.world, "steps": taken})
+        require(len(history) <= MAX_HISTORY, "history", f"of {len(history)} worlds")
+        own = {"strategy": self._config.strategy, "history": history}
+        return write_state("batcher", self._identity(), self._config.epoch, own)
+
+    def resume(self, state: str) -> None:
+        fields = read_state(state, "batcher", self._identity(), "config")
+        before = self._config
+        self._config = replace(before, epoch=fields["epoch"], history=fields["history"])
+        try:
+            self._config.check()
+            self._plan()
+        except Failure:
+            self._config = before
+            self._plan()
+            raise
+
+    def _identity(self) -> Identity:
+        c = self._config
+        choices = (
+            ("pad-to-max", "bucket", "budget", "pack").index(c.strategy),
+            ("padded", "unpadded", "weighted").index(c.counting),
+            ("fast", "optimal").index(c.packing),
+            ("error", "truncate", "drop", "split", "single").index(c.too_long),
+            ("drop", "keep", "even-split", "duplicate").index(c.tail),
+        )
+        costs = {"padded": (0, 0), "unpadded": (1, 0), "weighted": (c.linear, c.quadratic)}[c.counting]
+        text = b"samedeal batches 1\0" + c.order.encode("ascii") + bytes([0, *choices])
+        text += le(c.seed, 8) + le(c.budget, 8)
+        text += u32s([c.max_batch_size, c.max_length, *costs, c.multiple, c.capacity, c.window])
+        ((kind, value),) = c.buckets.items()
+        text += listed(value) if kind == "boundaries" else u32s([value])
+        text += listed([item.length for item in self._items])
+        if len(self._items) != self._samples:
+            text += b"".join(u32s([item.sample, item.start]) for item in self._items)
+        return Identity(c.order, self._samples, c.seed, hashlib.sha256(text).hexdigest(), c.strategy)
 
     def fingerprint(self) -> str:
         found = hashlib.sha256()
@@ -527,6 +633,7 @@ class BatchStream:
     def __init__(self, config: BatchConfig, rank: int) -> None:
         config.check()
         require("quantiles" not in config.buckets, "quantiles", config.buckets.get("quantiles"), "contradiction")
+        require(not config.history, "history", f"of {len(config.history)} worlds", "contradiction")
         require(config.window <= MAX_WAITING, "window", config.window)
         require(rank < config.world, "rank", rank)
         self._config, self._rank = config, rank

@@ -1,4 +1,4 @@
-"""Configuration, deal, fingerprints and operations: sections 1 and 4 to 6."""
+"""Configuration, deal, fingerprints, operations and states: sections 1, 4 to 6 and 10."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_window
 from .orders import Order, make_order, require_name, require_range
 from .sharded import Sharding, make_sharded
+from .state import Identity, read_state, write_state
 
 
 @dataclass(frozen=True)
@@ -23,20 +24,27 @@ class Config:
     world: int
     remainder: str
     layout: str
+    consumed: int
 
     def check(self) -> None:
         """Section 6, `configuration`: the first broken rule decides."""
         require_name(self.order)
         require_range(self.order, self.samples, self.seed)
         require(self.world > 0, "world", self.world)
-        require(self.positions() <= MAX_SAMPLES, "samples", self.samples)
+        require(self.consumed <= self.samples, "consumed", self.consumed)
+        require(replace(self, consumed=0).end() <= MAX_SAMPLES, "samples", self.samples)
+        require(self.end() <= MAX_SAMPLES, "samples", self.samples)
         require(self.rank < self.world, "rank", self.rank)
 
     def positions(self) -> int:
         """P of section 4."""
+        left = self.samples - self.consumed
         if self.remainder == "drop":
-            return self.samples // self.world * self.world
-        return ceil_div(self.samples, self.world) * self.world if self.remainder == "pad" else self.samples
+            return left // self.world * self.world
+        return ceil_div(left, self.world) * self.world if self.remainder == "pad" else left
+
+    def end(self) -> int:
+        return self.consumed + self.positions()
 
 
 @dataclass(frozen=True)
@@ -92,7 +100,8 @@ class Sampler:
         return self._config
 
     def set_epoch(self, epoch: int) -> None:
-        self._config = replace(self._config, epoch=epoch)
+        if epoch != self._config.epoch:
+            self._config = replace(self._config, epoch=epoch, consumed=0)
 
     def set_rank(self, rank: int) -> None:
         require(rank < self._config.world, "rank", rank)
@@ -104,7 +113,7 @@ class Sampler:
         return self._config.positions()
 
     def num_dropped(self) -> int:
-        return max(self._config.samples - self.num_positions(), 0)
+        return max(self._config.samples - self._config.end(), 0)
 
     def num_samples(self) -> int:
         s, e = divmod(self.num_positions(), self._config.world)
@@ -113,10 +122,11 @@ class Sampler:
     def _positions(self) -> range:
         """The positions of the rank."""
         r, world, n = self._config.rank, self._config.world, self.num_samples()
+        first = self._config.consumed
         if self._config.layout == "strided":
-            return range(r, r + n * world, world)
+            return range(first + r, first + r + n * world, world)
         s, e = divmod(self.num_positions(), world)
-        start = r * s + min(r, e)
+        start = first + r * s + min(r, e)
         return range(start, start + n)
 
     def num_padding(self) -> int:
@@ -154,23 +164,24 @@ class Sampler:
         return self.batch(batch, batch_size, drop_last, 2**32)
 
     def sample_at(self, position: int) -> int:
-        require(position < self.num_positions(), "position", position)
+        require(position < self._config.end(), "position", position)
         return self._order.sample(position % self._config.samples)
 
     def _place(self, position: int, batch_size: int) -> Place:
         total, world = self.num_positions(), self._config.world
         s, e = divmod(total, world)
+        nth = position - self._config.consumed
         if self._config.layout == "strided":
-            index, rank = divmod(position, world)
-        elif position < e * (s + 1):
-            rank, index = divmod(position, s + 1)
+            index, rank = divmod(nth, world)
+        elif nth < e * (s + 1):
+            rank, index = divmod(nth, s + 1)
         else:
-            rank, index = divmod(position - e, s)
-        copies = (total - 1 - position) // self._config.samples
+            rank, index = divmod(nth - e, s)
+        copies = (self._config.end() - 1 - position) // self._config.samples
         return Place(position, rank, index, index // batch_size, index % batch_size, copies)
 
     def place_of(self, position: int, batch_size: int) -> Place:
-        require(position < self.num_positions(), "position", position)
+        require(self._config.consumed <= position < self._config.end(), "position", position)
         require(batch_size > 0, "batch-size", batch_size)
         return self._place(position, batch_size)
 
@@ -178,7 +189,32 @@ class Sampler:
         require(sample < self._config.samples, "sample", sample)
         require(batch_size > 0, "batch-size", batch_size)
         position = self._order.position(sample)
-        return self._place(position, batch_size) if position < self.num_positions() else None
+        if position < self._config.consumed:
+            position += self._config.samples
+        return self._place(position, batch_size) if position < self._config.end() else None
+
+    # Section 10: states
+
+    def state(self, taken: int) -> str:
+        c = self._config
+        most = ceil_div(self.num_positions(), c.world)
+        require(taken <= most, "taken", taken)
+        apart = c.layout == "contiguous" and c.world > 1
+        require(taken in (0, most) or not apart, "layout", c.layout, "contradiction")
+        consumed = c.samples if taken == most else min(c.consumed + taken * c.world, c.samples)
+        return write_state("sampler", self._identity(), c.epoch, {"consumed": consumed})
+
+    def resume(self, state: str) -> None:
+        fields = read_state(state, "sampler", self._identity(), "sharding" if self._sharding else "state")
+        moved = replace(self._config, epoch=fields["epoch"], consumed=fields["consumed"])
+        moved.check()
+        self._config = moved
+
+    def _identity(self) -> Identity:
+        c = self._config
+        numbers = le(c.samples, 8) + le(c.seed, 8)
+        text = b"samedeal order 1\0" + c.order.encode("ascii") + b"\0" + numbers + self._shards_hashed()
+        return Identity(c.order, c.samples, c.seed, hashlib.sha256(text).hexdigest())
 
     # Section 5: fingerprints
 
@@ -192,11 +228,14 @@ class Sampler:
         c = self._config
         numbers = le(c.samples, 8) + le(c.seed, 8) + le(c.epoch, 8) + le(c.world, 4)
         choices = bytes([("drop", "pad", "uneven").index(c.remainder), ("strided", "contiguous").index(c.layout)])
-        text = b"samedeal config 1\0" + c.order.encode("ascii") + b"\0" + numbers + choices
-        if self._sharding:
-            text += le(self._sharding.lanes, 4) + le(self._sharding.window, 4)
-            text += b"".join(le(size, 8) for size in self._sharding.sizes)
-        return hashlib.sha256(text).hexdigest()
+        text = b"samedeal config 1\0" + c.order.encode("ascii") + b"\0" + numbers + choices + le(c.consumed, 8)
+        return hashlib.sha256(text + self._shards_hashed()).hexdigest()
+
+    def _shards_hashed(self) -> bytes:
+        if not self._sharding:
+            return b""
+        sizes = b"".join(le(size, 8) for size in self._sharding.sizes)
+        return le(self._sharding.lanes, 4) + le(self._sharding.window, 4) + sizes
 
     # Section 6: operations of the order `sharded`
 
@@ -207,7 +246,8 @@ class Sampler:
 
     def num_rounds(self) -> int:
         sharding = self._shards()
-        return ceil_div(self.num_positions(), sharding.lanes * sharding.window)
+        size = sharding.lanes * sharding.window
+        return max(0, ceil_div(self._config.end(), size) - self._config.consumed // size)
 
     def round(self, number: int) -> Round:
         sharding = self._shards()
@@ -215,6 +255,7 @@ class Sampler:
         order = make_sharded(sharding, self._config.seed, self._config.epoch)
         size = sharding.lanes * sharding.window
         mine = self._positions()
+        number += self._config.consumed // size
         start, end = (len(range(mine.start, min(mine.stop, k * size), mine.step)) for k in (number, number + 1))
         positions = mine[start:end]
         lanes: set[int] = set()

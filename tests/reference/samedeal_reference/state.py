@@ -1,0 +1,91 @@
+"""States: section 10."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from .base import MAX_SAMPLES, Failure, require
+
+VERSION = 1
+MAX_STATE = 2**14
+FIELDS = ("samedeal", "kind", "order", "samples", "seed", "epoch")
+OWN = {"sampler": ("consumed",), "batcher": ("strategy", "history")}
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a state is of."""
+
+    order: str
+    samples: int
+    seed: int
+    fingerprint: str
+    strategy: str = ""
+
+
+def write_state(kind: str, identity: Identity, epoch: int, own: dict[str, Any]) -> str:
+    numbers = (VERSION, kind, identity.order, identity.samples, identity.seed, epoch)
+    fields = dict(zip(FIELDS, numbers, strict=True)) | own | {"fingerprint": identity.fingerprint}
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("a field twice")
+    return fields
+
+
+def refuse_number(text: str) -> int:
+    raise ValueError(f"not whole: {text}")
+
+
+def is_whole(value: Any, low: int, high: int) -> bool:
+    return type(value) is int and low <= value < high
+
+
+def is_stretch(past: Any) -> bool:
+    return (
+        isinstance(past, dict)
+        and set(past) == {"world", "steps"}
+        and is_whole(past["world"], 0, 2**32)
+        and is_whole(past["steps"], 0, 2**64)
+    )
+
+
+def is_state(fields: Any, kind: str) -> bool:
+    """Whether these are the fields of a state, each of its type."""
+    if not isinstance(fields, dict) or set(fields) != {*FIELDS, *OWN[kind], "fingerprint"}:
+        return False
+    if (fields["samedeal"], fields["kind"]) != (VERSION, kind) or type(fields["samedeal"]) is not int:
+        return False
+    texts = [fields[name] for name in ("order", "fingerprint", "strategy") if name in fields]
+    return (
+        all(isinstance(text, str) for text in texts)
+        and is_whole(fields["samples"], 0, MAX_SAMPLES + 1)
+        and is_whole(fields["seed"], -(2**63), 2**63)
+        and is_whole(fields["epoch"], 0, 2**64)
+        and is_whole(fields.get("consumed", 0), 0, 2**64)
+        and isinstance(fields.get("history", []), list)
+        and all(map(is_stretch, fields.get("history", [])))
+    )
+
+
+def read_state(text: str, kind: str, here: Identity, rest: str) -> dict[str, Any]:
+    """The fields of a state of what is here. `rest` is the field to blame where only the fingerprint differs."""
+    require(len(text.encode()) <= MAX_STATE, "state", f"of {len(text.encode())} bytes")
+    try:
+        fields = json.loads(text, object_pairs_hook=once, parse_float=refuse_number, parse_constant=refuse_number)
+    except (ValueError, RecursionError):
+        fields = None
+    if not is_state(fields, kind):
+        raise Failure("wrong-type", "state", text)
+    if kind == "sampler":
+        require(fields["consumed"] <= fields["samples"], "state", f"{fields['consumed']} consumed")
+    for field, name in (("order", "order"), ("samples", "samples"), ("seed", "seed"), ("strategy", "strategy")):
+        if field in fields:
+            require(fields[name] == getattr(here, name), field, getattr(here, name), "contradiction")
+    require(fields["fingerprint"] == here.fingerprint, rest, here.fingerprint, "contradiction")
+    return fields

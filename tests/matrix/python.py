@@ -15,7 +15,7 @@ import numpy as np
 import samedeal
 from samedeal import _batching as batching
 from samedeal import collate
-from samedeal._batch_records import Buckets, Run
+from samedeal._batch_records import BatchPlace, Buckets, Run, Stretch
 from samedeal._deal import Deal
 from samedeal._grid import Grid, variables
 from samedeal._plan_records import Axis, Locality, MeshConfig, PlanConfig
@@ -27,9 +27,10 @@ ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
 
 MEMORY = 2**31
 TEXTS = {"order", "remainder", "layout", "policy", "worker_policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"strategy", "counting", "packing", "too_long", "tail", "side"}
+TEXTS |= {"strategy", "counting", "packing", "too_long", "tail", "side", "state"}
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
+WIDE |= {"consumed", "steps", "taken"}
 NARROW_CALLS = ("num-shards", "data-world", "data-rank", "rank-at")
 
 
@@ -82,19 +83,20 @@ def make_mesh(world: int, axes: list[dict[str, Any]]) -> Any:
 
 
 def make_batch_stream(config: dict[str, Any], rank: int) -> Any:
-    """By the public call, which asks for no order and takes no quantiles."""
-    if config["order"] not in (*samedeal.orders(), "sharded") or "quantiles" in config["buckets"]:
+    """By the public call, which asks for no order and takes no quantiles and no history."""
+    history = [Stretch(**past) for past in config.pop("history")]
+    if config["order"] not in (*samedeal.orders(), "sharded") or "quantiles" in config["buckets"] or history:
         ((kind, value),) = config["buckets"].items()
         held = Buckets(kind.replace("_", "-"), u32s(value) if isinstance(value, list) else value)
-        changed = config | {"lengths": u32s(config["lengths"]), "buckets": held}
+        changed = config | {"history": history, "lengths": u32s(config["lengths"]), "buckets": held}
         return batching.Stream(batching.BatchConfig(**changed), rank, MEMORY)
     rest = {name: value for name, value in config.items() if name not in ("lengths", "order", "buckets")}
     return samedeal.BatchStream(rank=rank, **rest, **config["buckets"])
 
 
-def make_batcher(buckets: dict[str, Any], **config: Any) -> samedeal.Batcher:
+def make_batcher(buckets: dict[str, Any], history: list[dict[str, int]], **config: Any) -> samedeal.Batcher:
     """By the public call, which has a parameter for each kind of buckets."""
-    return samedeal.Batcher(**config, **buckets)
+    return samedeal.Batcher(**config, **buckets, history=[(past["world"], past["steps"]) for past in history])
 
 
 MAKERS: dict[str, Callable[..., Any]] = {
@@ -207,8 +209,12 @@ def written(value: Any) -> Any:
             name.replace("_", "-"): number if isinstance(number, int) else written(number)
             for name, number in value._asdict().items()
         }
+    if isinstance(value, BatchPlace):
+        return value._asdict() | {"step": str(value.step)}
     if hasattr(value, "_asdict"):
         return record(value._asdict())
+    if isinstance(value, list) and value and hasattr(value[0], "_asdict"):
+        return [written(item) for item in value]
     if isinstance(value, np.ndarray):
         return [str(item) for item in value.reshape(-1).tolist()] if value.dtype.itemsize == 8 else value.tolist()
     if isinstance(value, dict):

@@ -32,6 +32,15 @@ impl batches::GuestBatcher for Batcher {
         Ok(self.0.borrow_mut().resume(&state)?)
     }
 
+    fn epoch(&self) -> u64 {
+        self.0.borrow().config().epoch
+    }
+
+    fn history(&self) -> Vec<batches::Stretch> {
+        let past = |past: &batch::Stretch| batches::Stretch { world: past.world, steps: past.steps };
+        self.0.borrow().config().history.iter().map(past).collect()
+    }
+
     fn locate(&self, sample: u64) -> Result<Vec<batches::BatchPlace>, types::Failure> {
         let places = self.0.borrow().locate(sample)?;
         Ok(places.into_iter().map(Into::into).collect())

@@ -170,7 +170,7 @@ def test_a_pass_never_mixes_epochs() -> None:
     running = iter(batcher)
     next(running)
     batcher.set_epoch(1)
-    with pytest.raises(RuntimeError, match="moved to another epoch"):
+    with pytest.raises(RuntimeError, match="moved during iteration"):
         next(running)
 
 
@@ -264,7 +264,7 @@ def test_batches_too_large_together_come_one_by_one(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Plan, "take", sparse)
     with monkeypatch.context() as inner:
-        inner.setattr("samedeal._batcher._extent", lambda plan, rank: (plan.current.epoch, plan.metrics().steps))
+        inner.setattr("samedeal._batcher._extent", lambda plan, rank: (plan.current, plan.metrics().steps))
         assert plain(batcher) == wanted
     assert counts.count(1) == len(wanted)
 
@@ -514,3 +514,81 @@ def test_a_stream_that_was_interrupted_says_so() -> None:
     stream._stream.core.whole = False
     with pytest.raises(RuntimeError, match="interrupted"):
         stream.push([1], [1])
+
+
+def test_an_iteration_that_is_broken_off_loses_nothing() -> None:
+    stream = BatchStream(budget=100, window=50)
+    stream.push(range(500), [7] * 500)
+    stream.flush()
+    seen = []
+    for batch in stream:
+        seen += batch.samples.tolist()
+        break
+    seen += [sample for batch in stream.take() for sample in batch.samples.tolist()]
+    assert len(seen) <= 50
+    seen += [sample for batch in stream for sample in batch.samples.tolist()]
+    assert sorted(seen) == list(range(500))
+
+
+def test_states_go_on_where_they_were_taken() -> None:
+    batcher = make(world=2, epoch=3)
+    state = batcher.state(4)
+    rest = make(world=2)
+    rest.resume(state)
+    assert (rest.epoch, rest.history, len(rest)) == (3, [(2, 4)], len(batcher) - 4)
+    assert plain(rest) == plain(batcher.batches(4))
+    assert rest.state(1) == batcher.state(5)
+    for twin in (pickle.loads(pickle.dumps(rest)), copy.copy(rest)):
+        assert plain(twin) == plain(rest)
+    running = iter(rest)
+    next(running)
+    rest.resume(batcher.state(5))
+    with pytest.raises(RuntimeError, match="moved during iteration"):
+        next(running)
+    rest.set_epoch(3)
+    assert len(rest) == len(batcher) - 5
+    rest.set_epoch(4)
+    assert rest.history == []
+    other = make(world=3)
+    other.resume(state)
+    taken = [int(sample) for rank in (0, 1) for step in range(4) for sample in batcher.batch(step, rank).samples]
+    left = [int(sample) for rank in range(3) for batch in other.batches(rank=rank) for sample in batch.samples]
+    assert sorted(taken + left) == list(range(len(batcher.lengths)))
+    with fails(ContradictionError, "seed"):
+        make(seed=9, world=2).resume(state)
+    with fails(OutOfRangeError, "state"):
+        rest.resume(" " * (2**14 + 1))
+    with fails(WrongTypeError, "state"):
+        rest.resume(b"{}")  # type: ignore[arg-type]
+    with fails(OutOfRangeError, "taken"):
+        rest.state(-1)
+    with fails(WrongTypeError, "history"):
+        make(history=[3])
+    assert rest.epoch == 4
+
+
+def test_samples_are_found_where_they_are() -> None:
+    batcher = make(world=3, tail="duplicate")
+    for sample in range(0, len(batcher.lengths), 7):
+        for place in batcher.locate(sample):
+            batch = batcher.batch(place.step, place.rank)
+            assert batch.rows()[place.row][place.slot] == sample
+    with fails(OutOfRangeError, "sample"):
+        batcher.locate(len(batcher.lengths))
+
+
+def test_an_engine_that_is_left_between_resuming_and_telling_where_is_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batcher = make(world=2)
+    state = batcher.state(4)
+    before = plain(batcher)
+
+    def left(plan: Plan) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as inner:
+        inner.setattr(Plan, "epoch", left)
+        with pytest.raises(KeyboardInterrupt):
+            batcher.resume(state)
+    assert plain(batcher) == before

@@ -25,6 +25,7 @@ from samedeal import (
     _grid,
     _planning,
 )
+from samedeal._batch_records import Stretch
 from samedeal._component import Component
 from samedeal._plan_records import Axis, Locality, MeshConfig, PlanConfig, StreamConfig
 from samedeal._records import Sharding
@@ -41,6 +42,7 @@ CONFIGS = [
     Config(2**53 - 1, 1, 1, "feistel", 0, 1, "drop", "strided"),
     Config(2**32, 1, 1, "sequential", 4, 9, "uneven", "strided"),
     Config(2**32 + 1, 1, 1, "sequential", 4, 9, "uneven", "strided"),
+    Config(2**53 - 1, 1, 1, "feistel", 0, 1, "drop", "strided", 2**53 - 2),
 ]
 BAD_CONFIGS = [
     Config(2**53, 0, 0, "feistel", 0, 1, "pad", "strided"),
@@ -50,6 +52,7 @@ BAD_CONFIGS = [
     Config(10, 0, 0, "feistel", 3, 3, "pad", "strided"),
     Config(10, 0, 0, "feistel", 0, 0, "pad", "strided"),
     Config(10, 2**31, 0, "dotnet", 0, 1, "pad", "strided"),
+    Config(10, 0, 0, "feistel", 0, 1, "pad", "strided", 2**64 - 1),
     Config(10, 0, 0, "sharded", 0, 1, "pad", "strided"),
 ]
 
@@ -92,6 +95,8 @@ SAMPLER: Calls = [
     ("num-padding",),
     ("num-positions",),
     ("num-dropped",),
+    *(("state", taken) for taken in (0, 1, 2**64 - 1)),
+    *(("resume", text) for text in ("", "{}", "naïve ✓")),
     *((name, *at) for name in ("indices", "indices32") for at in ((0, 0), (0, 2), (2**64 - 1, 0), (0, 2**32 - 1))),
     *(("num-batches", size, last) for size in (0, 1, 2**32 - 1) for last in (False, True)),
     *(
@@ -213,6 +218,7 @@ BATCHES = BatchConfig(
     window=3,
     too_long="error",
     tail="keep",
+    history=[],
 )
 BATCHERS = [
     BATCHES,
@@ -224,6 +230,7 @@ BATCHERS = [
         strategy="bucket", buckets=Buckets("boundaries", u32s(2, 5)), max_batch_size=2, budget=0, too_long="truncate"
     ),
     BATCHES._replace(strategy="bucket", buckets=Buckets("bucket-width", 2**32 - 1), max_batch_size=2),
+    BATCHES._replace(history=[Stretch(3, 1), Stretch(2, 0)]),
     BATCHES._replace(strategy="pad-to-max", max_batch_size=2, order="torch", seed=1, epoch=0, world=1),
     # Costs that fill 64 bits.
     BATCHES._replace(
@@ -238,6 +245,8 @@ BAD_BATCHERS = [
     BATCHES._replace(budget=0),
     BATCHES._replace(budget=8),
     BATCHES._replace(multiple=0),
+    BATCHES._replace(history=[Stretch(2, 2**64 - 1)]),
+    BATCHES._replace(history=[Stretch(2**32 - 1, 1)]),
     BATCHES._replace(buckets=Buckets("boundaries", u32s(2**32 - 1, 0))),
     BATCHES._replace(buckets=Buckets("bucket-width", 0)),
     BATCHES._replace(buckets=Buckets("quantiles", 2**32 - 1)),
@@ -245,6 +254,11 @@ BAD_BATCHERS = [
 ]
 BATCHER_CALLS: Calls = [
     ("metrics",),
+    ("epoch",),
+    ("history",),
+    *(("state", taken) for taken in (0, 1, 2**64 - 1)),
+    *(("resume", text) for text in ("", "{}", "naïve ✓")),
+    *(("locate", sample) for sample in (0, 3, 2**64 - 1)),
     *(("take", rank, 0, count) for rank in (0, 1, 2**32 - 1) for count in (0, 1, 2, 2**32 - 1)),
     ("take", 0, 2**64 - 1, 0),
     ("fingerprint",),
@@ -397,6 +411,7 @@ def test_batchers(config: BatchConfig) -> None:
 
 @pytest.mark.parametrize("config", BATCHERS, ids=range(len(BATCHERS)))
 def test_batch_streams(config: BatchConfig) -> None:
+    config = config._replace(history=[])
     oracle = Oracle(Component.BATCHING, "batches")
     theirs = oracle.call("[constructor]batch-stream", config, config.world - 1)
     made = _batching.Stream(config, config.world - 1, MEMORY)

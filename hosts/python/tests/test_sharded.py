@@ -101,7 +101,7 @@ def test_properties_and_the_call_that_makes_an_equal_sampler() -> None:
     assert sampler.sizes.tolist() == SIZES
     assert sampler.sizes.dtype == np.int64
     assert (sampler.lanes, sampler.window, sampler.order, sampler.samples) == (4, 8, "sharded", 181)
-    assert sampler.config == (181, -3, 9, "sharded", 1, 2, "uneven", "contiguous")
+    assert sampler.config == (181, -3, 9, "sharded", 1, 2, "uneven", "contiguous", 0)
     assert repr(sampler) == (
         "Sampler.sharded([13, 0, 7, 100, 1, 0, 60], lanes=4, window=8, seed=-3, epoch=9, rank=1, world=2, "
         "remainder='uneven', layout='contiguous')"
@@ -310,6 +310,7 @@ def test_a_dictionary_makes_the_same_sampler_again() -> None:
         "world": 2,
         "remainder": "pad",
         "layout": "strided",
+        "consumed": "0",
         "sharding": {"sizes": ["5", "0", "60"], "lanes": 4, "window": 8},
     }
 

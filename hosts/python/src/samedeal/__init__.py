@@ -26,7 +26,7 @@ from ._sampler import Sampler
 
 if TYPE_CHECKING:
     from . import collate
-    from ._batch_records import Batch, BatchConfig, Buckets, Metrics
+    from ._batch_records import Batch, BatchConfig, BatchPlace, Buckets, Metrics, Stretch
     from ._batch_stream import BatchStream
     from ._batcher import Batcher
     from ._launch import detect_rank
@@ -41,6 +41,7 @@ __all__ = [
     "Balance",
     "Batch",
     "BatchConfig",
+    "BatchPlace",
     "BatchStream",
     "Batcher",
     "Batches",
@@ -64,6 +65,7 @@ __all__ = [
     "ShardPlace",
     "ShardPlan",
     "Steps",
+    "Stretch",
     "UnknownNameError",
     "Verification",
     "WrongTypeError",
@@ -78,6 +80,7 @@ _LATER = {
     "Balance": "_plan_records",
     "Batch": "_batch_records",
     "BatchConfig": "_batch_records",
+    "BatchPlace": "_batch_records",
     "BatchStream": "_batch_stream",
     "Batcher": "_batcher",
     "Buckets": "_batch_records",
@@ -89,6 +92,7 @@ _LATER = {
     "Overlap": "_plan_records",
     "ShardPlan": "_plan",
     "Steps": "_plan_records",
+    "Stretch": "_batch_records",
     "Verification": "_plan_records",
     "detect_rank": "_launch",
     "verify_shards": "_plan",

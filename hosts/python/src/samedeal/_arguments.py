@@ -181,6 +181,20 @@ def name(field: str, value: Any) -> str:
     return value[:65].encode("utf-8", "backslashreplace").decode()
 
 
+STATE = 2**14
+"""The most bytes of a state."""
+
+
+def state(value: Any) -> str:
+    """`value`, if it is a string that may be a state."""
+    if not isinstance(value, str):
+        raise WrongTypeError("state", described(value), "the text that `state` gave")
+    size = len(value.encode("utf-8", "backslashreplace"))
+    if size > STATE:
+        raise OutOfRangeError("state", f"of {size} bytes", f"up to {STATE}")
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
 def variable(field: str, value: Any) -> str:
     """The value of an environment variable, cut behind any number: what is no UTF-8 is replaced."""
     if not isinstance(value, str):

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from . import _arguments as check
-from ._batch_records import COUNTINGS, PACKINGS, STRATEGIES, TAILS, TOO_LONG, BatchConfig, Buckets
-from ._errors import ContradictionError, MissingError
+from ._batch_records import COUNTINGS, PACKINGS, STRATEGIES, TAILS, TOO_LONG, BatchConfig, Buckets, Stretch
+from ._errors import ContradictionError, MissingError, WrongTypeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _WORLD = check.Width(0, check.U32_MAX, f"1 to {2**20}")
 _BUDGET = check.Width(0, check.U64_MAX, f"1 to {check.U64_MAX}")
+_WORLDS = 64
 _QUANTILES = check.Width(0, check.U32_MAX, f"1 to {2**20}")
 
 
@@ -41,6 +42,7 @@ def configured(
     window: SupportsIndex,
     too_long: str,
     tail: str,
+    history: Iterable[tuple[SupportsIndex, SupportsIndex]] = (),
 ) -> BatchConfig:
     """The configuration, with what the strategy takes where nothing is given. `lengths` are none where not known."""
     kind = check.enum("strategy", strategy, STRATEGIES)
@@ -82,7 +84,24 @@ def configured(
         check.integer("window", window, check.U32),
         check.enum("too-long", too_long, TOO_LONG),
         check.enum("tail", tail, TAILS),
+        _history(history),
     )
+
+
+def _history(history: Any) -> list[Stretch]:
+    """Worlds and steps."""
+    if isinstance(history, (str, bytes)) or not isinstance(history, Iterable):
+        raise WrongTypeError("history", check.described(history), "pairs of world and steps")
+    found = []
+    for past in history:
+        if not isinstance(past, (tuple, list)) or len(past) != 2:
+            raise WrongTypeError("history", check.described(past), "pairs of world and steps")
+        world, steps = past
+        found.append(Stretch(check.integer("history", world, _WORLD), check.integer("history", steps, check.U64)))
+        if len(found) > _WORLDS:
+            # The component says what is wrong with so many.
+            break
+    return found
 
 
 def _buckets(given: dict[str, Any]) -> Buckets:

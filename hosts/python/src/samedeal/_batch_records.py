@@ -26,6 +26,30 @@ class Buckets(NamedTuple):
     """The width of each; the greatest length of each, ascending; or how many there are."""
 
 
+class Stretch(NamedTuple):
+    """Steps that a world took."""
+
+    world: int
+    """How many ranks there were."""
+    steps: int
+    """How many steps each of them took."""
+
+
+class BatchPlace(NamedTuple):
+    """Where an item of a sample is."""
+
+    step: int
+    """Number of the step."""
+    rank: int
+    """Whose batch it is."""
+    row: int
+    """Number of the row in that batch."""
+    slot: int
+    """Number of the item in that row."""
+    start: int
+    """Where in the sample the item begins, in tokens: 0 unless it is a part."""
+
+
 class BatchConfig(NamedTuple):
     """Everything that decides a plan of batches."""
 
@@ -67,6 +91,8 @@ class BatchConfig(NamedTuple):
     """What happens to items that are too long."""
     tail: str
     """What happens to the last ones."""
+    history: list[Stretch]
+    """What was taken of the epoch before."""
 
     @property
     def told(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
@@ -109,6 +110,7 @@ class BatchStream:
         self._process = _component.process
         self._lock = threading.RLock()
         self._stream = Stream(config, whose, limit)
+        self._left: deque[Batch] = deque()
 
     @property
     def config(self) -> BatchConfig:
@@ -146,18 +148,28 @@ class BatchStream:
         self._use(Stream.flush)
 
     def take(self) -> list[Batch]:
-        """The batches of the next window that is ready; none where none is. It plans the window.
+        """The batches of the next window that is ready, or what is left of the last one; none where none is.
+
+        It plans the window.
 
         Raises:
             OutOfMemoryError: There is no memory for it; nothing is lost.
         """
-        run = self._use(Stream.take)
-        return [] if run is None else run.batches()
+        with self._lock:
+            self._fill()
+            left, self._left = list(self._left), deque()
+            return left
 
     def __iter__(self) -> Iterator[Batch]:
         """Takes the batches that are ready, window by window, until no more are: as often as samples were pushed."""
-        while found := self.take():
-            yield from found
+        while True:
+            with self._lock:
+                self._fill()
+                if not self._left:
+                    return
+                batch = self._left.popleft()
+            # What is left when an iteration is broken off comes in the next one.
+            yield batch
 
     def metrics(self) -> Metrics:
         """What the batches of all windows that were taken amount to, those of the other ranks too.
@@ -169,6 +181,11 @@ class BatchStream:
     def __reduce__(self) -> NoReturn:
         """Refuses: what was pushed is in the memory of this process."""
         raise TypeError("a BatchStream does not pickle: make one where the samples are read")
+
+    def _fill(self) -> None:
+        """Takes the next window, if nothing is left of the one before."""
+        if not self._left and (run := self._use(Stream.take)) is not None:
+            self._left.extend(run.batches())
 
     def _use(self, function: Callable[..., T], *arguments: Any) -> T:
         if self._process is not _component.process:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 from . import _arguments as check
 from ._batch_config import configured
-from ._batch_records import Batch, BatchConfig, Metrics
+from ._batch_records import Batch, BatchConfig, BatchPlace, Metrics, Stretch
 from ._batching import Plan
 from ._engine import Answered, Engine
 from ._errors import OutOfMemoryError, OutOfRangeError
@@ -56,6 +56,7 @@ class Batcher(Answered):
         window: SupportsIndex = 8192,
         too_long: str = "error",
         tail: str = "keep",
+        history: Iterable[tuple[SupportsIndex, SupportsIndex]] = (),
         memory_limit: SupportsIndex = 2**31,
     ) -> None:
         """Plans the epoch.
@@ -95,6 +96,8 @@ class Batcher(Answered):
                 "keep": they make a smaller step; where there are fewer than ranks, some batches are empty.
                 "even-split": the same, but where there are fewer than ranks, another step gives some of its own, or
                 packs are split. "duplicate": some are given again, until every rank has as many rows.
+            history: What was taken of this epoch before: pairs of a world and how many steps each of its ranks took,
+                one world after the other, up to 64. What they leave is planned; `resume` takes it from a state.
             memory_limit: Bytes of memory that the engine may use for this plan; 2**31 is the most it can use.
 
         Raises:
@@ -127,6 +130,7 @@ class Batcher(Answered):
             window=window,
             too_long=too_long,
             tail=tail,
+            history=history,
         )
         self._rank = check.integer("rank", rank, check.Width(0, max(config.world - 1, 0), check.below(config.world)))
         self._engine = Engine(Plan, config, check.integer("memory-limit", memory_limit, check.MEMORY))
@@ -166,12 +170,61 @@ class Batcher(Answered):
         return self.num_steps
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Plans another epoch, 0 to 2**64 - 1; as costly as a new plan.
+        """Plans another epoch, 0 to 2**64 - 1, of which nothing was taken; as costly as a new plan.
+
+        The epoch that it is at stays as it is, also where a part of it was taken.
 
         Raises:
             OutOfMemoryError: There is no memory for it; the plan stays that of the epoch before.
         """
-        self._engine.ask_and_set(Plan.set_epoch, epoch=check.integer("epoch", epoch, check.U64))
+        number = check.integer("epoch", epoch, check.U64)
+        self._engine.ask_and_set(Plan.set_epoch, lambda config, _: Plan.in_epoch(config, number), number)
+
+    def state(self, taken: SupportsIndex) -> str:
+        """The state once every rank has taken `taken` steps: a text for a checkpoint.
+
+        It is JSON in one line, the same on all ranks, and `resume` goes on there in any host and on any world.
+
+        Raises:
+            OutOfRangeError: There are not so many steps, or more than 64 worlds took a part of this epoch.
+        """
+        return self._engine.use(Plan.state, check.integer("taken", taken, check.U64))
+
+    def resume(self, state: str) -> None:
+        """Goes on where a state was taken: moves to its epoch, and plans what was not taken.
+
+        On the world of the state, what is left is what that plan has left, batch for batch; on another one, it is
+        planned anew. Steps count from 0 again. As costly as a new plan, for each world that took a part. After a
+        failure, the batcher is where it was. Do not trust where a state comes from: it is checked.
+
+        Raises:
+            ContradictionError: The state is of other batches.
+            WrongTypeError: It is no state of a batcher.
+            OutOfRangeError: It is too long, or says that more was taken than there is.
+            OutOfMemoryError: There is no memory for the plan.
+        """
+        text = check.state(state)
+
+        def moved(config: BatchConfig, found: BatchConfig) -> BatchConfig:
+            return config._replace(epoch=found.epoch, history=found.history)
+
+        self._engine.ask_and_set(Plan.resume, moved, text)
+
+    @property
+    def history(self) -> list[Stretch]:
+        """What was taken of the epoch before; not to be written to."""
+        return self._engine.config.history
+
+    def locate(self, sample: SupportsIndex) -> list[BatchPlace]:
+        """The inverse: where a sample is, in the order of steps.
+
+        Once, or as often as it has parts or is repeated; never where it is left out, or was taken before. Costs
+        planning its windows.
+
+        Raises:
+            OutOfRangeError: There is no such sample.
+        """
+        return self._engine.use(Plan.locate, check.number("sample", sample, lambda: len(self.lengths)))
 
     def metrics(self) -> Metrics:
         """What the batches of all ranks amount to."""
@@ -191,7 +244,7 @@ class Batcher(Answered):
     def batches(self, start: SupportsIndex = 0, rank: SupportsIndex | None = None) -> Iterator[Batch]:
         """One pass over the batches of a rank, by default this one, from a step on.
 
-        It never mixes epochs: once `set_epoch` was called, it raises a `RuntimeError`.
+        It never mixes epochs: once the batcher was moved, it raises a `RuntimeError`.
 
         Args:
             start: The step that it begins with, 0 to `num_steps`.
@@ -202,10 +255,10 @@ class Batcher(Answered):
         """
         whose = self._rank if rank is None else check.number("rank", rank, lambda: self.world, check.U32_MAX)
         first = check.whole("start", start)
-        epoch, steps = self._engine.use(_extent, whose)
+        config, steps = self._engine.use(_extent, whose)
         if not 0 <= first <= steps:
             raise OutOfRangeError("start", check.shown(first), f"0 to {steps}")
-        return self._pass(whose, epoch, first, steps)
+        return self._pass(whose, config, first, steps)
 
     def __iter__(self) -> Iterator[Batch]:
         """One pass over this rank's batches; it never mixes epochs."""
@@ -221,6 +274,8 @@ class Batcher(Answered):
         named = {name: repr(value) for name, value in config._asdict().items() if name not in ("lengths", "buckets")}
         named["rank"] = repr(self._rank)
         # What stands for nothing given.
+        if not config.history:
+            del named["history"]
         if config.capacity == 0:
             del named["capacity"]
         if config.strategy == "bucket":
@@ -229,11 +284,11 @@ class Batcher(Answered):
         arguments = ", ".join(f"{name}={value}" for name, value in named.items())
         return f"Batcher({check.shortened(config.lengths)}, {arguments})"
 
-    def _pass(self, rank: int, epoch: int, start: int, stop: int) -> Iterator[Batch]:
+    def _pass(self, rank: int, config: BatchConfig, start: int, stop: int) -> Iterator[Batch]:
         count = _WINDOW
         while start < stop:
             try:
-                found = self._engine.use(_window, epoch, rank, start, min(count, stop - start))
+                found = self._engine.use(_window, config, rank, start, min(count, stop - start))
             except OutOfMemoryError:
                 # One by one, where so many are too large together.
                 if count == 1:
@@ -241,13 +296,15 @@ class Batcher(Answered):
                 count = 1
                 continue
             for batch in found:
-                if self._engine.config.epoch != epoch:
-                    raise RuntimeError(_MOVED)
+                if self._engine.config is not config:
+                    _stay(config, self._engine.config)
                 yield batch
             start += len(found)
 
 
-_MOVED = "the batcher moved to another epoch during iteration; call iter() again after set_epoch"
+def _stay(config: BatchConfig, current: BatchConfig) -> None:
+    if (config.epoch, config.history) != (current.epoch, current.history):
+        raise RuntimeError("the batcher moved during iteration; call iter() again after set_epoch or resume")
 
 
 def _metrics(plan: Plan) -> Metrics:
@@ -262,13 +319,12 @@ def _batch(plan: Plan, rank: int, step: int) -> Batch:
     return batch
 
 
-def _extent(plan: Plan, rank: int) -> tuple[int, int]:
+def _extent(plan: Plan, rank: int) -> tuple[BatchConfig, int]:
     # The component says what is wrong with the rank.
     plan.take(rank, 0, 0)
-    return plan.current.epoch, plan.metrics().steps
+    return plan.current, plan.metrics().steps
 
 
-def _window(plan: Plan, epoch: int, rank: int, start: int, count: int) -> list[Batch]:
-    if plan.current.epoch != epoch:
-        raise RuntimeError(_MOVED)
+def _window(plan: Plan, config: BatchConfig, rank: int, start: int, count: int) -> list[Batch]:
+    _stay(config, plan.current)
     return plan.take(rank, start, count).batches()

@@ -6,11 +6,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from . import _abi as abi
 from ._abi import S64, SIZES, STRING, U32, U32S, U64, U64S, Function, Type, fallible, returned
-from ._batch_records import COUNTINGS, PACKINGS, SIDES, STRATEGIES, TAILS, TOO_LONG, BatchConfig, Metrics, Run
+from ._batch_records import (
+    COUNTINGS,
+    PACKINGS,
+    SIDES,
+    STRATEGIES,
+    TAILS,
+    TOO_LONG,
+    BatchConfig,
+    BatchPlace,
+    Metrics,
+    Run,
+    Stretch,
+)
 from ._component import Component
 from ._core import Core
-from ._engine import EpochMoved
-from ._errors import OutOfMemoryError
+from ._engine import ANYWHERE, EpochMoved
+from ._errors import OutOfMemoryError, SamedealError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +54,7 @@ PADDING = 2**32 - 1
 _BATCHES = "samedeal:deal/batches@0.1.0"
 _COLLATION = "samedeal:deal/collation@0.1.0"
 
+_STRETCH = abi.record(Stretch, world=U32, steps=U64)
 _CONFIG = abi.record(
     BatchConfig,
     lengths=U32S,
@@ -63,7 +76,9 @@ _CONFIG = abi.record(
     window=U32,
     too_long=abi.enum(TOO_LONG),
     tail=abi.enum(TAILS),
+    history=abi.listing(_STRETCH),
 )
+_PLACE = abi.record(BatchPlace, step=U64, rank=U32, row=U32, slot=U32, start=U32)
 # Fields that `Metrics` adds are not the interface's.
 _METRICS = abi.record(Metrics, **{name: U64 for name in Metrics._fields if name not in Metrics._field_defaults})
 _RUN = abi.record(
@@ -92,6 +107,11 @@ def _method(name: str, lift: abi.Lift[T], **parameters: Type[Any]) -> Function[T
 _batcher = _function("[constructor]batcher", fallible(U32), config=_CONFIG)
 _set_epoch = _method("batcher.set-epoch", fallible(abi.UNIT), epoch=U64)
 _metrics = _method("batcher.metrics", returned(_METRICS))
+_state = _method("batcher.state", fallible(STRING), taken=U64)
+_resume = _method("batcher.resume", fallible(abi.UNIT), state=STRING)
+_epoch = _method("batcher.epoch", abi.scalar(U64))
+_history = _method("batcher.history", returned(abi.listing(_STRETCH)))
+_locate = _method("batcher.locate", fallible(abi.listing(_PLACE)), sample=U64)
 _take = _method("batcher.take", fallible(_RUN), rank=U32, start=U64, count=U32)
 _fingerprint = _method("batcher.fingerprint", fallible(STRING))
 _stream = _function("[constructor]batch-stream", fallible(U32), config=_CONFIG, rank=U32)
@@ -113,6 +133,53 @@ class Plan(EpochMoved):
         self._this = _batcher(self.core, config)
         self.current = config
         """What the component's batches are of, whenever its core is `whole`."""
+
+    @staticmethod
+    def in_epoch(config: BatchConfig, epoch: int) -> BatchConfig:
+        """A configuration in another epoch, of which nothing was taken."""
+        return config if config.epoch == epoch else config._replace(epoch=epoch, history=[])
+
+    def move(self, config: BatchConfig) -> bool:
+        """Moves to the epoch of a configuration that differs in nothing else, if it can go there."""
+        if self.current.epoch == ANYWHERE:
+            return False
+        if self.current.epoch != config.epoch:
+            self.set_epoch(config.epoch)
+        if self.current.history != config.history:
+            return False
+        self.current = config
+        return True
+
+    def state(self, taken: int) -> str:
+        """The state once every rank has taken so many steps."""
+        return _state(self.core, self._this, taken)
+
+    def resume(self, state: str) -> BatchConfig:
+        """Goes on where a state was taken; the configuration is what it is then."""
+
+        def lift(core: Core, pointer: int) -> SamedealError | None:
+            failure = _resume.lift(core, pointer)
+            if failure is None:
+                # What it is now is asked below. Until then it is anywhere.
+                self.current = self.current._replace(epoch=ANYWHERE)
+            return failure
+
+        _resume.read(self.core, lift, self._this, state)
+        config: BatchConfig = self.current._replace(epoch=self.epoch(), history=self.history())
+        self.current = config
+        return config
+
+    def epoch(self) -> int:
+        """The number of the epoch."""
+        return _epoch(self.core, self._this)
+
+    def history(self) -> list[Stretch]:
+        """What was taken of the epoch before."""
+        return _history(self.core, self._this)
+
+    def locate(self, sample: int) -> list[BatchPlace]:
+        """Where a sample is."""
+        return _locate(self.core, self._this, sample)
 
     def metrics(self) -> Metrics:
         """What the batches amount to."""
@@ -165,8 +232,9 @@ class Collation:
         self.core.whole = True
         self.current = config
 
-    def move(self, config: None) -> None:
+    def move(self, config: None) -> bool:
         """There is nothing to move."""
+        return True
 
     def pad(self, lengths: NDArray[np.uint32], width: int, multiple: int, side: str) -> PaddedCells:
         """Where each cell of a row per sequence comes from."""

@@ -49,6 +49,9 @@ _SLOTS = 16
 # What lists leave of the memory, so that the component can answer: it checks for half of this before it keeps anything.
 _ROOM_TO_ANSWER = 2**17
 
+# Bytes of an argument that always fit: half of what the component checks for before it keeps anything.
+_ALWAYS = 2**15
+
 # Names and values are at most this long; room for them is part of the least memory.
 _SMALL = 2**12
 
@@ -165,6 +168,10 @@ class Core:
 
     def room(self) -> int:
         """How many bytes an argument may take."""
+        # Memory that has grown to its end is not full: what is small goes into what was given back.
+        return max(_ALWAYS, self._room_to_grow())
+
+    def _room_to_grow(self) -> int:
         return self._most_memory - int(_memory_size(self._context, self._memory_at)) - _ROOM_TO_ANSWER
 
     def refresh(self) -> None:

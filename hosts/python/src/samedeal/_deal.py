@@ -9,6 +9,7 @@ from . import _abi as abi
 from ._abi import BOOL, STRING, U32, U32S, U64, U64S, Function, Type, fallible, returned, scalar
 from ._component import Component
 from ._core import Core
+from ._engine import ANYWHERE
 from ._errors import SamedealError
 from ._records import LAYOUTS, REMAINDERS, Config, Place, Round, Sharding, ShardPlace
 
@@ -30,6 +31,7 @@ _CONFIG = abi.record(
     world=U32,
     remainder=abi.enum(REMAINDERS),
     layout=abi.enum(LAYOUTS),
+    consumed=U64,
 )
 _SHARDING = abi.record(Sharding, sizes=abi.SIZES, lanes=U32, window=U32)
 _PLACE = abi.record(Place, position=U64, rank=U32, index=U64, batch=U64, slot=U32, copies=U32)
@@ -55,6 +57,8 @@ _sharded = _function("[static]sampler.sharded", fallible(U32), config=_CONFIG, s
 _config = _method("config", returned(_CONFIG))
 _set_epoch = _method("set-epoch", abi.NOTHING, epoch=U64)
 _set_rank = _method("set-rank", fallible(abi.UNIT), rank=U32)
+_state = _method("state", fallible(STRING), taken=U64)
+_resume = _method("resume", fallible(abi.UNIT), state=STRING)
 _num_samples = _method("num-samples", scalar(U64))
 _num_padding = _method("num-padding", scalar(U64))
 _num_positions = _method("num-positions", scalar(U64))
@@ -84,13 +88,18 @@ class Deal:
         self.current = config
         """Where the component's sampler stands whenever its core is `whole`."""
 
-    def move(self, config: Config) -> None:
-        """Moves to the epoch and rank of a configuration that differs in nothing else."""
+    def move(self, config: Config) -> bool:
+        """Moves to the epoch and rank of a configuration that differs in nothing else, if it can go there."""
+        if self.current.epoch == ANYWHERE:
+            return False
         if self.current.epoch != config.epoch:
             self.set_epoch(config.epoch)
+        if self.current.consumed != config.consumed:
+            return False
         if self.current.rank != config.rank:
             self.set_rank(config.rank)
         self.current = config
+        return True
 
     def config(self) -> Config:
         """The configuration as it stands."""
@@ -100,7 +109,7 @@ class Deal:
         """Moves to another epoch."""
 
         def lift(core: Core, result: int) -> None:
-            self.current = self.current._replace(epoch=epoch)
+            self.current = in_epoch(self.current, epoch)
 
         _set_epoch.read(self.core, lift, self._this, epoch)
 
@@ -114,6 +123,24 @@ class Deal:
             return failure
 
         _set_rank.read(self.core, lift, self._this, rank)
+
+    def state(self, taken: int) -> str:
+        """The state once every rank has taken so many of its samples."""
+        return _state(self.core, self._this, taken)
+
+    def resume(self, state: str) -> Config:
+        """Goes on where a state was taken; the configuration is what it is then."""
+
+        def lift(core: Core, pointer: int) -> SamedealError | None:
+            failure = _resume.lift(core, pointer)
+            if failure is None:
+                # What it is now is asked below. Until then it is anywhere.
+                self.current = self.current._replace(epoch=ANYWHERE)
+            return failure
+
+        _resume.read(self.core, lift, self._this, state)
+        self.current = self.config()
+        return self.current
 
     def num_samples(self) -> int:
         """How many samples this rank sees."""
@@ -194,6 +221,11 @@ class Deal:
     def shard_of(self, sample: int) -> ShardPlace:
         """Where a sample is stored."""
         return _shard_of(self.core, self._this, sample)
+
+
+def in_epoch(config: Config, epoch: int) -> Config:
+    """A configuration in another epoch, of which nothing is consumed."""
+    return config if config.epoch == epoch else config._replace(epoch=epoch, consumed=0)
 
 
 def orders() -> tuple[str, ...]:

@@ -22,8 +22,8 @@ class Resource(Protocol):
     current: Any
     """The configuration of it, whenever its core is `whole`."""
 
-    def move(self, config: Any) -> None:
-        """Moves to a configuration that differs only in what can be moved."""
+    def move(self, config: Any) -> bool:
+        """Moves to a configuration that differs only in what can be moved; False where another one must be made."""
 
 
 class EpochMoved:
@@ -35,11 +35,12 @@ class EpochMoved:
     current: Any
     _this: int
 
-    def move(self, config: Any) -> None:
+    def move(self, config: Any) -> bool:
         """Moves to the epoch of a configuration that differs in nothing else."""
         if self.current.epoch != config.epoch:
             self.set_epoch(config.epoch)
         self.current = config
+        return True
 
     def set_epoch(self, epoch: int) -> None:
         """Plans another epoch."""
@@ -47,11 +48,19 @@ class EpochMoved:
         def lift(core: Core, pointer: int) -> SamedealError | None:
             failure = self._to_epoch.lift(core, pointer)
             if failure is None:
-                self.current = self.current._replace(epoch=epoch)
+                self.current = self.in_epoch(self.current, epoch)
             return failure
 
         self._to_epoch.read(self.core, lift, self._this, epoch)
 
+    @staticmethod
+    def in_epoch(config: Any, epoch: int) -> Any:
+        """A configuration in another epoch."""
+        return config._replace(epoch=epoch)
+
+
+ANYWHERE = -1
+"""The epoch of a resource that was moved, and has not told yet where to."""
 
 R = TypeVar("R", bound=Resource)
 C = TypeVar("C", bound=Any)
@@ -94,34 +103,34 @@ class Engine(Generic[R, C]):
             if resource is None:
                 resource = self._make(config, *self.fixed)
             try:
-                if resource.current is not config:
-                    resource.move(config)
+                if resource.current is not config and not resource.move(config):
+                    resource = self._make(config, *self.fixed)
                 return function(resource, *arguments)
             finally:
                 if resource.core.whole:
                     home.idle = resource
 
-    def set(self, **change: Any) -> None:
+    def set(self, change: Callable[[C], C]) -> None:
         """Answers for a changed configuration from now on, which the component takes in any case."""
         with self._settle().lock:
             self._replace(change)
 
-    def ask_and_set(self, function: Callable[[R, Any], None], **change: Any) -> None:
-        """The same, if the component takes it: `function(resource, value)` says so."""
+    def ask_and_set(self, function: Callable[..., T], change: Callable[[C, T], C], *arguments: Any) -> None:
+        """The same, if the component takes it: `function(resource, *arguments)` says so, and what to change."""
         with self._settle().lock:
-            self.use(function, *change.values())
-            self._replace(change)
+            answer = self.use(function, *arguments)
+            self._replace(lambda config: change(config, answer))
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the instance, for pickle and copy."""
         return {**self.__dict__, "_home": None}
 
-    def _replace(self, change: dict[str, Any]) -> None:
+    def _replace(self, change: Callable[[C], C]) -> None:
         config = None
         while self.config is not config:
             # Again where a signal handler has replaced it meanwhile, so that nothing it did is lost.
             config = self.config
-            changed = config._replace(**change)
+            changed = change(config)
         self.config = changed
 
     def _settle(self) -> _Home[R]:

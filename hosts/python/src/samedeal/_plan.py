@@ -191,7 +191,8 @@ class ShardPlan(Answered):
         Raises:
             OutOfMemoryError: There is no memory for it; the plan stays that of the epoch before.
         """
-        self._engine.ask_and_set(Plan.set_epoch, epoch=check.integer("epoch", epoch, check.U64))
+        number = check.integer("epoch", epoch, check.U64)
+        self._engine.ask_and_set(Plan.set_epoch, lambda config, _: Plan.in_epoch(config, number), number)
 
     def num_shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
         """How many shards a worker of a rank has."""

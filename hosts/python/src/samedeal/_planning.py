@@ -128,8 +128,9 @@ class Stream:
         self._this = _stream(self.core, config)
         self.current = config
 
-    def move(self, config: StreamConfig) -> None:
+    def move(self, config: StreamConfig) -> bool:
         """Nothing moves a stream."""
+        return True
 
     def chunks(self, start: int, count: int) -> NDArray[np.int64]:
         """A window of this reader's chunks."""

@@ -32,6 +32,8 @@ class Config(NamedTuple):
     """What happens where `world` does not divide `samples`: "drop", "pad" or "uneven"."""
     layout: str
     """Which positions belong to a rank: "strided" or "contiguous"."""
+    consumed: int = 0
+    """How many positions of the epoch, the first ones, were dealt before: the others are dealt."""
 
 
 @dataclass(frozen=True, slots=True)

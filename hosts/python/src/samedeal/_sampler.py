@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 from . import _arguments as check
 from . import _reading as reading
 from ._batches import Batches
-from ._deal import Deal
+from ._deal import Deal, in_epoch
 from ._engine import Answered, Engine
 from ._errors import ContradictionError, MissingError, UnknownNameError, WrongTypeError
 from ._records import LAYOUTS, REMAINDERS, Config, Place, Round, Sharding, ShardPlace
@@ -44,6 +44,7 @@ class Sampler(Answered):
         world: SupportsIndex = 1,
         remainder: str = "pad",
         layout: str = "strided",
+        consumed: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> None:
         """Checks the configuration; costs O(1).
@@ -61,6 +62,8 @@ class Sampler(Answered):
             remainder: What happens where `world` does not divide `samples`: "drop" leaves the last samples out,
                 "pad" repeats the first ones, "uneven" gives some ranks one sample more.
             layout: Which positions belong to a rank: "strided" (rank, rank + world, ...) or "contiguous".
+            consumed: How many positions of this epoch, the first ones, were dealt before, maybe to another world: the
+                others are dealt. 0 to `samples`; `resume` takes it from a state.
             memory_limit: Bytes of memory that the engine may use for this sampler; 2**31 is the most it can use.
 
         Raises:
@@ -70,7 +73,7 @@ class Sampler(Answered):
             OutOfMemoryError: There is no memory for another sampler.
         """
         number = check.integer("samples", samples, check.COUNT)
-        config = _config(number, seed, epoch, check.name("order", order), rank, world, remainder, layout)
+        config = _config(number, seed, epoch, check.name("order", order), rank, world, remainder, layout, consumed)
         self._engine = Engine(Deal, config, check.integer("memory-limit", memory_limit, check.MEMORY), None)
 
     @classmethod
@@ -86,6 +89,7 @@ class Sampler(Answered):
         world: SupportsIndex = 1,
         remainder: str = "pad",
         layout: str = "strided",
+        consumed: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> Self:
         """A sampler for a dataset that is stored in shards, with the order "sharded"; costs O(shards).
@@ -105,6 +109,7 @@ class Sampler(Answered):
             world: As for `Sampler`.
             remainder: As for `Sampler`.
             layout: As for `Sampler`.
+            consumed: As for `Sampler`.
             memory_limit: As for `Sampler`.
 
         Raises:
@@ -120,7 +125,7 @@ class Sampler(Answered):
         )
         # Where that does not cross any more, the component refuses it as well.
         samples = min(check.total(sharding.sizes), check.U64_MAX)
-        config = _config(samples, seed, epoch, "sharded", rank, world, remainder, layout)
+        config = _config(samples, seed, epoch, "sharded", rank, world, remainder, layout, consumed)
         self = cls.__new__(cls)
         self._engine = Engine(Deal, config, check.integer("memory-limit", memory_limit, check.MEMORY), sharding)
         return self
@@ -192,7 +197,7 @@ class Sampler(Answered):
         """
         config, sharding = self._engine.config, self._sharding
         found: dict[str, Any] = config._asdict()
-        found |= {name: str(found[name]) for name in ("samples", "seed", "epoch")}
+        found |= {name: str(found[name]) for name in ("samples", "seed", "epoch", "consumed")}
         if sharding is not None:
             sizes = [str(size) for size in sharding.sizes.tolist()]
             found["sharding"] = {"sizes": sizes, "lanes": sharding.lanes, "window": sharding.window}
@@ -205,9 +210,9 @@ class Sampler(Answered):
         Raises:
             SamedealError: A value is not allowed, or one is missing.
         """
-        given = dict(found)
+        given: dict[str, Any] = {"consumed": "0", **found}
         sharding = given.pop("sharding", None)
-        for name in ("samples", "seed", "epoch"):
+        for name in ("samples", "seed", "epoch", "consumed"):
             if name not in given:
                 raise MissingError(name, "", "what to_dict gives")
             given[name] = check.decimal(name, given[name])
@@ -229,7 +234,7 @@ class Sampler(Answered):
 
     @property
     def num_samples(self) -> int:
-        """How many samples this rank sees in an epoch, padding included; `len(sampler)` is the same."""
+        """How many samples this rank sees in what is left of the epoch, padding included: `len(sampler)`."""
         return self._engine.use(Deal.num_samples)
 
     @property
@@ -247,13 +252,51 @@ class Sampler(Answered):
         """How many samples no rank sees in this epoch."""
         return self._engine.use(Deal.num_dropped)
 
+    @property
+    def consumed(self) -> int:
+        """How many positions of the epoch, the first ones, were dealt before."""
+        return self._engine.config.consumed
+
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Moves to another epoch, 0 to 2**64 - 1, in O(1)."""
-        self._engine.set(epoch=check.integer("epoch", epoch, check.U64))
+        """Moves to another epoch, 0 to 2**64 - 1, of which nothing is consumed, in O(1).
+
+        The epoch that it is at stays as it is, also where a part of it was consumed.
+        """
+        number = check.integer("epoch", epoch, check.U64)
+        self._engine.set(lambda config: in_epoch(config, number))
 
     def set_rank(self, rank: SupportsIndex) -> None:
         """Answers for another rank of the same deal, 0 to `world` - 1, in O(1); a table that was built is kept."""
-        self._engine.ask_and_set(Deal.set_rank, rank=check.integer("rank", rank, check.RANK))
+        number = check.integer("rank", rank, check.RANK)
+        self._engine.ask_and_set(Deal.set_rank, lambda config, _: config._replace(rank=number), number)
+
+    def state(self, taken: SupportsIndex) -> str:
+        """The state once every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint.
+
+        It is JSON in one line, the same on all ranks, and `resume` goes on there in any host and on any world.
+
+        Raises:
+            OutOfRangeError: No rank has so many.
+            ContradictionError: The layout is "contiguous", whose ranks are no prefix of the epoch within it.
+        """
+        return self._engine.use(Deal.state, check.integer("taken", taken, check.U64))
+
+    def resume(self, state: str) -> None:
+        """Goes on where a state was taken, on this world: moves to its epoch, and deals what was not consumed, in O(1).
+
+        After a failure, the sampler is where it was. Do not trust where a state comes from: it is checked.
+
+        Raises:
+            ContradictionError: The state is of another order, seed or number of samples, or of other shards.
+            WrongTypeError: It is no state of a sampler.
+            OutOfRangeError: It is too long, or says that more is consumed than there is.
+        """
+        text = check.state(state)
+
+        def moved(config: Config, found: Config) -> Config:
+            return config._replace(epoch=found.epoch, consumed=found.consumed)
+
+        self._engine.ask_and_set(Deal.resume, moved, text)
 
     def indices(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> NDArray[np.int64]:
         """This rank's samples number `start` to `stop` - 1, in order: by default all of them.
@@ -316,7 +359,7 @@ class Sampler(Answered):
         return Batches(self, batch_size, drop_last, start=start)
 
     def sample_at(self, position: SupportsIndex) -> int:
-        """The sample at a global position of the epoch, 0 to `num_positions` - 1, whichever rank it is dealt to."""
+        """The sample at a global position of the epoch, whichever rank it is or was dealt to."""
         return self._engine.use(Deal.sample_at, self._position(position))
 
     def locate(self, sample: SupportsIndex, batch_size: SupportsIndex) -> Place | None:
@@ -388,6 +431,8 @@ class Sampler(Answered):
     def __repr__(self) -> str:
         """The call that makes an equal sampler, without the memory limit; many sizes in short."""
         config, sharding = self._engine.config._asdict(), self._sharding
+        if config["consumed"] == 0:
+            del config["consumed"]
         if sharding is None:
             made, first = "Sampler", repr(config.pop("samples"))
         else:
@@ -402,7 +447,7 @@ class Sampler(Answered):
         return found
 
     def _position(self, position: SupportsIndex) -> int:
-        return check.number("position", position, lambda: self.num_positions)
+        return check.number("position", position, lambda: self.consumed + self.num_positions)
 
 
 def _config(
@@ -414,6 +459,7 @@ def _config(
     world: SupportsIndex,
     remainder: str,
     layout: str,
+    consumed: SupportsIndex,
 ) -> Config:
     return Config(
         samples,
@@ -424,4 +470,5 @@ def _config(
         check.integer("world", world, check.U32_FROM_1),
         check.enum("remainder", remainder, REMAINDERS),
         check.enum("layout", layout, LAYOUTS),
+        check.integer("consumed", consumed, check.Width(0, check.U64_MAX, f"0 to {samples}")),
     )

@@ -9,8 +9,8 @@ makes the environment with the others (tests/bench/requirements-peers.txt) and r
 Everyone gets the same lengths and the same memory: a batch has room for so many of the longest samples (`rows` of
 `length`). Batches of a fixed size have so many samples, token budgets are rows * length, packs are rows of that length.
 The figures are counted from the samples of every batch of every rank, by one definition (figures.py), and are means
-over epochs; those of samedeal have to be what its own `metrics` say. The time is the median over epochs of what one
-rank takes from the lengths to the last of its batches; all take turns in one process.
+over epochs; those of samedeal have to be what its own `metrics` say. The time is the median, over epochs and ranks, of
+what a rank takes from the lengths to the last of its batches; all take turns in one process.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter
@@ -27,11 +28,13 @@ import lengths
 import numpy as np
 import peers
 import samedeal
-from figures import Batch, Figures, Memory, correlation, figures
+from figures import Batch, Figures, Memory, Plan, figures
 from numpy.typing import NDArray
 from peers import Made, Task
+from picture import draw
 
-EPOCHS = 3
+EPOCHS = {1: 5, 8: 3}
+"""How many epochs are measured, by the number of ranks, which all are timed."""
 WHOLE = 2**32 - 1
 FIXED = "fixed size"
 TOKENS = "token budget"
@@ -61,6 +64,8 @@ class Result(NamedTuple):
     contestant: Contestant
     figures: list[Figures]
     seconds: float
+    again: float
+    """The part of the pairs of samples in a batch that are in one in the next epoch too."""
     means: list[float]
     """Mean lengths of the batches of rank 0, in their order, in the first epoch."""
 
@@ -148,7 +153,7 @@ def main() -> None:
     print(versions())
     results = []
     for case in cases(options.smoke):
-        found = measured(case, 1 if options.smoke else EPOCHS)
+        found = measured(case, 1 if options.smoke else EPOCHS[case.task.world])
         print(f"\n### {case.title}\n\n{table(case, found)}", flush=True)
         results.append((case, found))
     if options.json:
@@ -177,20 +182,24 @@ def measured(case: Case, epochs: int) -> list[Result]:
     times: list[list[float]] = [[] for _ in made]
     found: list[list[Figures]] = [[] for _ in made]
     means: list[list[float]] = [[] for _ in made]
+    places: list[list[NDArray[np.int64]]] = [[] for _ in made]
     for epoch in range(epochs):
         for number, (contestant, one) in enumerate(zip(case.contestants, made, strict=True)):
-            began = perf_counter()
-            first = one.plan(0, epoch)
-            times[number].append(perf_counter() - began)
-            rest = (one.read(one.plan(rank, epoch)) for rank in range(1, task.world))
-            plan = [one.read(first), *rest]
+            plan = []
+            for rank in range(task.world):
+                began = perf_counter()
+                batches = one.plan(rank, epoch)
+                times[number].append(perf_counter() - began)
+                plan.append(one.read(batches))
             capacity = task.memory.length if contestant.kind == PACKS else 0
             found[number].append(figures(plan, task.lengths, task.memory, capacity))
             if contestant.name.startswith("samedeal "):
-                agree(first[0].metrics(), found[number][-1])
+                agree(batches[0].metrics(), found[number][-1])
+            places[number].append(batch_of(plan, len(task.lengths)))
             if epoch == 0:
                 means[number] = [mean_length(batch, task.lengths) for batch in plan[0] if batch]
-    return [Result(*result) for result in zip(case.contestants, found, map(median, times), means, strict=True)]
+    again = [fmean(together(*pair) for pair in pairwise(epochs)) if len(epochs) > 1 else 0.0 for epochs in places]
+    return [Result(*result) for result in zip(case.contestants, found, map(median, times), again, means, strict=True)]
 
 
 def agree(metrics: samedeal.Metrics, counted: Figures) -> None:
@@ -200,6 +209,24 @@ def agree(metrics: samedeal.Metrics, counted: Figures) -> None:
         assert getattr(metrics, field) == getattr(counted, field), field
     assert counted.lost == 0
     assert counted.repeated == metrics.repeated
+
+
+def batch_of(plan: Plan, count: int) -> NDArray[np.int64]:
+    """The number of the batch that each sample is in."""
+    places = np.zeros(count, np.int64)
+    for number, batch in enumerate(batch for batches in plan for batch in batches if batch):
+        places[np.concatenate([np.asarray(row, np.int64) for row in batch])] = number
+    return places
+
+
+def together(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
+    """How many pairs that share a batch in one epoch share one in the other."""
+
+    def pairs(labels: NDArray[np.int64]) -> int:
+        counts = np.unique(labels, return_counts=True)[1]
+        return int((counts * (counts - 1)).sum())
+
+    return pairs(one * (other.max() + 1) + other) / max(pairs(one), 1)
 
 
 def mean_length(batch: Batch, of: NDArray[np.uint32]) -> float:
@@ -220,7 +247,7 @@ def table(case: Case, results: list[Result]) -> str:
     several = case.task.world > 1
     least = bound(case.task)
     heads = ["", "steps", "padding", "of the budget", "slowest rank", "cost max/mean", "packs", "over budget"]
-    heads += ["lost", "repeated", "neighbours", "time"]
+    heads += ["lost", "repeated", "neighbours", "together again", "time"]
     lines = []
     kind = ""
     for result in results:
@@ -241,6 +268,7 @@ def table(case: Case, results: list[Result]) -> str:
                 f"{result.mean('lost'):,.0f}",
                 f"{result.mean('repeated'):,.0f}",
                 f"{result.mean('neighbours'):+.2f}",
+                f"{result.again:.1%}",
                 f"{result.seconds * 1e3:,.0f} ms" if result.seconds >= 0.01 else f"{result.seconds * 1e3:.1f} ms",
             ]
         )
@@ -260,66 +288,12 @@ def record(case: Case, results: list[Result]) -> dict[str, Any]:
             "name": result.contestant.name,
             "kind": result.contestant.kind,
             "seconds": result.seconds,
+            "again": result.again,
             "epochs": [figures._asdict() for figures in result.figures],
         }
         for result in results
     ]
     return {"case": case.title, "world": case.task.world, "packs-bound": bound(case.task), "results": rows}
-
-
-COLOURS = {"tokens": "#2f6db3", "padding": "#e3a13c", "waiting": "#bbbbbb"}
-
-
-def draw(results: list[tuple[Case, list[Result]]], path: Path) -> None:
-    """What ranks compute for each token, and how the lengths of batches follow one another."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "samedeal"
-    import matplotlib.pyplot as plt
-
-    several = [(case, found) for case, found in results if case.task.world > 1][:2]
-    figure, axes = plt.subplots(3, 2, figsize=(13, 11.5), layout="constrained", height_ratios=(1, 3.6, 1.7))
-    for column, (case, found) in enumerate(several):
-        panel = axes[0][column]
-        panel.hist(case.task.lengths, bins=90, color=COLOURS["tokens"])
-        panel.set(title=case.title, xlabel="length of a sample", ylabel="samples")
-        bars(axes[1][column], case, found)
-    case, found = several[1]
-    by_name = {result.contestant.name: result for result in results[results.index(several[1]) - 1][1]}
-    shown = ("transformers LengthGroupedSampler", "samedeal bucket, quantiles=30")
-    for panel, name in zip(axes[2], shown, strict=True):
-        means = by_name[name].means[:400]
-        panel.plot(means, linewidth=0.6, color="black")
-        title = f"{name}, 1 rank: neighbours {correlation(by_name[name].means):+.2f}"
-        panel.set(title=title, xlabel="batch", ylabel="mean length", yscale="log")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".new.svg")
-    figure.savefig(temporary, metadata={"Date": None})
-    temporary.rename(path)
-
-
-def bars(panel: Any, case: Case, results: list[Result]) -> None:
-    """For each token: itself, the padding around it, and what other ranks do not do while they wait."""
-    names = [result.contestant.name for result in results]
-    places = np.arange(len(results))
-    tokens = [1.0] * len(results)
-    padding = [result.mean("padded") / result.mean("tokens") - 1 for result in results]
-    waiting = [
-        (case.task.world * result.mean("slowest") - result.mean("padded")) / result.mean("tokens") for result in results
-    ]
-    left = np.zeros(len(results))
-    for name, share in {"tokens": tokens, "padding": padding, "waiting": waiting}.items():
-        panel.barh(places, share, left=left, color=COLOURS[name], label=name)
-        left += share
-    for place, total in zip(places, left, strict=True):
-        panel.text(total + 0.03, place, f"{total:.2f}", va="center", fontsize=8)
-    panel.set_yticks(places, names, fontsize=8)
-    for label, name in zip(panel.get_yticklabels(), names, strict=True):
-        label.set_fontweight("bold" if name.startswith("samedeal ") else "normal")
-    panel.invert_yaxis()
-    panel.set(xlabel="what all ranks compute, or wait for, for each token", xlim=(0, float(left.max()) * 1.1))
-    panel.legend(loc="lower right")
 
 
 if __name__ == "__main__":

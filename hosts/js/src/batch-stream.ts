@@ -61,8 +61,11 @@ export abstract class BaseBatchStream implements Iterable<Batch> {
   /** The batches of the next window that is ready; none where none is. It plans the window. Errors: memory; nothing is lost. */
   take(): Batch[] {
     if (this.#taken.length > 0) return this.#taken.splice(0);
-    const run = this.#call((raw) => raw.take());
-    return run ? batchesOf(run) : [];
+    // Within the call: batches that do not come out of it are lost, and no call after that goes on without them.
+    return this.#call((raw) => {
+      const run = raw.take();
+      return run ? batchesOf(run) : [];
+    });
   }
 
   /**

@@ -71,12 +71,12 @@ export abstract class BaseBatcher implements Iterable<Batch> {
     const moved = this.#recipe.with(integer('epoch', epoch, U64));
     const metrics = this.#call((raw) => {
       raw.setEpoch(moved.config.epoch);
-      return raw.metrics();
+      return new Metrics(raw.metrics(), moved.config);
     });
     // Nothing here may throw: the recipe is what the batcher would be made again by.
     this.#recipe = moved;
     this.#handle.recipe = moved;
-    this.#metrics = new Metrics(metrics, moved.config);
+    this.#metrics = metrics;
   }
 
   /** What the batches of all ranks amount to. */

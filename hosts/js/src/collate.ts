@@ -124,7 +124,7 @@ class Sequences<T extends Tokens> {
   gather(sources: Uint32Array, mask?: Uint8Array): T {
     const tokens = this.#endToEnd();
     const values = make(this.#type, sources.length);
-    if (this.#filler) values.fill(this.#filler);
+    values.fill(this.#filler);
     for (let i = 0; i < sources.length; i++) {
       const source = sources[i] as number;
       if (source === PADDING) continue;

@@ -96,7 +96,7 @@ fn what_cannot_be() {
     let any = Padding::new(0);
     for lengths in [&[][..], &[2], &[3, 1], &[4]] {
         assert_eq!(padded(lengths, any), is(contradiction, "lengths"));
-        assert_eq!(packed(lengths, &vec![lengths.len() as u32; 1], 4), is(contradiction, "lengths"));
+        assert_eq!(packed(lengths, &[lengths.len() as u32], 4), is(contradiction, "lengths"));
     }
     assert_eq!(padded(&[3], any.width(2)), is(out_of_range, "width"));
     assert_eq!(padded(&[3], any.multiple(0)), is(out_of_range, "multiple"));

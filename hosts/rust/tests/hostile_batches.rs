@@ -123,7 +123,9 @@ fn calls() {
     assert_eq!(failing(batcher.batches(..=steps)), out_of_range("count"));
     assert_eq!(failing(batcher.batches(..=u64::MAX)), out_of_range("count"));
     assert_eq!(failing(batcher.batches_of(2, ..)), out_of_range("rank"));
-    assert_eq!(failing(batcher.batches_of(u32::MAX, 9..1)), out_of_range("rank"));
+    let (start, end) = (9, 1);
+    assert_eq!(failing(batcher.batches_of(u32::MAX, start..end)), out_of_range("rank"));
+    assert_eq!(failing(batcher.batches(start..end)), out_of_range("count"));
     assert_eq!(failing(batcher.batches_window(0, u64::MAX, u32::MAX)), out_of_range("start"));
     assert_eq!(failing(batcher.batches_window(0, 0, u32::MAX)), out_of_range("count"));
     assert_eq!(failing(batcher.batches_window(0, steps, 1)), out_of_range("count"));

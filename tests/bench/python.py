@@ -227,6 +227,35 @@ def parquet_files(rows: int) -> Path:
     return folder
 
 
+def plan_budget(count: int, most: int, budget: int, epoch: int) -> tuple[float, float, int]:
+    """A plan of batches within a budget."""
+    return plan(count, most, epoch, budget=budget)
+
+
+def plan_pack(count: int, most: int, capacity: int, epoch: int) -> tuple[float, float, int]:
+    """A plan of packs."""
+    return plan(count, most, epoch, strategy="pack", capacity=capacity)
+
+
+def plan(count: int, most: int, epoch: int, **options: object) -> tuple[float, float, int]:
+    """Time to plan batches of so many sequences, time of a step at random, and how many steps there are."""
+    import random
+
+    import samedeal
+    from lengths import log_normal
+
+    lengths = log_normal(count, most)
+    began = perf_counter()
+    batcher = samedeal.Batcher(lengths, epoch=epoch, **options)
+    steps = batcher.num_steps
+    planned = perf_counter() - began
+    numbers = random.Random(epoch).choices(range(steps), k=min(1_000, count))
+    began = perf_counter()
+    for number in numbers:
+        batcher.batch(number)
+    return planned, (perf_counter() - began) / len(numbers), steps
+
+
 def torch_sampler(samples: int, world: int):
     """Torch's sampler over a dataset that takes no memory."""
     from torch.utils.data import DistributedSampler
@@ -273,6 +302,8 @@ MEASUREMENTS: dict[str, Callable[..., object]] = {
         stream_shards,
         stream_shuffled,
         stream_samples,
+        plan_budget,
+        plan_pack,
     )
 }
 

@@ -36,10 +36,12 @@ async function runInPage({ build, file }) {
         return (file) => compiled[files.indexOf(file)];
       };
       const { componentInstances } = await import('/hosts/js/dist/component.js');
+      const { batchingInstances } = await import('/hosts/js/dist/batching.js');
       const { planningInstances } = await import('/hosts/js/dist/planning.js');
       return {
         dealing: new Engine(componentInstances(await modules('samedeal'))),
         planning: new Engine(planningInstances(await modules('planning'))),
+        batching: new Engine(batchingInstances(await modules('batching'))),
       };
     },
   };

@@ -1,5 +1,9 @@
 // What golden cases can be of: how each is made, and what its calls are in JavaScript. `raw` is the engine itself, `own` the
 // class that users see, wherever that can say the same.
+import { BatcherRecipe, BatchStreamRecipe } from '../../hosts/js/dist/batch-recipe.js';
+import { batchStreamOf } from '../../hosts/js/dist/batch-stream.js';
+import { batcherOf } from '../../hosts/js/dist/batcher.js';
+import { packWith, padWith } from '../../hosts/js/dist/collate.js';
 import { SamplerRecipe } from '../../hosts/js/dist/config.js';
 import { detectWith } from '../../hosts/js/dist/launch.js';
 import { MeshRecipe, meshOf } from '../../hosts/js/dist/mesh.js';
@@ -28,6 +32,56 @@ function lists(offsets, values) {
     offsets[0] === 0 && offsets.at(-1) === values.length && offsets.every((to, i) => i === 0 || to >= offsets[i - 1]);
   return fit ? offsets.slice(1).map((end, i) => values.slice(offsets[i], end)) : undefined;
 }
+
+/** Keys as JavaScript writes them. */
+const camel = (fields) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name.replace(/-(.)/g, (_, letter) => letter.toUpperCase()), value]),
+  );
+
+/** The configuration of batches as the engine takes it. */
+function rawBatches({ lengths, buckets, ...others }) {
+  const [[tag, value]] = Object.entries(buckets);
+  const val = Array.isArray(value) ? Uint32Array.from(value) : value;
+  return { ...camel(wide(others)), lengths: Uint32Array.from(lengths), buckets: { tag, val } };
+}
+
+/** The same as the options of a class. */
+const batchOptions = ({ lengths, buckets, ...others }) => ({ ...camel(wide(others)), ...camel(buckets) });
+
+/** Batches end to end. */
+function run(batches) {
+  const ends = (counts) => {
+    let sum = 0;
+    return counts.map((count) => {
+      sum += count;
+      return sum;
+    });
+  };
+  const all = (field) => batches.map((batch) => batch[field]);
+  const flat = (field) => all(field).flatMap((list) => [...list]);
+  const rows = all('rowEnds').flatMap((list) => Array.from(list, (end, i) => end - (list[i - 1] ?? 0)));
+  return {
+    samples: flat('samples'),
+    starts: flat('starts'),
+    lengths: flat('lengths'),
+    rowEnds: ends(rows),
+    batchEnds: ends(all('rowEnds').map(({ length }) => length)),
+    paddedLengths: all('paddedLength'),
+    costs: all('cost'),
+    repeated: all('repeated'),
+  };
+}
+
+/** So many tokens, each of which tells which it is, and where sequences of these lengths begin in them. */
+function tokens(lengths) {
+  const offsets = [0];
+  for (const length of lengths) offsets.push(offsets.at(-1) + length);
+  return [Uint32Array.from({ length: offsets.at(-1) }, (_, i) => i), { offsets, paddingValue: 2 ** 32 - 1 }];
+}
+
+/** As much as a page likes to hold. */
+const few = ({ lengths }) => lengths.reduce((sum, length) => sum + length, 0) <= 2 ** 20;
 
 const sampler = {
   engine: 'dealing',
@@ -197,8 +251,65 @@ export const kinds = {
     // Another number of coordinates than axes.
     rawFailures: ['rank-at'],
   },
+  batcher: {
+    engine: 'batching',
+    recipe: (config) => new BatcherRecipe(rawBatches(config)),
+    make(engine, config) {
+      const Batcher = batcherOf(() => engine);
+      return new Batcher(config.lengths, batchOptions(config));
+    },
+    raw: {
+      'set-epoch': (raw, { epoch }) => raw.setEpoch(epoch),
+      metrics: (raw) => raw.metrics(),
+      take: (raw, { rank, start, count }) => raw.take(rank, start, count),
+      fingerprint: (raw) => raw.fingerprint(),
+    },
+    own: {
+      'set-epoch': (own, { epoch }) => own.setEpoch(epoch),
+      metrics: (own) => own.metrics(),
+      take(own, { rank, start, count }) {
+        const pass = own.batches(start, rank);
+        return run(Array.from({ length: count }, () => pass.next().value));
+      },
+      fingerprint: (own) => own.fingerprint(),
+    },
+    // A pass takes what there is.
+    rawFailures: ['take'],
+  },
+  'batch-stream': {
+    engine: 'batching',
+    recipe: ({ config, rank }) => new BatchStreamRecipe(rawBatches(config), rank),
+    make(engine, { config: { order, ...config }, rank }) {
+      const BatchStream = batchStreamOf(() => engine);
+      // It has its own order, and no quantiles.
+      if (order !== 'sequential' || 'quantiles' in config.buckets) return undefined;
+      return new BatchStream({ ...batchOptions(config), rank });
+    },
+    raw: {
+      push: (raw, { samples, lengths }) => raw.push(u64s(samples), Uint32Array.from(lengths)),
+      flush: (raw) => raw.flush(),
+      take: (raw) => raw.take(),
+      metrics: (raw) => raw.metrics(),
+    },
+    own: {
+      push: (own, { samples, lengths }) => own.push(samples.map(BigInt), lengths),
+      flush: (own) => own.flush(),
+      take(own) {
+        const batches = own.take();
+        return batches.length > 0 ? run(batches) : null;
+      },
+      metrics: (own) => own.metrics(),
+    },
+    rawFailures: [],
+  },
   functions: {
     raw: {
+      pad: ({ batching }, { lengths, width, multiple, side }) =>
+        batching.once(['lengths', lengths], 0, ({ pad }) => pad(Uint32Array.from(lengths), width, multiple, side)),
+      pack: ({ batching }, { lengths, 'row-ends': rowEnds, width }) =>
+        batching.once(['lengths', lengths], 0, ({ pack }) =>
+          pack(Uint32Array.from(lengths), Uint32Array.from(rowEnds), width),
+        ),
       verify: ({ planning }, { shards, offsets, assigned }) =>
         planning.once(['shards', shards], 0, ({ verify }) =>
           verify(shards, Uint32Array.from(offsets), Uint32Array.from(assigned)),
@@ -210,6 +321,20 @@ export const kinds = {
         ),
     },
     own: {
+      pad({ batching }, { lengths, width, ...options }) {
+        const [sequences, others] = tokens(lengths);
+        const wanted = width === 0 ? {} : { width };
+        const padded = padWith(batching, sequences, { ...others, ...options, ...wanted });
+        if (padded.attentionMask.some((is, i) => is !== Number(padded.values[i] !== others.paddingValue)))
+          return 'a mask';
+        return { width: padded.width, sources: padded.values };
+      },
+      pack({ batching }, { lengths, 'row-ends': rowEnds, width }) {
+        const [sequences, others] = tokens(lengths);
+        const { values, rows, width: wide, ...packed } = packWith(batching, sequences, { ...others, rowEnds, width });
+        if (rows !== rowEnds.length || wide !== width) return 'another shape';
+        return { ...packed, sources: values };
+      },
       verify({ planning }, { shards, offsets, assigned }) {
         const { overlaps, gaps } = verifyWith(planning, shards, lists(offsets, assigned));
         return { gaps, overlaps: overlaps.flatMap(({ shard, first, other }) => [shard, first, other]) };
@@ -218,6 +343,8 @@ export const kinds = {
         detectWith(dealing, {}, present({ environment: Object.fromEntries(environment), rank, world })),
     },
     sayable: {
+      pad: few,
+      pack: few,
       verify: ({ offsets, assigned }) => lists(offsets, assigned) !== undefined,
       detect: ({ environment }) => new Set(environment.map(([name]) => name)).size === environment.length,
     },

@@ -1,5 +1,6 @@
 // The golden cases in Node: over the components (transpiled by jco), and over the wasm-bindgen build.
 import { readFileSync } from 'node:fs';
+import { batchingInstances } from '../../hosts/js/dist/batching.js';
 import { bindgenInstances } from '../../hosts/js/dist/bindgen.js';
 import { componentInstances } from '../../hosts/js/dist/component.js';
 import { Engine } from '../../hosts/js/dist/engine.js';
@@ -10,7 +11,11 @@ import { runGroup } from './runner.mjs';
 const read = (path) => readFileSync(new URL(`../../hosts/js/dist/${path}`, import.meta.url));
 const compile = (file) => new WebAssembly.Module(read(`jco/${file}`));
 const builds = {
-  jco: { dealing: new Engine(componentInstances(compile)), planning: new Engine(planningInstances(compile)) },
+  jco: {
+    dealing: new Engine(componentInstances(compile)),
+    planning: new Engine(planningInstances(compile)),
+    batching: new Engine(batchingInstances(compile)),
+  },
   'wasm-bindgen': { dealing: new Engine(await bindgenInstances(read('bindgen/samedeal_bg.wasm'))) },
 };
 

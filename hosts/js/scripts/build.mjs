@@ -1,4 +1,4 @@
-// Builds dist/ from the two WebAssembly builds and src/. The generated parts are made again only if their input is newer.
+// Builds dist/ from the WebAssembly builds and src/. The generated parts are made again only if their input is newer.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -8,14 +8,18 @@ import { withMemory } from './memory.mjs';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const target = join(here, '../../target');
-const component = join(target, 'wasm32-wasip2/wasm/samedeal.wasm');
-const planning = join(target, 'wasm32-wasip2/wasm/planning.wasm');
+const components = Object.fromEntries(
+  ['samedeal', 'planning', 'batching'].map((name) => [name, join(target, `wasm32-wasip2/wasm/${name}.wasm`)]),
+);
+/** What has large lists before its objects in memory, and must not come to lie above 1 GiB: see src/engine.ts. */
+const LARGE = ['planning', 'batching'];
 const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
 const bindgen = join(target, 'release/bindgen');
 
 for (const [path, remedy] of [
-  [component, 'cargo build --profile wasm -p samedeal-component --target wasm32-wasip2'],
-  [planning, 'cargo build --profile wasm -p samedeal-planning --target wasm32-wasip2'],
+  [components.samedeal, 'cargo build --profile wasm -p samedeal-component --target wasm32-wasip2'],
+  [components.planning, 'cargo build --profile wasm -p samedeal-planning --target wasm32-wasip2'],
+  [components.batching, 'cargo build --profile wasm -p samedeal-batching --target wasm32-wasip2'],
   [web, 'cargo build --profile wasm -p samedeal-web --target wasm32-unknown-unknown'],
   [bindgen, 'cargo build --release -p bindgen'],
 ]) {
@@ -41,12 +45,13 @@ async function generate(name, output, inputs, make) {
 
 const LOCK = join(here, 'package-lock.json');
 const memory = join(here, 'scripts/memory.mjs');
-await generate('jco', 'planning.js', [component, planning, memory, LOCK], async (folder) => {
-  await transpileTo(folder, 'samedeal', component);
-  await transpileTo(folder, 'planning', planning);
-  // A plan has large lists before it in memory, and must not come to lie above 1 GiB: see src/engine.ts.
-  const core = join(folder, 'planning.core.wasm');
-  writeFileSync(core, withMemory(readFileSync(core), 1 << 14));
+await generate('jco', 'batching.js', [...Object.values(components), memory, LOCK], async (folder) => {
+  for (const [name, wasm] of Object.entries(components)) {
+    await transpileTo(folder, name, wasm);
+    if (!LARGE.includes(name)) continue;
+    const core = join(folder, `${name}.core.wasm`);
+    writeFileSync(core, withMemory(readFileSync(core), 1 << 14));
+  }
 });
 
 async function transpileTo(folder, name, wasm) {

@@ -12,6 +12,8 @@ export interface Recipe<B, R> {
   readonly size: number;
   /** The parameter that an error tells, and its value, where there is no memory for an instance. */
   readonly cause: readonly [field: string, value: unknown];
+  /** What a call says in place of making it again, where it has come to hold more than is told here. */
+  readonly lost?: string;
   make(bindings: B): R;
 }
 
@@ -46,10 +48,12 @@ export interface Seat<B, R> {
 const SHARED = 64 << 20;
 /** A larger object gets an instance of its own, whose memory is given back as a whole. It comes first in there. */
 const LARGEST_SHARED = 4 << 20;
+/** The size of what gets an instance of its own, however large it is. */
+export const ALONE = LARGEST_SHARED + 1;
 
 /**
  * Objects in as few instances as is sound: browsers have address space for about a hundred. An object is decided by its
- * recipe; so one whose instance is lost is made again, in another one, at its next call.
+ * recipe, unless that says otherwise; so one whose instance is lost is made again, in another one, at its next call.
  */
 export class Engine<B extends Bindings> {
   readonly #instantiate: () => B;
@@ -75,9 +79,13 @@ export class Engine<B extends Bindings> {
     return seat;
   }
 
-  /** Calls an object; if that throws anything but a `SamedealError`, it is made again by `recipe` at the next call. */
+  /**
+   * Calls an object; if that throws anything but a `SamedealError`, it is made again by `recipe` at the next call, or is
+   * lost for good.
+   */
   call<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, call: (raw: R) => T): T {
     if (!seat.instance.sound) {
+      if (recipe.lost !== undefined) throw new Error(recipe.lost);
       const { instance, raw } = this.#place(recipe, seat.size);
       seat.instance = instance;
       seat.raw = raw;
@@ -110,8 +118,8 @@ export class Engine<B extends Bindings> {
     try {
       return new Instance(this.#instantiate());
     } catch (error) {
-      // There is no other way to tell it from a stack that overflows.
-      if (!(error instanceof Error && /memory/i.test(error.message))) throw error;
+      // There is no other way to tell it from a stack that overflows; near whose end V8 compiles no regular expression.
+      if (!(error instanceof Error && error.message.toLowerCase().includes('memory'))) throw error;
       const allowed = 'fewer objects at a time, or smaller ones';
       throw new SamedealError({ kind: 'out-of-memory', field, value: String(value), allowed });
     }

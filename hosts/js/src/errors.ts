@@ -36,7 +36,9 @@ export class SamedealError extends Error implements Failure {
 }
 
 function message({ kind, field, value, allowed }: Failure): string {
-  const name = field.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  // Without a regular expression, which V8 may not compile near the end of the stack: see src/engine.ts.
+  const [first, ...others] = field.split('-');
+  const name = [first, ...others.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
   switch (kind) {
     case 'unknown-name':
       return `${name} is "${value}"; known: ${allowed}`;

@@ -1,17 +1,21 @@
 /**
- * Same seed, same deal, on Node (20 and later), Deno and Bun, over two WebAssembly components. Each is read and compiled
+ * Same seed, same deal, on Node (20 and later), Deno and Bun, over three WebAssembly components. Each is read and compiled
  * at the first call that needs it, not at the import.
  *
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { type ComponentBindings, componentInstances } from './component.js';
-import { Engine } from './engine.js';
+import { batchStreamOf } from './batch-stream.js';
+import type { Packed, PackOptions, Padded, PadOptions, Tokens } from './batch-types.js';
+import { batcherOf } from './batcher.js';
+import { batchingInstances } from './batching.js';
+import { packWith, padWith } from './collate.js';
+import { componentInstances, type Modules } from './component.js';
+import { type Bindings, Engine } from './engine.js';
 import { type Detection, type DetectOptions, detectWith } from './launch.js';
 import type { Integers } from './lists.js';
 import { meshOf } from './mesh.js';
 import { shardPlanOf } from './plan.js';
-import type { PlanningBindings } from './plan-raw.js';
 import type { Verification } from './plan-types.js';
 import { planningInstances } from './planning.js';
 import { samplerOf } from './sampler.js';
@@ -19,6 +23,8 @@ import { chunkStreamOf } from './stream.js';
 import type { Integer } from './types.js';
 import { verifyWith } from './verify.js';
 
+export type { Metrics } from './batch-run.js';
+export type * from './batch-types.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
 export type { Detection, DetectOptions } from './launch.js';
 export type { Integers } from './lists.js';
@@ -28,40 +34,62 @@ export type * from './types.js';
 export { version } from './version.js';
 
 const compile = (file: string) => new WebAssembly.Module(readFileSync(new URL(`jco/${file}`, import.meta.url)));
-let dealing: Engine<ComponentBindings> | undefined;
-let planning: Engine<PlanningBindings> | undefined;
-
-function engine(): Engine<ComponentBindings> {
-  dealing ??= new Engine(componentInstances(compile));
-  return dealing;
+/** The engine over a component, made when it is first asked for. */
+function lazily<B extends Bindings>(instances: (modules: Modules) => () => B): () => Engine<B> {
+  let engine: Engine<B> | undefined;
+  return () => {
+    engine ??= new Engine(instances(compile));
+    return engine;
+  };
 }
 
-function planner(): Engine<PlanningBindings> {
-  planning ??= new Engine(planningInstances(compile));
-  return planning;
-}
+const dealing = lazily(componentInstances);
+const planning = lazily(planningInstances);
+const batching = lazily(batchingInstances);
 
 /** The samples of one rank in one epoch. */
-export class Sampler extends samplerOf(engine) {}
+export class Sampler extends samplerOf(dealing) {}
 
 /** The names of the orders that this version knows, the default first; without `sharded`, which `Sampler.sharded` makes. */
-export const orders = (): string[] => engine().once(['orders', ''], 0, ({ orders }) => orders());
+export const orders = (): string[] => dealing().once(['orders', ''], 0, ({ orders }) => orders());
 
 /** Whole shards, given to every worker of every rank, for one epoch. */
-export class ShardPlan extends shardPlanOf(planner) {}
+export class ShardPlan extends shardPlanOf(planning) {}
 
 /** Chunks that are read without end. */
-export class ChunkStream extends chunkStreamOf(planner) {}
+export class ChunkStream extends chunkStreamOf(planning) {}
 
 /**
  * Compares what readers really have, a list of shards for each, with the shards 0 to `shards` - 1. Errors: `shards`,
  * `assigned` (no such shard), memory.
  */
 export const verifyShards = (shards: Integer, assigned: readonly Integers[]): Verification =>
-  verifyWith(planner(), shards, assigned);
+  verifyWith(planning(), shards, assigned);
+
+/** The batches of an epoch of sequences of different length: as many steps on every rank, none over its budget. */
+export class Batcher extends batcherOf(batching) {}
+
+/** Batches of sequences whose lengths are not known up front. */
+export class BatchStream extends batchStreamOf(batching) {}
+
+/**
+ * A row for each sequence, as wide as the longest. `sequences` are typed arrays of one type, or with `offsets` one of
+ * them. Errors: `width` (below the longest), `lengths` (more than 2^26 cells), `sequences`, `offsets`, `paddingValue`,
+ * memory.
+ */
+export const collatePad = <T extends Tokens>(sequences: readonly T[] | T, options?: PadOptions): Padded<T> =>
+  padWith(batching(), sequences, options);
+
+/**
+ * Rows that sequences share, one after the other, with what keeps them apart in attention. Errors: `rowEnds` (do not ascend
+ * to the number of sequences; a row of more than `width`), `lengths` (more than 2^26 cells), `sequences`, `offsets`,
+ * `paddingValue`, memory.
+ */
+export const collatePack = <T extends Tokens>(sequences: readonly T[] | T, options?: PackOptions): Packed<T> =>
+  packWith(batching(), sequences, options);
 
 /** From the rank of a process to its share of the data, where not every rank reads different data. */
-export class Mesh extends meshOf(engine) {}
+export class Mesh extends meshOf(dealing) {}
 
 // The global one: as a module, it would make streams of its input and output at the import.
 const { process } = globalThis;
@@ -71,4 +99,4 @@ const { process } = globalThis;
  * MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK counts only on one node. Errors name the variable: no number,
  * too large, not below its world, or missing.
  */
-export const detectRank = (options?: DetectOptions): Detection => detectWith(engine(), process.env, options);
+export const detectRank = (options?: DetectOptions): Detection => detectWith(dealing(), process.env, options);

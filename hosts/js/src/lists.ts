@@ -50,6 +50,10 @@ export function words(field: string, value: unknown): BigUint64Array<ArrayBuffer
 export function words32(field: string, value: unknown, range: Range): Uint32Array<ArrayBuffer> {
   const given = list(field, value);
   const out = new Uint32Array(given.length);
+  if (given instanceof Uint32Array) {
+    out.set(given);
+    return out;
+  }
   for (let i = 0; i < out.length; i++) out[i] = natural32(field, given[i], range);
   return out;
 }

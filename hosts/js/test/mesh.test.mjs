@@ -3,18 +3,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
-import { detectRank, Mesh, SamedealError } from 'samedeal';
-
-function refused(call, kind, field) {
-  assert.throws(call, (error) => {
-    assert(error instanceof SamedealError, String(error));
-    assert.deepEqual([error.kind, error.field], [kind, field], error.message);
-    return true;
-  });
-}
-
-const NOT_WHOLE = [Number.NaN, 1.7, '3', null, true, {}, [3], Symbol('3')];
-const NOT_32_BITS = [-1, -1n, 2 ** 32, 2n ** 32n, 1e300, 2n ** 64n];
+import { detectRank, Mesh } from 'samedeal';
+import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
 
 describe('Mesh', () => {
   test('tensor and context peers get the same, data ranks different samples', () => {

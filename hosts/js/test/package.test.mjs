@@ -63,7 +63,7 @@ test('the reader of Parquet says what it needs, and reads where that is installe
 
 test('every example of the README prints what it says', async () => {
   const blocks = examples('js');
-  assert.equal(blocks.length, 8);
+  assert.equal(blocks.length, 10);
   for (const block of blocks) {
     const said = [...block.matchAll(/(?:;|^) ?\/\/ (.*)$/gm)].map(([, text]) => text);
     assert.deepEqual((await output(block)).trimEnd().split('\n'), said);
@@ -78,10 +78,29 @@ test('the entries have the same names, and say where they are not loaded', async
     try { new web.Sampler(3); } catch ({ message }) { console.log(message); }`;
   assert.equal(
     await output(text),
-    'ChunkStream Mesh SamedealError Sampler ShardPlan detectRank orders verifyShards version ' +
+    'BatchStream Batcher ChunkStream Mesh SamedealError Sampler ShardPlan collatePack collatePad detectRank orders ' +
+      'verifyShards version ' +
       'SamedealError Sampler init orders version\n' +
       'samedeal/web is not loaded: await init() first\n',
   );
+});
+
+test('each component is read and compiled at the first call that needs it', async () => {
+  const text = `
+    const { Module } = WebAssembly;
+    let compiled = 0;
+    WebAssembly.Module = function (bytes) { compiled += 1; return new Module(bytes); };
+    const told = [];
+    const { Batcher, BatchStream, collatePad, Sampler, ShardPlan } = await import('samedeal');
+    for (const call of [
+      () => {},
+      () => new Sampler(3),
+      () => new ShardPlan([3]),
+      () => collatePad([]),
+      () => [new Batcher([3], { budget: 3 }), new BatchStream({ budget: 3 }), new ShardPlan([3]), new Sampler(3)],
+    ]) { call(); told.push(compiled); }
+    console.log(told.join(' '));`;
+  assert.equal(await output(text), '0 3 6 9 9\n');
 });
 
 test('no module awaits anything at its top level', async () => {
@@ -172,6 +191,39 @@ test('the types hold in a strict project', async () => {
     readShards('data', { deal: 'rows' });
     export { even, found, gaps, mesh };`,
     ['es2022', 'dom'],
+  );
+  await check(
+    `import { type Batch, Batcher, BatchStream, collatePack, collatePad, type Metrics, type Strategy } from 'samedeal';
+    const strategy: Strategy = 'pack';
+    const batcher: Batcher = new Batcher(new Uint32Array(3), { strategy, capacity: 4n, boundaries: [3], tail: 'drop' });
+    const same = new Batcher([1, 2n], batcher.config);
+    for (const batch of batcher) batch.samples.at(0)?.toFixed();
+    const batch: Batch = same.batch(0n, 1);
+    const steps: number = batcher.length + batcher.numSteps;
+    const metrics: Metrics = batcher.metrics();
+    const waste: number = metrics.paddingRatio + metrics.costImbalance + metrics.steps;
+    const tokens: number | bigint = metrics.tokens;
+    const stream = new BatchStream({ budget: 9, window: 3 });
+    stream.push([1n], new Uint16Array(1));
+    for (const { lengths } of stream) lengths.length;
+    new BatchStream(stream.config);
+    const values: Int16Array = collatePad([new Int16Array(3)], { side: 'left', multiple: 8 }).values;
+    const wide: BigInt64Array = collatePack(new BigInt64Array(3), { offsets: [0, 3], paddingValue: 3n }).values;
+    const packed = collatePack([new Float32Array(3)], { rowEnds: batch.rowEnds, width: batch.paddedLength });
+    const ids: Int32Array[] = [packed.positionIds, packed.segmentIds, packed.cuSeqlens];
+    { using scoped = new Batcher([1], { budget: 2 }); scoped.length; }
+    // @ts-expect-error
+    new Batcher([1], { strategy: 'fast' });
+    // @ts-expect-error
+    new BatchStream({ quantiles: 3 });
+    // @ts-expect-error
+    collatePad([[1, 2]]);
+    // @ts-expect-error
+    collatePack([new Int8Array(1)], { side: 'left' });
+    // @ts-expect-error
+    metrics.steps = 3;
+    export { steps, waste, tokens, values, wide, ids };`,
+    ['es2022'],
   );
   const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}
     await init(); await init('a.wasm'); await init(fetch('a.wasm')); await init(new Uint8Array(8));`;

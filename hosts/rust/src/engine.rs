@@ -1,7 +1,7 @@
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use wasmtime::component::{Component, InstancePre, Linker, ResourceAny};
-use wasmtime::{Engine, Store, StoreLimits, StoreLimitsBuilder};
+use wasmtime::{Engine, ResourceLimiter};
 
 use crate::{EngineError, Error, Failure};
 
@@ -14,7 +14,13 @@ mod bindings {
         #![allow(missing_docs, unsafe_code)]
         wasmtime::component::bindgen!({ path: "wit", world: "planning" });
     }
+    pub mod batching {
+        #![allow(missing_docs, unsafe_code)]
+        wasmtime::component::bindgen!({ path: "wit", world: "batching" });
+    }
 }
+pub(crate) use bindings::batching::Batching;
+pub(crate) use bindings::batching::exports::samedeal::deal::{batches, collation, types as batching_types};
 pub(crate) use bindings::planning::Planning;
 pub(crate) use bindings::planning::exports::samedeal::deal::{shards, types as planning_types};
 pub(crate) use bindings::sampling::Samedeal;
@@ -29,25 +35,61 @@ pub(crate) const MOST_MEMORY: usize = 2 << 30;
 /// What a component holds before it is given anything, and needs for everything small after it.
 const RESERVED: usize = 2 << 20;
 
+/// What lists leave of the memory once it is in use, so that the component can answer.
+const TO_ANSWER: usize = 128 << 10;
+
+/// What lists may take in any case: the component keeps twice as much free for the next call.
+const ALWAYS_FREE: usize = 32 << 10;
+
 /// How many characters of a text are passed on: one more than what a failure shows.
 const LONGEST_TEXT: usize = 65;
+
+/// How far the memory of an instance has grown, and how far it may.
+pub struct Memory {
+    limit: usize,
+    size: usize,
+}
+
+impl Memory {
+    /// How many bytes of lists can be passed.
+    fn room(&self) -> usize {
+        self.limit.min(MOST_MEMORY).saturating_sub(self.size + TO_ANSWER).max(ALWAYS_FREE)
+    }
+}
+
+impl ResourceLimiter for Memory {
+    fn memory_growing(&mut self, _: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let allowed = desired <= self.limit.min(maximum.unwrap_or(usize::MAX));
+        if allowed {
+            self.size = desired;
+        }
+        Ok(allowed)
+    }
+
+    fn table_growing(&mut self, _: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(maximum.is_none_or(|maximum| desired <= maximum))
+    }
+}
+
+/// Where an instance lives.
+pub type Store = wasmtime::Store<Memory>;
 
 /// What a component exports, in an instance of its own.
 pub(crate) trait World: Sized + 'static {
     /// The component is compiled at the first use in a process, and kept until it ends.
-    fn instantiate(limits: StoreLimits) -> Result<(Store<StoreLimits>, Self), Error>;
+    fn instantiate(memory_limit: usize) -> Result<(Store, Self), Error>;
 }
 
 macro_rules! world {
     ($world:ident, $found:path, $file:literal) => {
         impl World for $world {
-            fn instantiate(limits: StoreLimits) -> Result<(Store<StoreLimits>, Self), Error> {
+            fn instantiate(memory_limit: usize) -> Result<(Store, Self), Error> {
                 static COMPILED: OnceLock<Result<$found, EngineError>> = OnceLock::new();
                 let compile = || <$found>::new(compile(include_bytes!($file))?);
                 let compiled = COMPILED.get_or_init(|| compile().map_err(|error| EngineError::new(&error)));
                 let compiled = compiled.as_ref().map_err(|error| Error::Engine(error.clone()))?;
-                let mut store = Store::new(compiled.engine(), limits);
-                store.limiter(|limits| limits);
+                let mut store = Store::new(compiled.engine(), Memory { limit: memory_limit, size: 0 });
+                store.limiter(|memory| memory);
                 // What a call hands out is bounded by the memory of the instance.
                 store.set_hostcall_fuel(usize::MAX);
                 let exports =
@@ -57,10 +99,11 @@ macro_rules! world {
         }
     };
 }
-world!(Samedeal, bindings::sampling::SamedealPre<StoreLimits>, "../samedeal.wasm");
-world!(Planning, bindings::planning::PlanningPre<StoreLimits>, "../planning.wasm");
+world!(Samedeal, bindings::sampling::SamedealPre<Memory>, "../samedeal.wasm");
+world!(Planning, bindings::planning::PlanningPre<Memory>, "../planning.wasm");
+world!(Batching, bindings::batching::BatchingPre<Memory>, "../batching.wasm");
 
-fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<StoreLimits>> {
+fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<Memory>> {
     let engine = Engine::default();
     let component = Component::new(&engine, component)?;
     // The linker stays empty: a component imports nothing.
@@ -69,7 +112,7 @@ fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<StoreLimits>> {
 
 /// A component with a memory of its own.
 pub(crate) struct Instance<W> {
-    store: Store<StoreLimits>,
+    store: Store,
     exports: W,
     /// What stopped it. A component that has trapped must not be entered again.
     stopped: Option<EngineError>,
@@ -82,15 +125,12 @@ impl<W: World> Instance<W> {
             let allowed = format!("at least {LEAST_MEMORY} bytes");
             return Err(Failure::out_of_range("memory-limit", memory_limit, allowed).into());
         }
-        let (store, exports) = W::instantiate(StoreLimitsBuilder::new().memory_size(memory_limit).build())?;
+        let (store, exports) = W::instantiate(memory_limit)?;
         Ok(Self { store, exports, stopped: None })
     }
 
     /// Calls an export, unless an earlier call stopped the instance.
-    pub(crate) fn call<T>(
-        &mut self,
-        call: impl FnOnce(&W, &mut Store<StoreLimits>) -> wasmtime::Result<T>,
-    ) -> Result<T, Error> {
+    pub(crate) fn call<T>(&mut self, call: impl FnOnce(&W, &mut Store) -> wasmtime::Result<T>) -> Result<T, Error> {
         if let Some(cause) = &self.stopped {
             return Err(Error::Engine(cause.repeated()));
         }
@@ -104,7 +144,7 @@ impl<W: World> Instance<W> {
     /// Calls an export that can fail by its arguments.
     pub(crate) fn ask<T, F: Into<Failure>>(
         &mut self,
-        call: impl FnOnce(&W, &mut Store<StoreLimits>) -> wasmtime::Result<Result<T, F>>,
+        call: impl FnOnce(&W, &mut Store) -> wasmtime::Result<Result<T, F>>,
     ) -> Result<T, Error> {
         self.call(call)?.map_err(|failure| Error::Failure(failure.into()))
     }
@@ -119,27 +159,35 @@ pub(crate) struct Object<W> {
 impl<W: World> Object<W> {
     pub(crate) fn new<F: Into<Failure>>(
         memory_limit: usize,
-        make: impl FnOnce(&W, &mut Store<StoreLimits>) -> wasmtime::Result<Result<ResourceAny, F>>,
+        make: impl FnOnce(&W, &mut Store) -> wasmtime::Result<Result<ResourceAny, F>>,
     ) -> Result<Self, Error> {
         let mut instance = Instance::new(memory_limit)?;
         let resource = instance.ask(make)?;
         Ok(Self { instance: Mutex::new(instance), resource })
     }
 
+    /// How many bytes of lists can be passed to it as it stands: more would stop the component before it can say so.
+    pub(crate) fn room(&self) -> usize {
+        self.locked().store.data().room()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Instance<W>> {
+        // A panic within a call leaves nothing half-done on this side that the next call would see.
+        self.instance.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Calls a method that cannot fail by its arguments.
     pub(crate) fn call<T>(
         &self,
-        call: impl FnOnce(&W, &mut Store<StoreLimits>, ResourceAny) -> wasmtime::Result<T>,
+        call: impl FnOnce(&W, &mut Store, ResourceAny) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
-        // A panic within a call leaves nothing half-done on this side that the next call would see.
-        let mut instance = self.instance.lock().unwrap_or_else(PoisonError::into_inner);
-        instance.call(|exports, store| call(exports, store, self.resource))
+        self.locked().call(|exports, store| call(exports, store, self.resource))
     }
 
     /// Calls a method that can.
     pub(crate) fn ask<T, F: Into<Failure>>(
         &self,
-        call: impl FnOnce(&W, &mut Store<StoreLimits>, ResourceAny) -> wasmtime::Result<Result<T, F>>,
+        call: impl FnOnce(&W, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, F>>,
     ) -> Result<T, Error> {
         self.call(call)?.map_err(|failure| Error::Failure(failure.into()))
     }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::engine::{planning_types, types};
+use crate::engine::{batching_types, planning_types, types};
 
 /// Why a call did not succeed.
 ///
@@ -107,6 +107,20 @@ impl Failure {
         Self::new(FailureKind::UnknownName, field, name.chars().take(64).collect::<String>(), known)
     }
 
+    pub(crate) fn missing(field: &str, needed: impl fmt::Display) -> Self {
+        Self::new(FailureKind::Missing, field, "", needed)
+    }
+
+    pub(crate) fn contradiction(field: &str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
+        Self::new(FailureKind::Contradiction, field, value, allowed)
+    }
+
+    /// A number that is not one of `count` things.
+    pub(crate) fn not_below(field: &str, value: impl fmt::Display, count: u64) -> Self {
+        let allowed = count.checked_sub(1).map_or("none, there are none".to_owned(), |last| format!("0 to {last}"));
+        Self::out_of_range(field, value, allowed)
+    }
+
     fn new(kind: FailureKind, field: &str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
         Self { kind, field: field.to_owned(), value: value.to_string(), allowed: allowed.to_string() }
     }
@@ -149,6 +163,7 @@ macro_rules! from {
 // The same record, once in each component.
 from!(types);
 from!(planning_types);
+from!(batching_types);
 
 /// What the engine said when it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 use wasmtime::component::ResourceAny;
-use wasmtime::{Store, StoreLimits};
 
-use crate::engine::{sampling, types};
+use crate::engine::{Store, sampling, types};
 
 /// A type that indices are read as: `u64`, or `u32` in half the memory for at most 2^32 samples.
 pub trait Index: Copy + sealed::Read {}
@@ -18,7 +17,7 @@ pub(crate) mod sealed {
     pub trait Read: Sized {
         fn indices(
             exports: &sampling::Guest,
-            store: &mut Store<StoreLimits>,
+            store: &mut Store,
             sampler: ResourceAny,
             start: u64,
             count: u32,
@@ -26,7 +25,7 @@ pub(crate) mod sealed {
 
         fn batch(
             exports: &sampling::Guest,
-            store: &mut Store<StoreLimits>,
+            store: &mut Store,
             sampler: ResourceAny,
             batch: u64,
             batch_size: u32,
@@ -40,7 +39,7 @@ macro_rules! read {
         impl sealed::Read for $width {
             fn indices(
                 exports: &sampling::Guest,
-                store: &mut Store<StoreLimits>,
+                store: &mut Store,
                 sampler: ResourceAny,
                 start: u64,
                 count: u32,
@@ -50,7 +49,7 @@ macro_rules! read {
 
             fn batch(
                 exports: &sampling::Guest,
-                store: &mut Store<StoreLimits>,
+                store: &mut Store,
                 sampler: ResourceAny,
                 batch: u64,
                 batch_size: u32,

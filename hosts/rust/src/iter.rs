@@ -143,7 +143,7 @@ impl Iterator for Batches<'_> {
 impl ExactSizeIterator for Batches<'_> {}
 impl FusedIterator for Batches<'_> {}
 
-fn size_hint(remaining: u64) -> (usize, Option<usize>) {
+pub(crate) fn size_hint(remaining: u64) -> (usize, Option<usize>) {
     match usize::try_from(remaining) {
         Ok(remaining) => (remaining, Some(remaining)),
         Err(_) => (usize::MAX, None),

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+mod batches;
 mod builder;
+pub mod collate;
 mod config;
 mod engine;
 mod error;
@@ -14,6 +16,10 @@ mod sampler;
 mod sharded;
 mod shards;
 
+pub use batches::{
+    Batch, BatchBuilder, BatchConfig, BatchStream, Batcher, Buckets, Counting, Metrics, Packing, RankBatches,
+    ReadyBatches, Strategy, Tail, TooLong,
+};
 pub use builder::Builder;
 pub use config::{Config, Layout, Place, Remainder};
 pub use error::{EngineError, Error, Failure, FailureKind};

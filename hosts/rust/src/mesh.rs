@@ -1,7 +1,6 @@
 use wasmtime::component::ResourceAny;
-use wasmtime::{Store, StoreLimits};
 
-use crate::engine::{LEAST_MEMORY, Object, Samedeal, cut, mesh, types};
+use crate::engine::{LEAST_MEMORY, Object, Samedeal, Store, cut, mesh, types};
 use crate::named::named;
 use crate::{Error, Failure};
 
@@ -131,11 +130,7 @@ impl Mesh {
 
     fn ask<T>(
         &self,
-        call: impl FnOnce(
-            &mesh::GuestMesh<'_>,
-            &mut Store<StoreLimits>,
-            ResourceAny,
-        ) -> wasmtime::Result<Result<T, types::Failure>>,
+        call: impl FnOnce(&mesh::GuestMesh<'_>, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {
         self.mesh.ask(|exports, store, mesh| call(&exports.samedeal_deal_mesh().mesh(), store, mesh))
     }

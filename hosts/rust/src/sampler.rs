@@ -1,9 +1,8 @@
 use std::ops::RangeBounds;
 
 use wasmtime::component::ResourceAny;
-use wasmtime::{Store, StoreLimits};
 
-use crate::engine::{Object, Samedeal, check_room, cut, sampling, types};
+use crate::engine::{Object, Samedeal, Store, check_room, cut, sampling, types};
 use crate::range::{read, run};
 use crate::{Batches, Builder, Config, Error, Index, Indices, Place, Sharding};
 
@@ -214,7 +213,7 @@ impl Sampler {
     /// Calls a method that cannot fail by its arguments.
     fn call<T>(
         &self,
-        call: impl FnOnce(&sampling::GuestSampler<'_>, &mut Store<StoreLimits>, ResourceAny) -> wasmtime::Result<T>,
+        call: impl FnOnce(&sampling::GuestSampler<'_>, &mut Store, ResourceAny) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
         self.sampler.call(|exports, store, sampler| call(&exports.samedeal_deal_sampling().sampler(), store, sampler))
     }
@@ -224,7 +223,7 @@ impl Sampler {
         &self,
         call: impl FnOnce(
             &sampling::GuestSampler<'_>,
-            &mut Store<StoreLimits>,
+            &mut Store,
             ResourceAny,
         ) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {

@@ -11,6 +11,12 @@ pub enum Quantity {
     Bytes(f64),
     /// How many times.
     Times(f64),
+    /// How many times, where what matters is how little that differs from 1.
+    Ratio(f64),
+    /// A part of a whole.
+    Share(f64),
+    /// How many.
+    Count(f64),
 }
 
 impl Quantity {
@@ -18,6 +24,7 @@ impl Quantity {
     pub fn value(self) -> f64 {
         match self {
             Self::Seconds(value) | Self::Bytes(value) | Self::Times(value) => value,
+            Self::Ratio(value) | Self::Share(value) | Self::Count(value) => value,
         }
     }
 }
@@ -34,6 +41,9 @@ impl fmt::Display for Quantity {
             Self::Seconds(seconds) => scaled(TIMES, seconds),
             Self::Bytes(bytes) => scaled(SIZES, bytes),
             Self::Times(times) => (times, "x"),
+            Self::Ratio(ratio) => return write!(f, "{ratio:.4}"),
+            Self::Share(share) => return write!(f, "{:.2} %", 100.0 * share),
+            Self::Count(count) => return write!(f, "{count:.0}"),
         };
         // Three digits that mean something, and no zeros after them.
         let digits = if number > 0.0 { number.log10().floor() } else { 0.0 };
@@ -46,10 +56,10 @@ impl fmt::Display for Quantity {
 
 #[cfg(test)]
 mod tests {
-    use super::Quantity::{Bytes, Seconds, Times};
+    use super::Quantity::{Bytes, Count, Ratio, Seconds, Share, Times};
 
     #[test]
-    fn quantities_are_written_in_three_digits() {
+    fn quantities_are_written_in_the_digits_that_matter() {
         let cases = [
             (Seconds(15e-9), "15 ns"),
             (Seconds(5.2345e-9), "5.23 ns"),
@@ -63,6 +73,9 @@ mod tests {
             (Times(1234.6), "1235x"),
             (Times(0.00321), "0.00321x"),
             (Times(f64::NAN), "NaNx"),
+            (Ratio(1.00021), "1.0002"),
+            (Share(0.999_76), "99.98 %"),
+            (Count(911.0), "911"),
         ];
         for (quantity, text) in cases {
             assert_eq!(quantity.to_string(), text);

@@ -1,11 +1,10 @@
 use std::ops::RangeBounds;
 
 use wasmtime::component::ResourceAny;
-use wasmtime::{Store, StoreLimits};
 
 use super::WINDOW;
 use super::verify::verify_runs;
-use crate::engine::{Object, Planning, check_room, planning_types, shards};
+use crate::engine::{Object, Planning, Store, check_room, planning_types, shards};
 use crate::range::{read, run};
 use crate::{Balance, Error, Failure, Load, Locality, PlanBuilder, PlanConfig, Steps, Tier, Verification, Weight};
 
@@ -160,7 +159,7 @@ impl ShardPlan {
         &self,
         call: impl FnOnce(
             &shards::GuestPlan<'_>,
-            &mut Store<StoreLimits>,
+            &mut Store,
             ResourceAny,
         ) -> wasmtime::Result<Result<T, planning_types::Failure>>,
     ) -> Result<T, Error> {

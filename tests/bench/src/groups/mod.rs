@@ -1,6 +1,9 @@
 //! What is measured. A group is a few measurements that belong together: how they are taken, and how they are judged.
 
+mod batch_quality;
+mod batches;
 mod feistel;
+mod lengths;
 mod native;
 mod python;
 mod shards;
@@ -35,5 +38,7 @@ pub const GROUPS: &[Group] = &[
     native::NODE,
     shards::PLAN,
     shards::STREAM,
+    batches::GROUP,
+    batch_quality::GROUP,
     start::GROUP,
 ];

@@ -2,8 +2,11 @@
 
 use matrix::Engine;
 use matrix::format::{self, Call, Config, Failure, Place, S64, Subject, U64, record, strings};
-use samedeal::{Builder, ChunkStream, Error, Locality, Mesh, Sampler, ShardPlan, Sharding};
+use samedeal::{BatchStream, Batcher, Builder, ChunkStream, Error, Locality, Mesh, Sampler, ShardPlan, Sharding};
 use serde_json::Value;
+
+#[path = "rust/batching.rs"]
+mod batching;
 
 /// Whatever a case is about.
 enum Host {
@@ -11,6 +14,8 @@ enum Host {
     Plan(ShardPlan),
     ChunkStream(ChunkStream),
     Mesh(Mesh),
+    Batcher(Batcher),
+    BatchStream(BatchStream),
     Functions,
 }
 
@@ -35,7 +40,8 @@ impl Engine for Host {
                 let axes = config.axes.iter().map(axis).collect::<Result<Vec<_>, _>>().map_err(shared)?;
                 Mesh::new(config.world, axes).map(Self::Mesh)
             }
-            Subject::Batcher(_) | Subject::BatchStream { .. } => panic!("no batches yet: {subject:?}"),
+            Subject::Batcher(config) => batching::batcher(config).map(Self::Batcher),
+            Subject::BatchStream { config, rank } => batching::stream(config, *rank).map(Self::BatchStream),
             Subject::Functions {} => Ok(Self::Functions),
         };
         made.map_err(failure)
@@ -50,13 +56,11 @@ impl Engine for Host {
                 _ => panic!("no call of a chunk stream: {call:?}"),
             },
             Self::Mesh(mesh) => ask_mesh(mesh, call),
+            Self::Batcher(batcher) => batching::ask_batcher(batcher, call),
+            Self::BatchStream(stream) => batching::ask_stream(stream, call),
             Self::Functions => ask_functions(call),
         };
         answer.map_err(failure)
-    }
-
-    fn is_without(group: &str) -> bool {
-        group == "collation" || group.starts_with("batches-")
     }
 }
 
@@ -145,6 +149,8 @@ fn ask_functions(call: &Call) -> Answer {
             record(format::Detection { rank, world, local_rank, local_world, launcher, used, warnings })
         }
         Call::Variables => samedeal::rank_variables()?.into(),
+        Call::Pad { lengths, width, multiple, side } => batching::pad(lengths, *width, *multiple, side)?,
+        Call::Pack { lengths, row_ends, width } => batching::pack(lengths, row_ends, *width)?,
         _ => panic!("no function: {call:?}"),
     })
 }

@@ -1,0 +1,133 @@
+// What becomes of batchers where memory ends, or a call does not come to its end.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { Batcher } from 'samedeal';
+import { batcherOf } from '../dist/batcher.js';
+import { batchingInstances } from '../dist/batching.js';
+import { padWith } from '../dist/collate.js';
+import { Engine } from '../dist/engine.js';
+import { some } from './batching.mjs';
+import { compiled, LIMIT, limited } from './limited.mjs';
+import { overflow } from './values.mjs';
+
+/** One instance with little memory, which all objects have to share. */
+function small() {
+  const bindings = batchingInstances(limited, LIMIT)();
+  return new Engine(() => bindings);
+}
+
+test('a batcher that does not fit is an error, and those that do go on', () => {
+  const engine = small();
+  const Limited = batcherOf(() => engine);
+  const kept = [];
+  const fill = () => {
+    for (;;) kept.push(new Limited(new Uint32Array(40_000).fill(3), { budget: 600, world: 2 }));
+  };
+  assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory' });
+  assert(kept.length > 5 && kept.length < LIMIT / 160_000);
+  for (const batcher of kept.splice(kept.length >> 1)) batcher.dispose();
+  for (const [epoch, batcher] of kept.entries()) {
+    batcher.setEpoch(epoch);
+    assert.equal(batcher.batch(50, 1).samples.length, 200);
+  }
+  for (const batcher of kept) batcher.dispose();
+  for (let i = 0; i < 50; i++) new Limited(new Uint32Array(40_000).fill(3), { budget: 600 }).dispose();
+});
+
+test('the garbage collector gives memory back', async () => {
+  const engine = small();
+  const Limited = batcherOf(() => engine);
+  for (let i = 0; i < 200; i++) {
+    new Limited(new Uint32Array(20_000).fill(3), { budget: 600 });
+    globalThis.gc();
+    await setImmediate();
+  }
+});
+
+test('steps that do not fit together are read one by one', () => {
+  const bindings = batchingInstances(limited, LIMIT)();
+  const counts = new Set();
+  const counting = (raw) => {
+    const take = (rank, start, count) => {
+      counts.add(count);
+      return raw.take(rank, start, count);
+    };
+    return Object.assign(Object.create(raw), { take, metrics: () => raw.metrics() });
+  };
+  const engine = new Engine(() => ({ ...bindings, batcher: (config) => counting(bindings.batcher(config)) }));
+  const samples = 700_000;
+  const batcher = new (batcherOf(() => engine))(new Uint8Array(samples), {
+    strategy: 'pad-to-max',
+    maxBatchSize: 10_000,
+  });
+  const seen = new Uint8Array(samples);
+  for (const batch of batcher) {
+    for (const sample of batch.samples) seen[sample] += 1;
+  }
+  assert(seen.every((count) => count === 1));
+  assert.deepEqual([...counts], [0, 64, 1]);
+});
+
+test('an epoch that does not fit leaves the old one', () => {
+  const engine = small();
+  const Limited = batcherOf(() => engine);
+  const batcher = new Limited(new Uint32Array(300_000).fill(3), { budget: 600, order: 'fisher-yates' });
+  const before = batcher.fingerprint();
+  const kept = [];
+  assert.throws(
+    () => {
+      for (;;) kept.push(new Limited(new Uint32Array(20_000), { budget: 600 }));
+    },
+    { kind: 'out-of-memory' },
+  );
+  assert.throws(() => batcher.setEpoch(1), { name: 'SamedealError', kind: 'out-of-memory' });
+  assert.equal(batcher.epoch, 0);
+  for (const other of kept) other.dispose();
+  assert.equal(batcher.fingerprint(), before);
+  batcher.setEpoch(1);
+  assert.notEqual(batcher.fingerprint(), before);
+});
+
+test('cells that do not fit are an error, and fewer of them are not', () => {
+  const engine = small();
+  const rows = (count) => Array.from({ length: count }, () => Uint8Array.of(1));
+  assert.throws(() => padWith(engine, rows(2), { width: 4 << 20 }), { name: 'SamedealError', kind: 'out-of-memory' });
+  assert.equal(padWith(engine, rows(2), { width: 1 << 10 }).values.length, 1 << 11);
+});
+
+test('a batcher whose instance is lost is made again, in its epoch', () => {
+  let made = 0;
+  const instances = batchingInstances(compiled);
+  const engine = new Engine(() => {
+    made += 1;
+    const bindings = instances();
+    const fingerprint = () => {
+      throw new WebAssembly.RuntimeError('unreachable');
+    };
+    return { ...bindings, batcher: (config) => Object.assign(bindings.batcher(config), { fingerprint }) };
+  });
+  const batcher = new (batcherOf(() => engine))(some(500), { budget: 300, world: 2 });
+  batcher.setEpoch(7);
+  const before = [...batcher];
+  assert.throws(() => batcher.fingerprint(), { message: 'unreachable' });
+  assert.deepEqual([...batcher], before);
+  assert.deepEqual([made, batcher.epoch], [2, 7]);
+});
+
+test('a stack that overflows ends the call, and nothing else', () => {
+  const options = { strategy: 'pack', capacity: 200 };
+  const batcher = new Batcher(some(200), options);
+  for (let round = 0; round < 40; round++) {
+    const calls = [
+      () => batcher.setEpoch(round),
+      () => batcher.batch(1),
+      () => [...batcher],
+      () => batcher.fingerprint(),
+    ];
+    overflow(calls[round % 4]);
+    const mirror = new Batcher(some(200), { ...options, epoch: batcher.epoch });
+    assert.deepEqual(batcher.metrics(), mirror.metrics());
+    assert.equal(batcher.fingerprint(), mirror.fingerprint());
+  }
+});

@@ -1,0 +1,312 @@
+// Batchers: what they promise of every batch, what they tell, and what they refuse.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { Batcher } from 'samedeal';
+import { some, WAYS } from './batching.mjs';
+import { NO_LIST, NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
+
+/** Hand-made figures are fractions of whole numbers. */
+const ratios = ({ paddingRatio, budgetUtilisation, slowestRankUtilisation, costImbalance }) => [
+  paddingRatio,
+  budgetUtilisation,
+  slowestRankUtilisation,
+  costImbalance,
+];
+
+describe('batches', () => {
+  for (const [way, options] of Object.entries(WAYS)) {
+    test(`${way}: every sample once, as many steps for every rank, any of them at random`, () => {
+      const lengths = some(1000);
+      const world = 3;
+      const ranks = [0, 1, 2].map((rank) => new Batcher(lengths, { ...options, rank, world, seed: -5, window: 300 }));
+      const [first] = ranks;
+      const seen = [];
+      for (const batcher of ranks) {
+        const batches = [...batcher];
+        assert.equal(batches.length, first.length);
+        assert.equal(batcher.fingerprint(), first.fingerprint());
+        for (const [step, batch] of batches.entries()) {
+          assert.deepEqual(first.batch(step, batcher.rank), batch);
+          seen.push(...batch.samples);
+          assert.deepEqual(
+            batch.lengths,
+            Uint32Array.from(batch.samples, (sample) => lengths[sample]),
+          );
+          assert.deepEqual(batch.starts, new Uint32Array(batch.samples.length));
+          assert.equal(batch.rowEnds.at(-1) ?? 0, batch.samples.length);
+          const filled = Array.from(batch.rowEnds, (end, row) =>
+            batch.lengths.slice(batch.rowEnds[row - 1] ?? 0, end).reduce((sum, length) => sum + length, 0),
+          );
+          assert(filled.every((tokens) => tokens <= batch.paddedLength));
+          assert(batch.cost <= (options.budget ?? Number.POSITIVE_INFINITY));
+        }
+        assert.deepEqual([...batcher.batches(2)], batches.slice(2));
+        assert.deepEqual([...first.batches(3n, batcher.rank)], batches.slice(3));
+      }
+      assert.deepEqual(
+        seen.sort((one, other) => one - other),
+        Array.from({ length: 1000 }, (_, sample) => sample),
+      );
+      const { steps, items, tokens } = first.metrics();
+      assert.deepEqual([steps, items, tokens], [first.numSteps, 1000, lengths.reduce((sum, length) => sum + length)]);
+    });
+
+    test(`${way}: the configuration makes an equal one`, () => {
+      const lengths = some(500);
+      const batcher = new Batcher(lengths, { ...options, rank: 1, world: 2, epoch: 3, seed: 2n ** 60n });
+      const other = new Batcher(batcher.lengths, batcher.config);
+      assert.deepEqual(other.config, batcher.config);
+      assert.deepEqual([...other], [...batcher]);
+      assert.equal(other.fingerprint(), batcher.fingerprint());
+    });
+  }
+
+  test('one batch, by hand', () => {
+    const packed = new Batcher([3, 1, 2], { strategy: 'pack', capacity: 4, order: 'sequential' });
+    const { steps, packsBound } = packed.metrics();
+    assert.deepEqual([packed.length, steps, packsBound], [2, 2, 2]);
+    const rows = [...packed].map(({ samples, lengths, rowEnds }) => [[...samples], [...lengths], [...rowEnds]]);
+    assert.deepEqual(rows.sort(), [
+      [[1, 0], [1, 3], [2]],
+      [[2], [2], [1]],
+    ]);
+    const [batch] = new Batcher([5, 3], { strategy: 'pad-to-max', order: 'sequential' });
+    assert.deepEqual(batch, {
+      samples: Float64Array.of(0, 1),
+      starts: Uint32Array.of(0, 0),
+      lengths: Uint32Array.of(5, 3),
+      rowEnds: Uint32Array.of(1, 2),
+      paddedLength: 5,
+      cost: 10,
+      repeated: 0,
+    });
+    // Sent to a worker, a batch takes nothing else along.
+    assert.equal(batch.samples.buffer.byteLength, 16);
+  });
+
+  test('what is too long, and the tail', () => {
+    const of = (options) =>
+      new Batcher([10, 3], { strategy: 'pad-to-max', maxLength: 4, order: 'sequential', ...options });
+    refused(() => of({}), 'out-of-range', 'lengths');
+    assert.deepEqual([...of({ tooLong: 'truncate' }).batch(0).lengths], [4, 3]);
+    assert.deepEqual([...of({ tooLong: 'drop' }).batch(0).samples], [1]);
+    const split = of({ tooLong: 'split' });
+    const { samples, starts, lengths: parts } = split.batch(0);
+    assert.deepEqual(Array.from(samples, (sample, i) => [sample, starts[i], parts[i]]).sort(), [
+      [0, 0, 4],
+      [0, 4, 4],
+      [0, 8, 2],
+      [1, 0, 3],
+    ]);
+    assert.equal(split.metrics().split, 1);
+    const uneven = (tail) => new Batcher([1, 2, 3], { strategy: 'pad-to-max', maxBatchSize: 1, world: 2, tail });
+    assert.deepEqual([uneven('drop').length, uneven('drop').metrics().dropped], [1, 1]);
+    assert.deepEqual([uneven('keep').length, uneven('keep').metrics().empty], [2, 1]);
+    assert.deepEqual([...uneven('keep').batch(1, 1).samples], []);
+    assert.equal(uneven('duplicate').metrics().repeated, 1);
+    assert.equal(uneven('duplicate').batch(1, 1).repeated, 1);
+  });
+
+  test('metrics, by hand', () => {
+    const of = (lengths, options) => ratios(new Batcher(lengths, { order: 'sequential', ...options }).metrics());
+    assert.deepEqual(of([3, 1], { strategy: 'pad-to-max' }), [1 / 3, 1, 4 / 6, 1]);
+    assert.deepEqual(of([4, 2], { strategy: 'pad-to-max', maxBatchSize: 1, world: 2 }), [0, 1, 6 / 8, 8 / 6]);
+    assert.deepEqual(of([3, 1, 2], { strategy: 'pack', capacity: 4 }), [2 / 8, 6 / 8, 6 / 8, 1]);
+    assert.deepEqual(of([3, 1], { budget: 10 }), [1 / 3, 4 / 10, 4 / 6, 1]);
+    assert.deepEqual(of([3, 1], { budget: 30, counting: 'weighted', quadratic: 1 }), [1 / 3, 14 / 30, 4 / 6, 1]);
+    assert.deepEqual(of([], { budget: 10, world: 3 }), [0, 1, 1, 1]);
+    assert.deepEqual(of([0, 0], { budget: 10 }), [0, 0, 1, 1]);
+  });
+
+  test('numbers beyond 2^53 are exact', () => {
+    const options = { budget: 2n ** 62n, counting: 'weighted', quadratic: 1, maxBatchSize: 1 };
+    const batcher = new Batcher([2 ** 27, 0], options);
+    assert.equal(batcher.metrics().cost, 2n ** 54n + 2n ** 27n);
+    assert.deepEqual(new Set(Array.from(batcher, ({ cost }) => cost)), new Set([2n ** 54n + 2n ** 27n, 0]));
+    assert.equal(batcher.config.budget, 2n ** 62n);
+    assert.equal(new Batcher([], { budget: 1, epoch: 2n ** 64n - 1n }).epoch, 2n ** 64n - 1n);
+  });
+
+  test('defaults are those of all hosts', () => {
+    const common = {
+      ...{
+        seed: 0,
+        epoch: 0,
+        order: 'feistel',
+        rank: 0,
+        world: 1,
+        maxLength: 2 ** 32 - 1,
+        counting: 'padded',
+        linear: 1,
+      },
+      ...{ quadratic: 0, multiple: 1, packing: 'fast', window: 8192, tooLong: 'error', tail: 'keep', bucketWidth: 64 },
+    };
+    for (const [given, more] of [
+      [{ budget: 5 }, { strategy: 'budget', maxBatchSize: 0, budget: 5, capacity: 0 }],
+      [
+        { maxBatchSize: 4, maxLength: 9 },
+        { strategy: 'budget', maxBatchSize: 4, maxLength: 9, budget: 36, capacity: 0 },
+      ],
+      [{ strategy: 'bucket' }, { strategy: 'bucket', maxBatchSize: 32, budget: 0, capacity: 0 }],
+      [{ strategy: 'pad-to-max' }, { strategy: 'pad-to-max', maxBatchSize: 32, budget: 0, capacity: 0 }],
+      [
+        { strategy: 'pack', maxLength: 9 },
+        { strategy: 'pack', maxBatchSize: 1, maxLength: 9, budget: 0, capacity: 9 },
+      ],
+    ]) {
+      assert.deepEqual(new Batcher([1], given).config, { ...common, ...more });
+    }
+  });
+
+  test('epochs differ, and a pass never mixes them', () => {
+    const batcher = new Batcher(some(1000), { budget: 300 });
+    const before = batcher.fingerprint();
+    const pass = batcher.batches();
+    pass.next();
+    batcher.setEpoch(1n);
+    assert.equal(batcher.epoch, 1);
+    assert.notEqual(batcher.fingerprint(), before);
+    assert.equal(new Batcher(some(1000), { budget: 300, epoch: 1 }).fingerprint(), batcher.fingerprint());
+    refused(() => pass.next(), 'out-of-range', 'epoch');
+    const untouched = batcher.batches();
+    batcher.setEpoch(0);
+    refused(() => untouched.next(), 'out-of-range', 'epoch');
+    assert.equal(batcher.fingerprint(), before);
+    assert.equal([...batcher].length, batcher.metrics().steps);
+  });
+
+  test('the arrays that are given and got are not those that count', () => {
+    const lengths = Uint32Array.of(5, 6);
+    const boundaries = [3, 8];
+    const batcher = new Batcher(lengths, { strategy: 'bucket', boundaries });
+    lengths[0] = 9;
+    boundaries[0] = 7;
+    batcher.lengths[0] = 9;
+    batcher.config.boundaries[0] = 7;
+    assert.deepEqual([...batcher.lengths], [5, 6]);
+    assert.deepEqual(batcher.config.boundaries, [3, 8]);
+    for (const other of [[5, 6n], Float64Array.of(5, 6), BigInt64Array.of(5n, 6n), Uint8Array.of(5, 6)]) {
+      assert.equal(new Batcher(other, batcher.config).fingerprint(), batcher.fingerprint());
+    }
+  });
+
+  test('the call that makes it', () => {
+    const shown = inspect(new Batcher(some(100), { budget: 2n ** 60n, seed: 1, world: 2 }));
+    assert.match(shown, /^Batcher\(\[0, 61, .*, \.\.\. 84 more\], \{ seed: 1, .*budget: 1152921504606846976n, /);
+    assert.doesNotMatch(shown, /capacity/);
+    const bounds = String(
+      new Batcher([1], { strategy: 'bucket', boundaries: Array.from({ length: 20 }, (_, i) => i) }),
+    );
+    assert.match(bounds, /boundaries: \[0, 1, .*15, \.\.\. 4 more\] \}\)$/);
+  });
+});
+
+describe('refusals', () => {
+  const made = () => new Batcher(some(50), { budget: 200, world: 2 });
+  const as = (option, others) => (value) => new Batcher([3, 4], { budget: 9, ...others, [option]: value });
+
+  test('numbers that do not fit, and the batcher is as good as before', () => {
+    const batcher = made();
+    const before = batcher.fingerprint();
+    const bucket = { strategy: 'bucket' };
+    for (const [field, outside, call] of [
+      ['lengths', NOT_32_BITS, (value) => new Batcher([3, value], { budget: 9 })],
+      ['seed', [2 ** 53, 2n ** 63n], as('seed')],
+      ['epoch', [-1, 2 ** 53, 2n ** 64n], as('epoch')],
+      ['rank', [1, ...NOT_32_BITS], as('rank')],
+      ['world', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('world')],
+      ['max-batch-size', NOT_32_BITS, as('maxBatchSize')],
+      ['max-batch-size', [0], as('maxBatchSize', bucket)],
+      ['max-length', NOT_32_BITS, as('maxLength')],
+      ['budget', [0, -1, 2 ** 53, 2n ** 64n], as('budget')],
+      ['linear', NOT_32_BITS, as('linear')],
+      ['quadratic', NOT_32_BITS, as('quadratic')],
+      ['multiple', [0, ...NOT_32_BITS], as('multiple')],
+      ['capacity', [0, ...NOT_32_BITS], as('capacity', { strategy: 'pack' })],
+      ['bucket-width', [0, ...NOT_32_BITS], as('bucketWidth', bucket)],
+      ['boundaries', NOT_32_BITS, (value) => as('boundaries', bucket)([value])],
+      ['quantiles', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('quantiles', bucket)],
+      ['window', NOT_32_BITS, as('window')],
+      ['epoch', [-1, 2 ** 53, 2n ** 64n], (value) => batcher.setEpoch(value)],
+      ['step', [batcher.length, ...NOT_32_BITS], (value) => batcher.batch(value)],
+      ['rank', [2, ...NOT_32_BITS], (value) => batcher.batch(0, value)],
+      ['start', [batcher.length + 1, ...NOT_32_BITS], (value) => batcher.batches(value)],
+      ['rank', [2, ...NOT_32_BITS], (value) => batcher.batches(0, value)],
+    ]) {
+      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of outside) refused(() => call(value), 'out-of-range', field);
+    }
+    assert.equal(batcher.fingerprint(), before);
+    assert.equal(batcher.epoch, 0);
+  });
+
+  test('the range is the same for what cannot cross', () => {
+    const batcher = made();
+    for (const at of [-1, batcher.length, 2n ** 70n]) {
+      assert.throws(() => batcher.batch(at), { value: String(at), allowed: `0 to ${batcher.length - 1}` });
+    }
+    for (const rank of [-1, 2, 2n ** 70n]) assert.throws(() => batcher.batch(0, rank), { allowed: '0 to 1' });
+    for (const world of [-1, 0, 2n ** 70n]) assert.throws(() => as('world')(world), { allowed: '1 to 1048576' });
+    assert.throws(() => new Batcher([], { strategy: 'pad-to-max', tail: 'drop' }).batch(0), {
+      allowed: 'none, there are none',
+    });
+  });
+
+  test('lists', () => {
+    for (const value of NO_LIST) {
+      refused(() => new Batcher(value, { budget: 9 }), 'wrong-type', 'lengths');
+      if (value !== undefined) refused(() => as('boundaries')(value), 'wrong-type', 'boundaries');
+    }
+    refused(() => new Batcher(new Uint8Array(2 ** 25 + 1), { budget: 9 }), 'out-of-memory', 'lengths');
+    // biome-ignore lint/suspicious/noSparseArray: what is not there is no number
+    refused(() => new Batcher([1, , 3], { budget: 9 }), 'wrong-type', 'lengths');
+  });
+
+  test('names', () => {
+    for (const [option, field] of [
+      ['strategy', 'strategy'],
+      ['order', 'order'],
+      ['counting', 'counting'],
+      ['packing', 'packing'],
+      ['tooLong', 'too-long'],
+      ['tail', 'tail'],
+    ]) {
+      for (const value of ['', 'Pack', 'pack ', '\0', 'x'.repeat(2 ** 20)]) {
+        refused(() => as(option)(value), 'unknown-name', field);
+      }
+      for (const value of [null, 3, {}, ['pack'], Symbol('pack')])
+        refused(() => as(option)(value), 'wrong-type', field);
+    }
+    refused(() => as('order')('sharded'), 'missing', 'sharding');
+    for (const option of ['too_long', 'budgets', 'lengths']) refused(() => as(option)(3), 'unknown-name', 'options');
+    for (const value of [null, 3, 'budget', []]) refused(() => new Batcher([1], value), 'wrong-type', 'options');
+  });
+
+  test('what is missing, and what does not fit together', () => {
+    for (const options of [undefined, {}, { maxBatchSize: 3 }, { maxLength: 3 }]) {
+      refused(() => new Batcher([1], options), 'missing', 'budget');
+    }
+    refused(() => new Batcher([1], { strategy: 'pack', budget: 3 }), 'missing', 'capacity');
+    refused(() => as('boundaries', { strategy: 'bucket' })([3, 3]), 'contradiction', 'boundaries');
+    const buckets = { bucketWidth: 3, boundaries: [3], quantiles: 3 };
+    for (const [one, other, field] of [
+      ['bucketWidth', 'boundaries', 'bucket-width'],
+      ['bucketWidth', 'quantiles', 'bucket-width'],
+      ['boundaries', 'quantiles', 'boundaries'],
+    ]) {
+      assert.throws(() => as(other, { [one]: buckets[one] })(buckets[other]), {
+        ...{ kind: 'contradiction', field, allowed: `none, where ${other} is given` },
+      });
+    }
+  });
+
+  test('a batcher that was disposed of says so, and what it was', () => {
+    const batcher = made();
+    batcher[Symbol.dispose ?? Symbol.for('Symbol.dispose')]();
+    batcher.dispose();
+    assert.throws(() => batcher.batch(0), { message: 'this batcher has been disposed of' });
+    assert.equal(batcher.metrics().steps, batcher.length);
+    assert.equal(batcher.config.budget, 200);
+  });
+});

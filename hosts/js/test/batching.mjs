@@ -1,0 +1,16 @@
+// What the tests of batchers and of streams share.
+
+/** Lengths of 0 to 99 tokens, without a pattern. */
+export const some = (count) => Uint32Array.from({ length: count }, (_, i) => ((i * 2_654_435_761) % 2 ** 32) % 100);
+
+/** A way to batch by every strategy. */
+export const WAYS = {
+  'pad-to-max': { strategy: 'pad-to-max', maxBatchSize: 7 },
+  'bucket by width': { strategy: 'bucket', maxBatchSize: 8, bucketWidth: 16 },
+  'bucket by boundaries': { strategy: 'bucket', boundaries: [10, 20, 50], budget: 400 },
+  'bucket by quantiles': { strategy: 'bucket', quantiles: 5 },
+  budget: { budget: 500, multiple: 2 },
+  'budget, unpadded': { budget: 500, counting: 'unpadded', packing: 'optimal' },
+  'budget, weighted': { budget: 50_000, counting: 'weighted', linear: 3, quadratic: 2 },
+  pack: { strategy: 'pack', capacity: 128, maxBatchSize: 2 },
+};

@@ -1,0 +1,148 @@
+use std::fmt;
+use std::iter::FusedIterator;
+use std::vec;
+
+use super::{Batch, BatchBuilder, BatchConfig, Metrics};
+use crate::engine::{Batching, Object};
+use crate::{Error, Failure};
+
+/// Batches of one rank from samples as they come: those of a [`Batcher`](crate::Batcher) with the order `sequential`.
+///
+/// Push what comes, and take the batches that are ready: those of one window at a time, as soon as a sample comes that is not
+/// in it. Every rank pushes all samples. What waits is a window (8,192 samples with
+/// [`Strategy::PadToMax`](crate::Strategy::PadToMax), or where `window` is 0) and what the one before left over.
+///
+/// ```
+/// use samedeal::BatchStream;
+///
+/// let mut stream = BatchStream::builder().budget(1_000).window(100).build()?;
+/// let mut seen = 0;
+/// for sample in 0..950 {
+///     stream.push(&[sample], &[sample as u32 * 7_919 % 90])?;
+///     for batch in stream.ready() {
+///         seen += batch?.samples.len();
+///     }
+/// }
+/// assert!(seen > 800);
+/// stream.flush()?;
+/// for batch in stream.ready() {
+///     seen += batch?.samples.len();
+/// }
+/// assert_eq!((seen, stream.metrics()?.items), (950, 950));
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+pub struct BatchStream {
+    stream: Object<Batching>,
+    config: BatchConfig,
+    rank: u32,
+}
+
+impl BatchStream {
+    /// A stream of batches. [`budget`](BatchBuilder::budget), or what else the strategy needs, has to be set.
+    pub fn builder() -> BatchBuilder<Self> {
+        BatchBuilder::new(Vec::new(), "sequential")
+    }
+
+    pub(super) fn build(config: BatchConfig, rank: u32, memory_limit: usize) -> Result<Self, Error> {
+        // Lengths are not looked at.
+        let config = BatchConfig { lengths: Vec::new(), ..config }.crossing(memory_limit)?;
+        let stream = Object::new(memory_limit, |exports: &Batching, store| {
+            exports.samedeal_deal_batches().batch_stream().call_constructor(store, &config, rank)
+        })?;
+        Ok(Self { stream, config: config.into(), rank })
+    }
+
+    /// All that decides the batches, with what the strategy takes where nothing was set.
+    pub fn config(&self) -> &BatchConfig {
+        &self.config
+    }
+
+    /// Whose batches they are.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Adds samples, their numbers (0 to 2^53 - 1) and as many lengths, in tokens; all of them or, after a failure, none.
+    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`lengths`: another number of them; `samples`: after
+    /// [`flush`](Self::flush)), out of range (`samples`; `lengths` where a sample is too long), out of memory.
+    pub fn push(&mut self, samples: &[u64], lengths: &[u32]) -> Result<(), Error> {
+        if size_of_val(samples).saturating_add(size_of_val(lengths)) > self.stream.room() {
+            return Err(Failure::out_of_memory("samples", samples.len(), "fewer at a time").into());
+        }
+        self.stream.ask(|exports, store, stream| {
+            exports.samedeal_deal_batches().batch_stream().call_push(store, stream, samples, lengths)
+        })
+    }
+
+    /// Ends the stream: what waits becomes batches, as they are taken. Errors: the engine's alone.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        self.stream
+            .call(|exports, store, stream| exports.samedeal_deal_batches().batch_stream().call_flush(store, stream))
+    }
+
+    /// The batches of the next window that is ready, at least one; none where no window is. It plans the window.
+    /// Errors: out of memory; nothing is lost then.
+    pub fn take(&mut self) -> Result<Option<Vec<Batch>>, Error> {
+        let run = self
+            .stream
+            .ask(|exports, store, stream| exports.samedeal_deal_batches().batch_stream().call_take(store, stream))?;
+        Ok(run.map(Batch::all_of))
+    }
+
+    /// Takes the batches that are ready, window by window, until no more are: as often as samples were pushed.
+    pub fn ready(&mut self) -> ReadyBatches<'_> {
+        ReadyBatches { stream: self, window: Vec::new().into_iter(), done: false }
+    }
+
+    /// What the batches of all windows that were taken amount to, those of the other ranks too; and what happened to samples
+    /// that are too long, of all that were pushed. Errors: the engine's alone.
+    pub fn metrics(&self) -> Result<Metrics, Error> {
+        let found = self.stream.call(|exports, store, stream| {
+            exports.samedeal_deal_batches().batch_stream().call_metrics(store, stream)
+        })?;
+        Ok(Metrics::of(found, &self.config))
+    }
+}
+
+impl fmt::Debug for BatchStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BatchConfig { seed, epoch, world, strategy, window, .. } = &self.config;
+        let mut shown = f.debug_struct("BatchStream");
+        shown.field("rank", &self.rank).field("world", world).field("strategy", strategy).field("window", window);
+        shown.field("seed", seed).field("epoch", epoch).finish_non_exhaustive()
+    }
+}
+
+/// The batches that are ready; see [`BatchStream::ready`]. After an error it ends. Batches of a window that was taken are gone
+/// with it.
+#[derive(Debug)]
+pub struct ReadyBatches<'a> {
+    stream: &'a mut BatchStream,
+    /// What was taken and not yet handed out.
+    window: vec::IntoIter<Batch>,
+    done: bool,
+}
+
+impl Iterator for ReadyBatches<'_> {
+    type Item = Result<Batch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(batch) = self.window.next() {
+            return Some(Ok(batch));
+        }
+        if self.done {
+            return None;
+        }
+        let taken = self.stream.take();
+        self.done = !matches!(taken, Ok(Some(_)));
+        match taken {
+            Ok(window) => {
+                self.window = window.unwrap_or_default().into_iter();
+                self.window.next().map(Ok)
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+impl FusedIterator for ReadyBatches<'_> {}

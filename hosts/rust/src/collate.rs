@@ -1,0 +1,165 @@
+//! From sequences of different length to the arrays that a model takes: padded, or packed into shared rows. Tokens may be
+//! of any type.
+//!
+//! ```
+//! use samedeal::collate::{Padding, pack, pad};
+//!
+//! // The sequences 5 6 7, 8 and 9 9.
+//! let (tokens, lengths) = ([5, 6, 7, 8, 9, 9], [3, 1, 2]);
+//! let padded = pad(&tokens, &lengths, Padding::new(0).multiple(4))?;
+//! assert_eq!((padded.rows, padded.width), (3, 4));
+//! assert_eq!(padded.values, [5, 6, 7, 0, 8, 0, 0, 0, 9, 9, 0, 0]);
+//!
+//! // Two rows: the first one holds two sequences.
+//! let packed = pack(&tokens, &lengths, &[2, 3], 4, 0)?;
+//! assert_eq!(packed.values, [5, 6, 7, 8, 9, 9, 0, 0]);
+//! assert_eq!(packed.position_ids, [0, 1, 2, 0, 0, 1, 0, 0]);
+//! assert_eq!(packed.cu_seqlens, [0, 3, 4, 6]);
+//! # Ok::<(), samedeal::Error>(())
+//! ```
+
+use crate::engine::{Batching, Instance, MOST_MEMORY, check_room, collation};
+use crate::named::named;
+use crate::{Error, Failure};
+
+/// On which side of a row the padding is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// After the sequence. The default.
+    #[default]
+    Right,
+    /// Before it.
+    Left,
+}
+named!(Side in collation, "side", { Right = "right", Left = "left" });
+
+/// How rows are padded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use]
+pub struct Padding<T> {
+    value: T,
+    side: Side,
+    multiple: u32,
+    width: u32,
+}
+
+impl<T> Padding<T> {
+    /// With this value, on the right, up to the longest sequence.
+    pub fn new(value: T) -> Self {
+        Self { value, side: Side::default(), multiple: 1, width: 0 }
+    }
+
+    /// The side of a row that the padding is on.
+    pub fn side(mut self, side: Side) -> Self {
+        self.side = side;
+        self
+    }
+
+    /// The width is rounded up to a multiple of so many cells. Range: from 1.
+    pub fn multiple(mut self, cells: u32) -> Self {
+        self.multiple = cells;
+        self
+    }
+
+    /// A width, such as [`Batch::padded_length`](crate::Batch::padded_length), in place of that of the longest sequence,
+    /// which 0 stands for.
+    pub fn width(mut self, cells: u32) -> Self {
+        self.width = cells;
+        self
+    }
+}
+
+/// A row for each sequence; see [`pad`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Padded<T> {
+    /// How many rows there are.
+    pub rows: usize,
+    /// Cells of a row.
+    pub width: usize,
+    /// `rows` * `width` of them, row by row.
+    pub values: Vec<T>,
+    /// For every cell, whether a token is there.
+    pub attention_mask: Vec<bool>,
+}
+
+/// Rows that sequences share; see [`pack`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Packed<T> {
+    /// How many rows there are.
+    pub rows: usize,
+    /// Cells of a row.
+    pub width: usize,
+    /// `rows` * `width` of them, row by row.
+    pub values: Vec<T>,
+    /// For every cell, its place in its sequence; 0 where it is padding.
+    pub position_ids: Vec<u32>,
+    /// For every cell, which sequence of its row it belongs to, from 1; 0 where it is padding.
+    pub segment_ids: Vec<u32>,
+    /// Where each sequence begins if all are laid end to end without padding, and where the last one ends: what attention
+    /// over sequences of different length takes.
+    pub cu_seqlens: Vec<u32>,
+    /// The longest of them.
+    pub max_seqlen: u32,
+}
+
+/// A row for each sequence: `values` are all of them end to end, and `lengths` says how many are in each.
+/// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`lengths` of another number of values), out of range
+/// (`width` below the longest sequence, `multiple` is 0, `lengths` of more than 2^26 cells), out of memory.
+pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Result<Padded<T>, Error> {
+    let Padding { value, side, multiple, width } = padding;
+    let mut instance = instance(lengths, &[])?;
+    let collation::Padded { width, sources } = instance.ask(|exports, store| {
+        exports.samedeal_deal_collation().call_pad(store, lengths, width, multiple, side.into())
+    })?;
+    let attention_mask = sources.iter().map(|&source| source != NOWHERE).collect();
+    let values = gathered(values, lengths, &sources, value)?;
+    Ok(Padded { rows: lengths.len(), width: width as usize, values, attention_mask })
+}
+
+/// Rows of `width` cells that sequences share, one after the other, with what keeps them apart in attention: `values` are
+/// all of them end to end, `lengths` says how many are in each, and `row_ends` how many sequences there are up to the end
+/// of each row. A [`Batch`](crate::Batch) has `lengths`, `row_ends` and, as its `padded_length`, the width.
+/// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`lengths` of another number of values, `row_ends` that do
+/// not ascend to the number of sequences), out of range (`row_ends`: a row of more than `width`; `lengths` of more than 2^26
+/// cells), out of memory.
+pub fn pack<T: Copy>(
+    values: &[T],
+    lengths: &[u32],
+    row_ends: &[u32],
+    width: u32,
+    padding: T,
+) -> Result<Packed<T>, Error> {
+    let mut instance = instance(lengths, row_ends)?;
+    let cells =
+        instance.ask(|exports, store| exports.samedeal_deal_collation().call_pack(store, lengths, row_ends, width))?;
+    let collation::Packed { sources, position_ids, segment_ids, cu_seqlens, max_seqlen } = cells;
+    let values = gathered(values, lengths, &sources, padding)?;
+    let (rows, width) = (row_ends.len(), width as usize);
+    Ok(Packed { rows, width, values, position_ids, segment_ids, cu_seqlens, max_seqlen })
+}
+
+/// The source of a cell of padding. Sequences are too short for a token of that number.
+const NOWHERE: u32 = u32::MAX;
+
+/// One of their own for each call, so that the memory of a large one goes.
+fn instance(lengths: &[u32], row_ends: &[u32]) -> Result<Instance<Batching>, Error> {
+    let bytes = size_of_val(lengths).saturating_add(size_of_val(row_ends));
+    check_room(MOST_MEMORY, "lengths", lengths.len(), bytes)?;
+    Instance::new(MOST_MEMORY)
+}
+
+/// The tokens in their cells.
+fn gathered<T: Copy>(values: &[T], lengths: &[u32], sources: &[u32], padding: T) -> Result<Vec<T>, Failure> {
+    let tokens = lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
+    if tokens != values.len() as u64 {
+        let allowed = format!("{} together, the number of values", values.len());
+        return Err(Failure::contradiction("lengths", format!("{tokens} together"), allowed));
+    }
+    let mut cells = Vec::new();
+    let room = cells.try_reserve_exact(sources.len());
+    room.map_err(|_| Failure::out_of_memory("lengths", sources.len(), "fewer or smaller cells"))?;
+    cells.extend(sources.iter().map(|&source| if source == NOWHERE { padding } else { values[source as usize] }));
+    Ok(cells)
+}

@@ -1,0 +1,303 @@
+"""How good batches of sequences of different length are, and how long they take: samedeal beside the code of others.
+
+    cargo xtask bench batching
+
+makes the environment with the others (tests/bench/requirements-peers.txt) and runs this in it:
+
+    target/venv-peers/bin/python tests/bench/batching.py --plot docs/batching.svg
+
+Everyone gets the same lengths and the same memory: a batch has room for so many of the longest samples (`rows` of
+`length`). Batches of a fixed size have so many samples, token budgets are rows * length, packs are rows of that length.
+The figures are counted from the samples of every batch of every rank, by one definition (figures.py), and are means
+over epochs; those of samedeal have to be what its own `metrics` say. The time is the median, over epochs and ranks, of
+what a rank takes from the lengths to the last of its batches; all take turns in one process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean, median
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import lengths
+import numpy as np
+import peers
+import samedeal
+from figures import Batch, Figures, Memory, Plan, figures
+from numpy.typing import NDArray
+from peers import Made, Task
+from picture import draw
+
+EPOCHS = {1: 5, 8: 3}
+"""How many epochs are measured, by the number of ranks, which all are timed."""
+WHOLE = 2**32 - 1
+FIXED = "fixed size"
+TOKENS = "token budget"
+PACKS = "packs"
+
+
+class Contestant(NamedTuple):
+    """Somebody who makes batches."""
+
+    name: str
+    kind: str
+    """What bounds a batch."""
+    make: Callable[[Task], Made]
+
+
+class Case(NamedTuple):
+    """What they make batches of."""
+
+    title: str
+    task: Task
+    contestants: list[Contestant]
+
+
+class Result(NamedTuple):
+    """How a contestant did, over epochs."""
+
+    contestant: Contestant
+    figures: list[Figures]
+    seconds: float
+    again: float
+    """The part of the pairs of samples in a batch that are in one in the next epoch too."""
+    means: list[float]
+    """Mean lengths of the batches of rank 0, in their order, in the first epoch."""
+
+    def mean(self, field: str) -> float:
+        """A figure, over epochs."""
+        return fmean(getattr(figures, field) for figures in self.figures)
+
+
+def ours(name: str, kind: str, **options: Any) -> Contestant:
+    """A strategy of samedeal."""
+
+    def make(task: Task) -> Made:
+        room = {"max_length": task.memory.length}
+        room |= {"budget": task.memory.tokens} if kind == TOKENS else {"max_batch_size": task.memory.rows}
+
+        def plan(rank: int, epoch: int) -> tuple[samedeal.Batcher, list[samedeal.Batch]]:
+            batcher = samedeal.Batcher(task.lengths, rank=rank, world=task.world, epoch=epoch, **room, **options)
+            return batcher, list(batcher)
+
+        def read(made: tuple[samedeal.Batcher, list[samedeal.Batch]]) -> list[Batch]:
+            return [batch.rows() for batch in made[1]]
+
+        return Made(plan, read)
+
+    return Contestant(f"samedeal {name}", kind, make)
+
+
+def padded() -> list[Contestant]:
+    """Everyone who pads."""
+    return [
+        ours("pad-to-max", FIXED, strategy="pad-to-max"),
+        ours("bucket (64 wide)", FIXED, strategy="bucket"),
+        ours("bucket, quantiles=30", FIXED, strategy="bucket", quantiles=30),
+        *(Contestant(name, FIXED, make) for name, make in peers.GROUPED.items()),
+        ours("budget", TOKENS, strategy="budget"),
+        ours("budget, window=20,000", TOKENS, strategy="budget", window=20_000),
+        ours("budget, whole window", TOKENS, strategy="budget", window=WHOLE),
+        *(
+            ours(f"bucket, quantiles={count}, budget", TOKENS, strategy="bucket", quantiles=count, max_batch_size=WHOLE)
+            for count in (30, 60)
+        ),
+        *(Contestant(name, TOKENS, make) for name, make in peers.BUCKETED.items()),
+    ]
+
+
+def packed() -> list[Contestant]:
+    """Everyone who packs."""
+    return [
+        ours("pack", PACKS, strategy="pack"),
+        ours("pack, whole window", PACKS, strategy="pack", window=WHOLE),
+        ours("pack, optimal, whole window", PACKS, strategy="pack", packing="optimal", window=WHOLE),
+        *(Contestant(name, PACKS, make) for name, make in peers.PACKED.items()),
+    ]
+
+
+def cases(smoke: bool) -> list[Case]:
+    """Everything that is measured."""
+    count = 3_000 if smoke else 100_000
+    verses = lengths.verses()[: count if smoke else None]
+    four, two, eight = (lengths.log_normal(count, most) for most in (4_096, 2_048, 8_192))
+    dense = lengths.dense(20, count // 2, 2_048)
+    found = []
+    for world in (1, 8):
+        ranks = "1 rank" if world == 1 else f"{world} ranks"
+        title = f"Verses of the Bible, room for 32 of 90 words, {ranks}"
+        found.append(Case(title, Task(verses, Memory(32, 90), world), padded() + packed()))
+        title = f"Log-normal up to 4,096 tokens, room for 4 of 4,096, {ranks}"
+        found.append(Case(title, Task(four, Memory(4, 4_096), world), padded() + packed()))
+    found += [
+        Case("Packs of 2,048, log-normal up to 2,048 tokens, 1 rank", Task(two, Memory(1, 2_048), 1), packed()),
+        Case("Packs of 8,192, log-normal up to 8,192 tokens, 8 ranks", Task(eight, Memory(1, 8_192), 8), packed()),
+        Case(
+            "Packs of 2,048, 20 lengths near a half and a third of it, 1 rank",
+            Task(dense, Memory(1, 2_048), 1),
+            packed(),
+        ),
+    ]
+    return found
+
+
+def main() -> None:
+    """Prints the tables, and draws the picture."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw the figures")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure")
+    parser.add_argument("--smoke", action="store_true", help="next to nothing, to see that it works")
+    options = parser.parse_args()
+    print(versions())
+    results = []
+    for case in cases(options.smoke):
+        found = measured(case, 1 if options.smoke else EPOCHS[case.task.world])
+        print(f"\n### {case.title}\n\n{table(case, found)}", flush=True)
+        results.append((case, found))
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps([record(*result) for result in results], indent=1) + "\n")
+    if options.plot:
+        draw(results, options.plot)
+        print(f"\ndrawn: {options.plot}")
+
+
+def versions() -> str:
+    """What is measured."""
+    from importlib.metadata import version
+
+    packages = ("samedeal", "transformers", "accelerate", "lhotse", "seqpacker", "trl", "torch", "numpy", "wasmtime")
+    return ", ".join(f"{package} {version(package)}" for package in packages)
+
+
+def measured(case: Case, epochs: int) -> list[Result]:
+    """Everyone in turn, epoch by epoch."""
+    task = case.task
+    made = [contestant.make(task) for contestant in case.contestants]
+    for one in made:
+        # Imports, compilers and caches.
+        one.plan(0, epochs)
+    times: list[list[float]] = [[] for _ in made]
+    found: list[list[Figures]] = [[] for _ in made]
+    means: list[list[float]] = [[] for _ in made]
+    places: list[list[NDArray[np.int64]]] = [[] for _ in made]
+    for epoch in range(epochs):
+        for number, (contestant, one) in enumerate(zip(case.contestants, made, strict=True)):
+            plan = []
+            for rank in range(task.world):
+                began = perf_counter()
+                batches = one.plan(rank, epoch)
+                times[number].append(perf_counter() - began)
+                plan.append(one.read(batches))
+            capacity = task.memory.length if contestant.kind == PACKS else 0
+            found[number].append(figures(plan, task.lengths, task.memory, capacity))
+            if contestant.name.startswith("samedeal "):
+                agree(batches[0].metrics(), found[number][-1])
+            places[number].append(batch_of(plan, len(task.lengths)))
+            if epoch == 0:
+                means[number] = [mean_length(batch, task.lengths) for batch in plan[0] if batch]
+    again = [fmean(together(*pair) for pair in pairwise(epochs)) if len(epochs) > 1 else 0.0 for epochs in places]
+    return [Result(*result) for result in zip(case.contestants, found, map(median, times), again, means, strict=True)]
+
+
+def agree(metrics: samedeal.Metrics, counted: Figures) -> None:
+    """What samedeal says of its batches is what is counted in them."""
+    fields = ("steps", "rows", "tokens", "padded", "slowest", "cost", "slowest_cost", "over_budget", "empty")
+    for field in fields:
+        assert getattr(metrics, field) == getattr(counted, field), field
+    assert counted.lost == 0
+    assert counted.repeated == metrics.repeated
+
+
+def batch_of(plan: Plan, count: int) -> NDArray[np.int64]:
+    """The number of the batch that each sample is in."""
+    places = np.zeros(count, np.int64)
+    for number, batch in enumerate(batch for batches in plan for batch in batches if batch):
+        places[np.concatenate([np.asarray(row, np.int64) for row in batch])] = number
+    return places
+
+
+def together(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
+    """How many pairs that share a batch in one epoch share one in the other."""
+
+    def pairs(labels: NDArray[np.int64]) -> int:
+        counts = np.unique(labels, return_counts=True)[1]
+        return int((counts * (counts - 1)).sum())
+
+    return pairs(one * (other.max() + 1) + other) / max(pairs(one), 1)
+
+
+def mean_length(batch: Batch, of: NDArray[np.uint32]) -> float:
+    """Of the samples of a batch."""
+    return float(of[np.concatenate([np.asarray(row, np.int64) for row in batch])].mean())
+
+
+def bound(task: Task) -> int:
+    """A number of packs that no packing goes below."""
+    batcher = samedeal.Batcher(
+        task.lengths, strategy="pack", capacity=task.memory.length, packing="optimal", window=WHOLE
+    )
+    return batcher.metrics().packs_bound
+
+
+def table(case: Case, results: list[Result]) -> str:
+    """A line for everyone."""
+    several = case.task.world > 1
+    least = bound(case.task)
+    heads = ["", "steps", "padding", "of the budget", "slowest rank", "cost max/mean", "packs", "over budget"]
+    heads += ["lost", "repeated", "neighbours", "together again", "time"]
+    lines = []
+    kind = ""
+    for result in results:
+        if result.contestant.kind != kind:
+            kind = result.contestant.kind
+            lines.append([f"*{kind}*"] + [""] * (len(heads) - 1))
+        packs = f"{result.mean('rows'):,.0f} / {least:,}" if kind == PACKS else ""
+        lines.append(
+            [
+                result.contestant.name,
+                f"{result.mean('steps'):,.0f}",
+                f"{result.mean('padding'):.2%}",
+                f"{result.mean('utilisation'):.2%}",
+                f"{result.mean('slowest_rank'):.2%}",
+                f"{result.mean('imbalance'):.4f}",
+                packs,
+                f"{result.mean('over_budget'):,.0f}",
+                f"{result.mean('lost'):,.0f}",
+                f"{result.mean('repeated'):,.0f}",
+                f"{result.mean('neighbours'):+.2f}",
+                f"{result.again:.1%}",
+                f"{result.seconds * 1e3:,.0f} ms" if result.seconds >= 0.01 else f"{result.seconds * 1e3:.1f} ms",
+            ]
+        )
+    left_out = set() if several else {"slowest rank", "cost max/mean"}
+    if not any(result.contestant.kind == PACKS for result in results):
+        left_out.add("packs")
+    kept = [place for place, head in enumerate(heads) if head not in left_out]
+    text = [" | ".join(line[place] for place in kept) for line in (heads, *lines)]
+    rule = "|---" + "|---:" * (len(kept) - 1) + "|"
+    return "\n".join([f"| {text[0]} |", rule, *(f"| {line} |" for line in text[1:])])
+
+
+def record(case: Case, results: list[Result]) -> dict[str, Any]:
+    """The same for programs."""
+    rows = [
+        {
+            "name": result.contestant.name,
+            "kind": result.contestant.kind,
+            "seconds": result.seconds,
+            "again": result.again,
+            "epochs": [figures._asdict() for figures in result.figures],
+        }
+        for result in results
+    ]
+    return {"case": case.title, "world": case.task.world, "packs-bound": bound(case.task), "results": rows}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""What a plan of batches amounts to, by the definitions of wit/batches.wit, whoever made the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Row = Sequence[int]
+"""Samples that share a row."""
+Batch = Sequence[Row]
+Plan = list[list[Batch]]
+"""The batches of each rank."""
+
+
+class Memory(NamedTuple):
+    """What a batch has room for."""
+
+    rows: int
+    """So many of the longest samples."""
+    length: int
+
+    @property
+    def tokens(self) -> int:
+        """The budget of a batch."""
+        return self.rows * self.length
+
+
+class Figures(NamedTuple):
+    """What a plan amounts to."""
+
+    steps: int
+    """Of the rank with the most of them."""
+    fewest: int
+    """Of the rank with the fewest."""
+    rows: int
+    tokens: int
+    padded: int
+    slowest: int
+    """For every step, the tokens with padding of the rank with the most of them, summed up."""
+    cost: int
+    slowest_cost: int
+    over_budget: int
+    empty: int
+    """Batches without a sample."""
+    lost: int
+    """Samples that no rank is given."""
+    repeated: int
+    """Samples that are given once more, each time."""
+    padding: float
+    """Padding ratio."""
+    utilisation: float
+    """Budget utilisation."""
+    slowest_rank: float
+    """Slowest-rank utilisation."""
+    imbalance: float
+    """Cost max / mean."""
+    neighbours: float
+    """Pearson's correlation of the mean lengths of a rank's consecutive batches, averaged over ranks."""
+
+
+def figures(plan: Plan, lengths: NDArray[np.uint32], memory: Memory, capacity: int = 0) -> Figures:
+    """The figures of a plan; `capacity` is that of rows which samples share."""
+    world, steps = len(plan), max(map(len, plan))
+    padded, cost = np.zeros((world, steps), np.int64), np.zeros((world, steps), np.int64)
+    means, given = [], []
+    rows = tokens = empty = 0
+    for rank, batches in enumerate(plan):
+        mean = []
+        for step, batch in enumerate(batches):
+            if not batch:
+                empty += 1
+                continue
+            samples = np.concatenate([np.asarray(row, np.int64) for row in batch])
+            held = lengths[samples].astype(np.int64)
+            padded[rank, step] = len(batch) * max(int(held.max()), capacity)
+            cost[rank, step] = held.sum() if capacity else padded[rank, step]
+            tokens += int(held.sum())
+            rows += len(batch)
+            mean.append(held.mean())
+            given.append(samples)
+        means.append(mean)
+    times = np.bincount(np.concatenate(given), minlength=len(lengths))
+    slowest, slowest_cost = int(padded.max(axis=0).sum()), int(cost.max(axis=0).sum())
+    total, spent = int(padded.sum()), int(cost.sum())
+    return Figures(
+        steps=steps,
+        fewest=min(map(len, plan)),
+        rows=rows,
+        tokens=tokens,
+        padded=total,
+        slowest=slowest,
+        cost=spent,
+        slowest_cost=slowest_cost,
+        over_budget=int((cost > memory.tokens).sum()),
+        empty=empty,
+        lost=int((times == 0).sum()),
+        repeated=int((times - 1).clip(0).sum()),
+        padding=(total - tokens) / total,
+        utilisation=tokens / (memory.tokens * steps * world),
+        slowest_rank=tokens / (world * slowest),
+        imbalance=world * slowest_cost / spent,
+        neighbours=float(np.mean([correlation(mean) for mean in means])),
+    )
+
+
+def correlation(series: list[float]) -> float:
+    """Of neighbours in a series."""
+    values = np.array(series)
+    first, second = values[:-1], values[1:]
+    if len(first) < 2 or first.std() == 0 or second.std() == 0:
+        return 0.0
+    return float(np.corrcoef(first, second)[0, 1])

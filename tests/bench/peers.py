@@ -1,0 +1,193 @@
+"""How others make batches: each by its own code, called as its documentation says.
+
+A *maker* takes lengths and what they are batched for, does what happens once for a dataset, and gives a function from
+rank and epoch to that rank's batches, which is timed, and one that reads the samples of them, which is not.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from figures import Batch, Memory
+from numpy.typing import NDArray
+
+Lengths = NDArray[np.uint32]
+
+
+class Task(NamedTuple):
+    """What batches are made of, and for."""
+
+    lengths: Lengths
+    memory: Memory
+    world: int
+
+
+class Made(NamedTuple):
+    """A peer, ready to plan."""
+
+    plan: Callable[[int, int], Any]
+    """The batches of a rank in an epoch."""
+    read: Callable[[Any], list[Batch]]
+    """The samples of them."""
+
+
+def single(batches: list[Any]) -> list[Batch]:
+    """Every sample in a row of its own."""
+    return [[[sample] for sample in batch] for batch in batches]
+
+
+def length_grouped(task: Task) -> Made:
+    """transformers' LengthGroupedSampler; to several ranks as its Trainer does it: accelerate deals whole batches."""
+    import torch
+    from accelerate.data_loader import BatchSamplerShard
+    from torch.utils.data import BatchSampler
+    from transformers.trainer_pt_utils import LengthGroupedSampler
+
+    lengths = task.lengths.tolist()
+
+    def plan(rank: int, epoch: int) -> list[list[int]]:
+        generator = torch.Generator().manual_seed(epoch)
+        sampler = LengthGroupedSampler(task.memory.rows, lengths=lengths, generator=generator)
+        batches = BatchSampler(sampler, task.memory.rows, drop_last=False)
+        return list(batches if task.world == 1 else BatchSamplerShard(batches, task.world, rank))
+
+    return Made(plan, single)
+
+
+def distributed_length_grouped(task: Task) -> Made:
+    """transformers' DistributedLengthGroupedSampler under a DataLoader's batches."""
+    from torch.utils.data import BatchSampler
+    from transformers.trainer_pt_utils import DistributedLengthGroupedSampler
+
+    lengths = task.lengths.tolist()
+
+    def plan(rank: int, epoch: int) -> list[list[int]]:
+        sampler = DistributedLengthGroupedSampler(task.memory.rows, num_replicas=task.world, rank=rank, lengths=lengths)
+        sampler.set_epoch(epoch)
+        return list(BatchSampler(sampler, task.memory.rows, drop_last=False))
+
+    return Made(plan, single)
+
+
+def batch_rebalance(task: Task) -> Made:
+    """transformers' BatchRebalanceSampler: as many samples in each step, batches of different size."""
+    from transformers.trainer_pt_utils import BatchRebalanceSampler
+
+    lengths = task.lengths.tolist()
+
+    def plan(rank: int, epoch: int) -> list[list[int]]:
+        sampler = BatchRebalanceSampler(
+            lengths, task.memory.rows * task.world, dp_size=task.world, grad_accum=1, rank=rank, drop_last=False
+        )
+        sampler.set_epoch(epoch)
+        return list(sampler)
+
+    return Made(plan, single)
+
+
+def lhotse(buckets: int) -> Callable[[Task], Made]:
+    """Lhotse's DynamicBucketingSampler over cuts of as many seconds as a sample has tokens."""
+
+    def make(task: Task) -> Made:
+        from lhotse import CutSet, MonoCut
+        from lhotse.dataset import DynamicBucketingSampler
+
+        # That the cuts are in memory, and that short buckets are.
+        warnings.filterwarnings("ignore", module="lhotse")
+        cuts = CutSet.from_cuts(
+            MonoCut(id=str(sample), start=0.0, duration=float(length), channel=0)
+            for sample, length in enumerate(task.lengths.tolist())
+        )
+
+        def plan(rank: int, epoch: int) -> list[CutSet]:
+            sampler = DynamicBucketingSampler(
+                cuts,
+                max_duration=float(task.memory.tokens),
+                num_buckets=buckets,
+                shuffle=True,
+                world_size=task.world,
+                rank=rank,
+            )
+            sampler.set_epoch(epoch)
+            return list(sampler)
+
+        def read(batches: list[CutSet]) -> list[Batch]:
+            # A cut that is given twice has the same number, and a word after it.
+            return [[[int(cut.id.split("_")[0])] for cut in batch] for batch in batches]
+
+        return Made(plan, read)
+
+    return make
+
+
+def seqpacker(task: Task) -> Made:
+    """seqpacker in the way that its documentation has for speed. It knows no ranks: torch deals its packs."""
+    from seqpacker import Packer
+
+    lengths = task.lengths.astype(np.int64)
+
+    def plan(rank: int, epoch: int) -> list[list[NDArray[np.int64]]]:
+        items, offsets = Packer(capacity=task.memory.length).pack_flat(lengths)
+        return deal(np.split(items, offsets), task, rank, epoch)
+
+    def read(batches: list[list[NDArray[np.int64]]]) -> list[Batch]:
+        return [[row for row in batch if len(row)] for batch in batches]
+
+    return Made(plan, read)
+
+
+def trl(task: Task) -> Made:
+    """TRL's pack_dataset, as SFTTrainer calls it; it moves the tokens as well. It knows no ranks: torch deals them."""
+    import datasets
+    import pyarrow as pa
+    from trl import pack_dataset
+
+    logging.getLogger("datasets").setLevel(logging.ERROR)
+    datasets.disable_progress_bars()
+    datasets.disable_caching()
+    # Each token is the number of its sample.
+    tokens = np.repeat(np.arange(len(task.lengths), dtype=np.int32), task.lengths)
+    offsets = np.concatenate(([0], np.cumsum(task.lengths, dtype=np.int64))).astype(np.int32)
+    column = pa.ListArray.from_arrays(pa.array(offsets), pa.array(tokens))
+    dataset = datasets.Dataset(pa.table({"input_ids": column}))
+
+    def plan(rank: int, epoch: int) -> tuple[Any, list[list[int]]]:
+        packed = pack_dataset(dataset, seq_length=task.memory.length, strategy="bfd")
+        return packed, deal(list(range(len(packed))), task, rank, epoch)
+
+    def read(made: tuple[Any, list[list[int]]]) -> list[Batch]:
+        packed, batches = made
+        ids = packed.with_format("arrow")["input_ids"]
+        ids = ids if isinstance(ids, pa.ChunkedArray) else packed.data.table["input_ids"]
+        rows = [np.unique(row.values.to_numpy()) for row in ids]
+        return [[rows[row] for row in batch] for batch in batches]
+
+    return Made(plan, read)
+
+
+def deal(rows: list[Any], task: Task, rank: int, epoch: int) -> list[list[Any]]:
+    """Rows to ranks as torch does it, shuffled, in batches of as many as there is memory for."""
+    from torch.utils.data import BatchSampler, DistributedSampler
+
+    sampler = DistributedSampler(range(len(rows)), num_replicas=task.world, rank=rank)
+    sampler.set_epoch(epoch)
+    return [[rows[row] for row in batch] for batch in BatchSampler(sampler, task.memory.rows, drop_last=False)]
+
+
+GROUPED: dict[str, Callable[[Task], Made]] = {
+    "transformers LengthGroupedSampler": length_grouped,
+    "transformers DistributedLengthGroupedSampler": distributed_length_grouped,
+    "transformers BatchRebalanceSampler": batch_rebalance,
+}
+BUCKETED: dict[str, Callable[[Task], Made]] = {
+    "Lhotse DynamicBucketingSampler, 10 buckets": lhotse(10),
+    "Lhotse DynamicBucketingSampler, 30 buckets": lhotse(30),
+}
+PACKED: dict[str, Callable[[Task], Made]] = {
+    "seqpacker (obfd)": seqpacker,
+    "TRL pack_dataset (bfd)": trl,
+}

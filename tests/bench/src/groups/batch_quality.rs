@@ -1,0 +1,146 @@
+//! Batches of sequences of different length: how good they are. What others make of the same lengths is in `batching.py`.
+
+use samedeal::{BatchBuilder, Batcher, Buckets, Packing, Strategy};
+
+use super::Group;
+use super::batches::{BUDGET, MOST, WHOLE};
+use super::lengths::{dense, log_normal, verses};
+use crate::Result;
+use crate::bench::{Bench, Series};
+use crate::quantity::Quantity::{self, Count, Ratio, Share};
+use crate::table::Row;
+
+pub const GROUP: Group = Group {
+    name: "batching-quality",
+    about: "padding, utilisation, balance and packs of batches, of a real corpus and of log-normal lengths",
+    warm_up: false,
+    run,
+    rows,
+};
+
+/// Padded batches within a budget: a name, ranks, and the window.
+const PADDED: [(&str, u32, u32); 3] =
+    [("1 rank", 1, 8_192), ("8 ranks", 8, 8_192), ("8 ranks, whole window", 8, WHOLE)];
+/// How many lengths the sets have that are dense in few.
+const FEW: [u64; 5] = [2, 5, 20, 50, 200];
+
+fn run(bench: &mut Bench) -> Result<()> {
+    let count = bench.size(100_000, 2_000);
+    for (name, world, window) in PADDED {
+        let builder = Batcher::builder(log_normal(count, MOST)).budget(BUDGET).world(world).window(window);
+        let batcher = measure(bench, name, builder)?;
+        let metrics = batcher.metrics();
+        bench.series.record(format!("{name} padding"), metrics.padding_ratio());
+        bench.series.record(format!("{name} utilisation"), metrics.budget_utilisation());
+        bench.series.record(format!("{name} slowest"), metrics.slowest_rank_utilisation());
+    }
+
+    for (name, window, packing) in [
+        ("pack", 8_192, Packing::Fast),
+        ("pack whole", WHOLE, Packing::Fast),
+        ("pack optimal", WHOLE, Packing::Optimal),
+    ] {
+        packs(bench, name, packed(log_normal(count, 2_048), 2_048, packing).window(window))?;
+    }
+    for packing in [Packing::Fast, Packing::Optimal] {
+        let mut worst = 0_f64;
+        for distinct in FEW {
+            let lengths = dense(distinct, count / 2, 2_048);
+            let batcher = packed(lengths, 2_048, packing).window(WHOLE).epoch(bench.run).build()?;
+            // Only the certified bound counts.
+            let bound = packed(dense(distinct, count / 2, 2_048), 2_048, Packing::Optimal).window(WHOLE).build()?;
+            let bound = bound.metrics().packs_bound as f64;
+            worst = worst.max(batcher.metrics().rows as f64 / bound - 1.0);
+        }
+        bench.series.record(format!("dense {packing:?}"), worst);
+    }
+    for (name, window) in [("pack 8", 8_192), ("pack 8 whole", WHOLE)] {
+        packs(bench, name, packed(log_normal(count, 8_192), 8_192, Packing::Fast).world(8).window(window))?;
+    }
+
+    let pad = Batcher::builder(verses()?).strategy(Strategy::PadToMax);
+    let pad = measure(bench, "pad-to-max", pad)?.metrics().padded as f64;
+    for (name, buckets) in [("width", Buckets::Width(64)), ("quantiles", Buckets::Quantiles(30))] {
+        let bucket = Batcher::builder(verses()?).strategy(Strategy::Bucket).buckets(buckets);
+        let bucket = measure(bench, name, bucket)?.metrics().padded as f64;
+        bench.series.record(format!("cut {name}"), 1.0 - bucket / pad);
+    }
+    Ok(())
+}
+
+fn packed(lengths: Vec<u32>, capacity: u32, packing: Packing) -> BatchBuilder<Batcher> {
+    Batcher::builder(lengths).strategy(Strategy::Pack).capacity(capacity).packing(packing)
+}
+
+fn packs(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Result<()> {
+    let batcher = measure(bench, name, builder)?;
+    let (metrics, config) = (batcher.metrics(), batcher.config());
+    let room = u64::from(config.capacity);
+    let least = metrics.tokens.div_ceil(room * u64::from(config.world));
+    bench.series.record(format!("{name} fill"), metrics.tokens as f64 / (metrics.rows * room) as f64);
+    bench.series.record(format!("{name} gap"), (metrics.rows - metrics.packs_bound) as f64);
+    bench.series.record(format!("{name} steps"), metrics.steps as f64);
+    bench.series.record(format!("{name} least"), least as f64);
+    Ok(())
+}
+
+/// Plans, and goes through every batch of every rank.
+fn measure(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Result<Batcher> {
+    let batcher = builder.epoch(bench.run).build()?;
+    let config = batcher.config();
+    let mut given = vec![0_u32; config.lengths.len()];
+    let mut over = 0;
+    for rank in 0..config.world {
+        let batches = batcher.batches_window(rank, 0, batcher.num_steps() as u32)?;
+        for batch in batches {
+            batch.samples.iter().for_each(|&sample| given[sample as usize] += 1);
+            let (rows, width) = batch.shape();
+            over += u32::from(config.budget > 0 && (rows * width) as u64 > config.budget);
+        }
+    }
+    let wrong = given.into_iter().filter(|&times| times != 1).count();
+    bench.series.record(format!("{name} wrong"), wrong as f64);
+    bench.series.record(format!("{name} over"), f64::from(over));
+    bench.series.record(format!("{name} imbalance"), batcher.metrics().cost_imbalance());
+    Ok(batcher)
+}
+
+fn rows(series: &Series) -> Vec<Row> {
+    let figure = |name: &str| series.median(name);
+    let at_least = |name: &str, ours, must: fn(f64) -> Quantity, bound| {
+        Row::new(name, must(figure(ours))).at_least(must(bound), None)
+    };
+    let at_most = |name: &str, ours: &str, must: fn(f64) -> Quantity, bound| {
+        Row::new(name, must(figure(ours))).at_most(must(bound), None)
+    };
+    let none = |name: &str, ours: &str| at_most(name, ours, Count, 0.0);
+    let steps = |name: &str, ours: &str| {
+        let least = figure(&format!("{ours} least"));
+        let row = Row::new(name, Count(figure(&format!("{ours} steps")) - least));
+        row.at_most(Count((0.001 * least + 1.0).floor()), None)
+    };
+    vec![
+        at_most("budget, 1 rank: padding", "1 rank padding", Share, 0.01),
+        at_least("the same: of the budget", "1 rank utilisation", Share, 0.955),
+        none("the same: batches over the budget", "1 rank over"),
+        none("the same: samples missing or repeated", "1 rank wrong"),
+        at_least("budget, 8 ranks: slowest rank", "8 ranks slowest", Share, 0.939),
+        at_most("the same: cost max / mean", "8 ranks imbalance", Ratio, 1.03),
+        none("the same: samples missing or repeated", "8 ranks wrong"),
+        at_least("budget, 8 ranks, whole window: slowest rank", "8 ranks, whole window slowest", Share, 0.982),
+        at_most("the same: cost max / mean", "8 ranks, whole window imbalance", Ratio, 1.002),
+        none("the same: samples missing or repeated", "8 ranks, whole window wrong"),
+        Row::new("packs of 2,048: full", Share(figure("pack fill"))),
+        at_least("the same, whole window: full", "pack whole fill", Share, 0.9998),
+        none("the same, optimal: packs beyond the lower bound", "pack optimal gap"),
+        Row::new("packs of few lengths, fast: packs beyond the bound", Share(figure("dense Fast"))),
+        at_most("the same, optimal", "dense Optimal", Share, 0.0005),
+        steps("packs of 8,192, 8 ranks: steps beyond the token bound", "pack 8"),
+        at_most("the same: cost max / mean", "pack 8 imbalance", Ratio, 1.02),
+        steps("the same, whole window: steps beyond the token bound", "pack 8 whole"),
+        at_most("the same, whole window: cost max / mean", "pack 8 whole imbalance", Ratio, 1.02),
+        none("the same, whole window: samples missing or repeated", "pack 8 whole wrong"),
+        Row::new("bucket (64 wide), verses: padded tokens cut", Share(figure("cut width"))),
+        at_least("bucket, quantiles = 30, verses: padded tokens cut", "cut quantiles", Share, 0.2),
+    ]
+}

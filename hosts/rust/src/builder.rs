@@ -53,6 +53,13 @@ impl Builder {
         self
     }
 
+    /// How many positions of this epoch, the first ones, were dealt before, maybe to another world: the others are dealt; 0
+    /// unless set. Range: 0 to `samples`. [`Sampler::resume`] takes it from a state.
+    pub fn consumed(mut self, positions: u64) -> Self {
+        self.config.consumed = positions;
+        self
+    }
+
     /// The most memory, in bytes, that the sampler's table and windows may take; 2 GiB unless set, which is also the
     /// most that the component can use. Range: from 32 MiB. Beyond it calls fail with
     /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).
@@ -63,7 +70,7 @@ impl Builder {
 
     /// Checks the configuration and makes the sampler: microseconds, but for the first one in a process, which
     /// compiles the component.
-    /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`samples`, `seed`, `rank`, `world`, `memory-limit`),
+    /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`samples`, `seed`, `rank`, `world`, `consumed`, `memory-limit`),
     /// [`UnknownName`](crate::FailureKind::UnknownName) (`order`), [`Missing`](crate::FailureKind::Missing) (`sharding`: the
     /// order `sharded`, by its name alone); of [`Sampler::sharded`] also out of range (`sizes`,
     /// `lanes`, `window`), [`Contradiction`](crate::FailureKind::Contradiction) (`samples`, `order`), out of memory.

@@ -48,6 +48,9 @@ pub struct Config {
     pub remainder: Remainder,
     /// Which positions belong to a rank.
     pub layout: Layout,
+    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world: the others are dealt.
+    /// Range: 0 to `samples`.
+    pub consumed: u64,
     /// The shards, with the order `sharded`, and only with it.
     pub sharding: Option<Sharding>,
 }
@@ -63,21 +66,24 @@ impl Config {
             world: 1,
             remainder: Remainder::default(),
             layout: Layout::default(),
+            consumed: 0,
             sharding: None,
         }
     }
 
     /// What the component says of a sampler, with the sharding that it was given.
     pub(crate) fn of(config: sampling::Config, sharding: Option<Sharding>) -> Self {
-        let sampling::Config { samples, seed, epoch, order, rank, world, remainder, layout } = config;
-        Self { samples, seed, epoch, order, rank, world, remainder: remainder.into(), layout: layout.into(), sharding }
+        let sampling::Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed } = config;
+        let (remainder, layout) = (remainder.into(), layout.into());
+        Self { samples, seed, epoch, order, rank, world, remainder, layout, consumed, sharding }
     }
 }
 
 impl From<Config> for sampling::Config {
     fn from(config: Config) -> Self {
-        let Config { samples, seed, epoch, order, rank, world, remainder, layout, sharding: _ } = config;
-        Self { samples, seed, epoch, order, rank, world, remainder: remainder.into(), layout: layout.into() }
+        let Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed, sharding: _ } = config;
+        let (remainder, layout) = (remainder.into(), layout.into());
+        Self { samples, seed, epoch, order, rank, world, remainder, layout, consumed }
     }
 }
 
@@ -89,7 +95,7 @@ pub struct Place {
     pub position: u64,
     /// The rank that it is dealt to.
     pub rank: u32,
-    /// 0-based number within that rank's samples of the epoch.
+    /// 0-based number within that rank's samples.
     pub index: u64,
     /// 0-based number of that rank's batch: index / batch size.
     pub batch: u64,

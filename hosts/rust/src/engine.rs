@@ -204,6 +204,17 @@ pub(crate) fn check_room(memory_limit: usize, field: &str, count: usize, bytes: 
     Err(Failure::out_of_memory(field, count, format!("what fits into {room} bytes of memory")))
 }
 
+/// A state, if it is not longer than any: what does not fit into the memory would stop the component before it can say so.
+pub(crate) fn checked_state(state: &str) -> Result<&str, Failure> {
+    if state.len() > MAX_STATE {
+        return Err(Failure::out_of_range("state", format!("of {} bytes", state.len()), format!("up to {MAX_STATE}")));
+    }
+    Ok(state)
+}
+
+/// The most bytes of a state.
+const MAX_STATE: usize = 1 << 14;
+
 /// Takes off what nobody looks at: no name has so many characters, a failure shows no more of them, and a text that
 /// does not fit into the memory would stop the component before it can say so.
 pub(crate) fn cut(mut text: String) -> String {

@@ -17,8 +17,8 @@ mod sharded;
 mod shards;
 
 pub use batches::{
-    Batch, BatchBuilder, BatchConfig, BatchStream, Batcher, Buckets, Counting, Metrics, Packing, RankBatches,
-    ReadyBatches, Strategy, Tail, TooLong,
+    Batch, BatchBuilder, BatchConfig, BatchPlace, BatchStream, Batcher, Buckets, Counting, Metrics, Packing,
+    RankBatches, ReadyBatches, Strategy, Stretch, Tail, TooLong,
 };
 pub use builder::Builder;
 pub use config::{Config, Layout, Place, Remainder};

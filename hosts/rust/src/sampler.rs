@@ -2,7 +2,7 @@ use std::ops::RangeBounds;
 
 use wasmtime::component::ResourceAny;
 
-use crate::engine::{Object, Samedeal, Store, check_room, cut, sampling, types};
+use crate::engine::{Object, Samedeal, Store, check_room, checked_state, cut, sampling, types};
 use crate::range::{read, run};
 use crate::{Batches, Builder, Config, Error, Index, Indices, Place, Sharding};
 
@@ -82,7 +82,8 @@ impl Sampler {
         &self.known.config
     }
 
-    /// Moves to another epoch, in O(1). The next index asked for is of that epoch.
+    /// Moves to another epoch, of which nothing is consumed, in O(1). The next index asked for is of that epoch. The epoch
+    /// that it is at stays as it is, also where a part of it was consumed.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         self.call(|methods, store, sampler| methods.call_set_epoch(store, sampler, epoch))?;
         self.refresh()
@@ -95,7 +96,37 @@ impl Sampler {
         self.refresh()
     }
 
-    /// How many samples this rank sees in an epoch, padding included.
+    /// The state once every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint, of JSON in one
+    /// line, the same on all ranks. [`resume`](Self::resume) goes on there, in any host and on any world.
+    ///
+    /// ```
+    /// use samedeal::Sampler;
+    /// let rank_2_of_8 = Sampler::builder(1_000).rank(2).world(8).build()?;
+    /// let state = rank_2_of_8.state(50)?;
+    /// // Two ranks less: they deal what those eight have left.
+    /// let mut rank_2_of_6 = Sampler::builder(1_000).rank(2).world(6).build()?;
+    /// rank_2_of_6.resume(&state)?;
+    /// assert_eq!(rank_2_of_6.config().consumed, 400);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    /// Errors: out of range (`taken` above what the rank with the most samples has),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`layout`: within an epoch, contiguous runs of several ranks have
+    /// no state).
+    pub fn state(&self, taken: u64) -> Result<String, Error> {
+        self.ask(|methods, store, sampler| methods.call_state(store, sampler, taken))
+    }
+
+    /// Goes on where a state was taken, in O(1): moves to its epoch, and deals what was not consumed to this world. After a
+    /// failure, nothing has changed. Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a sampler of
+    /// this version), [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `sharding`: not those
+    /// of the state), out of range (`state`: more than 2^14 bytes, or more consumed than there is).
+    pub fn resume(&mut self, state: &str) -> Result<(), Error> {
+        let state = checked_state(state)?;
+        self.ask(|methods, store, sampler| methods.call_resume(store, sampler, state))?;
+        self.refresh()
+    }
+
+    /// How many samples this rank sees in the epoch, or in what is left of it, padding included.
     pub fn num_samples(&self) -> u64 {
         self.known.num_samples
     }
@@ -105,7 +136,7 @@ impl Sampler {
         self.known.num_padding
     }
 
-    /// How many positions the epoch deals to all ranks together, padding included.
+    /// How many positions are dealt to all ranks together, padding included.
     pub fn num_positions(&self) -> u64 {
         self.known.num_positions
     }
@@ -173,14 +204,14 @@ impl Sampler {
         Ok(Batches::new(self.iter(), batches, batch_size))
     }
 
-    /// The sample at a global position of the epoch, whichever rank it is dealt to.
-    /// Errors: out of range (`position` at or above [`num_positions`](Self::num_positions)), out of memory.
+    /// The sample at a global position of the epoch, whichever rank it is or was dealt to.
+    /// Errors: out of range (`position` at or above `consumed` + [`num_positions`](Self::num_positions)), out of memory.
     pub fn sample_at(&self, position: u64) -> Result<u64, Error> {
         self.ask(|methods, store, sampler| methods.call_sample_at(store, sampler, position))
     }
 
     /// The inverse: where in the epoch a sample is seen first, on whichever rank, with batches of `batch_size`; `None`
-    /// if it is dropped. O(1) for `feistel` and `sequential`, one pass over the table for the other orders.
+    /// if it is dropped, or was dealt before. O(1) for `feistel` and `sequential`, one pass over the table for the other orders.
     /// Errors: out of range (`sample` at or above `samples`, `batch-size` is 0), out of memory.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Error> {
         let place = self.ask(|methods, store, sampler_| methods.call_locate(store, sampler_, sample, batch_size))?;
@@ -188,7 +219,8 @@ impl Sampler {
     }
 
     /// Who sees a global position, and when; `copies` counts from this position on.
-    /// Errors: out of range (`position` at or above [`num_positions`](Self::num_positions), `batch-size` is 0).
+    /// Errors: out of range (`position` below `consumed`, or at or above `consumed` + [`num_positions`](Self::num_positions);
+    /// `batch-size` is 0).
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Place, Error> {
         self.ask(|methods, store, sampler| methods.call_place_of(store, sampler, position, batch_size)).map(Place::from)
     }

@@ -3,8 +3,8 @@ use std::ops::RangeBounds;
 
 use wasmtime::component::ResourceAny;
 
-use super::{Batch, BatchBuilder, BatchConfig, Metrics, RankBatches};
-use crate::engine::{Batching, Object, Store, batches, batching_types};
+use super::{Batch, BatchBuilder, BatchConfig, BatchPlace, Metrics, RankBatches};
+use crate::engine::{Batching, Object, Store, batches, batching_types, checked_state};
 use crate::range::run;
 use crate::{Error, Failure};
 
@@ -78,11 +78,47 @@ impl Batcher {
         &self.metrics
     }
 
-    /// Plans another epoch; as costly as a new batcher. Errors: out of memory, and then the batches are those of the epoch
-    /// before.
+    /// Plans another epoch, of which nothing was taken; as costly as a new batcher. The epoch that it is at stays as it is, also
+    /// where a part of it was taken. Errors: out of memory, and then the batches are those of the epoch before.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         self.ask(|methods, store, batcher| methods.call_set_epoch(store, batcher, epoch))?;
+        self.refresh()
+    }
+
+    /// The state once every rank has taken `taken` steps: a text for a checkpoint, of JSON in one line, the same on all ranks.
+    /// [`resume`](Self::resume) goes on there, in any host and on any world. Errors: out of range (`taken` above
+    /// [`num_steps`](Self::num_steps); `history`, where more than 64 worlds took a part), out of memory.
+    pub fn state(&self, taken: u64) -> Result<String, Error> {
+        self.ask(|methods, store, batcher| methods.call_state(store, batcher, taken))
+    }
+
+    /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. Steps are counted from 0 again. On
+    /// the world of the state, they are what that plan has left, batch for batch; on another one, what is left is planned anew.
+    /// As costly as a new batcher, for each world that took a part. After a failure, nothing has changed. Errors:
+    /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a batcher of this version),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `strategy`, or for anything else
+    /// `config`: not those of the state), out of range (`state`: more than 2^14 bytes; `history`), out of memory.
+    pub fn resume(&mut self, state: &str) -> Result<(), Error> {
+        let state = checked_state(state)?;
+        self.ask(|methods, store, batcher| methods.call_resume(store, batcher, state))?;
+        self.refresh()
+    }
+
+    /// The inverse: where a sample is, in the order of steps. Once, or as often as it has parts or is repeated; never where it
+    /// is left out, or was taken before. Costs planning its windows. Errors: out of range (`sample`), out of memory.
+    pub fn locate(&self, sample: u64) -> Result<Vec<BatchPlace>, Error> {
+        let places = self.ask(|methods, store, batcher| methods.call_locate(store, batcher, sample))?;
+        Ok(places.into_iter().map(Into::into).collect())
+    }
+
+    /// What the component says of the plan as it stands.
+    fn refresh(&mut self) -> Result<(), Error> {
+        let (epoch, history) = self.batcher.call(|exports, store, batcher| {
+            let batchers = exports.samedeal_deal_batches().batcher();
+            Ok((batchers.call_epoch(&mut *store, batcher)?, batchers.call_history(store, batcher)?))
+        })?;
         self.config.epoch = epoch;
+        self.config.history = history.into_iter().map(Into::into).collect();
         self.metrics = ask_metrics(&self.batcher, &self.config)?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{BatchConfig, BatchStream, Batcher, Buckets, Counting, Packing, Strategy, Tail, TooLong};
+use super::{BatchConfig, BatchStream, Batcher, Buckets, Counting, Packing, Strategy, Stretch, Tail, TooLong};
 use crate::engine::MOST_MEMORY;
 use crate::{Error, Failure};
 
@@ -167,6 +167,13 @@ impl BatchBuilder<Batcher> {
     /// The name of the order of the epoch, one of [`orders`](crate::orders); `feistel` unless set.
     pub fn order(mut self, order: impl Into<String>) -> Self {
         self.choice.config.order = order.into();
+        self
+    }
+
+    /// What was taken of this epoch before, by one world after the other: what it leaves is planned; nothing unless set. Up to
+    /// 64 of them. [`Batcher::resume`] takes it from a state.
+    pub fn history(mut self, history: impl Into<Vec<Stretch>>) -> Self {
+        self.choice.config.history = history.into();
         self
     }
 

@@ -141,6 +141,18 @@ pub struct BatchConfig {
     pub too_long: TooLong,
     /// What happens to the last ones.
     pub tail: Tail,
+    /// What was taken of the epoch before, by one world after the other: what it leaves is planned. Up to 64 of them; a
+    /// stream has none.
+    pub history: Vec<Stretch>,
+}
+
+/// Steps that a world took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stretch {
+    /// How many ranks there were. Range: 1 to 2^20.
+    pub world: u32,
+    /// How many steps each of them took of its plan.
+    pub steps: u64,
 }
 
 impl BatchConfig {
@@ -166,6 +178,7 @@ impl BatchConfig {
             window: 8192,
             too_long: TooLong::default(),
             tail: Tail::default(),
+            history: Vec::new(),
         }
     }
 
@@ -173,7 +186,8 @@ impl BatchConfig {
     pub(super) fn crossing(mut self, memory_limit: usize) -> Result<batches::BatchConfig, Failure> {
         self.order = cut(self.order);
         let boundaries = if let Buckets::Boundaries(ends) = &self.buckets { ends.len() } else { 0 };
-        let bytes = self.lengths.len().saturating_add(boundaries).saturating_mul(size_of::<u32>());
+        let numbers = self.lengths.len().saturating_add(boundaries).saturating_add(4 * self.history.len());
+        let bytes = numbers.saturating_mul(size_of::<u32>());
         check_room(memory_limit, "lengths", self.lengths.len(), bytes)?;
         Ok(self.into())
     }
@@ -204,6 +218,7 @@ macro_rules! crossing {
                     window: config.window,
                     too_long: config.too_long.into(),
                     tail: config.tail.into(),
+                    history: config.history.into_iter().map(Into::into).collect(),
                 }
             }
         }
@@ -211,6 +226,18 @@ macro_rules! crossing {
 }
 crossing!(BatchConfig => batches::BatchConfig);
 crossing!(batches::BatchConfig => BatchConfig);
+
+impl From<Stretch> for batches::Stretch {
+    fn from(Stretch { world, steps }: Stretch) -> Self {
+        Self { world, steps }
+    }
+}
+
+impl From<batches::Stretch> for Stretch {
+    fn from(batches::Stretch { world, steps }: batches::Stretch) -> Self {
+        Self { world, steps }
+    }
+}
 
 impl From<Buckets> for batches::Buckets {
     fn from(buckets: Buckets) -> Self {

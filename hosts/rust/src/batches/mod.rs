@@ -9,7 +9,7 @@ mod stream;
 
 pub use batcher::Batcher;
 pub use builder::BatchBuilder;
-pub use config::{BatchConfig, Buckets, Counting, Packing, Strategy, Tail, TooLong};
+pub use config::{BatchConfig, Buckets, Counting, Packing, Strategy, Stretch, Tail, TooLong};
 pub use iter::RankBatches;
-pub use records::{Batch, Metrics};
+pub use records::{Batch, BatchPlace, Metrics};
 pub use stream::{BatchStream, ReadyBatches};

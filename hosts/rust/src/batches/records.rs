@@ -1,6 +1,28 @@
 use super::{BatchConfig, Counting, Strategy};
 use crate::engine::batches;
 
+/// Where an item of a sample is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct BatchPlace {
+    /// Number of the step.
+    pub step: u64,
+    /// Whose batch it is.
+    pub rank: u32,
+    /// Number of the row in that batch.
+    pub row: u32,
+    /// Number of the item in that row.
+    pub slot: u32,
+    /// Where in the sample the item begins, in tokens: 0 unless it is a part.
+    pub start: u32,
+}
+
+impl From<batches::BatchPlace> for BatchPlace {
+    fn from(batches::BatchPlace { step, rank, row, slot, start }: batches::BatchPlace) -> Self {
+        Self { step, rank, row, slot, start }
+    }
+}
+
 /// One batch of one rank.
 ///
 /// An *item* is a sample, or a part of one with [`TooLong::Split`](crate::TooLong::Split). A *row* is an item, or several

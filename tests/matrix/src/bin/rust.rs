@@ -81,7 +81,9 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::Batch { batch, batch_size, drop_last } => strings(&sampler.batch(batch.0, batch_size, drop_last)?),
         Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
         Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
-        Call::Locate { sample, batch_size } => sampler.locate(sample.0, batch_size)?.map_or(Value::Null, place),
+        Call::Locate { sample, batch_size: Some(size) } => sampler.locate(sample.0, size)?.map_or(Value::Null, place),
+        Call::State { taken } => sampler.state(taken.0)?.into(),
+        Call::Resume { ref state } => sampler.resume(state).map(|()| Value::Null)?,
         Call::PlaceOf { position, batch_size } => place(sampler.place_of(position.0, batch_size)?),
         Call::Fingerprint => sampler.fingerprint()?.into(),
         Call::ConfigFingerprint => sampler.config_fingerprint()?.into(),
@@ -166,6 +168,7 @@ fn sampler(config: &Config, sharding: Option<&format::Sharding>) -> Result<Sampl
     whole.world = config.world;
     whole.remainder = config.remainder.parse()?;
     whole.layout = config.layout.parse()?;
+    whole.consumed = config.consumed.0;
     whole.sharding = sharding.map(|sharding| Sharding {
         sizes: numbers(&sharding.sizes).into(),
         lanes: sharding.lanes,
@@ -184,6 +187,7 @@ fn write_config(config: &samedeal::Config) -> Value {
         world: config.world,
         remainder: config.remainder.to_string(),
         layout: config.layout.to_string(),
+        consumed: U64(config.consumed),
     })
 }
 

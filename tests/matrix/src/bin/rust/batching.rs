@@ -2,7 +2,7 @@
 
 use matrix::format::{self, BatchConfig, Call, U64, record, strings};
 use samedeal::collate::{self, Padding};
-use samedeal::{Batch, BatchBuilder, BatchStream, Batcher, Buckets, Error, Metrics};
+use samedeal::{Batch, BatchBuilder, BatchStream, Batcher, Buckets, Error, Metrics, Stretch};
 use serde_json::Value;
 
 use super::Answer;
@@ -19,6 +19,9 @@ pub fn ask_batcher(batcher: &mut Batcher, call: &Call) -> Answer {
     Ok(match *call {
         Call::SetEpoch { epoch } => batcher.set_epoch(epoch.0).map(|()| Value::Null)?,
         Call::Metrics => write_metrics(batcher.metrics()),
+        Call::State { taken } => batcher.state(taken.0)?.into(),
+        Call::Resume { ref state } => batcher.resume(state).map(|()| Value::Null)?,
+        Call::Locate { sample, batch_size: None } => batcher.locate(sample.0)?.iter().map(write_place).collect(),
         Call::Take { steps: Some(format::Window { rank, start, count }) } => {
             let batches = batcher.batches_window(rank, start.0, count)?;
             let iterated = batcher.batches_of(rank, start.0..start.0 + u64::from(count))?;
@@ -28,6 +31,10 @@ pub fn ask_batcher(batcher: &mut Batcher, call: &Call) -> Answer {
         Call::Fingerprint => batcher.fingerprint()?.into(),
         _ => panic!("no call of a batcher: {call:?}"),
     })
+}
+
+fn write_place(&samedeal::BatchPlace { step, rank, row, slot, start, .. }: &samedeal::BatchPlace) -> Value {
+    record(format::BatchPlace { step: U64(step), rank, row, slot, start })
 }
 
 pub fn ask_stream(stream: &mut BatchStream, call: &Call) -> Answer {
@@ -87,6 +94,7 @@ fn read_config(config: &BatchConfig) -> Result<samedeal::BatchConfig, Error> {
     whole.window = config.window;
     whole.too_long = config.too_long.parse()?;
     whole.tail = config.tail.parse()?;
+    whole.history = config.history.iter().map(|past| Stretch { world: past.world, steps: past.steps.0 }).collect();
     Ok(whole)
 }
 

@@ -1,0 +1,140 @@
+//! States: taken anywhere, resumed on any world; anything else is refused and changes nothing.
+
+use samedeal::{Batcher, Error, FailureKind, Remainder, Sampler, Strategy, Stretch};
+
+#[track_caller]
+fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
+    let error = result.unwrap_err();
+    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
+    (failure.kind, failure.field.clone())
+}
+
+fn sampler(rank: u32, world: u32) -> Sampler {
+    Sampler::builder(103).seed(5).epoch(2).rank(rank).world(world).remainder(Remainder::Uneven).build().unwrap()
+}
+
+#[test]
+fn no_sample_is_lost_or_seen_twice() {
+    let whole: Vec<u64> = sampler(0, 1).indices(..).unwrap();
+    let mut seen = Vec::new();
+    let mut state = sampler(0, 1).state(0).unwrap();
+    for (world, steps) in [(8, 3), (6, 4), (6, 1), (5, 2), (1, 39)] {
+        let mut ranks: Vec<_> = (0..world).map(|rank| sampler(rank, world)).collect();
+        ranks.iter_mut().for_each(|rank| rank.resume(&state).unwrap());
+        for step in 0..steps {
+            for rank in ranks.iter().filter(|rank| step < rank.num_samples()) {
+                seen.push(rank.window::<u64>(step, 1).unwrap()[0]);
+            }
+        }
+        let states: Vec<_> = ranks.iter().map(|rank| rank.state(steps).unwrap()).collect();
+        assert!(states.iter().all(|other| *other == states[0]));
+        state = states[0].clone();
+    }
+    assert_eq!(seen, whole);
+    assert!(state.contains("\"consumed\":103"));
+}
+
+#[test]
+fn a_state_moves_and_an_epoch_moves_on() {
+    let mut here = sampler(1, 3);
+    here.set_epoch(9).unwrap();
+    here.resume(&sampler(0, 4).state(5).unwrap()).unwrap();
+    assert_eq!((here.config().epoch, here.config().consumed, here.num_samples()), (2, 20, 28));
+    let same = samedeal::Builder::from(here.config().clone()).build().unwrap();
+    assert_eq!(same.fingerprint().unwrap(), here.fingerprint().unwrap());
+    here.set_epoch(2).unwrap();
+    assert_eq!(here.config().consumed, 20);
+    here.set_epoch(3).unwrap();
+    assert_eq!((here.config().consumed, here.num_samples()), (0, 34));
+}
+
+#[test]
+fn what_is_no_state_of_a_sampler_is_refused() {
+    let mut here = sampler(0, 1);
+    let state = here.state(7).unwrap();
+    for text in ["", "{}", "\0", &state[1..], &state.replace("sampler", "batcher"), &"[".repeat(9_000)] {
+        assert_eq!(failing(here.resume(text)), (FailureKind::WrongType, "state".into()), "{text}");
+    }
+    let long = format!("{state}{}", " ".repeat(1 << 14));
+    assert_eq!(failing(here.resume(&long)), (FailureKind::OutOfRange, "state".into()));
+    for (builder, field) in [
+        (Sampler::builder(104).seed(5), "samples"),
+        (Sampler::builder(103).seed(6), "seed"),
+        (Sampler::builder(103).seed(5).order("torch"), "order"),
+        (Sampler::sharded([103], 4, 4).seed(5), "order"),
+    ] {
+        let mut other = builder.build().unwrap();
+        assert_eq!(failing(other.resume(&state)), (FailureKind::Contradiction, field.into()));
+        assert_eq!(other.config().consumed, 0);
+    }
+    assert_eq!(failing(here.state(104)), (FailureKind::OutOfRange, "taken".into()));
+    assert_eq!(failing(Sampler::builder(3).consumed(4).build()), (FailureKind::OutOfRange, "consumed".into()));
+    assert_eq!(here.config().consumed, 0);
+}
+
+fn batcher(world: u32) -> Batcher {
+    let lengths: Vec<u32> = (0..500_u32).map(|i| i.wrapping_mul(2_654_435_761) >> 25).collect();
+    Batcher::builder(lengths).budget(512).world(world).window(64).epoch(3).build().unwrap()
+}
+
+#[test]
+fn batches_go_on_where_they_were() {
+    let whole = batcher(2);
+    let state = whole.state(9).unwrap();
+    let mut rest = batcher(2);
+    rest.set_epoch(8).unwrap();
+    rest.resume(&state).unwrap();
+    assert_eq!((rest.config().epoch, &rest.config().history[..]), (3, &[Stretch { world: 2, steps: 9 }][..]));
+    assert_eq!(rest.num_steps(), whole.num_steps() - 9);
+    let left: Vec<_> = rest.iter().collect::<Result<_, _>>().unwrap();
+    assert_eq!(left, whole.batches(9..).unwrap().collect::<Result<Vec<_>, _>>().unwrap());
+    assert_eq!(rest.state(1).unwrap(), whole.state(10).unwrap());
+
+    let mut other = batcher(3);
+    other.resume(&state).unwrap();
+    let mut seen: Vec<u64> = Vec::new();
+    for (batcher, world, steps) in [(&whole, 2, 9), (&other, 3, other.num_steps())] {
+        for rank in 0..world {
+            for batch in batcher.batches_of(rank, 0..steps).unwrap() {
+                seen.extend(batch.unwrap().samples);
+            }
+        }
+    }
+    seen.sort_unstable();
+    assert_eq!(seen, (0..500).collect::<Vec<_>>());
+    other.set_epoch(4).unwrap();
+    assert!(other.config().history.is_empty());
+}
+
+#[test]
+fn samples_are_found_where_they_are() {
+    let batcher = batcher(2);
+    for sample in (0..500).step_by(7) {
+        let places = batcher.locate(sample).unwrap();
+        assert_eq!(places.len(), 1);
+        let batch = batcher.batch_of(places[0].rank, places[0].step).unwrap();
+        assert_eq!(batch.rows().nth(places[0].row as usize).unwrap()[places[0].slot as usize], sample);
+    }
+    assert_eq!(failing(batcher.locate(500)), (FailureKind::OutOfRange, "sample".into()));
+}
+
+#[test]
+fn what_is_no_state_of_a_batcher_is_refused() {
+    let mut here = batcher(2);
+    let state = here.state(9).unwrap();
+    let wanted = here.fingerprint().unwrap();
+    for text in ["", "{}", &state.replace("batcher", "sampler"), &state.replace("history", "story")] {
+        assert_eq!(failing(here.resume(text)), (FailureKind::WrongType, "state".into()), "{text}");
+    }
+    assert_eq!(
+        failing(here.resume(&state.replace("\"steps\":9", "\"steps\":900"))),
+        (FailureKind::OutOfRange, "history".into())
+    );
+    let lengths = here.config().lengths.clone();
+    let mut packed = Batcher::builder(lengths.clone()).epoch(3).strategy(Strategy::Pack).capacity(512).build().unwrap();
+    assert_eq!(failing(packed.resume(&state)), (FailureKind::Contradiction, "strategy".into()));
+    let mut wider = Batcher::builder(lengths).epoch(3).budget(513).window(64).build().unwrap();
+    assert_eq!(failing(wider.resume(&state)), (FailureKind::Contradiction, "config".into()));
+    assert_eq!(failing(here.state(1_000)), (FailureKind::OutOfRange, "taken".into()));
+    assert_eq!(here.fingerprint().unwrap(), wanted);
+}

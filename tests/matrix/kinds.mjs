@@ -40,14 +40,15 @@ const camel = (fields) =>
   );
 
 /** The configuration of batches as the engine takes it. */
-function rawBatches({ lengths, buckets, ...others }) {
+function rawBatches({ lengths, buckets, history, ...others }) {
   const [[tag, value]] = Object.entries(buckets);
   const val = Array.isArray(value) ? Uint32Array.from(value) : value;
-  return { ...camel(wide(others)), lengths: Uint32Array.from(lengths), buckets: { tag, val } };
+  const lists = { lengths: Uint32Array.from(lengths), buckets: { tag, val }, history: history.map(wide) };
+  return { ...camel(wide(others)), ...lists };
 }
 
 /** The same as the options of a class. */
-const batchOptions = ({ lengths, buckets, ...others }) => ({ ...camel(wide(others)), ...camel(buckets) });
+const batchOptions = ({ lengths, buckets, history, ...others }) => ({ ...camel(wide(others)), ...camel(buckets) });
 
 /** Batches end to end. */
 function run(batches) {
@@ -89,6 +90,8 @@ const sampler = {
     config: (raw) => raw.config(),
     'set-epoch': (raw, { epoch }) => raw.setEpoch(epoch),
     'set-rank': (raw, { rank }) => raw.setRank(rank),
+    state: (raw, { taken }) => raw.state(taken),
+    resume: (raw, { state }) => raw.resume(state),
     'num-samples': (raw) => raw.numSamples(),
     'num-padding': (raw) => raw.numPadding(),
     'num-positions': (raw) => raw.numPositions(),
@@ -114,6 +117,8 @@ const sampler = {
     },
     'set-epoch': (own, { epoch }) => own.setEpoch(epoch),
     'set-rank': (own, { rank }) => own.setRank(rank),
+    state: (own, { taken }) => own.state(taken),
+    resume: (own, { state }) => own.resume(state),
     'num-samples': (own) => own.length,
     'num-padding': (own) => own.numPadding,
     'num-positions': (own) => own.numPositions,
@@ -256,17 +261,23 @@ export const kinds = {
     recipe: (config) => new BatcherRecipe(rawBatches(config)),
     make(engine, config) {
       const Batcher = batcherOf(() => engine);
-      return new Batcher(config.lengths, batchOptions(config));
+      return new Batcher(config.lengths, { ...batchOptions(config), history: config.history.map(wide) });
     },
     raw: {
       'set-epoch': (raw, { epoch }) => raw.setEpoch(epoch),
+      state: (raw, { taken }) => raw.state(taken),
+      resume: (raw, { state }) => raw.resume(state),
       metrics: (raw) => raw.metrics(),
       take: (raw, { rank, start, count }) => raw.take(rank, start, count),
+      locate: (raw, { sample }) => raw.locate(sample),
       fingerprint: (raw) => raw.fingerprint(),
     },
     own: {
       'set-epoch': (own, { epoch }) => own.setEpoch(epoch),
+      state: (own, { taken }) => own.state(taken),
+      resume: (own, { state }) => own.resume(state),
       metrics: (own) => own.metrics(),
+      locate: (own, { sample }) => own.locate(sample),
       take(own, { rank, start, count }) {
         const pass = own.batches(start, rank);
         return run(Array.from({ length: count }, () => pass.next().value));
@@ -281,8 +292,8 @@ export const kinds = {
     recipe: ({ config, rank }) => new BatchStreamRecipe(rawBatches(config), rank),
     make(engine, { config: { order, ...config }, rank }) {
       const BatchStream = batchStreamOf(() => engine);
-      // It has its own order, and no quantiles.
-      if (order !== 'sequential' || 'quantiles' in config.buckets) return undefined;
+      // It has its own order, no quantiles and no history.
+      if (order !== 'sequential' || 'quantiles' in config.buckets || config.history.length > 0) return undefined;
       return new BatchStream({ ...batchOptions(config), rank });
     },
     raw: {

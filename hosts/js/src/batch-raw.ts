@@ -18,6 +18,12 @@ export type RawBuckets =
   | { tag: 'boundaries'; val: Uint32Array<ArrayBuffer> }
   | { tag: 'quantiles'; val: number };
 
+/** Steps that a world took. */
+export interface RawStretch {
+  world: number;
+  steps: bigint;
+}
+
 /** The configuration of batches as the engine takes it. */
 export interface RawBatchConfig {
   lengths: Uint32Array<ArrayBuffer>;
@@ -39,6 +45,7 @@ export interface RawBatchConfig {
   window: number;
   tooLong: TooLong;
   tail: Tail;
+  history: RawStretch[];
 }
 
 /** Metrics as the engine gives them. */
@@ -74,11 +81,25 @@ export interface RawRun {
   repeated: Uint32Array<ArrayBuffer>;
 }
 
+/** Where an item is, as the engine gives it. */
+export interface RawBatchPlace {
+  step: bigint;
+  rank: number;
+  row: number;
+  slot: number;
+  start: number;
+}
+
 /** A batcher of the engine. Nothing here checks an argument. */
 export interface RawBatcher {
   setEpoch(epoch: bigint): void;
+  state(taken: bigint): string;
+  resume(state: string): void;
+  epoch(): bigint;
+  history(): RawStretch[];
   metrics(): RawMetrics;
   take(rank: number, start: bigint, count: number): RawRun;
+  locate(sample: bigint): RawBatchPlace[];
   fingerprint(): string;
 }
 

@@ -6,17 +6,31 @@ import {
   type RawBatcher,
   type RawBatchStream,
   type RawBuckets,
+  type RawStretch,
   STRATEGIES,
   TAILS,
   TOO_LONG,
 } from './batch-raw.js';
-import type { BatcherConfig, BatcherOptions } from './batch-types.js';
-import { FROM_ONE, fail, integer, natural32, oneOf, type Range, S64, string, U32, U64 } from './checks.js';
+import type { BatcherConfig, BatcherOptions, Stretch } from './batch-types.js';
+import {
+  FROM_ONE,
+  fail,
+  integer,
+  natural,
+  natural32,
+  oneOf,
+  options,
+  type Range,
+  S64,
+  string,
+  U32,
+  U64,
+} from './checks.js';
 import { plain, source, tableSize } from './config.js';
 import { ALONE, type Recipe } from './engine.js';
 import { shown, words32 } from './lists.js';
 
-/** The options of a stream; a batcher has two more. */
+/** The options of a stream; a batcher has some more. */
 export const STREAM_OPTIONS = [
   'seed',
   'epoch',
@@ -38,10 +52,12 @@ export const STREAM_OPTIONS = [
   'tooLong',
   'tail',
 ] as const;
-export const BATCHER_OPTIONS = [...STREAM_OPTIONS, 'order', 'quantiles'] as const;
+export const BATCHER_OPTIONS = [...STREAM_OPTIONS, 'order', 'quantiles', 'history'] as const;
 
 const WORLD: Range = [1n, 2n ** 20n];
 const QUANTILES: Range = [1n, 2n ** 20n];
+/** More stretches than the engine takes, which it tells. */
+const MOST_STRETCHES = 65;
 
 /** What decides a batcher, checked as far as it has to be to cross. */
 export class BatcherRecipe implements Recipe<BatchingBindings, RawBatcher> {
@@ -49,7 +65,7 @@ export class BatcherRecipe implements Recipe<BatchingBindings, RawBatcher> {
   readonly size: number;
 
   constructor(config: RawBatchConfig) {
-    const { lengths, order, tooLong, world, buckets, window } = config;
+    const { lengths, order, tooLong, buckets, window, history } = config;
     this.config = config;
     const samples = lengths.length;
     const bounds =
@@ -58,15 +74,24 @@ export class BatcherRecipe implements Recipe<BatchingBindings, RawBatcher> {
     const carried = 4 * samples * Math.ceil(samples / (window || 8192));
     // Nobody knows of how many parts, before they are made.
     const parts = tooLong === 'split' ? ALONE : 0;
-    this.size = 8192 + 96 * samples + tableSize(order, BigInt(samples)) + 64 * world + bounds + carried + parts;
+    // Of what a history leaves, two lists and marks, whoever comes to have one.
+    const each = 96 + 12;
+    const world = Math.max(config.world, ...history.map((past) => past.world));
+    this.size = 8192 + each * samples + tableSize(order, BigInt(samples)) + 64 * world + bounds + carried + parts;
   }
 
   get cause(): readonly [string, string] {
     return ['lengths', `${this.config.lengths.length} of them`];
   }
 
-  with(epoch: bigint): BatcherRecipe {
-    return new BatcherRecipe({ ...this.config, epoch });
+  /** The same at another place of an epoch. */
+  with(moved: Pick<RawBatchConfig, 'epoch' | 'history'>): BatcherRecipe {
+    return new BatcherRecipe({ ...this.config, ...moved });
+  }
+
+  /** The same in an epoch: in another one, of which nothing was taken. */
+  inEpoch(epoch: bigint): BatcherRecipe {
+    return this.with({ epoch, history: epoch === this.config.epoch ? this.config.history : [] });
   }
 
   make(bindings: BatchingBindings): RawBatcher {
@@ -108,6 +133,7 @@ export function configured(lengths: Uint32Array<ArrayBuffer>, given: BatcherOpti
     window = 8192,
     tooLong = 'error',
     tail = 'keep',
+    history = [],
   } = given;
   const strategy = oneOf('strategy', named, STRATEGIES);
   const rows = where(given.maxBatchSize, (value) => natural32('max-batch-size', value, U32));
@@ -145,6 +171,7 @@ export function configured(lengths: Uint32Array<ArrayBuffer>, given: BatcherOpti
     window: natural32('window', window, U32),
     tooLong: oneOf('too-long', tooLong, TOO_LONG),
     tail: oneOf('tail', tail, TAILS),
+    history: historyOf(history),
   };
 }
 
@@ -154,20 +181,42 @@ export const rankBelow = (rank: unknown, world: number): number =>
 
 /** The options that make an equal one. */
 export function optionsOf(config: RawBatchConfig, rank: number): BatcherConfig {
-  const { lengths, buckets, seed, epoch, budget, ...others } = config;
+  const { lengths, buckets, seed, epoch, budget, history, ...others } = config;
   const name = buckets.tag === 'bucket-width' ? 'bucketWidth' : buckets.tag;
   const value = typeof buckets.val === 'number' ? buckets.val : Array.from(buckets.val);
-  return { seed: plain(seed), epoch: plain(epoch), rank, budget: plain(budget), ...others, [name]: value };
+  const first = { seed: plain(seed), epoch: plain(epoch), rank, budget: plain(budget) };
+  return { ...first, ...others, [name]: value, history: stretches(history) };
 }
 
 /** The same as they are written in a program, without what the strategy does not have. */
-export function sourceOf(options: Partial<BatcherConfig>): string {
+export function sourceOf({ history = [], ...options }: Partial<BatcherConfig>): string {
   const settings = Object.entries(options).flatMap(([name, value]) => {
     if (name === 'capacity' && value === 0) return [];
     if (Array.isArray(value)) return [`${name}: ${shown(value, 16)}`];
     return [`${name}: ${typeof value === 'string' ? `'${value}'` : source(BigInt(value as number | bigint))}`];
   });
+  if (history.length > 0) settings.push(`history: ${historySource(history)}`);
   return `{ ${settings.join(', ')} }`;
+}
+
+/** A history as users see it: a new copy. */
+export const stretches = (history: readonly RawStretch[]): Stretch[] =>
+  history.map(({ world, steps }) => ({ world, steps: Number(steps) }));
+
+/** The same as it is written in a program. */
+export const historySource = (history: readonly (Stretch | RawStretch)[]): string =>
+  `[${history.map(({ world, steps }) => `{ world: ${world}, steps: ${steps} }`).join(', ')}]`;
+
+/** Worlds and steps; what they may be is the engine's to know, and what is wrong with one too many. */
+function historyOf(given: unknown): RawStretch[] {
+  if (!Array.isArray(given)) fail('wrong-type', 'history', given, 'an array of { world, steps }');
+  return Array.from(given.slice(0, MOST_STRETCHES), (past: unknown) => {
+    if (typeof past !== 'object' || past === null || Array.isArray(past)) {
+      fail('wrong-type', 'history', past, 'an array of { world, steps }');
+    }
+    const { world, steps } = options(past as Stretch, ['world', 'steps']);
+    return { world: natural32('history', world, WORLD), steps: natural('history', steps) };
+  });
 }
 
 /** The one way that is given. */

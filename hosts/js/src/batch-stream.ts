@@ -25,7 +25,7 @@ export abstract class BaseBatchStream implements Iterable<Batch> {
 
   /** All options, with the defaults of the strategy: `new BatchStream(config)` makes an equal stream. */
   get config(): BatchStreamConfig {
-    const { order, ...config } = optionsOf(this.#recipe.config, this.#recipe.rank);
+    const { order, history, ...config } = optionsOf(this.#recipe.config, this.#recipe.rank);
     return config;
   }
 

@@ -89,6 +89,19 @@ export interface BatcherOptions extends BatchStreamOptions {
   order?: string;
   /** Or so many buckets of as many samples each, as far as equal lengths allow: 1 to 2^20. */
   quantiles?: Integer;
+  /**
+   * What was taken of this epoch before, by one world after the other, up to 64 of them: what they leave is planned. `resume`
+   * takes it from a state. Default none.
+   */
+  history?: readonly Readonly<Record<keyof Stretch, Integer>>[];
+}
+
+/** Steps that a world took. */
+export interface Stretch {
+  /** How many ranks there were: 1 to 2^20. */
+  world: number;
+  /** How many steps each of them took of its plan. */
+  steps: number;
 }
 
 type Buckets = 'bucketWidth' | 'boundaries' | 'quantiles';
@@ -98,7 +111,8 @@ export type BatchStreamConfig = Required<Omit<BatchStreamOptions, Buckets>> &
   Pick<BatchStreamOptions, 'bucketWidth' | 'boundaries'>;
 
 /** All options of a batcher, with the defaults of its strategy; one of those that say what a bucket is. */
-export type BatcherConfig = Required<Omit<BatcherOptions, Buckets>> & Pick<BatcherOptions, Buckets>;
+export type BatcherConfig = Required<Omit<BatcherOptions, Buckets | 'history'>> &
+  Pick<BatcherOptions, Buckets> & { history: Stretch[] };
 
 /**
  * One batch of one rank. An *item* is a sample, or a part of one where `tooLong` is `split`. A *row* is an item, or several
@@ -119,6 +133,20 @@ export interface Batch {
   cost: Integer;
   /** How many rows at its end are there to fill the step: another batch holds them too. */
   repeated: number;
+}
+
+/** Where an item of a sample is. */
+export interface BatchPlace {
+  /** Number of the step. */
+  step: number;
+  /** Whose batch it is. */
+  rank: number;
+  /** Number of the row in that batch. */
+  row: number;
+  /** Number of the item in that row. */
+  slot: number;
+  /** Where in the sample the item begins, in tokens: 0 unless it is a part. */
+  start: number;
 }
 
 /** On which side of a row the padding is. */

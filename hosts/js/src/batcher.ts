@@ -1,8 +1,17 @@
 import type { BatchingBindings, RawBatcher } from './batch-raw.js';
-import { BATCHER_OPTIONS, BatcherRecipe, configured, optionsOf, rankBelow, sourceOf } from './batch-recipe.js';
+import {
+  BATCHER_OPTIONS,
+  BatcherRecipe,
+  configured,
+  historySource,
+  optionsOf,
+  rankBelow,
+  sourceOf,
+  stretches,
+} from './batch-recipe.js';
 import { batchesOf, Metrics } from './batch-run.js';
-import type { Batch, BatcherConfig, BatcherOptions } from './batch-types.js';
-import { fail, integer, natural32, options, U32, U64 } from './checks.js';
+import type { Batch, BatcherConfig, BatcherOptions, BatchPlace, Stretch } from './batch-types.js';
+import { fail, integer, natural, natural32, options, stateText, U32, U64 } from './checks.js';
 import { plain } from './config.js';
 import { type Engine, Handle, symbolDispose, symbolInspect } from './engine.js';
 import { SamedealError } from './errors.js';
@@ -46,6 +55,11 @@ export abstract class BaseBatcher implements Iterable<Batch> {
     return plain(this.#recipe.config.epoch);
   }
 
+  /** What was taken of the epoch before (`resume`): a new copy. */
+  get history(): Stretch[] {
+    return stretches(this.#recipe.config.history);
+  }
+
   /** Which rank iteration answers for. */
   get rank(): number {
     return this.#rank;
@@ -66,17 +80,44 @@ export abstract class BaseBatcher implements Iterable<Batch> {
     return this.#metrics.steps;
   }
 
-  /** Plans another epoch; as costly as the constructor. Errors: `epoch`, memory; the old epoch stands then. */
+  /**
+   * Plans another epoch, of which nothing was taken; as costly as the constructor. The epoch that it is at stays as it is,
+   * also where a part of it was taken. Errors: `epoch`, memory; the old epoch stands then.
+   */
   setEpoch(epoch: Integer): void {
-    const moved = this.#recipe.with(integer('epoch', epoch, U64));
+    const moved = this.#recipe.inEpoch(integer('epoch', epoch, U64));
     const metrics = this.#call((raw) => {
       raw.setEpoch(moved.config.epoch);
       return new Metrics(raw.metrics(), moved.config);
     });
-    // Nothing here may throw: the recipe is what the batcher would be made again by.
-    this.#recipe = moved;
-    this.#handle.recipe = moved;
-    this.#metrics = metrics;
+    this.#move(moved, metrics);
+  }
+
+  /**
+   * The state once every rank has taken `taken` steps: a text for a checkpoint, the same on all ranks, of JSON in one line.
+   * `resume` of any batcher of the same batches goes on there, in any language and on any world. Errors: `taken` (more
+   * than there are), `history` (more than 64 worlds took a part of this epoch).
+   */
+  state(taken: Integer): string {
+    const number = natural('taken', taken, () => this.numSteps + 1);
+    return this.#call((raw) => raw.state(number));
+  }
+
+  /**
+   * Goes on where a state was taken: moves to its epoch, and plans what was not taken; steps are counted from 0 again. On the
+   * world of the state, what is left is what that plan has left, batch for batch; on another one, it is planned anew. As
+   * costly as the constructor, for each world that took a part. The state need not be trusted. Errors: `state` (no state
+   * of a batcher; more than 2^14 bytes), `order`, `samples`, `seed`, `strategy`, `config` (not those of the state),
+   * `history` (more taken than there was), memory; the batcher is where it was then.
+   */
+  resume(state: string): void {
+    const text = stateText(state);
+    const { recipe, metrics } = this.#call((raw) => {
+      raw.resume(text);
+      const recipe = this.#recipe.with({ epoch: raw.epoch(), history: raw.history() });
+      return { recipe, metrics: new Metrics(raw.metrics(), recipe.config) };
+    });
+    this.#move(recipe, metrics);
   }
 
   /** What the batches of all ranks amount to. */
@@ -96,19 +137,30 @@ export abstract class BaseBatcher implements Iterable<Batch> {
 
   /**
    * One pass over the batches of a rank, by default this one, from step number `start` on. A pass that goes on after
-   * `setEpoch` fails, since what it would go on with is no epoch. Errors: `start`, `rank`, `epoch`, memory.
+   * `setEpoch` or `resume` fails, since what it would go on with is no epoch. Errors: `start`, `rank`, `epoch`, `history`,
+   * memory.
    */
   batches(start: Integer = 0, rank: Integer = this.#rank): Generator<Batch, void, undefined> {
     const whose = this.#whose(rank);
     const first = Number(integer('start', start, [0n, BigInt(this.numSteps)]));
     // The engine says what is wrong with the rank.
     this.#take(whose, first, 0);
-    return this.#pass(whose, first, this.numSteps, this.#recipe.config.epoch);
+    return this.#pass(whose, first, this.numSteps, this.#unmoved());
   }
 
   /** One pass over this rank's batches; see `batches`. */
   [Symbol.iterator](): Generator<Batch, void, undefined> {
     return this.batches();
+  }
+
+  /**
+   * Where a sample is, in the order of steps: once, or as often as it has parts or is repeated; never where it is left out,
+   * or was taken before. Costs planning its windows. Errors: `sample`, memory.
+   */
+  locate(sample: Integer): BatchPlace[] {
+    const number = natural('sample', sample, () => this.#recipe.config.lengths.length);
+    const found = this.#call((raw) => raw.locate(number));
+    return found.map(({ step, rank, row, slot, start }) => ({ step: Number(step), rank, row, slot, start }));
   }
 
   /** SHA-256 over all batches of all ranks, in hexadecimal: equal on all ranks that plan alike. Errors: memory. */
@@ -136,10 +188,10 @@ export abstract class BaseBatcher implements Iterable<Batch> {
     this.dispose();
   }
 
-  *#pass(rank: number, start: number, end: number, epoch: bigint): Generator<Batch, void, undefined> {
+  *#pass(rank: number, start: number, end: number, same: () => void): Generator<Batch, void, undefined> {
     let count = WINDOW;
     for (let at = start; at < end; ) {
-      this.#same(epoch);
+      same();
       let found: Batch[];
       try {
         found = this.#take(rank, at, Math.min(count, end - at));
@@ -151,7 +203,7 @@ export abstract class BaseBatcher implements Iterable<Batch> {
       }
       at += found.length;
       for (const batch of found) {
-        this.#same(epoch);
+        same();
         yield batch;
       }
     }
@@ -161,9 +213,25 @@ export abstract class BaseBatcher implements Iterable<Batch> {
     return batchesOf(this.#call((raw) => raw.take(rank, BigInt(start), count)));
   }
 
-  #same(epoch: bigint): void {
-    const { epoch: now } = this.#recipe.config;
-    if (now !== epoch) fail('out-of-range', 'epoch', now, `${epoch} until the iteration ends`);
+  /** Nothing here may throw: the recipe is what the batcher would be made again by. */
+  #move(recipe: BatcherRecipe, metrics: Metrics): void {
+    this.#recipe = recipe;
+    this.#handle.recipe = recipe;
+    this.#metrics = metrics;
+  }
+
+  /** A check that the place in the epoch is still what it is now. */
+  #unmoved(): () => void {
+    const before = this.#recipe.config;
+    return () => {
+      const now = this.#recipe.config;
+      if (now === before) return;
+      if (now.epoch !== before.epoch) {
+        fail('out-of-range', 'epoch', now.epoch, `${before.epoch} until the iteration ends`);
+      }
+      const [is, was] = [now.history, before.history].map(historySource);
+      if (is !== was) fail('out-of-range', 'history', is, 'what it was, until the iteration ends');
+    };
   }
 
   #whose(rank: Integer): number {

@@ -15,7 +15,7 @@ export async function bindgenInstances(source?: Source | Promise<Source>): Promi
     initSync({ module });
     return {
       orders,
-      create({ samples, seed, epoch, order, rank, world, remainder, layout }, sharding) {
+      create({ samples, seed, epoch, order, rank, world, remainder, layout, consumed }, sharding) {
         const [kept, cut] = [REMAINDERS.indexOf(remainder), LAYOUTS.indexOf(layout)];
         const made = sharding
           ? Sampler.sharded(
@@ -27,11 +27,12 @@ export async function bindgenInstances(source?: Source | Promise<Source>): Promi
               world,
               kept,
               cut,
+              consumed,
               sharding.sizes,
               sharding.lanes,
               sharding.window,
             )
-          : new Sampler(samples, seed, epoch, order, rank, world, kept, cut);
+          : new Sampler(samples, seed, epoch, order, rank, world, kept, cut, consumed);
         return made as RawSampler;
       },
       release: (sampler) => (sampler as InstanceType<typeof Sampler>).free(),

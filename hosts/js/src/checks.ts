@@ -10,6 +10,9 @@ export const S64: Range = [-(2n ** 63n), 2n ** 63n - 1n];
 const EXACT = 2 ** 53;
 export const U64: Range = [0n, 2n ** 64n - 1n];
 
+/** The most bytes of a state. */
+const STATE_MAX = 2 ** 14;
+
 /** The longest text of a value in an error, as in the engines. */
 const TEXT_MAX = 64;
 
@@ -56,6 +59,14 @@ export function string(field: string, value: unknown): string {
   return value.slice(0, 4 * TEXT_MAX);
 }
 
+/** A text that may be a state. Told before it crosses, as none may be too long for the engine's memory. */
+export function stateText(value: unknown): string {
+  if (typeof value !== 'string') fail('wrong-type', 'state', value, 'the text that `state` gave');
+  const size = utf8Size(value);
+  if (size > STATE_MAX) fail('out-of-range', 'state', `of ${size} bytes`, `up to ${STATE_MAX}`);
+  return value;
+}
+
 /** One of a few names. */
 export function oneOf<T extends string>(field: string, value: unknown, names: readonly T[]): T {
   const name = string(field, value);
@@ -83,6 +94,17 @@ export function dropsLast(given: { dropLast?: boolean } | undefined): boolean {
 export function fail(kind: Kind, field: string, value: unknown, allowed: string): never {
   const text = typeof value === 'string' && kind === 'wrong-type' ? `"${describe(value)}"` : describe(value);
   throw new SamedealError({ kind, field, value: [...text].slice(0, TEXT_MAX).join(''), allowed });
+}
+
+/** How many bytes a text is in UTF-8; a half of a surrogate pair becomes the replacement character. */
+function utf8Size(text: string): number {
+  let size = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.codePointAt(i) as number;
+    size += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (code >= 0x10000) i += 1;
+  }
+  return size;
 }
 
 /** A value as text, without calling anything of its own. */

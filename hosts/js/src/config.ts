@@ -4,10 +4,10 @@ import { sum, words } from './lists.js';
 import { LAYOUTS, type RawConfig, type RawSampler, type RawSharding, REMAINDERS, type SamplerBindings } from './raw.js';
 import type { ConfigJson, Integer, SamplerOptions, ShardedOptions } from './types.js';
 
-export const OPTIONS = ['seed', 'epoch', 'order', 'rank', 'world', 'remainder', 'layout'] as const;
+export const OPTIONS = ['seed', 'epoch', 'order', 'rank', 'world', 'remainder', 'layout', 'consumed'] as const;
 const JSON_FIELDS = ['samples', ...OPTIONS, 'sharding'] as const;
 const SHARDING = ['sizes', 'lanes', 'window'] as const;
-const SHARDED_OPTIONS = ['lanes', 'window', 'seed', 'epoch', 'rank', 'world', 'remainder', 'layout'] as const;
+const SHARDED_OPTIONS = ['lanes', 'window', ...OPTIONS.filter((name) => name !== 'order')] as const;
 
 /** The orders whose memory does not grow with the samples. */
 const WITHOUT_TABLE: readonly string[] = ['feistel', 'sequential', 'sharded'];
@@ -35,9 +35,14 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
     return ['samples', this.config.samples];
   }
 
-  /** The same with another epoch or rank. */
-  with(moved: { epoch: bigint } | { rank: number }): SamplerRecipe {
+  /** The same at another place of an epoch, or for another rank. */
+  with(moved: Pick<RawConfig, 'epoch' | 'consumed'> | Pick<RawConfig, 'rank'>): SamplerRecipe {
     return new SamplerRecipe({ ...this.config, ...moved }, this.sharding);
+  }
+
+  /** The same in an epoch: in another one, of which nothing is consumed. */
+  inEpoch(epoch: bigint): SamplerRecipe {
+    return this.with({ epoch, consumed: epoch === this.config.epoch ? this.config.consumed : 0n });
   }
 
   make(bindings: SamplerBindings): RawSampler {
@@ -55,9 +60,11 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
       world = 1,
       remainder = 'pad',
       layout = 'strided',
+      consumed = 0,
     } = options(given, OPTIONS);
+    const count = natural('samples', samples);
     return new SamplerRecipe({
-      samples: natural('samples', samples),
+      samples: count,
       seed: integer('seed', seed, S64),
       epoch: integer('epoch', epoch, U64),
       order: string('order', order),
@@ -65,6 +72,7 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
       world: natural32('world', world, FROM_ONE),
       remainder: oneOf('remainder', remainder, REMAINDERS),
       layout: oneOf('layout', layout, LAYOUTS),
+      consumed: natural('consumed', consumed, () => Number(count) + 1),
     });
   }
 
@@ -82,9 +90,9 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
 
   /** Of a configuration in JSON. */
   static ofJson(json: ConfigJson): SamplerRecipe {
-    const { samples, seed, epoch, sharding, ...others } = options(json, JSON_FIELDS);
-    const plain = { ...others, seed: decimal(seed), epoch: decimal(epoch) };
-    const { config } = SamplerRecipe.of(decimal(samples), plain);
+    const { samples, seed, epoch, consumed, sharding, ...others } = options(json, JSON_FIELDS);
+    const wide = { seed: decimal(seed), epoch: decimal(epoch), consumed: decimal(consumed) };
+    const { config } = SamplerRecipe.of(decimal(samples), { ...others, ...wide });
     if (sharding === undefined) return new SamplerRecipe(config);
     const { sizes, lanes, window } = options(sharding, SHARDING);
     return new SamplerRecipe(config, {
@@ -96,8 +104,9 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
 
   toJson(): ConfigJson {
     const { config, sharding } = this;
-    const { samples, seed, epoch } = config;
-    const json = { ...config, samples: String(samples), seed: String(seed), epoch: String(epoch) };
+    const { samples, seed, epoch, consumed } = config;
+    const wide = { samples: String(samples), seed: String(seed), epoch: String(epoch), consumed: String(consumed) };
+    const json = { ...config, ...wide };
     if (!sharding) return json;
     return { ...json, sharding: { ...sharding, sizes: Array.from(sharding.sizes, String) } };
   }

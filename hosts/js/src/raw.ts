@@ -14,6 +14,7 @@ export interface RawConfig {
   world: number;
   remainder: Remainder;
   layout: Layout;
+  consumed: bigint;
 }
 
 /** What the order `sharded` takes besides. */
@@ -48,6 +49,8 @@ export interface RawSampler {
   config(): RawConfig;
   setEpoch(epoch: bigint): void;
   setRank(rank: number): void;
+  state(taken: bigint): string;
+  resume(state: string): void;
   numSamples(): bigint;
   numPadding(): bigint;
   numPositions(): bigint;

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, U32, U64 } from './checks.js';
+import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, stateText, U32, U64 } from './checks.js';
 import { plain, SamplerRecipe, source } from './config.js';
 import { type Engine, Handle, symbolDispose, symbolInspect } from './engine.js';
 import { WindowIterator } from './iterator.js';
@@ -102,6 +102,11 @@ export abstract class BaseSampler implements Iterable<number> {
     return this.#recipe.config.layout;
   }
 
+  /** How many positions of the epoch, the first ones, were dealt before (`resume`). */
+  get consumed(): number {
+    return Number(this.#recipe.config.consumed);
+  }
+
   /** Samples in each shard, with the order `sharded`: a new copy. */
   get sizes(): Float64Array<ArrayBuffer> | undefined {
     const { sharding } = this.#recipe;
@@ -118,7 +123,7 @@ export abstract class BaseSampler implements Iterable<number> {
     return this.#recipe.sharding?.window;
   }
 
-  /** How many samples this rank sees in an epoch, padding included. */
+  /** How many samples this rank sees in the epoch, or in what is left of it, padding included. */
   get length(): number {
     return this.#length;
   }
@@ -128,7 +133,7 @@ export abstract class BaseSampler implements Iterable<number> {
     return this.#number((raw) => raw.numPadding());
   }
 
-  /** How many positions the epoch deals to all ranks together, padding included. */
+  /** How many positions are dealt to all ranks together, padding included: those from `consumed` on. */
   get numPositions(): number {
     return this.#number((raw) => raw.numPositions());
   }
@@ -154,8 +159,8 @@ export abstract class BaseSampler implements Iterable<number> {
   }
 
   /**
-   * The samples one by one. An iteration that goes on after `setEpoch` or `setRank` fails, since what it would go on
-   * with is no epoch. Errors: `epoch`, `rank`, memory.
+   * The samples one by one. An iteration that goes on after `setEpoch`, `setRank` or `resume` fails, since what it would
+   * go on with is no epoch. Errors: `epoch`, `consumed`, `rank`, memory.
    */
   [Symbol.iterator](): IterableIterator<number> {
     const length = this.#length;
@@ -183,8 +188,8 @@ export abstract class BaseSampler implements Iterable<number> {
   }
 
   /**
-   * The batches of this rank, one after the other, from number `start` on: by default all of them. As to `setEpoch` and
-   * `setRank`, see the iteration over samples. Errors: as `batch`, and `start`, `epoch`, `rank`.
+   * The batches of this rank, one after the other, from number `start` on: by default all of them. As to `setEpoch`,
+   * `setRank` and `resume`, see the iteration over samples. Errors: as `batch`, and `start`, `epoch`, `consumed`, `rank`.
    */
   batches(batchSize: Integer, given?: BatchesOptions): Generator<Indices, void, undefined> {
     const { start = 0, ...cut } = options(given, ['dropLast', 'start']);
@@ -200,11 +205,17 @@ export abstract class BaseSampler implements Iterable<number> {
     }
   }
 
-  /** Moves to another epoch. The next index asked for is of that epoch. Errors: `epoch`. */
+  /**
+   * Moves to another epoch, of which nothing is consumed. The next index asked for is of that epoch. The epoch that it is at
+   * stays as it is, also where a part of it was consumed. Errors: `epoch`.
+   */
   setEpoch(epoch: Integer): void {
-    const moved = this.#recipe.with({ epoch: integer('epoch', epoch, U64) });
-    this.#call((raw) => raw.setEpoch(moved.config.epoch));
-    this.#move(moved, this.#length);
+    const moved = this.#recipe.inEpoch(integer('epoch', epoch, U64));
+    const length = this.#call((raw) => {
+      raw.setEpoch(moved.config.epoch);
+      return Number(raw.numSamples());
+    });
+    this.#move(moved, length);
   }
 
   /** Answers for another rank of the same deal from now on. Errors: `rank`. */
@@ -217,15 +228,41 @@ export abstract class BaseSampler implements Iterable<number> {
     this.#move(moved, length);
   }
 
-  /** The sample at a global position of the epoch, whichever rank it is dealt to. Errors: `position`, memory. */
+  /**
+   * The state once every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint, the same on all
+   * ranks, of JSON in one line. `resume` of any sampler of the same order goes on there, in any language and on any world.
+   * Errors: `taken` (more than the rank with the most samples has), `layout` (within an epoch, `contiguous` runs of several
+   * ranks have no state).
+   */
+  state(taken: Integer): string {
+    const number = natural('taken', taken, () => Math.ceil(this.numPositions / this.world) + 1);
+    return this.#call((raw) => raw.state(number));
+  }
+
+  /**
+   * Goes on where a state was taken, on this world: moves to its epoch, and deals what was not consumed, at once. The state
+   * need not be trusted. Errors: `state` (no state of a sampler; more than 2^14 bytes; more consumed than there is), `order`,
+   * `samples`, `seed`, `sharding` (not those of the state).
+   */
+  resume(state: string): void {
+    const text = stateText(state);
+    const { recipe, length } = this.#call((raw) => {
+      raw.resume(text);
+      const { epoch, consumed } = raw.config();
+      return { recipe: this.#recipe.with({ epoch, consumed }), length: Number(raw.numSamples()) };
+    });
+    this.#move(recipe, length);
+  }
+
+  /** The sample at a global position of the epoch, whichever rank it is or was dealt to. Errors: `position`, memory. */
   sampleAt(position: Integer): number {
     const number = this.#position(position);
     return this.#number((raw) => raw.sampleAt(number));
   }
 
   /**
-   * Where in the epoch a sample is seen first, on whichever rank, with batches of `batchSize`; null if it is dropped. A
-   * last batch that is shorter counts here: who reads with `dropLast` does not see a place whose batch is
+   * Where in the epoch a sample is seen first, on whichever rank, with batches of `batchSize`; null if it is dropped, or
+   * was dealt before. A last batch that is shorter counts here: who reads with `dropLast` does not see a place whose batch is
    * `numBatches(batchSize, { dropLast: true })` of its rank. Errors: `sample`, `batchSize`, memory.
    */
   locate(sample: Integer, batchSize: Integer): Place | null {
@@ -307,7 +344,7 @@ export abstract class BaseSampler implements Iterable<number> {
   }
 
   #position(position: Integer): bigint {
-    return natural('position', position, () => this.numPositions);
+    return natural('position', position, () => this.consumed + this.numPositions);
   }
 
   get #wide(): boolean {
@@ -316,14 +353,15 @@ export abstract class BaseSampler implements Iterable<number> {
 
   #source(shards: number): string {
     const { config, sharding } = this.#recipe;
-    const { samples, seed, epoch, order, rank, world, remainder, layout } = config;
+    const { samples, seed, epoch, order, rank, world, remainder, layout, consumed } = config;
     const [call, first] = sharding
       ? [`.sharded(${shown(sharding.sizes, shards)}`, `lanes: ${sharding.lanes}, window: ${sharding.window}, `]
       : [`(${source(samples)}`, ''];
     const name = sharding ? '' : `order: '${order}', `;
+    const before = consumed === 0n ? '' : `, consumed: ${source(consumed)}`;
     return (
       `Sampler${call}, { ${first}seed: ${source(seed)}, epoch: ${source(epoch)}, ${name}` +
-      `rank: ${rank}, world: ${world}, remainder: '${remainder}', layout: '${layout}' })`
+      `rank: ${rank}, world: ${world}, remainder: '${remainder}', layout: '${layout}'${before} })`
     );
   }
 
@@ -358,14 +396,17 @@ export abstract class BaseSampler implements Iterable<number> {
     }
   }
 
-  /** A check that the epoch and the rank are still what they are now. */
+  /** A check that the place in the epoch and the rank are still what they are now. */
   #unmoved(): () => void {
     const before = this.#recipe.config;
-    const { epoch, rank } = before;
+    const { epoch, consumed, rank } = before;
     return () => {
       const now = this.#recipe.config;
       if (now === before) return;
       if (now.epoch !== epoch) fail('out-of-range', 'epoch', now.epoch, `${epoch} until the iteration ends`);
+      if (now.consumed !== consumed) {
+        fail('out-of-range', 'consumed', now.consumed, `${consumed} until the iteration ends`);
+      }
       if (now.rank !== rank) fail('out-of-range', 'rank', now.rank, `${rank} until the iteration ends`);
     };
   }

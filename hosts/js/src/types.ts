@@ -26,6 +26,11 @@ export interface SamplerOptions {
   remainder?: Remainder;
   /** Which positions belong to a rank. Default `strided`. */
   layout?: Layout;
+  /**
+   * How many positions of this epoch, the first ones, were dealt before, maybe to another world: the others are dealt. 0 to
+   * the number of samples; `resume` takes it from a state. Default 0.
+   */
+  consumed?: Integer;
 }
 
 /** Everything that decides a deal in the order `sharded`, but the sizes of the shards. */
@@ -99,6 +104,8 @@ export interface ConfigJson {
   world: number;
   remainder: Remainder;
   layout: Layout;
+  /** 0 where it is missing. */
+  consumed?: string;
   /** With the order `sharded`. */
   sharding?: { sizes: string[]; lanes: number; window: number };
 }

@@ -197,7 +197,7 @@ fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec
 /// Whether another launcher starts one process for each node, such as `torchrun`, which starts the processes there.
 fn starts_nodes(node: u32, nodes: u32, found: &Detection) -> bool {
     found.local_world.is_some_and(|local_world| {
-        u64::from(nodes) * u64::from(local_world) == found.world.into()
+        u64::from(nodes) * u64::from(local_world) == u64::from(found.world)
             && found.rank.checked_div(local_world) == Some(node)
     })
 }

@@ -1,18 +1,19 @@
 //! How far an epoch has come, as a text.
 
+mod reader;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
 
-use serde::Deserialize;
-
+use self::reader::Fields;
 use crate::batch::Stretch;
 use crate::failure::shorten;
 use crate::{Failure, MAX_EXACT};
 
 /// The version of the format.
-const VERSION: u32 = 1;
+const VERSION: u64 = 1;
 
 /// The most bytes of a state.
 pub const MAX_STATE: usize = 1 << 14;
@@ -40,22 +41,6 @@ pub(crate) struct BatcherState<'a> {
     pub(crate) fingerprint: &'a str,
 }
 
-/// The fields of any state. Unknown ones and those that are there twice are refused, and nothing nests of itself.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Text<'a> {
-    samedeal: u32,
-    kind: &'a str,
-    order: &'a str,
-    samples: u64,
-    seed: i64,
-    epoch: u64,
-    consumed: Option<u64>,
-    strategy: Option<&'a str>,
-    history: Option<Vec<Stretch>>,
-    fingerprint: &'a str,
-}
-
 impl<'a> SamplerState<'a> {
     /// The text: JSON, in one line.
     pub(crate) fn write(&self) -> String {
@@ -66,7 +51,8 @@ impl<'a> SamplerState<'a> {
 
     /// What a text from anywhere says. Failures: `state`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
-        let Text { order, samples, seed, epoch, consumed, strategy, history, fingerprint, .. } = read(text, "sampler")?;
+        let Fields { order, samples, seed, epoch, consumed, strategy, history, fingerprint, .. } =
+            read(text, "sampler")?;
         let (Some(consumed), None, None) = (consumed, strategy, history) else { return Err(refused(text, "sampler")) };
         if consumed > samples {
             return Err(Failure::out_of_range("state", format!("{consumed} consumed"), format!("0 to {samples}")));
@@ -90,7 +76,8 @@ impl<'a> BatcherState<'a> {
 
     /// What a text from anywhere says. Failures: `state`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
-        let Text { order, samples, seed, epoch, consumed, strategy, history, fingerprint, .. } = read(text, "batcher")?;
+        let Fields { order, samples, seed, epoch, consumed, strategy, history, fingerprint, .. } =
+            read(text, "batcher")?;
         let (None, Some(strategy), Some(history)) = (consumed, strategy, history) else {
             return Err(refused(text, "batcher"));
         };
@@ -106,16 +93,13 @@ fn written(kind: &str, order: &str, samples: u64, seed: i64, epoch: u64, own: &s
     )
 }
 
-fn read<'a>(text: &'a str, kind: &str) -> Result<Text<'a>, Failure> {
+fn read<'a>(text: &'a str, kind: &str) -> Result<Fields<'a>, Failure> {
     if text.len() > MAX_STATE {
         return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), format!("up to {MAX_STATE}")));
     }
-    let (read, length) = serde_json_core::from_str::<Text>(text).map_err(|_| refused(text, kind))?;
-    let end = text.as_bytes()[length..].trim_ascii();
-    if read.samedeal != VERSION || read.kind != kind || !end.is_empty() || read.samples > MAX_EXACT {
-        return Err(refused(text, kind));
-    }
-    Ok(read)
+    Fields::read(text)
+        .filter(|fields| fields.samedeal == VERSION && fields.kind == kind && fields.samples <= MAX_EXACT)
+        .ok_or_else(|| refused(text, kind))
 }
 
 fn refused(text: &str, kind: &str) -> Failure {

@@ -1,8 +1,6 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use serde::Deserialize;
-
 use super::buckets::Buckets;
 use super::packing::Packing;
 use crate::{Failure, OrderId};
@@ -118,8 +116,7 @@ pub struct BatchConfig {
 }
 
 /// Steps that a world took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// How many ranks there were.
     pub world: u32,

@@ -89,6 +89,27 @@ test('an epoch that does not fit leaves the old one', () => {
   assert.notEqual(batcher.fingerprint(), before);
 });
 
+test('a state that does not fit leaves the old place', () => {
+  const engine = small();
+  const Limited = batcherOf(() => engine);
+  const batcher = new Limited(new Uint32Array(300_000).fill(3), { budget: 600, world: 2 });
+  const before = batcher.fingerprint();
+  const kept = [];
+  const fill = () => {
+    for (;;) kept.push(new Limited(new Uint32Array(20_000), { budget: 600 }));
+  };
+  const elsewhere = new Batcher(batcher.lengths, { ...batcher.config, world: 5, epoch: 2 });
+  const state = elsewhere.state(100);
+  assert.throws(fill, { kind: 'out-of-memory' });
+  assert.throws(() => batcher.resume(state), { name: 'SamedealError', kind: 'out-of-memory' });
+  assert.deepEqual([batcher.epoch, batcher.history, batcher.fingerprint()], [0, [], before]);
+  for (const other of kept) other.dispose();
+  batcher.resume(state);
+  assert.deepEqual([batcher.epoch, batcher.history], [2, [{ world: 5, steps: 100 }]]);
+  const { items } = batcher.metrics();
+  assert.equal(items, 300_000 - 5 * 100 * 200);
+});
+
 test('cells that do not fit are an error, and fewer of them are not', () => {
   const engine = small();
   const rows = (count) => Array.from({ length: count }, () => Uint8Array.of(1));
@@ -96,7 +117,7 @@ test('cells that do not fit are an error, and fewer of them are not', () => {
   assert.equal(padWith(engine, rows(2), { width: 1 << 10 }).values.length, 1 << 11);
 });
 
-test('a batcher whose instance is lost is made again, in its epoch', () => {
+test('a batcher whose instance is lost is made again, where it was', () => {
   let made = 0;
   const instances = batchingInstances(compiled);
   const engine = new Engine(() => {
@@ -109,24 +130,29 @@ test('a batcher whose instance is lost is made again, in its epoch', () => {
   });
   const batcher = new (batcherOf(() => engine))(some(500), { budget: 300, world: 2 });
   batcher.setEpoch(7);
-  const before = [...batcher];
-  assert.throws(() => batcher.fingerprint(), { message: 'unreachable' });
-  assert.deepEqual([...batcher], before);
-  assert.deepEqual([made, batcher.epoch], [2, 7]);
+  for (const [lost, history] of [[], [{ world: 2, steps: 3 }]].entries()) {
+    if (history.length > 0) batcher.resume(batcher.state(3));
+    const before = [...batcher];
+    assert.throws(() => batcher.fingerprint(), { message: 'unreachable' });
+    assert.deepEqual([...batcher], before);
+    assert.deepEqual([made, batcher.epoch, batcher.history], [lost + 2, 7, history]);
+  }
 });
 
 test('a stack that overflows ends the call, and nothing else', () => {
   const options = { strategy: 'pack', capacity: 200 };
   const batcher = new Batcher(some(200), options);
+  const states = [1, 2, 3].map((world) => new Batcher(some(200), { ...options, world, epoch: world }).state(world));
   for (let round = 0; round < 40; round++) {
     const calls = [
       () => batcher.setEpoch(round),
       () => batcher.batch(1),
       () => [...batcher],
       () => batcher.fingerprint(),
+      () => batcher.resume(states[round % 3]),
     ];
-    overflow(calls[round % 4]);
-    const mirror = new Batcher(some(200), { ...options, epoch: batcher.epoch });
+    overflow(calls[round % 5]);
+    const mirror = new Batcher(some(200), { ...options, epoch: batcher.epoch, history: batcher.history });
     assert.deepEqual(batcher.metrics(), mirror.metrics());
     assert.equal(batcher.fingerprint(), mirror.fingerprint());
   }

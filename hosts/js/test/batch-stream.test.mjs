@@ -41,7 +41,7 @@ describe('a stream', () => {
           assert.deepEqual(streamed(stream, lengths, count), [...batcher]);
           assert.deepEqual(stream.metrics(), batcher.metrics());
           assert.equal(stream.metrics().costImbalance, batcher.metrics().costImbalance);
-          assert.deepEqual({ ...stream.config, order: 'sequential' }, batcher.config);
+          assert.deepEqual({ ...stream.config, order: 'sequential', history: [] }, batcher.config);
         }
       }
     });

@@ -141,6 +141,7 @@ describe('batches', () => {
         linear: 1,
       },
       ...{ quadratic: 0, multiple: 1, packing: 'fast', window: 8192, tooLong: 'error', tail: 'keep', bucketWidth: 64 },
+      history: [],
     };
     for (const [given, more] of [
       [{ budget: 5 }, { strategy: 'budget', maxBatchSize: 0, budget: 5, capacity: 0 }],

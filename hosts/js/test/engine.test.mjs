@@ -138,6 +138,7 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
   test(`${entry}: a stack that overflows in a call ends the call, and nothing else`, () => {
     const moved = new Sampler(1000, { seed: 1, world: 3 });
     const others = ['feistel', 'torch'].map((order) => new Sampler(1000, { seed: 2, order }));
+    const states = [0, 1, 2].map((epoch) => new Sampler(1000, { seed: 1, world: 5, epoch }).state(70 * epoch));
     const iterated = new Sampler(1000, { seed: 3 });
     const iterator = iterated[Symbol.iterator]();
     const seen = [];
@@ -149,6 +150,7 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
       () => seen.push(iterator.next().value),
       () => others[0].fingerprint(),
       () => moved.toJSON(),
+      () => moved.resume(states[overflows % 3]),
     ];
     let overflows = 0;
     for (let round = 0; round < 300; round++) {
@@ -176,8 +178,8 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
           callNearTheEnd();
         } catch {}
       }
-      const { seed, epoch, rank, world } = moved;
-      assert.deepEqual(moved.indices(), expected({ seed, epoch, rank, world }));
+      const { seed, epoch, rank, world, consumed } = moved;
+      assert.deepEqual(moved.indices(), expected({ seed, epoch, rank, world, consumed }));
       assert.equal(moved.length, moved.indices().length);
     }
     assert(overflows > 300);

@@ -237,6 +237,6 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
 }
 
 /** The options that make another sampler like this one. */
-function same({ seed, epoch, order, rank, world, remainder, layout }) {
-  return { seed, epoch, order, rank, world, remainder, layout };
+function same({ seed, epoch, order, rank, world, remainder, layout, consumed }) {
+  return { seed, epoch, order, rank, world, remainder, layout, consumed };
 }

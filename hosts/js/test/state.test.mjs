@@ -1,0 +1,240 @@
+// States of samplers: taken anywhere, resumed on any world.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { entries } from './entries.mjs';
+import { changed, NO_STATES } from './states.mjs';
+
+const SIZES = [300, 0, 701, 2];
+
+for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
+  /** By the name of an order, what makes a sampler of it. */
+  const makers = {
+    ...Object.fromEntries(
+      ['feistel', 'torch', 'sequential'].map((order) => [order, (options) => new Sampler(1003, { order, ...options })]),
+    ),
+    sharded: (options) => Sampler.sharded(SIZES, { lanes: 6, window: 9, ...options }),
+  };
+
+  describe(entry, () => {
+    for (const [order, make] of Object.entries(makers)) {
+      test(`${order}: no sample is lost or seen twice, whatever the worlds`, () => {
+        for (const worlds of [[8, 6, 5, 1], [1, 3], [4, 4, 4], [1003]]) {
+          const options = { seed: 5, remainder: 'uneven' };
+          const whole = [...make({ ...options, epoch: 2 }).indices()];
+          const seen = [];
+          let state = make({ ...options, epoch: 2 }).state(0);
+          for (const [number, world] of worlds.entries()) {
+            const ranks = Array.from({ length: world }, (_, rank) => make({ ...options, rank, world }));
+            for (const sampler of ranks) sampler.resume(state);
+            const [{ length }] = ranks;
+            const taken = number + 1 === worlds.length ? length : Math.floor(length / 3);
+            const steps = ranks.map((sampler) => sampler.indices(0, Math.min(taken, sampler.length)));
+            for (let step = 0; step < taken; step++) {
+              seen.push(...steps.flatMap((of) => (step < of.length ? [of[step]] : [])));
+            }
+            const states = new Set(ranks.map((sampler) => sampler.state(taken)));
+            assert.equal(states.size, 1);
+            [state] = states;
+          }
+          assert.deepEqual(seen, whole);
+          assert.equal(JSON.parse(state).consumed, 1003);
+        }
+      });
+    }
+
+    test('what is left is padded, or dropped, as a whole epoch is', () => {
+      const options = { order: 'sequential', world: 4, consumed: 3 };
+      const [padded, dropped] = ['pad', 'drop'].map((remainder) => new Sampler(10, { ...options, remainder }));
+      assert.deepEqual([padded.length, padded.numPositions, padded.numDropped], [2, 8, 0]);
+      assert.deepEqual([dropped.length, dropped.numPositions, dropped.numDropped], [1, 4, 3]);
+      padded.setRank(3);
+      assert.deepEqual([[...padded], padded.numPadding], [[6, 0], 1]);
+      assert.equal(padded.sampleAt(10), 0);
+      assert.equal(padded.sampleAt(0), 0);
+      assert.equal(padded.locate(2, 1), null);
+      const end = new Sampler(10, { consumed: 10n, world: 3 });
+      assert.deepEqual([end.length, [...end], [...end.batches(2)], end.consumed], [0, [], [], 10]);
+    });
+
+    test('what a state changes, and what it does not', () => {
+      const sampler = new Sampler(100, { world: 4, rank: 1, epoch: 6 });
+      const other = new Sampler(100, { world: 3, rank: 2 });
+      other.resume(sampler.state(5));
+      const { epoch, consumed, world, rank, length } = other;
+      assert.deepEqual([epoch, consumed, world, rank, length], [6, 20, 3, 2, 27]);
+      assert.equal(other.numPositions, 81);
+      assert.equal(other.toJSON().consumed, '20');
+      assert.match(inspect(other), /layout: 'strided', consumed: 20 \}\)$/);
+      assert.doesNotMatch(String(sampler), /consumed/);
+      const again = new Function('Sampler', `return new ${other}`)(Sampler);
+      for (const twin of [again, Sampler.fromJSON(JSON.parse(JSON.stringify(other)))]) {
+        assert.deepEqual(twin.toJSON(), other.toJSON());
+        assert.equal(twin.fingerprint(), other.fingerprint());
+        assert.equal(twin.configFingerprint(), other.configFingerprint());
+        assert.equal(twin.state(1), other.state(1));
+      }
+      assert.equal(other.sampleAt(3), sampler.sampleAt(3));
+      assert.throws(() => other.placeOf(3, 1), { kind: 'out-of-range', field: 'position', allowed: '20 to 100' });
+      other.setRank(0);
+      other.setEpoch(6n);
+      assert.deepEqual([other.consumed, other.length], [20, 27]);
+      other.setEpoch(7);
+      assert.deepEqual([other.consumed, other.length, [...other].length], [0, 34, 34]);
+      other.resume(sampler.state(0));
+      assert.deepEqual([other.epoch, other.consumed, other.length], [6, 0, 34]);
+    });
+
+    test('what was written before there was a field for it has consumed nothing', () => {
+      const { consumed, ...json } = new Sampler(10, { consumed: 3, world: 2 }).toJSON();
+      assert.equal(consumed, '3');
+      assert.deepEqual([Sampler.fromJSON(json).consumed, Sampler.fromJSON(json).length], [0, 5]);
+      assert.equal(Sampler.sharded(SIZES, { consumed: 1000n }).length, 3);
+      assert.throws(() => Sampler.fromJSON({ ...json, consumed: 'all' }), { kind: 'wrong-type', field: 'consumed' });
+    });
+
+    test('an iteration notices that the sampler went on elsewhere', () => {
+      const sampler = new Sampler(100, { world: 2 });
+      const elsewhere = new Sampler(100, { world: 2, epoch: 1 });
+      for (const [state, field] of [
+        [sampler.state(7), 'consumed'],
+        [elsewhere.state(0), 'epoch'],
+        [elsewhere.state(7), 'epoch'],
+      ]) {
+        sampler.setEpoch(2);
+        sampler.setEpoch(0);
+        const started = [sampler[Symbol.iterator](), sampler.batches(4)];
+        for (const iteration of started) iteration.next();
+        const untouched = [sampler[Symbol.iterator](), sampler.batches(4)];
+        sampler.resume(state);
+        for (const iteration of [...started, ...untouched]) {
+          assert.throws(() => iteration.next(), { name: 'SamedealError', kind: 'out-of-range', field });
+        }
+        assert.equal([...sampler].length, sampler.length);
+      }
+    });
+
+    test('where it already is, an iteration goes on', () => {
+      const sampler = new Sampler(10, { consumed: 4, epoch: 3 });
+      const samples = sampler[Symbol.iterator]();
+      const seen = [samples.next().value];
+      sampler.resume(sampler.state(0));
+      assert.deepEqual([...seen, ...samples], [...sampler]);
+    });
+
+    test('states of something else are refused', () => {
+      const state = new Sampler(100, { seed: 3, epoch: 4 }).state(5);
+      for (const [other, field] of [
+        [new Sampler(101, { seed: 3 }), 'samples'],
+        [new Sampler(100, { seed: 4 }), 'seed'],
+        [new Sampler(100, { seed: 3, order: 'torch' }), 'order'],
+        [Sampler.sharded([100], { seed: 3 }), 'order'],
+      ]) {
+        const before = other.toJSON();
+        assert.throws(
+          () => other.resume(state),
+          (error) => {
+            assert(error instanceof SamedealError);
+            assert.deepEqual([error.kind, error.field], ['contradiction', field]);
+            assert.equal(error.value, String(other[field]));
+            return true;
+          },
+        );
+        assert.deepEqual([other.consumed, other.epoch, other.length], [0, 0, other.samples]);
+        assert.deepEqual(other.toJSON(), before);
+      }
+      const shards = Sampler.sharded([100], { seed: 3 }).state(5);
+      const refused = { kind: 'contradiction', field: 'sharding' };
+      assert.throws(() => Sampler.sharded([50, 50], { seed: 3 }).resume(shards), refused);
+    });
+
+    test('whatever else a text is, it is refused, and the sampler is where it was', () => {
+      const sampler = new Sampler(100, { seed: 3, world: 2, consumed: 9 });
+      const state = sampler.state(5);
+      const before = [...sampler];
+      const others = [state.slice(0, -1), `${state}x`, `\ufeff${state}`, `[${state}]`, JSON.stringify(state)];
+      for (const text of [...NO_STATES, ...others, state.replace('sampler', 'batcher'), state.replace(':1,', ':2,')]) {
+        assert.throws(() => sampler.resume(text), { name: 'SamedealError', kind: 'wrong-type', field: 'state' }, text);
+      }
+      for (const value of [
+        undefined,
+        null,
+        3,
+        3n,
+        true,
+        Buffer.from(state),
+        JSON.parse(state),
+        [state],
+        Object(state),
+      ]) {
+        assert.throws(() => sampler.resume(value), { name: 'SamedealError', kind: 'wrong-type', field: 'state' });
+      }
+      for (const [text, bytes] of [
+        [' '.repeat(2 ** 14 + 1), 2 ** 14 + 1],
+        ['π'.repeat(2 ** 13 + 1), 2 ** 14 + 2],
+        ['€'.repeat(2 ** 13), 3 * 2 ** 13],
+        ['😀'.repeat(2 ** 12 + 1), 2 ** 14 + 4],
+        ['\ud800'.repeat(2 ** 13), 3 * 2 ** 13],
+        ['x'.repeat(2 ** 26), 2 ** 26],
+      ]) {
+        const told = { kind: 'out-of-range', field: 'state', value: `of ${bytes} bytes`, allowed: 'up to 16384' };
+        assert.throws(() => sampler.resume(text), told);
+      }
+      assert.throws(() => sampler.resume('😀'.repeat(2 ** 12)), { kind: 'wrong-type', field: 'state' });
+      assert.throws(() => sampler.resume(state.replace('"consumed":19', '"consumed":101')), { field: 'state' });
+      assert.deepEqual([...sampler], before);
+      sampler.resume(state + ' '.repeat(2 ** 14 - state.length));
+      assert.equal(sampler.consumed, 19);
+    });
+
+    test('a state that was tampered with is refused, or says where to go on', () => {
+      const sampler = new Sampler(1000, { seed: -3, world: 3 });
+      const state = sampler.state(100);
+      let refusals = 0;
+      for (const text of changed(state, 2000)) {
+        const { epoch, consumed } = sampler;
+        try {
+          sampler.resume(text);
+          const told = JSON.parse(text);
+          assert.deepEqual([BigInt(sampler.epoch), sampler.consumed], [BigInt(told.epoch), told.consumed]);
+        } catch (error) {
+          assert(error instanceof SamedealError, `${error} of ${text}`);
+          assert.deepEqual([sampler.epoch, sampler.consumed], [epoch, consumed]);
+          refusals += 1;
+        }
+        assert.equal(sampler.length, Math.ceil((1000 - sampler.consumed) / 3));
+      }
+      assert(refusals > 1000 && refusals < 2000);
+    });
+
+    test('a state beyond 2^53, to the last digit', () => {
+      const [seed, epoch] = [2n ** 63n - 1n, 2n ** 64n - 1n];
+      const samples = 2 ** 53 - 1;
+      const sampler = new Sampler(samples, { seed, epoch, consumed: samples - 4 });
+      const other = new Sampler(samples, { seed, remainder: 'uneven', world: 2 });
+      other.resume(sampler.state(1));
+      assert.deepEqual([other.epoch, other.consumed, other.length], [epoch, samples - 3, 2]);
+      assert.deepEqual(
+        [other.indices()[0], other.sampleAt(samples - 1)],
+        [...sampler.indices(1, 2), sampler.indices()[3]],
+      );
+    });
+
+    test('contiguous runs of several ranks have states at both ends alone', () => {
+      const sampler = new Sampler(100, { world: 2, layout: 'contiguous', seed: 1 });
+      assert.throws(() => sampler.state(3), { kind: 'contradiction', field: 'layout', value: 'contiguous' });
+      sampler.resume(sampler.state(50));
+      assert.deepEqual([sampler.consumed, sampler.length], [100, 0]);
+      assert.throws(() => sampler.state(1), { kind: 'out-of-range', field: 'taken', allowed: '0 to 0' });
+    });
+  });
+}
+
+test('a state is the same text in both entries, and goes on in either', () => {
+  const [one, other] = Object.values(entries).map(({ Sampler }) => new Sampler(1000, { seed: 7, epoch: 3, world: 4 }));
+  assert.equal(one.state(100), other.state(100));
+  other.resume(one.state(100));
+  one.resume(other.state(0));
+  assert.equal(one.consumed, 400);
+  assert.equal(one.fingerprint(), other.fingerprint());
+});

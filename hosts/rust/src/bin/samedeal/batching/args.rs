@@ -1,7 +1,9 @@
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
-use samedeal::{BatchBuilder, Batcher, Buckets, Counting, Failure, Packing, Strategy, Tail, TooLong};
+use samedeal::{
+    BatchBuilder, Batcher, Buckets, Counting, Failure, Layout, Packing, Remainder, Strategy, Tail, TooLong,
+};
 
 use crate::args::{BatchesArgs, SHARDED, named, within};
 use crate::lengths::Unit;
@@ -15,7 +17,6 @@ pub struct ByLengthArgs {
     /// whose length counts. PATH may be Parquet, CSV or TSV, JSON (an array of objects, or an object in each line), and without
     /// a column .npy, a JSON array of numbers, or text with a number in each line
     #[arg(long, value_name = "COLUMN", num_args = 0..=1)]
-    #[arg(conflicts_with_all = ["samples", "lanes", "remainder", "layout", "workers", "worker"])]
     pub lengths: Option<Option<String>>,
     /// What is counted where samples are stored, and not their lengths [default: words of text, bytes, items of lists]
     #[arg(long, value_enum, requires = "lengths")]
@@ -96,21 +97,28 @@ pub fn explain_window(window: Arg) -> Arg {
 }
 
 impl ByLengthArgs {
-    /// Refuses what has no meaning for samples of different length, and says what has.
+    /// Refuses what has no meaning for samples of different length, and says what has. (Conflicts that clap knows would let
+    /// it waive what requires --lengths.)
     pub fn check(args: &BatchesArgs) -> Result<(), Problem> {
-        let refusal = match args {
-            BatchesArgs { batch_size: Some(size), .. } => {
-                format!("--batch-size {size} is for samples of any length; with --lengths: --max-batch-size {size}")
-            }
-            BatchesArgs { drop_last: true, .. } => {
-                "--drop-last is for samples of any length; with --lengths: --tail drop".to_owned()
-            }
-            BatchesArgs { deal, .. } if deal.order == SHARDED => {
-                format!("--order {SHARDED} is not for --lengths; `samedeal orders` lists the others")
-            }
-            _ => return Ok(()),
-        };
-        Err(Problem::message(refusal))
+        let BatchesArgs { dataset, deal, worker, batch_size, drop_last, .. } = args;
+        let files = "files that tell lengths, in place of it";
+        let size = batch_size.map_or(String::new(), |size| format!("--max-batch-size {size}"));
+        let refused = [
+            (dataset.samples.is_some(), "--samples", files),
+            (batch_size.is_some(), "--batch-size", &size),
+            (*drop_last, "--drop-last", "--tail drop"),
+            (deal.remainder != Remainder::default(), "--remainder", "--tail says what happens at the end"),
+            (deal.layout != Layout::default(), "--layout", "nothing; ranks have similar samples in every step"),
+            (deal.order == SHARDED, "--order sharded", "any other order, which `samedeal orders` lists"),
+            (deal.lanes.is_some(), "--lanes", "nothing; they are for --order sharded"),
+            (worker.is_given(), "--workers", "nothing; a loader's workers read the batches of its rank in turn"),
+        ];
+        let refused = refused.into_iter().find(|(is_given, ..)| *is_given);
+        refused.map_or(Ok(()), |(_, option, instead)| {
+            Err(Problem::message(format!(
+                "{option} is for samples whose length does not matter; with --lengths: {instead}"
+            )))
+        })
     }
 
     /// What decides batches, but for their size.

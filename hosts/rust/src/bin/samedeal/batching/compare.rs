@@ -93,8 +93,7 @@ impl Outcome {
         } else {
             (share((padded - tokens) as f64, slowest), waits(padded, slowest))
         };
-        let used = 100.0 * self.metrics.budget_utilisation();
-        let says = format!("{}, {used:.1} % of the budget used", counted(steps, "step", "steps"));
+        let says = counted(steps, "step", "steps");
         Waste { strategy: self.candidate.name(), padding, waiting, says }
     }
 
@@ -113,12 +112,12 @@ fn table(outcomes: &[Outcome], format: Format) -> Items {
         "rows",
         "padding",
         "budget used",
-        "slowest rank used",
-        "cost max / mean",
-        "packs at least",
-        "neighbours alike",
+        "slowest rank",
+        "cost max/mean",
+        "packs >=",
+        "neighbours",
         "left out",
-        "truncated",
+        "cut",
     ]);
     for outcome in outcomes {
         let metrics = &outcome.metrics;
@@ -144,7 +143,8 @@ fn table(outcomes: &[Outcome], format: Format) -> Items {
 
 /// What the table has no place for.
 fn notes(outcomes: &[Outcome]) -> Vec<String> {
-    let mut notes = vec!["budget unpadded is for models that compute no padding".to_owned()];
+    let mut notes =
+        vec!["budget unpadded is for models that compute no padding; --help says what the columns are".to_owned()];
     for outcome in outcomes {
         let told = figures::exceptions(&outcome.metrics);
         notes.extend(told.map(|told| format!("{}: {told}", outcome.candidate.name())));

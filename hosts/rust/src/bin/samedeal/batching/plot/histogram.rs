@@ -75,7 +75,7 @@ impl Histogram {
         let samples = if self.width == 1 {
             "samples".to_owned()
         } else {
-            format!("samples in {} {unit}", grouped(self.width.into()))
+            format!("samples per {} {unit}", grouped(self.width.into()))
         };
         group.add(text("ink", Anchor::Middle, x, y, &samples).set("transform", format!("rotate(-90 {x} {y})")))
     }

@@ -54,7 +54,7 @@ impl Plot<'_> {
             .add(Rectangle::new().set("class", "page").set("width", WIDTH).set("height", height))
             .add(text("ink", Anchor::Start, 24.0, 30.0, title).set("font-size", 16).set("font-weight", 600))
             .add(text("faint", Anchor::Start, 24.0, 50.0, below))
-            .add(Histogram::new(&lengths.values).draw(lengths.unit, limit, [LEFT, top], [WIDTH - 24.0, bottom]))
-            .add(waste::draw(waste, [LEFT, bars], [WIDTH - 260.0, end]))
+            .add(Histogram::new(&lengths.values).draw(lengths.unit, limit, [LEFT, top], [WIDTH - 48.0, bottom]))
+            .add(waste::draw(waste, [LEFT, bars], [WIDTH - 200.0, end]))
     }
 }

@@ -166,7 +166,7 @@ fn strategies_are_compared_with_the_same_room() {
     );
     let shown = text(&asked);
     assert!(names.iter().all(|name| shown.contains(&format!("│ {name} "))), "{shown}");
-    assert!(shown.contains("batches of up to 8,000 tokens, such as 32 rows of the longest"), "{shown}");
+    assert!(shown.contains("batches of up to 8,000 tokens, such as 32 rows of 250"), "{shown}");
     let weighted = json(&format!("{asked} --counting weighted --quadratic 1 --max-batch-size 10 --json"));
     let config = &weighted["strategies"][4]["config"];
     assert_eq!(weighted["strategies"].as_array().unwrap().len(), 7);
@@ -273,6 +273,8 @@ fn refusals_say_what_to_do_instead() {
             "--budget 500 --max-length 100",
             "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say what happens to it: --too-long truncate, drop, split, single",
         ),
+        ("--compare --capacity 0", "--capacity is 0; allowed: 1 to 4294967295"),
+        ("--compare --budget 0", "--budget is 0; allowed: 1 to 18446744073709551615"),
         ("--compare --max-length 100", "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say "),
     ] {
         let (code, found) = failing(&format!("{asked} {options}"));

@@ -37,11 +37,12 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
         bar.inc(1);
     }
     bar.finish_and_clear();
+    let rows = counted(room.rows.into(), "row", "rows");
     let of = format!(
-        "batches of up to {} {}, such as {} of the longest",
+        "batches of up to {} {}, such as {rows} of {}",
         grouped(room.tokens),
         lengths.unit,
-        counted(room.rows.into(), "row", "rows")
+        grouped(room.width.into())
     );
     let summary = format!("{}; {of}", lengths.summary());
     if let Some(path) = &args.by_length.plot {
@@ -146,7 +147,7 @@ fn notes(outcomes: &[Outcome]) -> Vec<String> {
     let mut notes =
         vec!["budget unpadded is for models that compute no padding; --help says what the columns are".to_owned()];
     for outcome in outcomes {
-        let told = figures::exceptions(&outcome.metrics);
+        let told = figures::oddities(&outcome.metrics);
         notes.extend(told.map(|told| format!("{}: {told}", outcome.candidate.name())));
     }
     notes

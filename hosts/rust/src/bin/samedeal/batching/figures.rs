@@ -53,18 +53,25 @@ pub fn ratios(metrics: &Metrics) -> String {
 
 /// What is not as it was, for people; none if everything is.
 pub fn exceptions(metrics: &Metrics) -> Option<String> {
-    let all = [
+    let lost = [
         (metrics.dropped, "left out at the end"),
         (metrics.too_long, "left out, too long"),
         (metrics.truncated, "truncated"),
-        (metrics.split, "split"),
-        (metrics.repeated, "there again"),
     ];
-    let samples = all.iter().filter(|(count, _)| *count > 0);
-    let samples = samples.map(|&(count, what)| format!("{} {what}", counted(count, "sample", "samples")));
-    let batches = [(metrics.over_budget, "over budget"), (metrics.empty, "without samples")];
-    let batches = batches.iter().filter(|(count, _)| *count > 0);
-    let batches = batches.map(|&(count, what)| format!("{} {what}", counted(count, "batch", "batches")));
-    let parts = samples.chain(batches).collect::<Vec<_>>();
+    let parts = told(&lost, "sample", "samples").chain(oddities(metrics)).collect::<Vec<_>>();
     if parts.is_empty() { None } else { Some(parts.join(", ")) }
+}
+
+/// The same, without samples that are left out or truncated.
+pub fn oddities(metrics: &Metrics) -> Option<String> {
+    let samples = [(metrics.split, "split"), (metrics.repeated, "there again")];
+    let batches = [(metrics.over_budget, "over budget"), (metrics.empty, "without samples")];
+    let parts = told(&samples, "sample", "samples").chain(told(&batches, "batch", "batches")).collect::<Vec<_>>();
+    if parts.is_empty() { None } else { Some(parts.join(", ")) }
+}
+
+fn told(all: &[(u64, &str)], one: &str, many: &str) -> impl Iterator<Item = String> {
+    all.iter()
+        .filter(|(count, _)| *count > 0)
+        .map(move |&(count, what)| format!("{} {what}", counted(count, one, many)))
 }

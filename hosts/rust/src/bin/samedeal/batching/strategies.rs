@@ -17,8 +17,9 @@ pub struct Candidate {
 
 /// What a batch may have, in all of them.
 pub struct Room {
-    /// Rows where all are as long as can be.
+    /// Rows, where all are as long as can be, and their tokens.
     pub rows: u32,
+    pub width: u32,
     /// Tokens.
     pub tokens: u64,
     /// Rows where options say so even for a budget.
@@ -35,17 +36,17 @@ impl Room {
         let longest = options.max_length.map_or(longest, |most| most.min(longest)).max(1);
         let is_weighted = options.counting == Some(Counting::Weighted);
         let budget = if is_weighted { None } else { options.budget };
-        let capacity = options.capacity.or(options.max_length).unwrap_or(longest).max(1);
+        let capacity = options.capacity.or(options.max_length).unwrap_or(longest);
         let width = options.max_length.unwrap_or(longest).max(1);
-        let fits = |tokens: u64, width: u32| u32::try_from(tokens / u64::from(width)).unwrap_or(u32::MAX).max(1);
         let rows = options.max_batch_size.filter(|&rows| rows > 0);
-        let rows = rows.unwrap_or_else(|| budget.map_or(32, |budget| fits(budget, width)));
+        let rows = rows.unwrap_or_else(|| budget.map_or(32, |budget| fitting(budget, width)));
         let tokens = budget.unwrap_or(u64::from(rows) * u64::from(width));
         let (linear, quadratic) = (options.linear.unwrap_or(1), options.quadratic.unwrap_or(0));
         let each = u64::from(linear).saturating_add(u64::from(quadratic).saturating_mul(width.into()));
         let cost = each.saturating_mul(width.into()).saturating_mul(rows.into()).max(1);
         Self {
             rows,
+            width,
             tokens,
             bound: budget.and(options.max_batch_size).unwrap_or(0),
             cost: is_weighted.then(|| options.budget.unwrap_or(cost)),
@@ -63,7 +64,7 @@ impl Room {
             capacity: self.capacity,
         };
         let budget = Candidate { strategy: Strategy::Budget, rows: self.bound, ..padded };
-        let packs = u32::try_from(self.tokens / u64::from(self.capacity)).unwrap_or(u32::MAX).max(1);
+        let packs = fitting(self.tokens, self.capacity);
         let pack = Candidate { strategy: Strategy::Pack, rows: packs, ..padded };
         let weighted = |cost| Candidate { counting: Counting::Weighted, budget: cost, ..budget };
         let mut all = vec![padded, Candidate { strategy: Strategy::Bucket, ..padded }, budget];
@@ -72,6 +73,11 @@ impl Room {
         all.extend([pack, Candidate { packing: Packing::Optimal, ..pack }]);
         all
     }
+}
+
+/// How many rows of so many tokens a budget allows, at least 1.
+fn fitting(budget: u64, width: u32) -> u32 {
+    budget.checked_div(width.into()).map_or(1, |rows| u32::try_from(rows).unwrap_or(u32::MAX).max(1))
 }
 
 impl Candidate {

@@ -4,7 +4,7 @@ use super::draw::{Anchor, bar, line, text};
 use super::scale::{Scale, round_up};
 use crate::output::{counted, grouped};
 
-/// About how many bars there are.
+/// How many bars there are at most, but for one.
 const BARS: u32 = 60;
 
 /// How many lengths fall where.

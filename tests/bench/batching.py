@@ -78,9 +78,8 @@ def ours(name: str, kind: str, **options: Any) -> Contestant:
     """A strategy of samedeal."""
 
     def make(task: Task) -> Made:
-        room = {"budget": task.memory.tokens} if kind == TOKENS else {"max_batch_size": task.memory.rows}
-        if kind == PACKS:
-            room["capacity"] = task.memory.length
+        room = {"max_length": task.memory.length}
+        room |= {"budget": task.memory.tokens} if kind == TOKENS else {"max_batch_size": task.memory.rows}
 
         def plan(rank: int, epoch: int) -> tuple[samedeal.Batcher, list[samedeal.Batch]]:
             batcher = samedeal.Batcher(task.lengths, rank=rank, world=task.world, epoch=epoch, **room, **options)
@@ -104,6 +103,10 @@ def padded() -> list[Contestant]:
         ours("budget", TOKENS, strategy="budget"),
         ours("budget, window=20,000", TOKENS, strategy="budget", window=20_000),
         ours("budget, whole window", TOKENS, strategy="budget", window=WHOLE),
+        *(
+            ours(f"bucket, quantiles={count}, budget", TOKENS, strategy="bucket", quantiles=count, max_batch_size=WHOLE)
+            for count in (30, 60)
+        ),
         *(Contestant(name, TOKENS, make) for name, make in peers.BUCKETED.items()),
     ]
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LEFT_OUT = {
     "samedeal bucket (64 wide)",
     "samedeal budget, window=20,000",
+    "samedeal bucket, quantiles=30, budget",
     "samedeal pack, whole window",
     "Lhotse DynamicBucketingSampler, 10 buckets",
 }

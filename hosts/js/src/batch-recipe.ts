@@ -49,14 +49,16 @@ export class BatcherRecipe implements Recipe<BatchingBindings, RawBatcher> {
   readonly size: number;
 
   constructor(config: RawBatchConfig) {
-    const { lengths, order, tooLong, world, buckets } = config;
+    const { lengths, order, tooLong, world, buckets, window } = config;
     this.config = config;
     const samples = lengths.length;
     const bounds =
       4 * (buckets.tag === 'boundaries' ? buckets.val.length : buckets.tag === 'quantiles' ? buckets.val : 0);
+    // Every window may take over all samples of those before.
+    const carried = 4 * samples * Math.ceil(samples / (window || 8192));
     // Nobody knows of how many parts, before they are made.
     const parts = tooLong === 'split' ? ALONE : 0;
-    this.size = 8192 + 96 * samples + tableSize(order, BigInt(samples)) + 64 * world + bounds + parts;
+    this.size = 8192 + 96 * samples + tableSize(order, BigInt(samples)) + 64 * world + bounds + carried + parts;
   }
 
   get cause(): readonly [string, string] {

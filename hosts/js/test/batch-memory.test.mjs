@@ -38,8 +38,8 @@ test('a batcher that does not fit is an error, and those that do go on', () => {
 test('the garbage collector gives memory back', async () => {
   const engine = small();
   const Limited = batcherOf(() => engine);
-  for (let i = 0; i < 60; i++) {
-    new Limited(new Uint32Array(40_000).fill(3), { budget: 600 });
+  for (let i = 0; i < 200; i++) {
+    new Limited(new Uint32Array(20_000).fill(3), { budget: 600 });
     globalThis.gc();
     await setImmediate();
   }

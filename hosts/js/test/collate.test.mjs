@@ -124,7 +124,7 @@ describe('collatePack', () => {
         const start = rowEnds[row - 1] ?? 0;
         for (const [number, tokens] of own.slice(start, end).entries()) {
           values.set(tokens, at);
-          positions.set(tokens.keys(), at);
+          positions.set([...tokens.keys()], at);
           segments.fill(number + 1, at, at + tokens.length);
           at += tokens.length;
         }

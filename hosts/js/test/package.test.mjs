@@ -85,6 +85,24 @@ test('the entries have the same names, and say where they are not loaded', async
   );
 });
 
+test('each component is read and compiled at the first call that needs it', async () => {
+  const text = `
+    const { Module } = WebAssembly;
+    let compiled = 0;
+    WebAssembly.Module = function (bytes) { compiled += 1; return new Module(bytes); };
+    const told = [];
+    const { Batcher, BatchStream, collatePad, Sampler, ShardPlan } = await import('samedeal');
+    for (const call of [
+      () => {},
+      () => new Sampler(3),
+      () => new ShardPlan([3]),
+      () => collatePad([]),
+      () => [new Batcher([3], { budget: 3 }), new BatchStream({ budget: 3 }), new ShardPlan([3]), new Sampler(3)],
+    ]) { call(); told.push(compiled); }
+    console.log(told.join(' '));`;
+  assert.equal(await output(text), '0 3 6 9 9\n');
+});
+
 test('no module awaits anything at its top level', async () => {
   // Such a module cannot be required.
   const text =

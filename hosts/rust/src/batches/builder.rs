@@ -171,7 +171,7 @@ impl BatchBuilder<Batcher> {
     }
 
     /// Plans the epoch: a million samples take less than a second, and the first plan in a process compiles the component in
-    /// some tens of milliseconds. Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (any number; `lengths` where a sample
+    /// about a tenth of a second. Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (any number; `lengths` where a sample
     /// is too long), [`Missing`](crate::FailureKind::Missing) (`budget` or `capacity`, where the strategy needs it),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`boundaries` that do not ascend),
     /// [`UnknownName`](crate::FailureKind::UnknownName) (`order`), [`OutOfMemory`](crate::FailureKind::OutOfMemory).

@@ -1,0 +1,317 @@
+//! Whatever is passed to batchers and their streams, the answer is a typed failure, and they still work.
+
+use samedeal::{
+    Batch, BatchBuilder, BatchStream, Batcher, Buckets, Counting, Error, FailureKind, Packing, Strategy, Tail, TooLong,
+};
+
+/// The failure of a call that must fail, as kind and field.
+#[track_caller]
+fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
+    let error = result.unwrap_err();
+    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
+    (failure.kind, failure.field.clone())
+}
+
+fn out_of_range(field: &str) -> (FailureKind, String) {
+    (FailureKind::OutOfRange, field.to_owned())
+}
+
+fn contradiction(field: &str) -> (FailureKind, String) {
+    (FailureKind::Contradiction, field.to_owned())
+}
+
+fn missing(field: &str) -> (FailureKind, String) {
+    (FailureKind::Missing, field.to_owned())
+}
+
+/// What neither a batcher nor a stream can be.
+fn refused<T>(builder: impl Fn() -> BatchBuilder<T>, build: impl Fn(BatchBuilder<T>) -> (FailureKind, String)) {
+    let (bucket, pack) = (|| builder().strategy(Strategy::Bucket), || builder().strategy(Strategy::Pack));
+    let good = || builder().budget(10);
+    assert_eq!(build(builder()), missing("budget"));
+    assert_eq!(build(builder().max_length(9)), missing("budget"));
+    assert_eq!(build(builder().max_batch_size(9)), missing("budget"));
+    assert_eq!(build(pack()), missing("capacity"));
+    assert_eq!(build(builder().budget(0)), out_of_range("budget"));
+    assert_eq!(build(builder().max_batch_size(0).max_length(9)), out_of_range("budget"));
+    assert_eq!(build(pack().capacity(0)), out_of_range("capacity"));
+    assert_eq!(build(pack().max_length(0)), out_of_range("capacity"));
+    assert_eq!(build(bucket().max_batch_size(0)), out_of_range("max-batch-size"));
+    assert_eq!(build(good().multiple(0)), out_of_range("multiple"));
+    assert_eq!(build(good().world(0)), out_of_range("world"));
+    assert_eq!(build(good().world(0).rank(9)), out_of_range("world"));
+    assert_eq!(build(good().world((1 << 20) + 1)), out_of_range("world"));
+    assert_eq!(build(good().rank(1)), out_of_range("rank"));
+    assert_eq!(build(good().world(3).rank(u32::MAX)), out_of_range("rank"));
+    assert_eq!(build(bucket().buckets(Buckets::Width(0))), out_of_range("bucket-width"));
+    assert_eq!(build(bucket().buckets(Buckets::Quantiles(0))), out_of_range("quantiles"));
+    assert_eq!(build(bucket().buckets(Buckets::Quantiles(u32::MAX))), out_of_range("quantiles"));
+    assert_eq!(build(bucket().buckets(Buckets::Boundaries(vec![2, 1]))), contradiction("boundaries"));
+    assert_eq!(build(good().memory_limit(1 << 20)), out_of_range("memory-limit"));
+    let long = Buckets::Boundaries((0..9 << 20).collect());
+    assert_eq!(build(bucket().buckets(long).memory_limit(32 << 20)).0, FailureKind::OutOfMemory);
+}
+
+#[test]
+fn batchers_that_make_no_sense() {
+    let builder = || Batcher::builder([1, 2, 3]);
+    refused(builder, |builder| failing(builder.build()));
+    let good = || builder().budget(10);
+    assert_eq!(failing(good().order("sharded").build()), missing("sharding"));
+    assert_eq!(failing(good().order("dotnet").seed(i64::MAX).build()), out_of_range("seed"));
+    for order in ["", "Feistel", &"é".repeat(40 << 20)] {
+        assert_eq!(failing(good().order(order).build()), (FailureKind::UnknownName, "order".to_owned()));
+    }
+    assert_eq!(failing(builder().budget(2).build()), out_of_range("lengths"));
+    assert_eq!(failing(good().max_length(2).build()), out_of_range("lengths"));
+    let split = Batcher::builder([u32::MAX]).budget(1).too_long(TooLong::Split);
+    assert_eq!(failing(split.build()), out_of_range("max-length"));
+    let split = Batcher::builder([u32::MAX - 1]).budget(1).too_long(TooLong::Split);
+    assert_eq!(failing(split.build()).0, FailureKind::OutOfMemory);
+}
+
+#[test]
+fn names_must_be_known() {
+    let fields = [
+        "x".parse::<Strategy>().unwrap_err(),
+        "x".parse::<Counting>().unwrap_err(),
+        "x".parse::<TooLong>().unwrap_err(),
+        "x".parse::<Tail>().unwrap_err(),
+        "x".parse::<Packing>().unwrap_err(),
+    ];
+    let known = [
+        ("strategy", "pad-to-max, bucket, budget, pack"),
+        ("counting", "padded, unpadded, weighted"),
+        ("too-long", "error, truncate, drop, split, single"),
+        ("tail", "drop, keep, even-split, duplicate"),
+        ("packing", "fast, optimal"),
+    ];
+    for (failure, (field, allowed)) in fields.iter().zip(known) {
+        assert_eq!(failure.kind, FailureKind::UnknownName);
+        assert_eq!((failure.field.as_str(), failure.allowed.as_str()), (field, allowed));
+        assert!(allowed.split(", ").all(|name| field != "tail" || name.parse::<Tail>().unwrap().name() == name));
+    }
+}
+
+#[test]
+fn greatest_numbers() {
+    let most = |strategy| {
+        let builder = Batcher::builder([0, 1, u32::MAX]).strategy(strategy).max_batch_size(u32::MAX);
+        builder.capacity(u32::MAX).budget(u64::MAX).window(u32::MAX).multiple(u32::MAX).seed(i64::MIN).epoch(u64::MAX)
+    };
+    for &strategy in Strategy::ALL {
+        for &counting in Counting::ALL {
+            let batcher = most(strategy).counting(counting).linear(u32::MAX).quadratic(u32::MAX).world(1 << 20);
+            let batcher = batcher.too_long(TooLong::Single).build().unwrap();
+            assert_eq!(batcher.metrics().items, 3, "{strategy}, {counting}");
+            assert!(batcher.metrics().padding_ratio() <= 1.0);
+            let found = [0, (1 << 20) - 1].map(|rank| batcher.batch_of(rank, 0).unwrap().samples.len());
+            assert!(found.iter().sum::<usize>() <= 3, "{strategy}, {counting}");
+        }
+    }
+}
+
+#[test]
+fn calls() {
+    let mut batcher = Batcher::builder([5; 100]).budget(20).world(2).build().unwrap();
+    let before = batcher.iter().collect::<Vec<_>>();
+    let steps = batcher.num_steps();
+    assert_eq!(failing(batcher.batch(steps)), out_of_range("step"));
+    assert_eq!(failing(batcher.batch(u64::MAX)), out_of_range("step"));
+    assert_eq!(failing(batcher.batch_of(2, 0)), out_of_range("rank"));
+    assert_eq!(failing(batcher.batches(steps + 1..)), out_of_range("start"));
+    assert_eq!(failing(batcher.batches(..=steps)), out_of_range("count"));
+    assert_eq!(failing(batcher.batches(..=u64::MAX)), out_of_range("count"));
+    assert_eq!(failing(batcher.batches_of(2, ..)), out_of_range("rank"));
+    let (start, end) = (9, 1);
+    assert_eq!(failing(batcher.batches_of(u32::MAX, start..end)), out_of_range("rank"));
+    assert_eq!(failing(batcher.batches(start..end)), out_of_range("count"));
+    assert_eq!(failing(batcher.batches_window(0, u64::MAX, u32::MAX)), out_of_range("start"));
+    assert_eq!(failing(batcher.batches_window(0, 0, u32::MAX)), out_of_range("count"));
+    assert_eq!(failing(batcher.batches_window(0, steps, 1)), out_of_range("count"));
+    batcher.set_epoch(u64::MAX).unwrap();
+    batcher.set_epoch(0).unwrap();
+    assert_eq!(batcher.iter().collect::<Vec<_>>(), before);
+    let nothing = Batcher::builder([]).budget(3).world(2).build().unwrap();
+    assert_eq!((nothing.num_steps(), nothing.iter().next()), (0, None));
+    let error = nothing.batch(0).unwrap_err();
+    assert_eq!(error.to_string(), "step is 0; allowed: none, there are none");
+}
+
+#[test]
+fn more_lengths_than_there_is_memory_for() {
+    let long = vec![1; 8 << 20];
+    for (count, limit) in [(8 << 20, 32), (4 << 20, 32), (8 << 20, 64)] {
+        let found = failing(Batcher::builder(&long[..count]).budget(10).memory_limit(limit << 20).build());
+        assert_eq!(found.0, FailureKind::OutOfMemory, "{count} in {limit} MiB");
+    }
+    for &strategy in Strategy::ALL {
+        let some =
+            Batcher::builder(&long[..1 << 20]).strategy(strategy).max_batch_size(8).max_length(64).window(1 << 20);
+        // Some of these are enough, and others are not.
+        let mut made = 0;
+        for limit in (32..200).step_by(23) {
+            let batcher = some.clone().memory_limit(limit << 20).build();
+            made += usize::from(batcher.is_ok());
+            assert!(batcher.is_ok() || failing(batcher).0 == FailureKind::OutOfMemory, "{strategy}, {limit} MiB");
+        }
+        assert!(made > 0, "{strategy}");
+    }
+}
+
+#[test]
+fn a_batcher_at_the_end_of_its_memory_still_answers() {
+    let lengths = vec![3; 200_000];
+    // What windows take over from one another is much, where they are this small beside a batch.
+    let builder = Batcher::builder(lengths).budget(900).window(4).world(2);
+    // The least memory that is enough for one plan, and so not for the next one beside it.
+    let (mut few, mut enough) = (32_usize << 20, 256 << 20);
+    while enough - few > 1 << 20 {
+        let limit = few.midpoint(enough);
+        match builder.clone().memory_limit(limit).build() {
+            Ok(_) => enough = limit,
+            Err(error) => {
+                assert_eq!(failing::<()>(Err(error)).0, FailureKind::OutOfMemory);
+                few = limit;
+            }
+        }
+    }
+    let mut batcher = builder.memory_limit(enough).build().unwrap();
+    let (before, metrics) = (batcher.batch(7).unwrap(), *batcher.metrics());
+    let mut refused = 0;
+    for epoch in 1..3 {
+        match batcher.set_epoch(epoch) {
+            Ok(()) => batcher.set_epoch(0).unwrap(),
+            Err(error) => {
+                assert_eq!(failing::<()>(Err(error)).0, FailureKind::OutOfMemory);
+                refused += 1;
+            }
+        }
+        assert_eq!((batcher.config().epoch, batcher.batch(7).unwrap()), (0, before.clone()));
+        assert_eq!(*batcher.metrics(), metrics);
+    }
+    assert!(refused > 0, "{enough} bytes are enough for two");
+}
+
+#[test]
+fn batches_too_large_together_come_one_by_one() {
+    // 64 steps of 2^15 samples are more than the memory holds beside the plan, and one is not.
+    let batcher = Batcher::builder(vec![1; 1 << 20]).strategy(Strategy::PadToMax).max_batch_size(1 << 15);
+    let batcher = batcher.memory_limit(32 << 20).build().unwrap();
+    assert_eq!(batcher.num_steps(), 32);
+    assert_eq!(failing(batcher.batches_window(0, 0, 32)).0, FailureKind::OutOfMemory);
+    let mut seen = batcher.iter().flat_map(|batch| batch.unwrap().samples).collect::<Vec<_>>();
+    seen.sort_unstable();
+    assert!(seen.into_iter().eq(0..1 << 20));
+    // What is too large by itself is told once, and the batcher still answers.
+    let all = Batcher::builder(vec![0; 1 << 20]).budget(1 << 20).window(1 << 20).memory_limit(32 << 20);
+    let batcher = all.build().unwrap();
+    for _ in 0..3 {
+        let found = batcher.iter().map(failing).collect::<Vec<_>>();
+        assert_eq!(found, [(FailureKind::OutOfMemory, "count".to_owned())]);
+        assert_eq!(batcher.metrics().items, 1 << 20);
+    }
+}
+
+#[test]
+fn streams_that_make_no_sense() {
+    refused(BatchStream::builder, |builder| failing(builder.build()));
+    let good = || BatchStream::builder().budget(10);
+    assert_eq!(failing(good().window((1 << 24) + 1).build()), out_of_range("window"));
+    assert_eq!(failing(good().buckets(Buckets::Quantiles(4)).build()), contradiction("quantiles"));
+}
+
+#[test]
+fn a_stream_still_works_after_a_failure() {
+    let mut stream = BatchStream::builder().budget(10).window(2).build().unwrap();
+    assert_eq!(failing(stream.push(&[1, 2], &[3])), contradiction("lengths"));
+    assert_eq!(failing(stream.push(&[], &[3])), contradiction("lengths"));
+    assert_eq!(failing(stream.push(&[1 << 53], &[3])), out_of_range("samples"));
+    assert_eq!(failing(stream.push(&[1, 2], &[3, 11])), out_of_range("lengths"));
+    stream.push(&[], &[]).unwrap();
+    stream.push(&[0, 1, 2], &[3, 3, 3]).unwrap();
+    stream.flush().unwrap();
+    stream.flush().unwrap();
+    assert_eq!(failing(stream.push(&[3], &[3])), contradiction("samples"));
+    assert_eq!(samples(stream.ready()), [0, 1, 2]);
+    assert_eq!(stream.metrics().unwrap().items, 3);
+}
+
+#[test]
+fn a_stream_at_the_end_of_its_memory_loses_nothing() {
+    for limit in (32..70).step_by(12) {
+        filled(limit << 20);
+    }
+}
+
+fn filled(memory_limit: usize) {
+    const PIECE: usize = 2_000;
+    let stream = BatchStream::builder().budget(10_000).window(1 << 16).memory_limit(memory_limit);
+    let mut stream = stream.build().unwrap();
+    let (mut pushed, mut seen) = (0_u64, Vec::new());
+    let mut push = |stream: &mut BatchStream, count: usize| {
+        let numbers = (pushed..pushed + count as u64).collect::<Vec<_>>();
+        let lengths = numbers.iter().map(|&number| number as u32 % 500).collect::<Vec<_>>();
+        stream.push(&numbers, &lengths).inspect(|()| pushed += count as u64)
+    };
+    for _ in 0..2 {
+        let refused = (0..).map(|_| push(&mut stream, PIECE)).find(Result::is_err).unwrap();
+        assert_eq!(failing(refused).0, FailureKind::OutOfMemory);
+        // More than the memory that is left, and more than any.
+        for count in [1 << 20, 1 << 24] {
+            assert_eq!(failing(push(&mut stream, count)).0, FailureKind::OutOfMemory);
+        }
+        // What is taken makes room again.
+        let before = seen.len();
+        seen.extend(samples(stream.ready()));
+        assert!(seen.len() > before);
+        for _ in 0..9 {
+            push(&mut stream, PIECE).unwrap();
+        }
+    }
+    stream.flush().unwrap();
+    seen.extend(samples(stream.ready()));
+    seen.sort_unstable();
+    assert!(seen.into_iter().eq(0..pushed), "{memory_limit}");
+}
+
+#[test]
+fn a_stream_whose_memory_is_full_goes_on() {
+    let push = |stream: &mut BatchStream, from: u64, count: u64| {
+        stream.push(&(from..from + count).collect::<Vec<_>>(), &vec![1; count as usize])
+    };
+    let planned = |limit: usize| {
+        let stream = BatchStream::builder().budget(10_000).window(600_000).memory_limit(limit);
+        let mut stream = stream.build()?;
+        (0..62).try_for_each(|piece| push(&mut stream, piece * 10_000, 10_000))?;
+        stream.take().map(|batches| (stream, batches.unwrap().len()))
+    };
+    // The least memory that is enough for what waits and for planning it.
+    let (mut few, mut enough) = (32_usize << 20, 96 << 20);
+    while enough - few > 64 << 10 {
+        let limit = few.midpoint(enough);
+        match planned(limit) {
+            Ok(_) => enough = limit,
+            Err(error) => {
+                assert_eq!(failing::<()>(Err(error)).0, FailureKind::OutOfMemory);
+                few = limit;
+            }
+        }
+    }
+    let (mut stream, batches) = planned(enough).unwrap();
+    assert_eq!(batches, 60);
+    assert_eq!(failing(push(&mut stream, 0, 1 << 22)).0, FailureKind::OutOfMemory);
+    // There is always room for a few.
+    for more in 0..9 {
+        push(&mut stream, 620_000 + more * 2_000, 2_000).unwrap();
+    }
+    stream.flush().unwrap();
+    let samples = samples(stream.ready());
+    assert_eq!((samples.len(), samples.last()), (38_000, Some(&637_999)));
+}
+
+fn samples(batches: impl Iterator<Item = Result<Batch, Error>>) -> Vec<u64> {
+    let mut samples = batches.flat_map(|batch| batch.unwrap().samples).collect::<Vec<_>>();
+    samples.sort_unstable();
+    samples
+}

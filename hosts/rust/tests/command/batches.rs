@@ -102,9 +102,16 @@ fn batches_are_those_of_the_library() {
             (&found["rank"], &found["config"]["strategy"]),
             (&1.into(), &batcher.config().strategy.name().into())
         );
-        let one = json(&format!("{asked} --start 2 --count 1 --json"));
-        assert_eq!((one["batches"].as_array().unwrap().len(), &one["batches"][0]), (1, &listed[2]));
     }
+}
+
+#[test]
+fn any_step_is_shown_alone() {
+    let (_, path) = samples("alone");
+    let asked = format!("batches {} --lengths --budget 1000 --world 2 --rank 1 --json", path.display());
+    let (all, one) = (json(&format!("{asked} --all")), json(&format!("{asked} --start 2 --count 1")));
+    assert_eq!((one["batches"].as_array().unwrap().len(), &one["batches"][0]), (1, &all["batches"][2]));
+    assert_eq!((&one["start"], &one["metrics"]), (&2.into(), &all["metrics"]));
 }
 
 #[test]
@@ -254,10 +261,7 @@ fn refusals_say_what_to_do_instead() {
     let (_, path) = samples("refused");
     let asked = format!("batches {} --lengths", path.display());
     for (options, said) in [
-        (
-            "",
-            "--budget is missing; needed: what a batch may cost, such as 16384 tokens, or --max-batch-size and --max-length",
-        ),
+        ("", "--budget is missing; needed: what a batch may cost, such as 16384 tokens, or --max-batch-size and"),
         ("--strategy pack", "--capacity is missing; needed: the tokens of a row, such as 2048, or --max-length"),
         (
             "--budget 500 --format npy",
@@ -271,7 +275,7 @@ fn refusals_say_what_to_do_instead() {
         ("--budget 500 --order deal", "--order is \"deal\"; known: feistel, "),
         (
             "--budget 500 --max-length 100",
-            "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say what happens to it: --too-long truncate, drop, split, single",
+            "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say what happens to it: --too-long truncate, drop",
         ),
         ("--compare --capacity 0", "--capacity is 0; allowed: 1 to 4294967295"),
         ("--compare --budget 0", "--budget is 0; allowed: 1 to 18446744073709551615"),

@@ -98,8 +98,6 @@ pub struct BatchesArgs {
     /// Leave out a last, partial batch
     #[arg(long)]
     pub drop_last: bool,
-    #[command(flatten)]
-    pub by_length: ByLengthArgs,
     /// Number of the first batch shown
     #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
     pub start: u64,
@@ -109,6 +107,8 @@ pub struct BatchesArgs {
     /// All batches from --start on
     #[arg(long, conflicts_with = "count")]
     pub all: bool,
+    #[command(flatten)]
+    pub by_length: ByLengthArgs,
     #[command(flatten)]
     pub output: ArrayOutput,
 }

@@ -13,9 +13,9 @@ use crate::problem::Problem;
 #[derive(Args)]
 #[command(next_help_heading = "Batches by length")]
 pub struct ByLengthArgs {
-    /// Make batches of samples of different length, which this column of PATH tells: whole numbers, or text, bytes or lists,
-    /// whose length counts. PATH may be Parquet, CSV or TSV, JSON (an array of objects, or an object in each line), and without
-    /// a column .npy, a JSON array of numbers, or text with a number in each line
+    /// Make batches of samples of different length, which this column of PATH tells: whole numbers, or text, bytes or
+    /// lists, whose length counts. PATH may be Parquet, CSV or TSV, JSON (an array of objects, an object in each
+    /// line, or one of lists), and without a column .npy, a JSON array of numbers, or text with a number in each line
     #[arg(long, value_name = "COLUMN", num_args = 0..=1)]
     pub lengths: Option<Option<String>>,
     /// What is counted where samples are stored, and not their lengths [default: words of text, bytes, items of lists]
@@ -24,7 +24,7 @@ pub struct ByLengthArgs {
     /// How samples become batches [default: budget]
     #[arg(long, value_parser = named::<Strategy>(Strategy::ALL.iter().map(|it| it.name())), requires = "lengths")]
     pub strategy: Option<Strategy>,
-    /// The most rows of a batch [default: 32; with budget 0, for no bound; with pack 1]
+    /// The most rows of a batch; 0 for no bound, with the strategy budget alone [default: 32; budget: 0; pack: 1]
     #[arg(long, value_name = "ROWS", value_parser = within(0, u32::MAX), requires = "lengths")]
     #[arg(allow_negative_numbers = true)]
     pub max_batch_size: Option<u32>,
@@ -32,7 +32,8 @@ pub struct ByLengthArgs {
     #[arg(long, value_name = "TOKENS", value_parser = within(0, u32::MAX), requires = "lengths")]
     #[arg(allow_negative_numbers = true)]
     pub max_length: Option<u32>,
-    /// What a batch may cost [default: with budget, --max-batch-size times --max-length; with bucket 0, for no bound]
+    /// What a batch may cost, with the strategies budget and bucket [default: --max-batch-size times --max-length;
+    /// bucket: no bound]
     #[arg(long, value_name = "COST", value_parser = within(0, u64::MAX), requires = "lengths")]
     #[arg(allow_negative_numbers = true)]
     pub budget: Option<u64>,
@@ -71,7 +72,8 @@ pub struct ByLengthArgs {
     #[arg(long, value_name = "COUNT", value_parser = within(1, 1_u32 << 20), requires = "lengths")]
     #[arg(allow_negative_numbers = true, group = "buckets")]
     pub quantiles: Option<u32>,
-    /// What happens to samples that are longer than --max-length, or than a budget or a capacity alone allows [default: error]
+    /// What happens to samples that are longer than --max-length, or than a budget or a capacity alone allows
+    /// [default: error]
     #[arg(long, value_parser = named::<TooLong>(TooLong::ALL.iter().map(|it| it.name())), requires = "lengths")]
     pub too_long: Option<TooLong>,
     /// What happens at the end of the epoch to samples that do not fill a step [default: keep]
@@ -90,15 +92,15 @@ pub struct ByLengthArgs {
 /// What the window of an order has another meaning for, with --lengths.
 pub fn explain_window(window: Arg) -> Arg {
     window.help(
-        "With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256]. With --lengths: \
-         how many samples are looked at together, which leaves the order at random among as many; 0 takes them as they come \
-         [default: 8192]",
+        "With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256]. With \
+         --lengths: how many samples are looked at together: more of them make batches fuller, fewer leave more of the \
+         order; 0 takes them as they come [default: 8192]",
     )
 }
 
 impl ByLengthArgs {
-    /// Refuses what has no meaning for samples of different length, and says what has. (Conflicts that clap knows would let
-    /// it waive what requires --lengths.)
+    /// Refuses what has no meaning for samples of different length, and says what has. (Conflicts that clap knows
+    /// would let it waive what requires --lengths.)
     pub fn check(args: &BatchesArgs) -> Result<(), Problem> {
         let BatchesArgs { dataset, deal, worker, batch_size, drop_last, .. } = args;
         let files = "files that tell lengths, in place of it";

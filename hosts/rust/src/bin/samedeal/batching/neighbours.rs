@@ -4,8 +4,8 @@ use samedeal::Batcher;
 
 use crate::problem::Problem;
 
-/// The correlation (Pearson) between the mean lengths of the batches of rank 0 at a step and at the next one; none where
-/// there are fewer than three batches, or all means are the same. Batches without samples are passed over.
+/// The correlation (Pearson) between the mean lengths of the batches of rank 0 at a step and at the next one; none
+/// where there are fewer than three batches, or all means are the same. Batches without samples are passed over.
 pub fn correlation(batcher: &Batcher) -> Result<Option<f64>, Problem> {
     let mut means = Vec::new();
     for batch in batcher.batches_of(0, ..)? {

@@ -14,8 +14,9 @@ use crate::output::{Sink, counted, grouped};
 use crate::problem::Problem;
 use crate::progress;
 
-/// How many rows of a batch, and items of a row, a table shows.
+/// How many items of a batch a table shows, and of a row that is shared.
 const SHOWN: usize = 8;
+const SHOWN_OF_ROW: usize = 4;
 
 /// Prints or writes the batches that are asked for; `summary` is of the lengths.
 pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format) -> Result<(), Problem> {
@@ -91,13 +92,19 @@ fn line(step: u64, batch: &Batch) -> String {
 
 /// For people: as many samples as are easily read in a line.
 fn abridged(batch: &Batch) -> String {
-    let mut shown = rows(batch).take(SHOWN).map(|row| match row.len().checked_sub(SHOWN) {
-        None | Some(0) => row.join(","),
-        Some(more) => format!("{},(+{more})", row[..SHOWN].join(",")),
-    });
-    let mut text = shown.by_ref().collect::<Vec<_>>().join(" ");
-    if batch.row_ends.len() > SHOWN {
-        text.push_str(" ...");
+    let (mut text, mut shown) = (String::new(), 0);
+    for row in rows(batch) {
+        if shown >= SHOWN {
+            text.push_str(" ...");
+            break;
+        }
+        let separator = if shown == 0 { "" } else { " " };
+        let some = &row[..row.len().min(SHOWN_OF_ROW)];
+        text.push_str(&format!("{separator}{}", some.join(",")));
+        if row.len() > some.len() {
+            text.push_str(&format!(",(+{})", row.len() - some.len()));
+        }
+        shown += some.len();
     }
     if batch.repeated > 0 {
         let many = counted(batch.repeated.into(), "row is", "rows are");

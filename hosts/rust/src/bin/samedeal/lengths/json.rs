@@ -1,4 +1,4 @@
-//! JSON: an array of numbers, or of objects with a field, at once or line by line.
+//! JSON: an array of numbers, or of objects with a field; an object with such an array; or values one after the other.
 
 use std::fmt;
 use std::io::{BufRead, Lines};
@@ -21,6 +21,36 @@ pub fn read_array(file: impl BufRead, field: Option<&str>, lengths: &mut Collect
     }
 }
 
+/// Adds the lengths of a file with an object whose field is a list of them, or with objects one after the other.
+pub fn read_objects(file: impl BufRead, field: Option<&str>, lengths: &mut Collected) -> Result<(), String> {
+    let mut values = serde_json::Deserializer::from_reader(file).into_iter::<Value>();
+    let mut next = || values.next().transpose().map_err(|error| broken(&error));
+    let Some(first) = next()? else { return Ok(()) };
+    let Some(second) = next()? else { return of_list(first, field, lengths) };
+    let numbered = |number: u64, why: String| format!("item {number}{why}");
+    add(first, field, lengths).map_err(|why| numbered(0, why))?;
+    let (mut value, mut number) = (Some(second), 1);
+    while let Some(read) = value {
+        add(read, field, lengths).map_err(|why| numbered(number, why))?;
+        (value, number) = (next()?, number + 1);
+    }
+    Ok(())
+}
+
+/// Adds the lengths that a list tells, which is the field of an object.
+fn of_list(value: Value, field: Option<&str>, lengths: &mut Collected) -> Result<(), String> {
+    let (Some(field), Value::Object(object)) = (field, &value) else {
+        return add(value, field, lengths).map_err(|why| format!("it{why}"));
+    };
+    match object.get(field) {
+        Some(Value::Array(items)) => (0_u64..).zip(items).try_for_each(|(number, item)| {
+            length(item, lengths).map_err(|why| format!("item {number} of {field:?} {why}"))
+        }),
+        Some(other) => Err(format!("its {field:?} is {}; allowed: a list with the length of each sample", kind(other))),
+        None => Err(format!("has no field {field:?}; name one with --lengths: {}", names(object))),
+    }
+}
+
 /// Adds the lengths of a file with a value in each line.
 pub fn read_lines(file: impl BufRead, field: Option<&str>, lengths: &mut Collected) -> Result<(), String> {
     let lines: Lines<_> = file.lines();
@@ -31,7 +61,7 @@ pub fn read_lines(file: impl BufRead, field: Option<&str>, lengths: &mut Collect
         }
         let value = serde_json::from_str(&line).map_err(|error| {
             let column = error.column();
-            let what = "a number, or an object with the field, in every line; or one array of them";
+            let what = "a number, or an object with the field, in every line";
             format!("line {number} is no JSON at its column {column}; allowed: {what}")
         })?;
         add(value, field, lengths).map_err(|why| format!("line {number}{why}"))?;
@@ -40,7 +70,7 @@ pub fn read_lines(file: impl BufRead, field: Option<&str>, lengths: &mut Collect
 }
 
 fn broken(error: &serde_json::Error) -> String {
-    format!("cannot be read as JSON: {error}; allowed: an array of whole numbers, or of objects that have one")
+    format!("cannot be read as JSON: {error}; allowed: whole numbers, or objects with one, in an array or one by one")
 }
 
 /// Takes the items of an array one by one, so that only one of them is in memory.

@@ -78,7 +78,8 @@ fn read(path: &Path, column: Option<&str>, lengths: &mut Collected, bar: &Progre
     let read = match extension.as_str() {
         _ if is_array => without(column, "a NumPy array").and_then(|()| npy::read(file, lengths)),
         "json" if is_list => json::read_array(file, column, lengths),
-        "json" | "jsonl" | "ndjson" => json::read_lines(file, column, lengths),
+        "json" => json::read_objects(file, column, lengths),
+        "jsonl" | "ndjson" => json::read_lines(file, column, lengths),
         "csv" => text::read_table(file, b',', column, lengths),
         "tsv" => text::read_table(file, b'\t', column, lengths),
         _ if is_binary => Err("is no text; allowed: Parquet, .npy, .json, .jsonl, .csv, .tsv, or text".to_owned()),

@@ -2,13 +2,16 @@
 
 use svg::node::element::{Group, Line, Rectangle, Text, Title};
 
-/// Colours come from classes, so that a page or a viewer with a dark background gets its own; both backgrounds are drawn.
+/// Colours come from classes, so that a page or a viewer with a dark background gets its own; both backgrounds are
+/// drawn.
 pub const STYLE: &str = "\
-.page { fill: #ffffff } .ink { fill: #1f2328 } .faint { fill: #59636e } .grid { stroke: #d1d9e0 } .axis { stroke: #59636e }
-.lengths { fill: #4477aa } .padding { fill: #ee7733 } .waiting { fill: #aa3377 } .limit { stroke: #cc3311 }
+.page { fill: #ffffff } .ink { fill: #1f2328 } .faint { fill: #59636e }
+.grid { stroke: #d1d9e0 } .axis { stroke: #59636e } .limit { stroke: #cc3311 }
+.lengths { fill: #4477aa } .padding { fill: #ee7733 } .waiting { fill: #aa3377 }
 @media (prefers-color-scheme: dark) {
-.page { fill: #0d1117 } .ink { fill: #e6edf3 } .faint { fill: #9198a1 } .grid { stroke: #30363d } .axis { stroke: #9198a1 }
-.lengths { fill: #77aadd } .padding { fill: #ee8866 } .waiting { fill: #dd77bb } .limit { stroke: #ff7b72 }
+.page { fill: #0d1117 } .ink { fill: #e6edf3 } .faint { fill: #9198a1 }
+.grid { stroke: #30363d } .axis { stroke: #9198a1 } .limit { stroke: #ff7b72 }
+.lengths { fill: #77aadd } .padding { fill: #ee8866 } .waiting { fill: #dd77bb }
 }";
 
 /// Where a text is, of the place that it is given.

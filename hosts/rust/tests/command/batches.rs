@@ -275,7 +275,7 @@ fn refusals_say_what_to_do_instead() {
         ("--budget 500 --order deal", "--order is \"deal\"; known: feistel, "),
         (
             "--budget 500 --max-length 100",
-            "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say what happens to it: --too-long truncate, drop",
+            "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say what happens to it: --too-long truncate",
         ),
         ("--compare --capacity 0", "--capacity is 0; allowed: 1 to 4294967295"),
         ("--compare --budget 0", "--budget is 0; allowed: 1 to 18446744073709551615"),

@@ -82,7 +82,7 @@ impl Dataset {
 }
 
 /// How many rows a file has, and how many bytes they take, compressed.
-fn footer(path: &Path) -> Result<(u64, u64), Problem> {
+pub fn footer(path: &Path) -> Result<(u64, u64), Problem> {
     let reader = open(path)?;
     let metadata = reader.metadata();
     let says = |number: i64, what| {

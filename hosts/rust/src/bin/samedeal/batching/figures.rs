@@ -12,8 +12,8 @@ pub fn config_json(config: &BatchConfig) -> Value {
         "world": config.world, "strategy": config.strategy.name(), "max_batch_size": config.max_batch_size,
         "max_length": config.max_length, "budget": config.budget, "counting": config.counting.name(),
         "linear": config.linear, "quadratic": config.quadratic, "multiple": config.multiple,
-        "capacity": config.capacity, "packing": config.packing.name(), "window": config.window, "too_long": config.too_long.name(),
-        "tail": config.tail.name(),
+        "capacity": config.capacity, "packing": config.packing.name(), "window": config.window,
+        "too_long": config.too_long.name(), "tail": config.tail.name(),
     });
     let (name, value) = match &config.buckets {
         Buckets::Width(width) => ("bucket_width", json!(width)),

@@ -9,12 +9,14 @@ use parquet::file::reader::FileReader;
 
 use super::collected::{Collected, missing};
 use super::columns::{Column, Kind};
-use crate::dataset::open;
+use crate::dataset::{footer, open};
 use crate::decoded::Decoded;
 use crate::problem::Problem;
 
 /// Adds the lengths that a column tells. `bar` counts bytes.
 pub fn read(path: &Path, name: Option<&str>, lengths: &mut Collected, bar: &ProgressBar) -> Result<(), Problem> {
+    // Whose parts are not those that it tells of is refused.
+    footer(path)?;
     let reader = open(path)?;
     let metadata = reader.metadata();
     let named = |why: String| Problem::of(path, why);
@@ -118,6 +120,9 @@ impl Rows<'_> {
     fn decode<T: DataType>(&self, reader: &mut ColumnReaderImpl<T>, decoded: &mut Decoded<T>) -> Result<usize, String> {
         match decoded.decode(reader, self.column.nullable, self.column.repeated).map_err(corrupt)? {
             0 => Err(format!("ends after {} rows, where its footer says {}; write it again", self.next, self.end)),
+            count if self.next + count as u64 > self.end => {
+                Err(format!("holds more rows than the {} that its footer says; write it again", self.end))
+            }
             count => Ok(count),
         }
     }

@@ -100,6 +100,7 @@ def padded() -> list[Contestant]:
         ours("bucket (64 wide)", FIXED, strategy="bucket"),
         ours("bucket, quantiles=30", FIXED, strategy="bucket", quantiles=30),
         *(Contestant(name, FIXED, make) for name, make in peers.GROUPED.items()),
+        ours("budget, window=2,000", TOKENS, strategy="budget", window=2_000),
         ours("budget", TOKENS, strategy="budget"),
         ours("budget, window=20,000", TOKENS, strategy="budget", window=20_000),
         ours("budget, whole window", TOKENS, strategy="budget", window=WHOLE),

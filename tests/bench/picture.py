@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 LEFT_OUT = {
     "samedeal bucket (64 wide)",
+    "samedeal budget, window=2,000",
     "samedeal budget, window=20,000",
     "samedeal bucket, quantiles=30, budget",
     "samedeal pack, whole window",

@@ -91,6 +91,18 @@ def test_batcher() -> None:
     assert float(padding) < 0.1
 
 
+def test_comparison() -> None:
+    """The table is what the command prints, but for the columns that are left out."""
+    line = next(line for line in README.splitlines() if line.startswith("$ samedeal batches") and "--compare" in line)
+    printed = output(ROOT / "target/release/samedeal", *line.removeprefix("$ samedeal ").split())
+    shown = [line for line in README.split(line)[1].split("```")[0].splitlines() if line.startswith("│")]
+    assert len(shown) == 7
+    cells = [[cell.strip() for cell in line.strip("│").split("┆")] for line in printed.splitlines()]
+    for row in shown:
+        first = [cell.strip() for cell in row.strip("│").split("┆")][:8]
+        assert any(found[:8] == first for found in cells), row
+
+
 def test_links() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert target.startswith("https://") or (ROOT / target).exists(), target

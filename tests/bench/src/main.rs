@@ -64,6 +64,7 @@ fn names() -> clap::builder::PossibleValuesParser {
 fn examples() -> &'static str {
     "Examples:\n  \
      cargo xtask bench                                     everything, after building what it needs\n  \
+     cargo xtask bench batching                            batches, beside those of others\n  \
      target/release/bench --only feistel,node --runs 9     two measurements, more thoroughly\n  \
      target/release/bench --json target/bench.json         with every single figure in a file\n  \
      target/release/bench --smoke --runs 1                 whether it still works, in seconds"

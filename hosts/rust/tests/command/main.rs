@@ -2,7 +2,10 @@
 #![cfg(feature = "cli")]
 
 mod answers;
+mod batches;
+mod columns;
 mod files;
+mod lengths;
 mod plans;
 mod workers;
 

@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use samedeal::{Error, Failure, FailureKind, Layout, Remainder, Sampler};
 
+use crate::batching::{self, ByLengthArgs};
 use crate::dataset::Dataset;
 use crate::examples;
 use crate::format::{ArrayOutput, Output};
@@ -30,7 +31,7 @@ pub enum Command {
     #[command(after_help = examples::INDICES)]
     Indices(IndicesArgs),
     /// Show the batches of a rank
-    #[command(after_help = examples::BATCHES)]
+    #[command(after_help = examples::BATCHES, mut_arg("window", batching::explain_window))]
     Batches(BatchesArgs),
     /// Find out when and where a sample is seen
     #[command(after_help = examples::LOCATE)]
@@ -90,8 +91,13 @@ pub struct BatchesArgs {
     pub rank: RankArgs,
     #[command(flatten)]
     pub worker: WorkerArgs,
-    #[command(flatten)]
-    pub batch: BatchArgs,
+    /// Samples in a batch
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    #[arg(required_unless_present = "lengths")]
+    pub batch_size: Option<u32>,
+    /// Leave out a last, partial batch
+    #[arg(long)]
+    pub drop_last: bool,
     /// Number of the first batch shown
     #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
     pub start: u64,
@@ -101,6 +107,8 @@ pub struct BatchesArgs {
     /// All batches from --start on
     #[arg(long, conflicts_with = "count")]
     pub all: bool,
+    #[command(flatten)]
+    pub by_length: ByLengthArgs,
     #[command(flatten)]
     pub output: ArrayOutput,
 }

@@ -49,18 +49,7 @@ impl Dataset {
 
     /// The same, where `broken` says what becomes of a file that cannot be read.
     pub fn of(paths: &[PathBuf], broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
-        let paths = find(paths)?;
-        // Each of them once: a file that was named twice by mistake would be seen twice in every epoch.
-        let mut known = HashMap::with_capacity(paths.len());
-        for Found { path, .. } in &paths {
-            // What cannot be found is told when it is read.
-            let Ok(real) = fs::canonicalize(path) else { continue };
-            if let Some(before) = known.insert(real, path) {
-                let what = format!("the same file as {}, which would be read twice; leave one out", before.display());
-                return Err(Problem::of(path, what));
-            }
-        }
-        Self::read(paths, broken)
+        Self::read(find(paths)?, broken)
     }
 
     fn read(paths: Vec<Found>, mut broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
@@ -93,7 +82,7 @@ impl Dataset {
 }
 
 /// How many rows a file has, and how many bytes they take, compressed.
-fn footer(path: &Path) -> Result<(u64, u64), Problem> {
+pub fn footer(path: &Path) -> Result<(u64, u64), Problem> {
     let reader = open(path)?;
     let metadata = reader.metadata();
     let says = |number: i64, what| {
@@ -127,14 +116,30 @@ pub fn unreadable(path: &Path, error: &ParquetError) -> Problem {
 }
 
 /// A file to be read, and whether it was named itself.
-struct Found {
-    path: PathBuf,
-    named: bool,
+pub struct Found {
+    pub path: PathBuf,
+    pub named: bool,
+}
+
+/// The files of `paths`, see [`all`], each of them once: a file that was named twice by mistake would be seen twice in
+/// every epoch.
+pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
+    let paths = all(paths)?;
+    let mut known = HashMap::with_capacity(paths.len());
+    for Found { path, .. } in &paths {
+        // What cannot be found is told when it is read.
+        let Ok(real) = fs::canonicalize(path) else { continue };
+        if let Some(before) = known.insert(real, path) {
+            let what = format!("the same file as {}, which would be read twice; leave one out", before.display());
+            return Err(Problem::of(path, what));
+        }
+    }
+    Ok(paths)
 }
 
 /// The Parquet files of `paths`: a file as it is, a directory with all *.parquet below it, in the order of the bytes
 /// of their paths relative to that directory, with `/` between the parts.
-fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
+fn all(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
     let mut found = Vec::new();
     for path in paths {
         // What is not there is told when it is read.

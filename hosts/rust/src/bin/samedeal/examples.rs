@@ -33,7 +33,32 @@ Examples:
   The batches that worker 1 of 4 of rank 3 forms, of which its loader's are number 1, 5, 9 and so on:
     samedeal batches data/train --order sharded --batch-size 32 --rank 3 --world 4 --workers 4 --worker 1
   All full batches as a NumPy array of shape (batches, 32):
-    samedeal batches --samples 1e6 --batch-size 32 --drop-last --format npy --output batches.npy";
+    samedeal batches --samples 1e6 --batch-size 32 --drop-last --format npy --output batches.npy
+
+Examples of samples of different length:
+  Batches of up to 16384 tokens, padding included, of which a column tells how many each sample has:
+    samedeal batches data/train --lengths tokens --budget 16384 --max-length 2048 --too-long truncate --world 4
+  How every strategy does with the words of a text, as a table and as a picture:
+    samedeal batches data/train --lengths text --unit words --max-length 512 --too-long drop --plot lengths.svg
+  Rows of 2048 tokens that samples share, as few as can be, from a NumPy array of lengths:
+    samedeal batches lengths.npy --lengths --strategy pack --capacity 2048 --packing optimal
+  Eight buckets of as many samples each, from a table, for a program:
+    samedeal batches verses.csv --lengths words --strategy bucket --quantiles 8 --max-batch-size 64 --all --json
+
+With --lengths and --format text, a line has the step, its rows, their padded length, the cost, how many rows at the end
+are there again, and then a part for each row: its samples with commas, with @ and a number of tokens where an item is a
+later part of its sample.
+
+--compare gives all strategies the same room: batches of up to --budget tokens; else of up to --max-batch-size rows (32)
+of --max-length tokens, or of the longest sample. Its columns are:
+  padding        what part of the padded tokens is padding
+  budget used    tokens, divided by the budget of all batches
+  slowest rank   tokens, divided by what all ranks compute while they wait for the slowest of each step
+  cost max/mean  the greatest cost of a step, divided by the mean of its ranks
+  packs >=       a number of packs that no packing of the same windows goes below
+  neighbours     the correlation (Pearson) of the mean lengths of batches of rank 0 that follow each other: near 0 where
+                 their order is at random
+  left out, cut  samples";
 
 pub const LOCATE: &str = "\
 Examples:

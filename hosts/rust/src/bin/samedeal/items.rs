@@ -2,7 +2,7 @@ use std::fmt;
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::output::grouped;
+use crate::output::{grouped, percent};
 
 /// Items with as many parts each: a table for people, or lines for other programs.
 pub struct Items {
@@ -13,6 +13,9 @@ pub struct Items {
 /// One part of an item.
 pub enum Cell {
     Number(u64),
+    /// A part of a whole, which people see as a percentage.
+    Share(f64),
+    Ratio(f64),
     Words(String),
 }
 
@@ -34,8 +37,11 @@ impl Items {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED).set_header(&self.columns);
         for item in &self.items {
+            let right = |text: String| comfy_table::Cell::new(text).set_alignment(CellAlignment::Right);
             table.add_row(item.iter().map(|cell| match cell {
-                Cell::Number(number) => comfy_table::Cell::new(grouped(*number)).set_alignment(CellAlignment::Right),
+                Cell::Number(number) => right(grouped(*number)),
+                Cell::Share(share) => right(percent(*share)),
+                Cell::Ratio(ratio) => right(format!("{ratio:.3}")),
                 Cell::Words(words) => comfy_table::Cell::new(words),
             }));
         }
@@ -54,6 +60,7 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),
+            Self::Share(number) | Self::Ratio(number) => write!(f, "{number:.6}"),
             Self::Words(words) => words.chars().try_for_each(|letter| match letter.is_control() {
                 true => letter.escape_default().fmt(f),
                 false => letter.fmt(f),

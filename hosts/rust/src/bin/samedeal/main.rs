@@ -1,10 +1,13 @@
 //! The command `samedeal`: the deal of a dataset, in the terminal.
 
 mod args;
+mod batching;
 mod dataset;
+mod decoded;
 mod examples;
 mod format;
 mod items;
+mod lengths;
 mod locate;
 mod mesh;
 mod numbers;
@@ -30,6 +33,7 @@ use problem::Problem;
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Indices(args) => numbers::indices(&args),
+        Command::Batches(args) if args.by_length.lengths.is_some() => batching::run(&args),
         Command::Batches(args) => numbers::batches(&args),
         Command::Locate(args) => locate::run(&args),
         Command::Fingerprint(args) => summaries::fingerprint(&args),

@@ -73,11 +73,12 @@ fn indices_table(dataset: &Dataset, sampler: &Sampler, args: &IndicesArgs, count
 pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
     let sampler = args.worker.sampler(&args.deal, args.rank.rank, &dataset)?;
-    let size = args.batch.batch_size;
-    let end = sampler.num_batches(size, args.batch.drop_last)?;
+    // What --lengths would make up for; clap has seen to it.
+    let size = args.batch_size.ok_or_else(|| Problem::message("--batch-size is missing"))?;
+    let end = sampler.num_batches(size, args.drop_last)?;
     let count = run(args.start, args.count, args.all, 5, end, &args.output)?;
     let numbers = args.start..args.start + count;
-    let read = |batch| sampler.batch::<u64>(batch, size, args.batch.drop_last);
+    let read = |batch| sampler.batch::<u64>(batch, size, args.drop_last);
     let mut sink = open(&args.output)?;
     let bar = progress::bar("writing", count);
     let format = args.output.format();
@@ -125,7 +126,14 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
 }
 
 /// How many there are to show. What was asked for must exist; what is shown without being asked for is cut.
-fn run(start: u64, count: Option<u64>, all: bool, some: u64, end: u64, output: &ArrayOutput) -> Result<u64, Problem> {
+pub fn run(
+    start: u64,
+    count: Option<u64>,
+    all: bool,
+    some: u64,
+    end: u64,
+    output: &ArrayOutput,
+) -> Result<u64, Problem> {
     let most = end.checked_sub(start);
     let most = most.ok_or_else(|| Problem::message(format!("--start is {start}; allowed: 0 to {end}")))?;
     match count {
@@ -175,7 +183,7 @@ fn json_head(sampler: &Sampler, worker: &WorkerArgs, deal: &DealArgs, rank: u32)
 }
 
 /// Opens the object and the list that the numbers go into.
-fn json_start(sink: &mut Sink, mut object: Map<String, Value>, list: &str, start: u64) -> Result<(), Problem> {
+pub fn json_start(sink: &mut Sink, mut object: Map<String, Value>, list: &str, start: u64) -> Result<(), Problem> {
     object.insert("start".to_owned(), start.into());
     let object = Value::Object(object).to_string();
     Ok(write!(sink, "{},\"{list}\":[", object.strip_suffix('}').unwrap_or(&object))?)

@@ -2,8 +2,8 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use parquet::basic::Type;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::ByteArrayType;
 use parquet::file::reader::{FileReader, RowGroupReader};
 use samedeal::Sampler;
 use serde_json::json;
@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::args::ReplayArgs;
 use crate::dataset::{Dataset, Rows, open, unreadable};
+use crate::decoded::Decoded;
 use crate::format::Format;
 use crate::items::Items;
 use crate::numbers::joined;
@@ -20,9 +21,6 @@ use crate::progress;
 
 /// How many samples are shown from either end.
 const SHOWN: usize = 5;
-
-/// How many rows are decoded at a time.
-const ROWS: usize = 1 << 12;
 
 /// `samedeal replay`
 pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
@@ -161,9 +159,9 @@ impl Share {
         let ColumnReader::ByteArrayColumnReader(mut reader) = group.get_column_reader(column).map_err(corrupt)? else {
             return Err("its column changes its type".to_owned());
         };
-        let mut rows = Decoded::default();
+        let mut rows = Decoded::<ByteArrayType>::default();
         while self.next().is_some_and(|sample| sample < end) {
-            let count = rows.decode(&mut reader, nullable).map_err(corrupt)?;
+            let count = rows.decode(&mut reader, nullable, 0).map_err(corrupt)?;
             if count == 0 {
                 return Err(format!("ends after {first} samples of the dataset, where its footer says {end}"));
             }
@@ -191,31 +189,6 @@ impl Share {
         let place = self.samples.partition_point(|&other| other < sample);
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[place]]
-    }
-}
-
-/// A run of rows: their values, without those of the rows that have none.
-#[derive(Default)]
-struct Decoded {
-    levels: Vec<i16>,
-    values: Vec<ByteArray>,
-}
-
-impl Decoded {
-    /// Reads the next rows and says how many they are.
-    fn decode(
-        &mut self,
-        reader: &mut ColumnReaderImpl<ByteArrayType>,
-        nullable: i16,
-    ) -> Result<usize, parquet::errors::ParquetError> {
-        self.levels.clear();
-        self.values.clear();
-        let levels = (nullable > 0).then_some(&mut self.levels);
-        Ok(reader.read_records(ROWS, levels, None, &mut self.values)?.0)
-    }
-
-    fn is_null(&self, row: usize, nullable: i16) -> bool {
-        nullable > 0 && self.levels[row] < nullable
     }
 }
 

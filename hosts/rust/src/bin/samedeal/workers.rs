@@ -49,6 +49,10 @@ impl WorkersArgs {
 }
 
 impl WorkerArgs {
+    pub fn is_given(&self) -> bool {
+        self.all.workers.is_some()
+    }
+
     /// The sampler of the worker, or of its rank where there are none.
     pub fn sampler(&self, deal: &DealArgs, rank: u32, dataset: &Dataset) -> Result<Sampler, Problem> {
         let readers = self.all.readers(deal)?;

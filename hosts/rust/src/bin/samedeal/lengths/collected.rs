@@ -1,0 +1,87 @@
+use std::fmt;
+
+use super::Unit;
+
+/// What is said of lengths that are stored as numbers.
+const TOKENS: &str = "tokens";
+
+/// The lengths that were read so far.
+#[derive(Default)]
+pub struct Collected {
+    pub lengths: Vec<u32>,
+    /// What was asked to be counted.
+    pub asked: Option<Unit>,
+    /// What the lengths count, once there are some.
+    pub unit: Option<&'static str>,
+}
+
+/// Every error begins with the verb, after the place of the value.
+impl Collected {
+    /// Adds a length that is stored as a number.
+    pub fn number(&mut self, length: i128) -> Result<(), String> {
+        match self.asked {
+            Some(unit) => {
+                let what = "holds a number, which is a length by itself";
+                Err(format!("{what}; leave --unit {} out", unit.name()))
+            }
+            None => self.add(length, TOKENS),
+        }
+    }
+
+    /// Adds the length of a text.
+    pub fn text(&mut self, text: &str) -> Result<(), String> {
+        let unit = self.asked.unwrap_or(Unit::Words);
+        let length = match unit {
+            Unit::Words => text.split_whitespace().count(),
+            Unit::Characters => text.chars().count(),
+            Unit::Bytes => text.len(),
+            Unit::Items => return Err("holds text; allowed: --unit words, characters or bytes".to_owned()),
+        };
+        self.add(length as i128, unit.name())
+    }
+
+    /// Adds the length of a text that is to be UTF-8.
+    pub fn encoded(&mut self, text: &[u8]) -> Result<(), String> {
+        match str::from_utf8(text) {
+            Ok(text) => self.text(text),
+            Err(_) if self.asked == Some(Unit::Bytes) => self.bytes(text),
+            Err(_) => Err("is text, but not UTF-8; write it again, or count its bytes: --unit bytes".to_owned()),
+        }
+    }
+
+    /// Adds the length of what is no text.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), String> {
+        match self.asked.unwrap_or(Unit::Bytes) {
+            Unit::Bytes => self.add(bytes.len() as i128, Unit::Bytes.name()),
+            _ => Err("holds bytes that are not marked as text; allowed: --unit bytes".to_owned()),
+        }
+    }
+
+    /// Adds the length of a list.
+    pub fn items(&mut self, items: u64) -> Result<(), String> {
+        match self.asked.unwrap_or(Unit::Items) {
+            Unit::Items => self.add(items.into(), Unit::Items.name()),
+            _ => Err("holds a list; allowed: --unit items".to_owned()),
+        }
+    }
+
+    fn add(&mut self, length: i128, unit: &'static str) -> Result<(), String> {
+        let known = *self.unit.get_or_insert(unit);
+        if known != unit {
+            return Err(format!("has a length in {unit}, where those before it are in {known}; read them apart"));
+        }
+        let length = u32::try_from(length).map_err(|_| refused(length))?;
+        self.lengths.push(length);
+        Ok(())
+    }
+}
+
+/// What is said of a value that is no length.
+pub fn refused(value: impl fmt::Display) -> String {
+    format!("is {value}; allowed: whole numbers from 0 to {}", u32::MAX)
+}
+
+/// What is said where there is no value.
+pub fn missing() -> String {
+    "has no value; leave such samples out of the files, or give them a length".to_owned()
+}

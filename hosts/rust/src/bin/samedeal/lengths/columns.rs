@@ -1,0 +1,122 @@
+//! Which column of a Parquet file tells lengths, and how.
+
+use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type};
+
+/// A column that tells lengths.
+pub struct Column {
+    /// As it was named.
+    pub name: String,
+    /// Its number, or that of the first part of what its lists hold.
+    pub number: usize,
+    pub kind: Kind,
+    /// The level of entries that have a value.
+    pub nullable: i16,
+    /// How many lists are in one another.
+    pub repeated: i16,
+}
+
+/// How it tells them.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    Numbers {
+        is_signed: bool,
+    },
+    Text,
+    Bytes,
+    /// Lists, or maps; their items have at least this level, and an empty list has one less.
+    Lists {
+        item: i16,
+    },
+}
+
+impl Column {
+    pub fn find(schema: &SchemaDescriptor, name: Option<&str>) -> Result<Self, String> {
+        let known = |schema: &SchemaDescriptor| {
+            let mut names = schema.columns().iter().map(|column| shown(schema, column)).collect::<Vec<_>>();
+            names.dedup();
+            names.join(", ")
+        };
+        let Some(name) = name else {
+            return Err(format!("has columns; name one with --lengths: {}", known(schema)));
+        };
+        let within = format!("{name}.");
+        let parts = schema.columns().iter().enumerate().filter(|(_, column)| {
+            let path = column.path().string();
+            path == name || path.starts_with(&within)
+        });
+        let parts = parts.collect::<Vec<_>>();
+        let Some(&(number, column)) = parts.first() else {
+            return Err(format!("has no column {name:?}; name one with --lengths: {}", known(schema)));
+        };
+        let kind = match first_list(schema.root_schema(), column.path().parts()) {
+            Some((_, item)) => Kind::Lists { item },
+            None if column.path().string() != name => {
+                let parts = parts.iter().map(|(_, column)| shown(schema, column)).collect::<Vec<_>>().join(", ");
+                return Err(format!("its column {name:?} is a group; name one with --lengths: {parts}"));
+            }
+            None => kind(column).ok_or_else(|| refused(name, column))?,
+        };
+        let (nullable, repeated) = (column.max_def_level(), column.max_rep_level());
+        Ok(Self { name: name.to_owned(), number, kind, nullable, repeated })
+    }
+}
+
+/// The name of a column, without what its lists are made of.
+fn shown(schema: &SchemaDescriptor, column: &ColumnDescriptor) -> String {
+    let path = column.path().parts();
+    let end = first_list(schema.root_schema(), path).map_or(path.len(), |(place, _)| place.max(1));
+    path[..end].join(".")
+}
+
+/// Which part of a path is the first that repeats, and the level of what it repeats.
+fn first_list(root: &Type, path: &[String]) -> Option<(usize, i16)> {
+    let (mut node, mut level) = (root, 0);
+    for (place, name) in path.iter().enumerate() {
+        node = node.get_fields().iter().find(|field| field.name() == name)?;
+        match node.get_basic_info().repetition() {
+            Repetition::REQUIRED => {}
+            Repetition::OPTIONAL => level += 1,
+            Repetition::REPEATED => return Some((place, level + 1)),
+        }
+        if node.is_primitive() {
+            break;
+        }
+    }
+    None
+}
+
+/// What a column without lists holds, if it has a length.
+fn kind(column: &ColumnDescriptor) -> Option<Kind> {
+    use ConvertedType as Marked;
+    let is_number = matches!(column.physical_type(), Physical::INT32 | Physical::INT64);
+    let is_bytes = column.physical_type() == Physical::BYTE_ARRAY;
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Integer(marked)), _) if is_number => Some(Kind::Numbers { is_signed: marked.is_signed }),
+        (Some(LogicalType::String | LogicalType::Enum | LogicalType::Json), _) if is_bytes => Some(Kind::Text),
+        (Some(_), _) => None,
+        (None, Marked::NONE | Marked::INT_8 | Marked::INT_16 | Marked::INT_32 | Marked::INT_64) if is_number => {
+            Some(Kind::Numbers { is_signed: true })
+        }
+        (None, Marked::UINT_8 | Marked::UINT_16 | Marked::UINT_32 | Marked::UINT_64) if is_number => {
+            Some(Kind::Numbers { is_signed: false })
+        }
+        (None, Marked::UTF8 | Marked::ENUM | Marked::JSON) if is_bytes => Some(Kind::Text),
+        (None, Marked::NONE | Marked::BSON) if is_bytes => Some(Kind::Bytes),
+        _ => None,
+    }
+}
+
+fn refused(name: &str, column: &ColumnDescriptor) -> String {
+    let marked = match (column.logical_type_ref(), column.converted_type()) {
+        (None, ConvertedType::NONE) => String::new(),
+        (None, marked) => format!(" ({marked})"),
+        // Without its details.
+        (Some(marked), _) => {
+            let marked = format!("{marked:?}");
+            format!(" ({})", marked.split(['(', '{', ' ']).next().unwrap_or_default())
+        }
+    };
+    let allowed = "allowed: whole numbers, text, bytes, or lists";
+    format!("its column {name:?} holds values of the type {}{marked}; {allowed}", column.physical_type())
+}

@@ -1,0 +1,324 @@
+//! Batches of samples of different length, a comparison of strategies, and the picture of it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use roxmltree::Document;
+use samedeal::{Batcher, Buckets, Counting, Packing, Strategy, Tail, TooLong};
+use serde_json::Value;
+
+use crate::{failing, files, json, run, text};
+
+/// Lengths of 1,000 samples, mostly short, and a file that tells them.
+fn samples(test: &str) -> (Vec<u32>, PathBuf) {
+    let lengths = (0..1000_u32).map(|i| (i * 7_919 % 101).pow(2) / 40).collect::<Vec<_>>();
+    let path = files::folder(&format!("batches-{test}")).join("lengths.txt");
+    fs::write(&path, lengths.iter().map(|length| format!("{length}\n")).collect::<String>()).unwrap();
+    (lengths, path)
+}
+
+#[test]
+fn batches_are_those_of_the_library() {
+    let (lengths, path) = samples("library");
+    let builder = || Batcher::builder(lengths.clone()).seed(-3).epoch(2).order("torch").rank(1).world(3).window(100);
+    for (options, batcher) in [
+        ("--budget 1000", builder().budget(1000)),
+        ("--max-batch-size 4 --max-length 250", builder().max_batch_size(4).max_length(250)),
+        (
+            "--strategy budget --budget 1000 --counting unpadded --packing optimal --tail drop",
+            builder().budget(1000).counting(Counting::Unpadded).packing(Packing::Optimal).tail(Tail::Drop),
+        ),
+        (
+            "--budget 90000 --counting weighted --linear 3 --quadratic 2 --max-length 200 --too-long split",
+            builder()
+                .budget(90_000)
+                .counting(Counting::Weighted)
+                .linear(3)
+                .quadratic(2)
+                .max_length(200)
+                .too_long(TooLong::Split),
+        ),
+        (
+            "--budget 1000 --multiple 4 --max-length 100 --too-long drop --tail duplicate",
+            builder().budget(1000).multiple(4).max_length(100).too_long(TooLong::Drop).tail(Tail::Duplicate),
+        ),
+        ("--strategy pad-to-max --max-batch-size 7", builder().strategy(Strategy::PadToMax).max_batch_size(7)),
+        ("--strategy bucket", builder().strategy(Strategy::Bucket)),
+        ("--strategy bucket --bucket-width 20", builder().strategy(Strategy::Bucket).buckets(Buckets::Width(20))),
+        (
+            "--strategy bucket --boundaries 10,50,200 --budget 500",
+            builder().strategy(Strategy::Bucket).buckets(Buckets::Boundaries(vec![10, 50, 200])).budget(500),
+        ),
+        ("--strategy bucket --quantiles 5", builder().strategy(Strategy::Bucket).buckets(Buckets::Quantiles(5))),
+        (
+            "--strategy pack --capacity 300 --max-batch-size 2 --tail even-split",
+            builder().strategy(Strategy::Pack).capacity(300).max_batch_size(2).tail(Tail::EvenSplit),
+        ),
+        (
+            "--strategy pack --max-length 128 --too-long truncate --packing optimal",
+            builder().strategy(Strategy::Pack).max_length(128).too_long(TooLong::Truncate).packing(Packing::Optimal),
+        ),
+    ] {
+        let deal = "--seed -3 --epoch 2 --order torch --rank 1 --world 3 --window 100";
+        let asked = format!("batches {} --lengths {deal} {options}", path.display());
+        let batcher = batcher.build().unwrap();
+        let batches = batcher.iter().collect::<Result<Vec<_>, _>>().unwrap();
+        let found = json(&format!("{asked} --all --json"));
+        let listed = found["batches"].as_array().unwrap();
+        assert_eq!(listed.len(), batches.len(), "{asked}");
+        let lines = text(&format!("{asked} --all --format text"));
+        for (step, ((batch, found), line)) in batches.iter().zip(listed).zip(lines.lines()).enumerate() {
+            assert_eq!(found["step"], step, "{asked}");
+            for (name, numbers) in
+                [("starts", &batch.starts), ("lengths", &batch.lengths), ("row_ends", &batch.row_ends)]
+            {
+                assert_eq!(found[name], Value::from(numbers.clone()), "{asked}");
+            }
+            assert_eq!(found["samples"], Value::from(batch.samples.clone()), "{asked}");
+            let told = [batch.padded_length.into(), batch.cost, batch.repeated.into()];
+            assert_eq!(
+                ["padded_length", "cost", "repeated"].map(|name| found[name].as_u64().unwrap()),
+                told,
+                "{asked}"
+            );
+            // The same in a line: numbers, and a part for each row.
+            let parts = line.split('\t').collect::<Vec<_>>();
+            let rows = batch.row_ends.len() as u64;
+            let numbers = parts[..5].iter().map(|part| part.parse::<u64>().unwrap()).collect::<Vec<_>>();
+            assert_eq!(numbers, [step as u64, rows, told[0], told[1], told[2]], "{asked}");
+            let items = parts[5..].iter().flat_map(|row| row.split(',')).map(|item| {
+                let (sample, start) = item.split_once('@').unwrap_or((item, "0"));
+                (sample.parse().unwrap(), start.parse().unwrap())
+            });
+            assert!(items.eq(batch.samples.iter().copied().zip(batch.starts.iter().copied())), "{asked}: {line}");
+            assert_eq!(parts.len() - 5, batch.row_ends.len(), "{asked}: {line}");
+        }
+        let metrics = batcher.metrics();
+        assert_eq!(found["metrics"]["padded"], metrics.padded);
+        let ratio = found["metrics"]["slowest_rank_utilisation"].as_f64().unwrap();
+        assert!((ratio - metrics.slowest_rank_utilisation()).abs() < 1e-12, "{asked}");
+        assert_eq!((&found["config"]["seed"], &found["config"]["order"]), (&(-3).into(), &"torch".into()));
+        assert_eq!(
+            (&found["rank"], &found["config"]["strategy"]),
+            (&1.into(), &batcher.config().strategy.name().into())
+        );
+    }
+}
+
+#[test]
+fn any_step_is_shown_alone() {
+    let (_, path) = samples("alone");
+    let asked = format!("batches {} --lengths --budget 1000 --world 2 --rank 1 --json", path.display());
+    let (all, one) = (json(&format!("{asked} --all")), json(&format!("{asked} --start 2 --count 1")));
+    assert_eq!((one["batches"].as_array().unwrap().len(), &one["batches"][0]), (1, &all["batches"][2]));
+    assert_eq!((&one["start"], &one["metrics"]), (&2.into(), &all["metrics"]));
+}
+
+#[test]
+fn a_table_shows_some_steps_and_what_all_amount_to() {
+    let (_, path) = samples("table");
+    let path = path.display();
+    let shown = text(&format!("batches {path} --lengths --budget 1000 --world 2"));
+    assert_eq!(shown.lines().count(), 3 + 5 + 1 + 3, "{shown}");
+    assert!(shown.contains("1,000 samples of 0 to 250 tokens, "), "{shown}");
+    assert!(shown.contains(" steps of rank 0 of 2; --start, --count and --all show more\n"), "{shown}");
+    assert!(shown.contains("padding ") && shown.contains(", budget used ") && shown.contains(" ..."), "{shown}");
+    let shown = text(&format!("batches {path} --lengths --strategy pack --max-length 99 --too-long truncate --all"));
+    assert!(!shown.contains("--all") && shown.contains(" samples truncated"), "{shown}");
+    assert!(shown.contains("packs are needed") && shown.contains(",(+"), "{shown}");
+    // A window of its own keeps the order.
+    let numbers =
+        text(&format!("batches {path} --lengths --budget 1000 --window 0 --order sequential --count 1 --format text"));
+    let first = numbers.split('\t').skip(5).map(|part| part.trim().parse::<u32>().unwrap()).collect::<Vec<_>>();
+    assert_eq!(first, (0..first.len() as u32).collect::<Vec<_>>());
+}
+
+#[test]
+fn strategies_are_compared_with_the_same_room() {
+    let (lengths, path) = samples("compare");
+    let asked = format!("batches {} --lengths --compare --world 4 --seed 7", path.display());
+    let found = json(&format!("{asked} --budget 2500 --json"));
+    let strategies = found["strategies"].as_array().unwrap();
+    let names = ["pad-to-max", "bucket", "budget padded", "budget unpadded", "pack fast", "pack optimal"];
+    assert!(strategies.iter().map(|it| it["name"].as_str().unwrap()).eq(names), "{found}");
+    assert_eq!((&found["samples"], &found["unit"]), (&1000.into(), &"tokens".into()));
+    let tokens = lengths.iter().sum::<u32>();
+    for strategy in strategies {
+        let (config, metrics) = (&strategy["config"], &strategy["metrics"]);
+        assert_eq!(
+            (&metrics["tokens"], &metrics["over_budget"], &metrics["dropped"]),
+            (&tokens.into(), &0.into(), &0.into())
+        );
+        let rows = config["max_batch_size"].as_u64().unwrap();
+        match strategy["name"].as_str().unwrap() {
+            name @ ("pad-to-max" | "bucket") => assert_eq!((rows, &config["budget"]), (10, &2500.into()), "{name}"),
+            name if name.starts_with("pack") => assert_eq!((rows, &config["capacity"]), (10, &250.into()), "{name}"),
+            name => assert_eq!((rows, &config["budget"]), (0, &2500.into()), "{name}"),
+        }
+    }
+    // The numbers are those of the library.
+    let batcher = Batcher::builder(lengths).seed(7).world(4).budget(2500).build().unwrap();
+    assert_eq!(strategies[2]["metrics"]["slowest"], batcher.metrics().slowest);
+    let lines = text(&format!("{asked} --budget 2500 --format text"));
+    let line = lines.lines().nth(2).unwrap().split('\t').collect::<Vec<_>>();
+    let ratio = |value: f64| format!("{value:.6}");
+    assert_eq!(&line[..2], ["budget padded", &batcher.num_steps().to_string()]);
+    assert_eq!(
+        line[3..6],
+        [
+            ratio(batcher.metrics().padding_ratio()),
+            ratio(batcher.metrics().budget_utilisation()),
+            ratio(batcher.metrics().slowest_rank_utilisation()),
+        ]
+    );
+    let shown = text(&asked);
+    assert!(names.iter().all(|name| shown.contains(&format!("│ {name} "))), "{shown}");
+    assert!(shown.contains("batches of up to 8,000 tokens, such as 32 rows of 250"), "{shown}");
+    let weighted = json(&format!("{asked} --counting weighted --quadratic 1 --max-batch-size 10 --json"));
+    let config = &weighted["strategies"][4]["config"];
+    assert_eq!(weighted["strategies"].as_array().unwrap().len(), 7);
+    // Ten of the longest: each costs 250 + 250^2.
+    assert_eq!((&config["counting"], &config["budget"]), (&"weighted".into(), &(10 * (250 + 250 * 250)).into()));
+}
+
+#[test]
+fn neighbours_are_correlated_where_nothing_is_shuffled() {
+    let path = files::folder("batches-neighbours").join("lengths.json");
+    fs::write(&path, Value::from((1..2000).collect::<Vec<u32>>()).to_string()).unwrap();
+    let of = |order: &str| {
+        let found = json(&format!("batches {} --lengths --compare --order {order} --json", path.display()));
+        found["strategies"][0]["neighbour_correlation"].as_f64().unwrap()
+    };
+    assert!(of("sequential") > 0.999 && of("feistel").abs() < 0.5);
+    let few = json(&format!("batches {} --lengths --compare --max-batch-size 1000 --json", path.display()));
+    assert_eq!(few["strategies"][0]["neighbour_correlation"], Value::Null);
+}
+
+#[test]
+fn a_plot_shows_the_lengths_and_every_strategy() {
+    let (lengths, path) = samples("plot");
+    let svg = path.with_file_name("lengths.svg");
+    let asked =
+        format!("batches {} --lengths --max-length 200 --too-long truncate --plot {}", path.display(), svg.display());
+    // The table is there as well.
+    assert!(text(&asked).contains("│ pack optimal "));
+    let drawn = fs::read_to_string(&svg).unwrap();
+    let document = Document::parse(&drawn).unwrap();
+    let root = document.root_element();
+    assert_eq!((root.tag_name().name(), root.tag_name().namespace()), ("svg", Some("http://www.w3.org/2000/svg")));
+    assert_eq!(root.attribute("viewBox").unwrap().split(' ').count(), 4);
+    let group = |id: &str| root.descendants().find(|node| node.attribute("id") == Some(id)).unwrap();
+    let titles = |id: &str| {
+        let titles = group(id).descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "title")));
+        titles.map(|node| node.text().unwrap().trim().to_owned()).collect::<Vec<_>>()
+    };
+    // Bars of all samples, each of which says how many they are.
+    let counted = titles("lengths").into_iter().map(|title| {
+        let (_, count) = title.rsplit_once(": ").unwrap();
+        count.split(' ').next().unwrap().replace(',', "").parse::<usize>().unwrap()
+    });
+    assert_eq!(counted.sum::<usize>(), lengths.len());
+    let texts = |id: &str| group(id).descendants().filter_map(|node| node.text()).map(str::trim).collect::<String>();
+    assert!(
+        texts("lengths").contains("length of a sample, in tokens") && texts("lengths").contains("--max-length 200")
+    );
+    assert!(texts("waste").contains("waste, in % of") && texts("waste").contains("waiting for the slowest rank"));
+    for name in ["pad-to-max", "bucket", "budget padded", "budget unpadded", "pack fast", "pack optimal"] {
+        for what in ["padding", "waiting"] {
+            let is_it = |title: &String| title.starts_with(&format!("{name}: ")) && title.ends_with(what);
+            assert_eq!(titles("waste").iter().filter(|title| is_it(title)).count(), 1, "{name} {what}");
+        }
+    }
+    // Every bar is on the page, which has a background of its own.
+    let page = root.descendants().find(|node| node.attribute("class") == Some("page")).unwrap();
+    let number = |node: &roxmltree::Node, name: &str| node.attribute(name).map_or(0.0, |it| it.parse::<f64>().unwrap());
+    for bar in root.descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "rect"))) {
+        assert!(number(&bar, "x") + number(&bar, "width") <= number(&page, "width"));
+        assert!(number(&bar, "y") + number(&bar, "height") <= number(&page, "height"));
+    }
+    assert!(drawn.contains("prefers-color-scheme: dark"));
+    // It is the same again, and nothing else is left in the folder.
+    text(&asked);
+    assert_eq!(fs::read_to_string(&svg).unwrap(), drawn);
+    assert_eq!(fs::read_dir(svg.parent().unwrap()).unwrap().count(), 2);
+    let (code, said) = failing(&format!("batches {} --lengths --plot no/such/folder/a.svg", path.display()));
+    assert!(code == 2 && said.contains("no/such/folder/a.svg: "), "{said}");
+}
+
+#[test]
+fn answers_go_to_files() {
+    let (_, path) = samples("output");
+    for options in ["--budget 500 --all --json", "--compare --json"] {
+        let asked = format!("batches {} --lengths {options}", path.display());
+        let file = path.with_file_name("answer.json");
+        assert_eq!(text(&format!("{asked} --output {}", file.display())), "");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text(&asked));
+    }
+}
+
+#[test]
+fn refusals_say_what_to_do_instead() {
+    let (_, path) = samples("refused");
+    let asked = format!("batches {} --lengths", path.display());
+    for (options, said) in [
+        ("", "--budget is missing; needed: what a batch may cost, such as 16384 tokens, or --max-batch-size and"),
+        ("--strategy pack", "--capacity is missing; needed: the tokens of a row, such as 2048, or --max-length"),
+        (
+            "--budget 500 --format npy",
+            "batches differ in size, which an array cannot hold; use --format text or json, or the libraries",
+        ),
+        ("--budget 500 --rank 4 --world 4", "--rank is 4; allowed: 0 to 3"),
+        ("--budget 500 --count 999", "--count is 999; allowed: 0 to "),
+        ("--budget 0", "--budget is 0; allowed: 1 to 18446744073709551615"),
+        ("--strategy bucket --max-batch-size 0", "--max-batch-size is 0; allowed: 1 to 4294967295"),
+        ("--strategy bucket --boundaries 9,9", "--boundaries is "),
+        ("--budget 500 --order deal", "--order is \"deal\"; known: feistel, "),
+        (
+            "--budget 500 --max-length 100",
+            "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say what happens to it: --too-long truncate",
+        ),
+        ("--compare --capacity 0", "--capacity is 0; allowed: 1 to 4294967295"),
+        ("--compare --budget 0", "--budget is 0; allowed: 1 to 18446744073709551615"),
+        ("--compare --max-length 100", "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say "),
+    ] {
+        let (code, found) = failing(&format!("{asked} {options}"));
+        assert!(code == 2 && found.starts_with(&format!("error: {said}")), "{found}, not {said}");
+    }
+    for (arguments, words) in [
+        ("--budget -1", "'--budget <COST>': allowed: 0 to 18446744073709551615"),
+        ("--budget x", "'--budget <COST>': allowed: 0 to 18446744073709551615"),
+        ("--max-length 4294967296", "'--max-length <TOKENS>': allowed: 0 to 4294967295"),
+        ("--boundaries 1,x", "'--boundaries <LENGTHS>': allowed: 0 to 4294967295"),
+        ("--strategy best", "invalid value 'best' for '--strategy <STRATEGY>'"),
+        ("--unit tokens", "invalid value 'tokens' for '--unit <UNIT>'"),
+        ("--bucket-width 4 --quantiles 4", "'--bucket-width <LENGTHS>' cannot be used with '--quantiles <COUNT>'"),
+        ("--compare --rank 0", "'--compare' cannot be used with '--rank <RANK>'"),
+        ("--plot a.svg --strategy pack", "'--plot <FILE.svg>' cannot be used with '--strategy <STRATEGY>'"),
+    ] {
+        let (code, said) = failing(&format!("{asked} {arguments}"));
+        assert!(code == 2 && said.contains(words), "{said}");
+    }
+    for (option, instead) in [
+        ("--batch-size 32", "--max-batch-size 32"),
+        ("--drop-last", "--tail drop"),
+        ("--remainder drop", "--tail says what happens at the end"),
+        ("--layout contiguous", "nothing; ranks have similar samples in every step"),
+        ("--order sharded", "any other order, which `samedeal orders` lists"),
+        ("--lanes 4", "nothing; they are for --order sharded"),
+        ("--workers 4", "nothing; a loader's workers read the batches of its rank in turn"),
+    ] {
+        let (code, said) = failing(&format!("{asked} --budget 500 {option}"));
+        let name = if option.contains("sharded") { option } else { option.split(' ').next().unwrap() };
+        assert!(code == 2 && said.starts_with(&format!("error: {name} is for samples whose ")), "{said}");
+        assert!(said.ends_with(&format!("with --lengths: {instead}")), "{said}");
+    }
+    let (_, said) = failing("batches --samples 10 --lengths n --budget 500");
+    assert!(said.ends_with("with --lengths: files that tell lengths, in place of it"), "{said}");
+    // Without --lengths, what is for lengths alone is refused, and what was asked for before still is.
+    for options in ["--budget 9", "--compare", "--plot a.svg", "--unit words", "--quantiles 2", "--tail drop"] {
+        let said = String::from_utf8(run(&format!("batches --samples 10 --batch-size 2 {options}")).stderr).unwrap();
+        assert!(said.lines().nth(1).is_some_and(|line| line.contains("--lengths [<COLUMN>]")), "{said}");
+    }
+    let said = String::from_utf8(run("batches --samples 10").stderr).unwrap();
+    assert!(said.lines().nth(1).is_some_and(|line| line.contains("--batch-size <SIZE>")), "{said}");
+}

@@ -47,7 +47,7 @@ export class Metrics {
   readonly cost: Integer;
   /** For every step, the cost of the rank with the most of it, summed up. */
   readonly slowestCost: Integer;
-  /** A number of packs that no packing of the same windows goes below; 0 where nothing is packed. */
+  /** A number of packs that no packing of the same windows goes below; 0 where nothing is packed, or some were taken. */
   readonly packsBound: number;
   /** Batches that cost more than the budget: samples by themselves. */
   readonly overBudget: number;

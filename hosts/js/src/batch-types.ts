@@ -90,8 +90,8 @@ export interface BatcherOptions extends BatchStreamOptions {
   /** Or so many buckets of as many samples each, as far as equal lengths allow: 1 to 2^20. */
   quantiles?: Integer;
   /**
-   * What was taken of this epoch before, by one world after the other, up to 64 of them: what they leave is planned. `resume`
-   * takes it from a state. Default none.
+   * What was taken of this epoch before, by one world after the other, up to 64 of them: what they leave is planned.
+   * `resume` takes it from a state. Default none.
    */
   history?: readonly Readonly<Record<keyof Stretch, Integer>>[];
 }

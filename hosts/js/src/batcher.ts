@@ -81,8 +81,8 @@ export abstract class BaseBatcher implements Iterable<Batch> {
   }
 
   /**
-   * Plans another epoch, of which nothing was taken; as costly as the constructor. The epoch that it is at stays as it is,
-   * also where a part of it was taken. Errors: `epoch`, memory; the old epoch stands then.
+   * Plans another epoch, of which nothing was taken; as costly as the constructor. The epoch that it is at stays as it
+   * is, also where a part of it was taken. Errors: `epoch`, memory; the old epoch stands then.
    */
   setEpoch(epoch: Integer): void {
     const moved = this.#recipe.inEpoch(integer('epoch', epoch, U64));
@@ -94,9 +94,9 @@ export abstract class BaseBatcher implements Iterable<Batch> {
   }
 
   /**
-   * The state once every rank has taken `taken` steps: a text for a checkpoint, the same on all ranks, of JSON in one line.
-   * `resume` of any batcher of the same batches goes on there, in any language and on any world. Errors: `taken` (more
-   * than there are), `history` (more than 64 worlds took a part of this epoch).
+   * The state once every rank has taken `taken` steps: a text for a checkpoint, the same on all ranks, of JSON in one
+   * line. `resume` of any batcher of the same batches goes on there, in any language and on any world. Errors: `taken`
+   * (more than there are), `history` (more than 64 worlds took a part of this epoch).
    */
   state(taken: Integer): string {
     const number = natural('taken', taken, () => this.numSteps + 1);
@@ -104,11 +104,11 @@ export abstract class BaseBatcher implements Iterable<Batch> {
   }
 
   /**
-   * Goes on where a state was taken: moves to its epoch, and plans what was not taken; steps are counted from 0 again. On the
-   * world of the state, what is left is what that plan has left, batch for batch; on another one, it is planned anew. As
-   * costly as the constructor, for each world that took a part. The state need not be trusted. Errors: `state` (no state
-   * of a batcher; more than 2^14 bytes), `order`, `samples`, `seed`, `strategy`, `config` (not those of the state),
-   * `history` (more taken than there was), memory; the batcher is where it was then.
+   * Goes on where a state was taken: moves to its epoch, and plans what was not taken; steps are counted from 0 again.
+   * On the world of the state, what is left is what that plan has left, batch for batch; on another one, it is planned
+   * anew. As costly as the constructor, for each world that took a part. The state need not be trusted. Errors: `state`
+   * (no state of a batcher; more than 2^14 bytes), `order`, `samples`, `seed`, `strategy`, `config` (not those of the
+   * state), `history` (more taken than there was), memory; the batcher is where it was then.
    */
   resume(state: string): void {
     const text = stateText(state);
@@ -137,8 +137,8 @@ export abstract class BaseBatcher implements Iterable<Batch> {
 
   /**
    * One pass over the batches of a rank, by default this one, from step number `start` on. A pass that goes on after
-   * `setEpoch` or `resume` fails, since what it would go on with is no epoch. Errors: `start`, `rank`, `epoch`, `history`,
-   * memory.
+   * `setEpoch` or `resume` fails, since what it would go on with is no epoch. Errors: `start`, `rank`, `epoch`,
+   * `history`, memory.
    */
   batches(start: Integer = 0, rank: Integer = this.#rank): Generator<Batch, void, undefined> {
     const whose = this.#whose(rank);
@@ -154,8 +154,8 @@ export abstract class BaseBatcher implements Iterable<Batch> {
   }
 
   /**
-   * Where a sample is, in the order of steps: once, or as often as it has parts or is repeated; never where it is left out,
-   * or was taken before. Costs planning its windows. Errors: `sample`, memory.
+   * Where a sample is, in the order of steps: once, or as often as it has parts or is repeated; never where it is left
+   * out, or was taken before. Costs planning its windows. Errors: `sample`, memory.
    */
   locate(sample: Integer): BatchPlace[] {
     const number = natural('sample', sample, () => this.#recipe.config.lengths.length);

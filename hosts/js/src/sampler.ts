@@ -159,8 +159,8 @@ export abstract class BaseSampler implements Iterable<number> {
   }
 
   /**
-   * The samples one by one. An iteration that goes on after `setEpoch`, `setRank` or `resume` fails, since what it would
-   * go on with is no epoch. Errors: `epoch`, `consumed`, `rank`, memory.
+   * The samples one by one. An iteration that goes on after `setEpoch`, `setRank` or `resume` fails, since what it
+   * would go on with is no epoch. Errors: `epoch`, `consumed`, `rank`, memory.
    */
   [Symbol.iterator](): IterableIterator<number> {
     const length = this.#length;
@@ -189,7 +189,8 @@ export abstract class BaseSampler implements Iterable<number> {
 
   /**
    * The batches of this rank, one after the other, from number `start` on: by default all of them. As to `setEpoch`,
-   * `setRank` and `resume`, see the iteration over samples. Errors: as `batch`, and `start`, `epoch`, `consumed`, `rank`.
+   * `setRank` and `resume`, see the iteration over samples. Errors: as `batch`, and `start`, `epoch`, `consumed`,
+   * `rank`.
    */
   batches(batchSize: Integer, given?: BatchesOptions): Generator<Indices, void, undefined> {
     const { start = 0, ...cut } = options(given, ['dropLast', 'start']);
@@ -206,8 +207,8 @@ export abstract class BaseSampler implements Iterable<number> {
   }
 
   /**
-   * Moves to another epoch, of which nothing is consumed. The next index asked for is of that epoch. The epoch that it is at
-   * stays as it is, also where a part of it was consumed. Errors: `epoch`.
+   * Moves to another epoch, of which nothing is consumed. The next index asked for is of that epoch. The epoch that it
+   * is at stays as it is, also where a part of it was consumed. Errors: `epoch`.
    */
   setEpoch(epoch: Integer): void {
     const moved = this.#recipe.inEpoch(integer('epoch', epoch, U64));
@@ -229,10 +230,10 @@ export abstract class BaseSampler implements Iterable<number> {
   }
 
   /**
-   * The state once every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint, the same on all
-   * ranks, of JSON in one line. `resume` of any sampler of the same order goes on there, in any language and on any world.
-   * Errors: `taken` (more than the rank with the most samples has), `layout` (within an epoch, `contiguous` runs of several
-   * ranks have no state).
+   * The state once every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint, the same
+   * on all ranks, of JSON in one line. `resume` of any sampler of the same order goes on there, in any language and on
+   * any world. Errors: `taken` (more than the rank with the most samples has), `layout` (within an epoch, `contiguous`
+   * runs of several ranks have no state).
    */
   state(taken: Integer): string {
     const number = natural('taken', taken, () => Math.ceil(this.numPositions / this.world) + 1);
@@ -240,9 +241,9 @@ export abstract class BaseSampler implements Iterable<number> {
   }
 
   /**
-   * Goes on where a state was taken, on this world: moves to its epoch, and deals what was not consumed, at once. The state
-   * need not be trusted. Errors: `state` (no state of a sampler; more than 2^14 bytes; more consumed than there is), `order`,
-   * `samples`, `seed`, `sharding` (not those of the state).
+   * Goes on where a state was taken, on this world: moves to its epoch, and deals what was not consumed, at once. The
+   * state need not be trusted. Errors: `state` (no state of a sampler; more than 2^14 bytes; more consumed than there
+   * is), `order`, `samples`, `seed`, `sharding` (not those of the state).
    */
   resume(state: string): void {
     const text = stateText(state);
@@ -261,9 +262,9 @@ export abstract class BaseSampler implements Iterable<number> {
   }
 
   /**
-   * Where in the epoch a sample is seen first, on whichever rank, with batches of `batchSize`; null if it is dropped, or
-   * was dealt before. A last batch that is shorter counts here: who reads with `dropLast` does not see a place whose batch is
-   * `numBatches(batchSize, { dropLast: true })` of its rank. Errors: `sample`, `batchSize`, memory.
+   * Where in the epoch a sample is seen first, on whichever rank, with batches of `batchSize`; null if it is dropped,
+   * or was dealt before. A last batch that is shorter counts here: who reads with `dropLast` does not see a place whose
+   * batch is `numBatches(batchSize, { dropLast: true })` of its rank. Errors: `sample`, `batchSize`, memory.
    */
   locate(sample: Integer, batchSize: Integer): Place | null {
     const number = natural('sample', sample, () => this.samples);

@@ -27,8 +27,8 @@ export interface SamplerOptions {
   /** Which positions belong to a rank. Default `strided`. */
   layout?: Layout;
   /**
-   * How many positions of this epoch, the first ones, were dealt before, maybe to another world: the others are dealt. 0 to
-   * the number of samples; `resume` takes it from a state. Default 0.
+   * How many positions of this epoch, the first ones, were dealt before, maybe to another world: the others are dealt.
+   * 0 to the number of samples; `resume` takes it from a state. Default 0.
    */
   consumed?: Integer;
 }

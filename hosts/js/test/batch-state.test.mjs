@@ -1,7 +1,7 @@
 // States of batchers, and where a batcher puts a sample.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Batcher, SamedealError, Sampler } from 'samedeal';
+import { Batcher, BatchStream, SamedealError, Sampler } from 'samedeal';
 import { some, WAYS } from './batching.mjs';
 import { changed, NO_STATES } from './states.mjs';
 import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
@@ -189,6 +189,7 @@ describe('refusals', () => {
     for (const history of [null, 3, 'history', {}, new Set(), { length: 1 }, [3], [null], [[2, 3]], ['2'], [{}]]) {
       refused(() => make({ history }), 'wrong-type', 'history');
     }
+    refused(() => new BatchStream({ budget: 3, history: [] }), 'unknown-name', 'options');
     refused(() => make({ history: [{ world: 2 }] }), 'wrong-type', 'history');
     refused(() => make({ history: [{ world: 2, steps: 1, rank: 0 }] }), 'unknown-name', 'options');
     // biome-ignore lint/suspicious/noSparseArray: what is not there is no stretch

@@ -142,6 +142,9 @@ test('the types hold in a strict project', async () => {
     for (const batch of sampler.batches(2, { dropLast: true, start: 1n })) batch.length;
     const copy: Sampler = Sampler.fromJSON(sampler.toJSON());
     const epoch: number | bigint = copy.epoch;
+    const state: string = new Sampler(10, { consumed: 3n }).state(2);
+    copy.resume(state);
+    const consumed: number = copy.consumed;
     function told(error: unknown): Kind | undefined {
       return error instanceof SamedealError ? error.kind : undefined;
     }
@@ -165,7 +168,11 @@ test('the types hold in a strict project', async () => {
     sampler.locate(3);
     // @ts-expect-error
     sampler.length = 3;
-    export { run, place, epoch, told, spans };`;
+    // @ts-expect-error
+    sampler.resume(JSON.parse(state) as object);
+    // @ts-expect-error
+    sampler.consumed = 3;
+    export { run, place, epoch, told, spans, consumed };`;
   await check(`import { Sampler, SamedealError, type Kind } from 'samedeal';${use}`, ['es2022']);
   await check(
     `import { ChunkStream, detectRank, Mesh, ShardPlan, verifyShards, type Detection, type Policy } from 'samedeal';
@@ -193,13 +200,16 @@ test('the types hold in a strict project', async () => {
     ['es2022', 'dom'],
   );
   await check(
-    `import { type Batch, Batcher, BatchStream, collatePack, collatePad, type Metrics, type Strategy } from 'samedeal';
+    `import { type Batch, type BatchPlace, Batcher, BatchStream, type Stretch, collatePack, collatePad, type Metrics, type Strategy } from 'samedeal';
     const strategy: Strategy = 'pack';
     const batcher: Batcher = new Batcher(new Uint32Array(3), { strategy, capacity: 4n, boundaries: [3], tail: 'drop' });
     const same = new Batcher([1, 2n], batcher.config);
     for (const batch of batcher) batch.samples.at(0)?.toFixed();
     const batch: Batch = same.batch(0n, 1);
     const steps: number = batcher.length + batcher.numSteps;
+    const past: Stretch[] = batcher.history;
+    new Batcher([1], { budget: 2, history: [...past, { world: 2n, steps: 3 }] as const }).resume(batcher.state(1n));
+    const places: BatchPlace[] = batcher.locate(0);
     const metrics: Metrics = batcher.metrics();
     const waste: number = metrics.paddingRatio + metrics.costImbalance + metrics.steps;
     const tokens: number | bigint = metrics.tokens;
@@ -217,12 +227,16 @@ test('the types hold in a strict project', async () => {
     // @ts-expect-error
     new BatchStream({ quantiles: 3 });
     // @ts-expect-error
+    new BatchStream({ history: [] });
+    // @ts-expect-error
+    new Batcher([1], { history: [[2, 3]] });
+    // @ts-expect-error
     collatePad([[1, 2]]);
     // @ts-expect-error
     collatePack([new Int8Array(1)], { side: 'left' });
     // @ts-expect-error
     metrics.steps = 3;
-    export { steps, waste, tokens, values, wide, ids };`,
+    export { steps, waste, tokens, values, wide, ids, places };`,
     ['es2022'],
   );
   const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}

@@ -196,7 +196,10 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         try {
           sampler.resume(text);
           const told = JSON.parse(text);
-          assert.deepEqual([BigInt(sampler.epoch), sampler.consumed], [BigInt(told.epoch), told.consumed]);
+          assert.deepEqual(
+            [BigInt(sampler.epoch), BigInt(sampler.consumed)],
+            [BigInt(told.epoch), BigInt(told.consumed)],
+          );
         } catch (error) {
           assert(error instanceof SamedealError, `${error} of ${text}`);
           assert.deepEqual([sampler.epoch, sampler.consumed], [epoch, consumed]);

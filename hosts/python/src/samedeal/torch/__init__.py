@@ -6,13 +6,17 @@ Needs torch and pyarrow: `pip install samedeal[torch]`.
 from ._batches import BatchSampler
 from ._collators import PackCollator, PadCollator
 from ._dataset import EpochWarning, LanesWarning, ShardedDataset, ShardInfo, to_tensors
+from ._resumable import Resumable
+from ._sampler import DistributedSampler
 
 __all__ = [
     "BatchSampler",
+    "DistributedSampler",
     "EpochWarning",
     "LanesWarning",
     "PackCollator",
     "PadCollator",
+    "Resumable",
     "ShardInfo",
     "ShardedDataset",
     "to_tensors",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, SupportsIndex
 
 from torch.utils.data import Sampler
@@ -10,9 +11,10 @@ from torch.utils.data import Sampler
 from .. import Batch, Batcher, ContradictionError, Mesh, Metrics, OutOfRangeError, WrongTypeError
 from .. import _arguments as check
 from . import _place as place
+from ._states import Pass, Place, Resuming, text_of, wrapped
 
 
-class BatchSampler(Sampler[list[int]]):
+class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
     """Batches of indices for `DataLoader(dataset, batch_sampler=...)`: each a list of the samples of a `Batcher` batch.
 
     Every rank gets as many, of similar length and cost, and no `DistributedSampler` is needed. The rank is that of the
@@ -57,19 +59,13 @@ class BatchSampler(Sampler[list[int]]):
         self._options = options
         self._start = check.whole("start", start)
         self._lengths = check.u32s("lengths", lengths if column is None else _lengths_in(lengths, column), check.U32)
-        own, readers = place.data_rank(self._place, mesh)
-        self._batcher = Batcher(self._lengths, rank=own, world=readers, **options)
+        self._start_with(self._made())
         self._left()
 
     @property
     def batcher(self) -> Batcher:
         """Whose batches they are, as this process stands now."""
-        self._place = place.current(self._place)
-        rank, world = place.data_rank(self._place, self._mesh)
-        if (rank, world) != (self._batcher.rank, self._batcher.world):
-            options = {**self._options, "epoch": self._batcher.epoch}
-            self._batcher = Batcher(self._lengths, rank=rank, world=world, **options)
-        return self._batcher
+        return self._current()
 
     @property
     def rank(self) -> int:
@@ -81,37 +77,117 @@ class BatchSampler(Sampler[list[int]]):
         """How many there are."""
         return self.batcher.world
 
-    @property
-    def epoch(self) -> int:
-        """The epoch that the next pass gives."""
-        return self._batcher.epoch
-
-    def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Plans another epoch: before each pass."""
-        self.batcher.set_epoch(epoch)
-
     def metrics(self) -> Metrics:
         """What the batches of all ranks amount to."""
         return self.batcher.metrics()
 
     def batches(self) -> Iterator[Batch]:
-        """The same pass, with lengths, rows and costs."""
+        """The next pass, with lengths, rows and costs; it is not counted."""
         self._left()
-        return self.batcher.batches(self._start)
+        return self._upcoming().batches(self._start)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken, on this world: the next pass gives what is left of its epoch.
+
+        With the ranks that it was taken with, batch for batch; with others, it is planned anew. `start` is 0 from now
+        on. After a failure, all is as it was.
+
+        Raises:
+            ContradictionError: The state is of other batches.
+            WrongTypeError: It is no such state.
+            OutOfRangeError: It is too long, or says that more was taken than there is.
+            OutOfMemoryError: There is no memory for the plan.
+        """
+        super().load_state_dict(state_dict)
+        self._start = 0
 
     def __len__(self) -> int:
-        """How many batches a pass has, the same on every rank."""
+        """How many batches the next pass has, the same on every rank."""
         return self._left()
 
     def __iter__(self) -> Iterator[list[int]]:
         """One pass over this rank's batches; it never mixes epochs."""
-        return (batch.samples.tolist() for batch in self.batches())
+        self._left()
+        made = _Lists(self, self._begin(), self._start)
+        self._pass = made
+        if made.taken == made.end:
+            # Not looked at by a loader that goes on to the next epoch.
+            self._ended(made)
+        return made
 
     def _left(self) -> int:
-        steps = self.batcher.num_steps
+        steps = self._upcoming().num_steps
         if not 0 <= self._start <= steps:
             raise OutOfRangeError("start", check.shown(self._start), f"0 to {steps}")
         return steps - self._start
+
+    def _current(self) -> Batcher:
+        self._place = place.current(self._place)
+        core = self._core
+        if place.data_rank(self._place, self._mesh) != (core.rank, core.world):
+            self._core, self._whole = self._made(core.epoch, core.history), None
+        return self._core
+
+    def _made(self, epoch: int | None = None, history: Iterable[tuple[int, int]] = ()) -> Batcher:
+        rank, world = place.data_rank(self._place, self._mesh)
+        options = self._options if epoch is None else {**self._options, "epoch": epoch, "history": history}
+        return Batcher(self._lengths, rank=rank, world=world, **options)
+
+    @staticmethod
+    def _is_rest(core: Batcher) -> bool:
+        return len(core.history) > 0
+
+
+class _Lists(Place[Batcher], Pass):
+    """A pass over the batches of a rank."""
+
+    def __init__(self, owner: BatchSampler, batcher: Batcher, start: int) -> None:
+        super().__init__(batcher)
+        self.place = self
+        self._owner = owner
+        self.taken = start
+        self.end = batcher.num_steps
+        self._batches = batcher.batches(start)
+        self._known: tuple[int, dict[str, Any]] | None = None
+
+    def __iter__(self) -> _Lists:
+        return self
+
+    def __next__(self) -> list[int]:
+        try:
+            batch = next(self._batches)
+        except StopIteration:
+            self._owner._ended(self)
+            raise
+        self.taken += 1
+        samples: list[int] = batch.samples.tolist()
+        return samples
+
+    def state(self, taken: int) -> str:
+        """The state once every rank has taken so many batches."""
+        if not 0 < taken <= self.end:
+            return super().state(taken)
+        if self._known is None:
+            # Its fingerprint is of all lengths, and a loader may ask at every step.
+            self._known = taken, json.loads(super().state(taken))
+        before, found = self._known
+        *history, last = found["history"]
+        history.append({**last, "steps": last["steps"] + taken - before})
+        return json.dumps({**found, "history": history}, separators=(",", ":"))
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as many batches."""
+        return wrapped(self.state(self.taken))
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken."""
+        text = text_of(state_dict)
+        if self.state(self.taken) == text:
+            return
+        twin = self.twin()
+        twin.resume(text)
+        self.core, self.config = twin, twin._engine.config
+        self.taken, self.end, self._batches, self._known = 0, twin.num_steps, twin.batches(), None
 
 
 def _lengths_in(dataset: Any, column: str) -> Any:

@@ -1,0 +1,109 @@
+"""A DataLoader that knows what the training loop got of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, SupportsIndex
+
+from .. import ContradictionError, WrongTypeError
+from .. import _arguments as check
+from ._batches import BatchSampler
+from ._sampler import DistributedSampler
+from ._states import Count
+
+_PLAIN = ("torch.utils.data.sampler", "torchdata.stateful_dataloader.sampler")
+"""Whose `BatchSampler` takes samples one after the other."""
+
+
+class Resumable:
+    """A DataLoader for training that is interrupted: iterate it in the place of the loader.
+
+    It counts the batches that the loop got, which workers are ahead of, and `state_dict` says so: after the step that a
+    batch was for, it is what a checkpoint needs. It is the same on all ranks, and resumes on any number of them. The
+    loader has a `DistributedSampler` of this package with a `batch_size`, or a `BatchSampler` of it.
+    """
+
+    def __init__(self, loader: Any) -> None:
+        """Looks at the loader.
+
+        Args:
+            loader: A `torch.utils.data.DataLoader`.
+
+        Raises:
+            WrongTypeError: It has another sampler, or another library's batches of it.
+            ContradictionError: It gives batches in another order than the sampler does.
+        """
+        self.sampler, self._batch = _source(loader)
+        if not getattr(loader, "in_order", True) and loader.num_workers:
+            raise ContradictionError("in-order", "False", "True: what the loop got is else no beginning of the epoch")
+        self.loader = loader
+        self._count: Count[Any] | None = None
+
+    @property
+    def dataset(self) -> Any:
+        """What the loader reads."""
+        return self.loader.dataset
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next pass gives: the one to go on with after `load_state_dict`."""
+        return self.sampler.epoch
+
+    def set_epoch(self, epoch: SupportsIndex) -> None:
+        """Goes to another epoch: before each pass. The same epoch again leaves what a state has said about it."""
+        self.sampler.set_epoch(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the epoch stands once all ranks got as many batches as this loop: for a checkpoint."""
+        return self.sampler.state_dict()
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken, on this world: the next pass gives what is left of its epoch.
+
+        Raises:
+            SamedealError: The state is of something else, or it is none; all is as it was.
+        """
+        self.sampler.load_state_dict(state_dict)
+
+    def __len__(self) -> int:
+        """How many batches the pass has that is under way, or else the next one."""
+        count = self._count
+        if count is not None and count is self.sampler._count and not count.over:
+            return count.length
+        return len(self.loader)
+
+    def __iter__(self) -> Iterator[Any]:
+        """One pass over the loader."""
+        length = len(self.loader)
+        if isinstance(self.sampler, BatchSampler):
+            start = self.sampler._start
+            count: Count[Any] = self.sampler._expect(start, 1, start + length, length)
+        else:
+            count = self.sampler._expect(0, self._batch, len(self.sampler), length)
+        self._count = count
+        return _counted(iter(self.loader), count)
+
+
+def _counted(batches: Iterator[Any], count: Count[Any]) -> Iterator[Any]:
+    for batch in batches:
+        count.steps += 1
+        yield batch
+    count.ended = True
+
+
+def _source(loader: Any) -> tuple[DistributedSampler | BatchSampler, int]:
+    """Where the batches of a loader come from, and how many samples each takes."""
+    allowed = "a DataLoader with samedeal.torch.BatchSampler, or samedeal.torch.DistributedSampler and a batch_size"
+    batches, sampler = getattr(loader, "batch_sampler", None), getattr(loader, "sampler", None)
+    if isinstance(batches, BatchSampler):
+        return batches, 1
+    if batches is None and isinstance(sampler, DistributedSampler):
+        return sampler, 1
+    if type(batches).__module__ in _PLAIN:
+        inner: Any = batches
+        if isinstance(inner.sampler, DistributedSampler):
+            return inner.sampler, check.integer("batch-size", inner.batch_size, check.U32_FROM_1)
+        batches = inner.sampler
+    found = sampler if batches is None else batches
+    value = check.described(loader) if found is None else f"{check.described(loader)} with {check.described(found)}"
+    raise WrongTypeError("loader", value, allowed)

@@ -1,0 +1,242 @@
+"""PyTorch's sampler for distributed training, with orders of its own and states."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterator, Mapping
+from typing import Any, SupportsIndex
+
+import torch
+from torch.utils.data import DistributedSampler as _Original
+
+from .. import ContradictionError, Mesh, Sampler, WrongTypeError
+from .. import _arguments as check
+from .._deal import Deal
+from . import _place as place
+from ._states import Pass, Place, Resuming, text_of, wrapped
+
+_FIRST, _WINDOW = 2**10, 2**14
+"""Indices that iteration reads at first, so that nobody waits, and then at a time."""
+
+
+class DistributedSampler(Resuming[Sampler], _Original):
+    """`torch.utils.data.DistributedSampler`: the same parameters, and the same indices, with less memory and states.
+
+    The order is that of the PyTorch that is installed. `order="feistel"`, which is not PyTorch's, needs no table:
+    any epoch of any length begins at once. Ranks are told by the process group as soon as there is one, else by the
+    launcher's variables; where neither is there, this is rank 0 of 1. A pass is of the epoch that it began in,
+    and several may be under way. A dataset may change its length between passes. After `load_state_dict`, lengths and
+    the next pass are of what is left.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        num_replicas: SupportsIndex | None = None,
+        rank: SupportsIndex | None = None,
+        shuffle: bool = True,
+        seed: SupportsIndex = 0,
+        drop_last: bool = False,
+        *,
+        order: str | None = None,
+        mesh: Mesh | None = None,
+    ) -> None:
+        """Finds out which rank this is; costs O(1).
+
+        Args:
+            dataset: What has as many samples as its `len` says.
+            num_replicas: How many ranks there are; by default as many as in the process group, or as the launcher says.
+            rank: Which of them this is, likewise.
+            shuffle: Whether epochs have an order of their own.
+            seed: Of the order, -2**63 to 2**63 - 1, the same on all ranks.
+            drop_last: Whether the last samples are left out where they do not divide by ranks; else the first ones are
+                repeated.
+            order: One of `samedeal.orders()`. By default "torch", or "torch-2.5" where PyTorch is older than 2.6; and
+                "sequential" without `shuffle`.
+            mesh: Where ranks share data; rank and number of ranks are then those of the mesh.
+
+        Raises:
+            SamedealError: A value is not allowed, or does not go with another.
+        """
+        # Not that of the original, which asks for a process group and sets what is computed here.
+        self.dataset = dataset
+        self.shuffle = check.boolean("shuffle", shuffle)
+        self.seed = check.integer("seed", seed, check.S64)
+        self.drop_last = check.boolean("drop-last", drop_last)
+        self._order = None if order is None else check.name("order", order)
+        if not self.shuffle and self._order not in (None, "sequential"):
+            raise ContradictionError("order", check.shown(order), '"sequential", or none, where shuffle is False')
+        self._mesh = mesh
+        if (rank is None) != (num_replicas is None):
+            found = place.find(None, None)
+            rank, num_replicas = (found.rank, num_replicas) if rank is None else (rank, found.world)
+        self._place = place.find(rank, num_replicas)
+        self._start_with(self._made(0))
+
+    @property
+    def order(self) -> str:
+        """Name of the order."""
+        if self._order is not None:
+            return self._order
+        return torch_order() if self.shuffle else "sequential"
+
+    @property
+    def rank(self) -> int:
+        """Which data-parallel reader this is."""
+        return self._current().rank
+
+    @property
+    def num_replicas(self) -> int:
+        """How many there are."""
+        return self._current().world
+
+    @property
+    def num_samples(self) -> int:
+        """How many samples the next pass gives, padding included; as `len`."""
+        return len(self._upcoming())
+
+    @property
+    def total_size(self) -> int:
+        """How many it gives on all ranks together."""
+        core = self._upcoming()
+        return len(core) * core.world
+
+    def __len__(self) -> int:
+        """How many samples the next pass gives, the same on every rank."""
+        return len(self._upcoming())
+
+    def __iter__(self) -> Iterator[int]:
+        """One pass over this rank's samples."""
+        cursor = _Cursor(self, self._begin())
+        self._pass = cursor
+        if cursor.end == 0:
+            # Not looked at by a loader that goes on to the next epoch.
+            self._ended(cursor)
+        return _Indices.of(cursor)
+
+    def __repr__(self) -> str:
+        """What is dealt, and to whom."""
+        return f"DistributedSampler({self._current()!r})"
+
+    def _current(self) -> Sampler:
+        self._place = place.current(self._place)
+        core = self._core
+        if self._wanted() != (core.samples, core.seed, core.order, core.remainder, core.rank, core.world):
+            if core.consumed and core.samples != (found := _length(self.dataset)):
+                allowed = f"{core.samples}, of which {core.consumed} were taken before: the dataset changed its length"
+                raise ContradictionError("samples", str(found), allowed)
+            self._core, self._whole = self._made(core.epoch, core.consumed), None
+        return self._core
+
+    def _wanted(self) -> tuple[int, int, str, str, int, int]:
+        rank, world = place.data_rank(self._place, self._mesh)
+        remainder = "drop" if self.drop_last else "pad"
+        return _length(self.dataset), self.seed, self.order, remainder, rank, world
+
+    def _made(self, epoch: int, consumed: int = 0) -> Sampler:
+        samples, seed, order, remainder, rank, world = self._wanted()
+        return Sampler(
+            samples,
+            seed=seed,
+            epoch=epoch,
+            order=order,
+            rank=rank,
+            world=world,
+            remainder=remainder,
+            consumed=consumed,
+        )
+
+    @staticmethod
+    def _is_rest(core: Sampler) -> bool:
+        return core.consumed > 0
+
+
+class _Cursor(Place[Sampler], Pass):
+    """A pass over the samples of a rank, whatever becomes of the sampler."""
+
+    def __init__(self, owner: DistributedSampler, core: Sampler) -> None:
+        super().__init__(core)
+        self.place = self
+        self._owner = owner
+        self._window: Iterator[int] = iter(())
+        self._read = 0
+        """Samples that were read, the window's included."""
+        self.end: int = core._engine.use(_extent)
+
+    @property
+    def taken(self) -> int:
+        """How many samples were given."""
+        return self._read - operator.length_hint(self._window)
+
+    def windows(self) -> Iterator[Iterator[int]]:
+        """The samples, a run of them at a time."""
+        count = _FIRST
+        while self._read < self.end:
+            stop = min(self._read + count, self.end)
+            values = self.core._engine.use(_values, self.config, self._read, stop - self._read)
+            if values is None:
+                # The sampler has moved.
+                self.core = self.twin()
+                continue
+            self._window = iter(values)
+            self._read, count = stop, _WINDOW
+            yield self._window
+        self._owner._ended(self)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as many samples."""
+        return wrapped(self.state(self.taken))
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken."""
+        text = text_of(state_dict)
+        if self.taken == 0 and self.state(0) == text:
+            return
+        twin = self.twin()
+        twin.resume(text)
+        for _ in self._window:
+            pass
+        self.core, self.config, self._read, self.end = twin, twin._engine.config, 0, len(twin)
+
+
+class _Indices(itertools.chain[int]):
+    """The samples one by one, as fast as a list gives them."""
+
+    _cursor: _Cursor
+
+    @classmethod
+    def of(cls, cursor: _Cursor) -> _Indices:
+        """Those of a cursor."""
+        made: Any = cls.from_iterable(cursor.windows())
+        made._cursor = cursor
+        found: _Indices = made
+        return found
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as many samples."""
+        return self._cursor.state_dict()
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken."""
+        self._cursor.load_state_dict(state_dict)
+
+
+def torch_order() -> str:
+    """The order of the PyTorch that is installed, whose `randperm` became another one with 2.6."""
+    return "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
+
+
+def _length(dataset: Any) -> int:
+    try:
+        return len(dataset)
+    except TypeError as error:
+        raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
+
+
+def _extent(deal: Deal) -> int:
+    return deal.num_samples()
+
+
+def _values(deal: Deal, config: Any, start: int, count: int) -> list[int] | None:
+    return deal.indices(start, count).tolist() if deal.current == config else None

@@ -1,0 +1,238 @@
+"""What samplers for a DataLoader have in common: passes, epochs, and states that a training run resumes from."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
+
+from .. import Batcher, Sampler, WrongTypeError
+from .. import _arguments as check
+
+_KEY = "samedeal"
+
+C = TypeVar("C", Sampler, Batcher)
+
+
+def wrapped(text: str) -> dict[str, Any]:
+    """A state as PyTorch keeps it: a dictionary."""
+    return {_KEY: text}
+
+
+def text_of(state: Any) -> str:
+    """The text in such a dictionary.
+
+    Raises:
+        WrongTypeError: There is none.
+    """
+    if not isinstance(state, Mapping) or not isinstance(text := state.get(_KEY), str):
+        raise WrongTypeError("state", check.described(state), f"what state_dict gave: a dictionary with {_KEY!r}")
+    return text
+
+
+class Place(Generic[C]):
+    """Where a pass began: what deals it, as it stood then."""
+
+    def __init__(self, core: C) -> None:
+        self.core: C = core
+        self.config: Any = core._engine.config
+
+    def state(self, taken: int) -> str:
+        """The state once every rank has taken so much from there."""
+        text: str | None = self.core._engine.use(_state, self.config, taken)
+        if text is not None:
+            return text
+        # It deals another epoch by now.
+        return self.twin().state(taken)
+
+    def twin(self) -> C:
+        """Another one, that deals as it did."""
+        twin: C = copy.copy(self.core)
+        twin._engine.config = self.config
+        return twin
+
+
+def _state(resource: Any, config: Any, taken: int) -> str | None:
+    found: str | None = resource.state(taken) if resource.current == config else None
+    return found
+
+
+class Pass(Protocol):
+    """A pass that is under way."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken what the pass gave."""
+
+
+class Count(Generic[C]):
+    """How many batches of a pass the training loop got."""
+
+    def __init__(self, place: Place[C], start: int, batch: int, end: int, length: int) -> None:
+        self.place: Place[C] = place
+        self.start = start
+        self.batch = batch
+        """What each batch takes: samples, or 1 where the sampler deals batches."""
+        self.end = end
+        """What the pass takes up to."""
+        self.length = length
+        self.steps = 0
+        self.ended = False
+        self.expected = True
+        """Whether the pass of the sampler itself is still to begin."""
+
+    @property
+    def over(self) -> bool:
+        """Whether the loop got all of them."""
+        return self.ended or self.steps >= self.length
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as many."""
+        taken = self.end if self.over else min(self.start + self.steps * self.batch, self.end)
+        return wrapped(self.place.state(taken))
+
+
+class Resuming(Generic[C]):
+    """A sampler whose passes are counted, and which goes on where a state was taken.
+
+    A pass after `load_state_dict` gives what is left of the epoch. Once it is through, passes are whole again.
+    """
+
+    _core: C
+    _whole: C | None
+    """Deals the whole epoch, where the core deals the rest of it and that is through."""
+    _pass: Pass | None
+    """The newest one of this epoch."""
+    _count: Count[C] | None
+    """What the loop got of it, if somebody counts."""
+    _over: bool
+    _later: int | None
+    """The epoch after the one that a state has nothing left of."""
+    _told: tuple[int, int] | None
+    """Epoch and number of finished passes when ranks were compared last."""
+    _finished: int
+
+    def _start_with(self, core: C) -> None:
+        self._core, self._finished, self._told = core, 0, None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._whole = self._pass = self._count = self._later = None
+        self._over = False
+
+    def _current(self) -> C:
+        """What deals, for the rank and the data as they are now."""
+        raise NotImplementedError
+
+    def _made(self, epoch: int) -> C:
+        """Another one, for a whole epoch."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _is_rest(core: C) -> bool:
+        """Whether a part of the epoch was taken before."""
+        raise NotImplementedError
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next pass gives."""
+        return self._core.epoch
+
+    @epoch.setter
+    def epoch(self, epoch: SupportsIndex) -> None:
+        self.set_epoch(epoch)
+
+    def set_epoch(self, epoch: SupportsIndex) -> None:
+        """Goes to another epoch: before each pass.
+
+        The same epoch again leaves what a state has said about it, until that has been read.
+        """
+        number = check.integer("epoch", epoch, check.U64)
+        core = self._current()
+        if number != core.epoch:
+            core.set_epoch(number)
+            self._forget()
+        elif self._is_through():
+            self._core = self._upcoming(number)
+            self._forget()
+
+    def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
+        """Where the epoch stands, for a checkpoint: the same on all ranks, for any number of them.
+
+        Args:
+            taken: How much of the newest pass the training loop took: samples of this rank, or batches of a
+                `BatchSampler`. By default what `Resumable` has counted, else what the pass has given. A plain
+                DataLoader with workers takes batches ahead of the loop, and needs one or the other.
+
+        Raises:
+            OutOfRangeError: There is not so much.
+        """
+        if taken is not None:
+            number = check.integer("taken", taken, check.U64)
+            place = self._count.place if self._count is not None else getattr(self._pass, "place", None)
+            return wrapped((Place(self._current()) if place is None else place).state(number))
+        running = self._count or self._pass
+        return wrapped(self._current().state(0)) if running is None else running.state_dict()
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken, on this world: the next pass gives what is left of its epoch.
+
+        After a failure, all is as it was.
+
+        Raises:
+            ContradictionError: The state is of other data, or of another order or seed.
+            WrongTypeError: It is no such state.
+            OutOfRangeError: It is too long, or says that more was taken than there is.
+        """
+        core = self._current()
+        before = core.epoch
+        core.resume(text_of(state_dict))
+        self._forget()
+        if len(core) == 0 and core.epoch < before:
+            # StatefulDataLoader loads a state when the pass begins, after set_epoch.
+            self._later = before
+
+    def _is_through(self) -> bool:
+        return self._over if self._count is None else self._count.over
+
+    def _upcoming(self, epoch: int | None = None) -> C:
+        """What deals the next pass."""
+        core = self._current()
+        if not self._is_through() or not self._is_rest(core):
+            return core
+        number = epoch if epoch is not None else core.epoch if self._later is None else self._later
+        if self._whole is None or self._whole.epoch != number:
+            self._whole = self._made(number)
+        return self._whole
+
+    def _begin(self) -> C:
+        """What deals the pass that begins now."""
+        count = self._count if self._count is not None and self._count.expected else None
+        core = self._upcoming() if count is None else self._core
+        self._go_to(core)
+        if count is not None:
+            count.expected = False
+            self._count = count
+        return core
+
+    def _ended(self, one: Pass) -> None:
+        """Told by a pass that has given all it has."""
+        if one is self._pass:
+            self._over = True
+            self._finished += 1
+
+    def _expect(self, start: int, batch: int, end: int, length: int) -> Count[C]:
+        """Counts what a loop gets of the pass that begins next."""
+        core = self._upcoming()
+        self._go_to(core)
+        self._count = Count(Place(core), start, batch, end, length)
+        return self._count
+
+    def _go_to(self, core: C) -> None:
+        later = self._later if core is self._core else None
+        self._core = core
+        self._forget()
+        self._later = later
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A sampler of its own, without the pass that is under way, for pickle and copy."""
+        return {**self.__dict__, "_core": copy.copy(self._core), "_pass": None, "_count": None, "_whole": None}

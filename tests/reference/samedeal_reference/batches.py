@@ -102,8 +102,8 @@ class BatchConfig:
         if "quantiles" not in self.buckets:
             return self
         a, n, q = sorted(lengths), len(lengths), self.buckets["quantiles"]
-        found = {a[max(1, ceil_div(b * n, q)) - 1] for b in range(1, q)} if a else set()
-        return replace(self, buckets={"boundaries": sorted(end for end in found if end < a[-1])})
+        found = {a[max(1, ceil_div(b * n, q)) - 1] for b in range(1, q + 1)} if a else set()
+        return replace(self, buckets={"boundaries": sorted(found)})
 
     def bucket(self, length: int) -> int:
         if "bucket_width" in self.buckets:

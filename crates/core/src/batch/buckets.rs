@@ -35,10 +35,13 @@ impl Buckets {
         let Self::Quantiles(count) = self else { return Ok(self) };
         let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
         sorted.sort_unstable();
-        let Some(&longest) = sorted.last() else { return Ok(Self::Boundaries(Vec::new())) };
+        if sorted.is_empty() {
+            return Ok(Self::Boundaries(Vec::new()));
+        }
         let place = |bucket: u32| (sorted.len() as u64 * u64::from(bucket)).div_ceil(count.into()) as usize;
-        let ends = (1..count).map(|bucket| sorted[place(bucket).saturating_sub(1)]);
-        let mut ends = collect("quantiles", count as usize - 1, ends.filter(|&end| end < longest))?;
+        // The last bucket ends at the longest, so that its batches are not those of any length.
+        let ends = (1..=count).map(|bucket| sorted[place(bucket).saturating_sub(1)]);
+        let mut ends = collect("quantiles", count as usize, ends)?;
         ends.dedup();
         Ok(Self::Boundaries(ends))
     }

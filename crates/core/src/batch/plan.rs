@@ -60,6 +60,10 @@ impl Plan {
             let skipped = first.saturating_sub(plan.steps).min(planned.steps.count() as u64);
             plan.metrics.add(source.config, source.items, &planned.steps, skipped as usize);
             plan.steps += planned.steps.count() as u64;
+            if count == 1 {
+                // Whatever is asked for next is here.
+                plan.recent = RefCell::new(Some((window, planned.steps)));
+            }
         }
         if first > 0 {
             plan.metrics.packs_bound = 0;

@@ -222,5 +222,12 @@ fn refused() -> Vec<Case> {
     calls.push(Call::Config);
     let spaced = state.replace(':', " : ").replace(',', ",\n\t");
     calls.extend([Call::Resume { state: format!(" {spaced}\n") }, Call::Config, Call::Fingerprint]);
-    vec![asked("texts that are no state", Subject::Config(config), calls)]
+    let minus = Config { seed: S64(0), ..config.clone() };
+    let mut sampler = Native::create(&Subject::Config(minus.clone())).expect("a sampler");
+    let zero = sampler.call(&Call::State { taken: U64(0) }).expect("a state");
+    let zero = zero.as_str().expect("a text").replace("\"seed\":0", "\"seed\":-0").replace("ed\":0", "ed\":-0");
+    vec![
+        asked("texts that are no state", Subject::Config(config), calls),
+        asked("zero with a sign", Subject::Config(minus), [Call::Resume { state: zero }, Call::Config]),
+    ]
 }

@@ -13,6 +13,7 @@ use crate::examples;
 use crate::format::{ArrayOutput, Output};
 use crate::plan_args::{DetectArgs, MeshArgs, ShardsArgs};
 use crate::problem::Problem;
+use crate::state::ResumeArgs;
 use crate::workers::{WorkerArgs, WorkersArgs};
 
 /// Same seed, same deal: which sample goes to which rank, batch and step of a training run.
@@ -54,6 +55,9 @@ pub enum Command {
     /// Find out which rank this process is, from the variables that launchers set
     #[command(after_help = examples::RANK)]
     Rank(DetectArgs),
+    /// Print the state of an epoch after so many samples of every rank: for --resume, and for the libraries
+    #[command(after_help = examples::STATE)]
+    State(StateArgs),
     /// List the orders
     Orders(OrdersArgs),
 }
@@ -64,6 +68,8 @@ pub struct IndicesArgs {
     pub dataset: DatasetArgs,
     #[command(flatten)]
     pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
     #[command(flatten)]
     pub rank: RankArgs,
     #[command(flatten)]
@@ -87,6 +93,8 @@ pub struct BatchesArgs {
     pub dataset: DatasetArgs,
     #[command(flatten)]
     pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
     #[command(flatten)]
     pub rank: RankArgs,
     #[command(flatten)]
@@ -120,6 +128,8 @@ pub struct LocateArgs {
     #[command(flatten)]
     pub deal: DealArgs,
     #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
     pub workers: WorkersArgs,
     /// The samples to find; may be repeated or separated by commas
     #[arg(long, value_name = "INDEX", value_parser = number, value_delimiter = ',', required = true)]
@@ -144,6 +154,8 @@ pub struct FingerprintArgs {
     pub dataset: DatasetArgs,
     #[command(flatten)]
     pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
     #[command(flatten)]
     pub rank: RankArgs,
     #[command(flatten)]
@@ -176,6 +188,8 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub deal: DealArgs,
     #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
     pub rank: RankArgs,
     #[command(flatten)]
     pub batch: BatchArgs,
@@ -184,6 +198,24 @@ pub struct ReplayArgs {
     pub column: String,
     #[command(flatten)]
     pub output: Output,
+}
+
+#[derive(Args)]
+pub struct StateArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
+    ranks: AllRanks,
+    /// How many samples every rank has taken: batches times their size
+    #[arg(long, value_name = "SAMPLES", value_parser = number, allow_negative_numbers = true)]
+    pub taken: u64,
+    /// Write to a file, which is there at once and whole
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -339,8 +371,8 @@ mod tests {
 
     #[test]
     fn every_example_is_a_command_line() {
-        use examples::{ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, VERIFY};
-        let all = [ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, VERIFY];
+        use examples::{ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, VERIFY};
+        let all = [ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, VERIFY];
         let mut seen = 0;
         for line in all.iter().flat_map(|text| text.lines()) {
             let Some(line) = line.trim_start().strip_prefix("samedeal ") else { continue };

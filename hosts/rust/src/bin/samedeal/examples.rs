@@ -24,6 +24,15 @@ Examples:
   Bare numbers for another program:
     samedeal indices --samples 100 --all --format text | sort -n";
 
+pub const STATE: &str = "\
+Examples:
+  After 1000 batches of 32 on 8 ranks:
+    samedeal state --samples 1e6 --seed 42 --epoch 3 --world 8 --taken 32000 --output epoch.json
+  What rank 1 of 6 reads then, of what those 8 have left:
+    samedeal batches --samples 1e6 --seed 42 --world 6 --rank 1 --batch-size 32 --resume epoch.json
+
+A state is the same on all ranks, whatever wrote it: the libraries resume those of the command, and the command theirs.";
+
 pub const BATCHES: &str = "\
 Examples:
   The first batches of rank 3 of 4:

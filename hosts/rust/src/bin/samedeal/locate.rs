@@ -15,7 +15,7 @@ const COPIES: u32 = 8;
 /// `samedeal locate`
 pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let mut sampler = args.workers.sampler(&args.deal, &dataset)?;
+    let mut sampler = args.resume.sampler(args.workers.sampler(&args.deal, &dataset)?)?;
     let split = args.workers.workers.map(|workers| Split { world: args.deal.world, workers });
     let spinner = progress::spinner("searching");
     let mut found = Vec::new();
@@ -88,7 +88,7 @@ fn items(found: &[(u64, Vec<Found>)], dataset: &Dataset, split: Option<Split>, c
             items.push(parts.into_iter().chain(dataset.row(*sample)));
         };
         if places.is_empty() {
-            push(vec![(*sample).into(), "dropped".into()]);
+            push(vec![(*sample).into(), "not dealt".into()]);
         }
         for &Found { place, in_batch } in places {
             let Place { position, rank, index, batch, slot, copies, .. } = place;

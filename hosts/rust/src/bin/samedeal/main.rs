@@ -18,6 +18,7 @@ mod progress;
 mod rank;
 mod replay;
 mod shards;
+mod state;
 mod summaries;
 mod verify;
 mod workers;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Shards(args) => return exit(shards::run(&args)),
         Command::Mesh(args) => mesh::run(&args),
         Command::Rank(args) => rank::run(&args),
+        Command::State(args) => state::run(&args),
         Command::Orders(args) => summaries::orders(&args),
     };
     exit(done.map(|()| true))

@@ -19,7 +19,7 @@ const WINDOW: u64 = 1 << 16;
 /// `samedeal indices`
 pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let sampler = args.worker.sampler(&args.deal, args.rank.rank, &dataset)?;
+    let sampler = args.resume.sampler(args.worker.sampler(&args.deal, args.rank.rank, &dataset)?)?;
     let end = sampler.num_samples();
     let count = run(args.start, args.count, args.all, 20, end, &args.output)?;
     let format = args.output.format();
@@ -72,7 +72,7 @@ fn indices_table(dataset: &Dataset, sampler: &Sampler, args: &IndicesArgs, count
 /// `samedeal batches`
 pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let sampler = args.worker.sampler(&args.deal, args.rank.rank, &dataset)?;
+    let sampler = args.resume.sampler(args.worker.sampler(&args.deal, args.rank.rank, &dataset)?)?;
     // What --lengths would make up for; clap has seen to it.
     let size = args.batch_size.ok_or_else(|| Problem::message("--batch-size is missing"))?;
     let end = sampler.num_batches(size, args.drop_last)?;

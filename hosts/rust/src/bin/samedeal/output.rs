@@ -85,11 +85,11 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
 
 /// What a JSON answer begins with: the configuration and what follows from it.
 pub fn json_of(sampler: &Sampler) -> Map<String, Value> {
-    let Config { samples, seed, epoch, order, rank, world, remainder, layout, .. } = sampler.config();
+    let Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed, .. } = sampler.config();
     let mut object = Map::new();
     let mut config = json!({
         "samples": samples, "seed": seed, "epoch": epoch, "order": order, "rank": rank, "world": world,
-        "remainder": remainder.name(), "layout": layout.name(),
+        "remainder": remainder.name(), "layout": layout.name(), "consumed": consumed,
     });
     if let (Some(lanes), Some(window), Some(sizes)) = (sampler.lanes(), sampler.lane_window(), sampler.sizes()) {
         config["sharding"] = json!({ "sizes": sizes, "lanes": lanes, "window": window });

@@ -26,7 +26,7 @@ const SHOWN: usize = 5;
 pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
     let began = Instant::now();
     let dataset = Dataset::of_files(&args.paths)?;
-    let sampler = args.deal.sampler(&dataset, args.rank.rank)?;
+    let sampler = args.resume.sampler(args.deal.sampler(&dataset, args.rank.rank)?)?;
     let share = Share::read(&dataset, &sampler, &args.column)?;
     let seen = Seen::go(&sampler, &share, args)?;
     let seconds = began.elapsed().as_secs_f64();

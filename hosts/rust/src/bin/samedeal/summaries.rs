@@ -11,7 +11,7 @@ use crate::progress;
 /// `samedeal fingerprint`
 pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let sampler = args.deal.sampler(&dataset, args.rank.rank)?;
+    let sampler = args.resume.sampler(args.deal.sampler(&dataset, args.rank.rank)?)?;
     let spinner = progress::spinner("hashing");
     let indices = sampler.fingerprint()?;
     let config = sampler.config_fingerprint()?;

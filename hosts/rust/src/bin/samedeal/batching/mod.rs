@@ -30,7 +30,7 @@ pub fn run(args: &BatchesArgs) -> Result<(), Problem> {
     }
     let summary = lengths.summary();
     let spinner = progress::spinner("planning");
-    let batcher = options.batcher(args, lengths.values)?;
+    let batcher = args.resume.batcher(options.batcher(args, lengths.values)?)?;
     spinner.finish_and_clear();
     show::show(&batcher, &summary, args, format)
 }

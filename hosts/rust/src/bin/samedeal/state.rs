@@ -1,0 +1,64 @@
+//! How far an epoch has come: `--resume`, and `samedeal state`.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use samedeal::{Batcher, Error, Sampler};
+
+use crate::args::StateArgs;
+use crate::dataset::Dataset;
+use crate::output::Sink;
+use crate::problem::Problem;
+
+/// More than any state has: of what is larger, not all is read.
+const MOST: u64 = 1 << 16;
+
+/// Of a subcommand that can go on within an epoch.
+#[derive(Args)]
+pub struct ResumeArgs {
+    /// Go on where a state was taken, by any of the libraries or by `samedeal state`: the file that holds it, or - for
+    /// standard input. The epoch is that of the state; the world is this one
+    #[arg(long, value_name = "FILE", help_heading = "Deal")]
+    pub resume: Option<PathBuf>,
+}
+
+impl ResumeArgs {
+    /// Moves a sampler to where the state was taken, if there is one.
+    pub fn sampler(&self, mut sampler: Sampler) -> Result<Sampler, Problem> {
+        self.apply(|state| sampler.resume(state))?;
+        Ok(sampler)
+    }
+
+    /// Moves a batcher there.
+    pub fn batcher(&self, mut batcher: Batcher) -> Result<Batcher, Problem> {
+        self.apply(|state| batcher.resume(state))?;
+        Ok(batcher)
+    }
+
+    fn apply(&self, resume: impl FnOnce(&str) -> Result<(), Error>) -> Result<(), Problem> {
+        let Some(path) = &self.resume else { return Ok(()) };
+        let text = read(path).map_err(|error| Problem::of(path, error))?;
+        resume(text.trim()).map_err(|error| Problem::message(format!("--resume {}: {error}", path.display())))
+    }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    if path == Path::new("-") {
+        io::stdin().lock().take(MOST).read_to_string(&mut text)?;
+    } else {
+        File::open(path)?.take(MOST).read_to_string(&mut text)?;
+    }
+    Ok(text)
+}
+
+/// `samedeal state`
+pub fn run(args: &StateArgs) -> Result<(), Problem> {
+    let dataset = Dataset::new(&args.dataset)?;
+    let state = args.resume.sampler(args.deal.sampler(&dataset, 0)?)?.state(args.taken)?;
+    let mut sink = Sink::new(args.output.as_deref())?;
+    writeln!(sink, "{state}")?;
+    sink.finish()
+}

@@ -1,0 +1,105 @@
+//! States: printed, resumed on any world, and refused where they are of something else.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::files;
+use crate::{command, failing, json, text};
+
+#[test]
+fn another_world_goes_on_with_what_is_left() {
+    let folder = files::folder("states");
+    let path = folder.join("epoch.json");
+    let deal = "--samples 1003 --seed 7 --remainder uneven";
+    let silent = text(&format!("state {deal} --epoch 3 --world 8 --taken 40 --output {}", path.display()));
+    assert_eq!(silent, "");
+    let state: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!((&state["epoch"], &state["consumed"]), (&Value::from(3), &Value::from(320)));
+    let mut seen = BTreeSet::new();
+    for rank in 0..8 {
+        let shown = text(&format!("indices {deal} --epoch 3 --world 8 --rank {rank} --count 40 --format text"));
+        seen.extend(shown.lines().map(|line| line.parse::<u64>().unwrap()));
+    }
+    assert_eq!(seen.len(), 320);
+    let resume = format!("--resume {}", path.display());
+    for rank in 0..5 {
+        let shown = text(&format!("indices {deal} {resume} --world 5 --rank {rank} --all --format text"));
+        assert!(shown.lines().all(|line| seen.insert(line.parse().unwrap())));
+    }
+    assert_eq!(seen.len(), 1_003);
+    // Once more, from there.
+    let chained = text(&format!("state {deal} {resume} --world 5 --taken 10"));
+    assert!(chained.contains("\"consumed\":370") && chained.contains("\"epoch\":3"), "{chained}");
+    let found = json(&format!("batches {deal} {resume} --world 5 --rank 1 --batch-size 8 --count 1 --json"));
+    assert_eq!(found["config"]["consumed"], 320);
+    let fingerprints = |more: &str| text(&format!("fingerprint {deal} {more} --world 5 --format text"));
+    assert_ne!(fingerprints(&resume), fingerprints("--epoch 3"));
+    let early = seen.iter().next().unwrap();
+    let located = text(&format!("locate {deal} {resume} --world 5 --sample {early} --format text"));
+    assert!(!located.is_empty());
+}
+
+#[test]
+fn a_state_comes_from_standard_input_too() {
+    let state = text("state --samples 100 --taken 10");
+    let mut child = command("indices --samples 100 --resume - --count 1 --format text")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), state.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let wanted = text("indices --samples 100 --start 10 --count 1 --format text");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), wanted);
+}
+
+#[test]
+fn batches_of_different_length_go_on_too() {
+    let folder = files::folder("batch-states");
+    let lengths = folder.join("lengths.json");
+    fs::write(&lengths, serde_json::to_string(&(1..=200).collect::<Vec<u32>>()).unwrap()).unwrap();
+    let batches = format!("batches {} --lengths --budget 512 --world 2 --all --json", lengths.display());
+    let whole = json(&batches);
+    let batcher = samedeal::Batcher::builder((1..=200).collect::<Vec<u32>>()).budget(512).world(2).build().unwrap();
+    let path = folder.join("state.json");
+    fs::write(&path, batcher.state(4).unwrap()).unwrap();
+    let rest = json(&format!("{batches} --resume {}", path.display()));
+    let samples = |found: &Value| {
+        let batches = found["batches"].as_array().unwrap();
+        batches.iter().map(|batch| batch["samples"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(samples(&rest), samples(&whole)[4..]);
+}
+
+#[test]
+fn what_is_no_state_is_refused() {
+    let folder = files::folder("bad-states");
+    let path = folder.join("state.json");
+    let resume = |text: &str, deal: &str| {
+        fs::write(&path, text).unwrap();
+        failing(&format!("indices {deal} --resume {}", path.display()))
+    };
+    let state = text("state --samples 100 --taken 10");
+    for (text, deal, word) in [
+        ("", "--samples 100", "a state of a sampler"),
+        ("{\"samedeal\":9}", "--samples 100", "version 1"),
+        (&*state, "--samples 101", "100, as in the state"),
+        (&state, "--samples 100 --seed 1", "seed is 1"),
+        (&state, "--samples 100 --order torch", "feistel"),
+        (&" ".repeat(1 << 17), "--samples 100", "state"),
+    ] {
+        let (code, said) = resume(text, deal);
+        assert!(code == 2 && said.contains(word) && said.contains("state.json"), "{said}");
+    }
+    fs::write(&path, [0xff, 0xfe]).unwrap();
+    let (code, said) = failing(&format!("indices --samples 100 --resume {}", path.display()));
+    assert!(code == 2 && said.contains("state.json"), "{said}");
+    let (code, said) = failing("indices --samples 100 --resume no-such-file");
+    assert!(code == 2 && said.contains("no-such-file"), "{said}");
+    let (code, said) = failing("state --samples 100 --taken 101");
+    assert!(code == 2 && said.contains("0 to 100"), "{said}");
+}

@@ -81,7 +81,9 @@ class Resumable:
         else:
             count = self.sampler._expect(0, self._batch, len(self.sampler), length)
         self._count = count
-        return _counted(iter(self.loader), count)
+        batches = iter(self.loader)
+        count.opening, count.expected = False, self.sampler._pass is None
+        return _counted(batches, count)
 
 
 def _counted(batches: Iterator[Any], count: Count[Any]) -> Iterator[Any]:

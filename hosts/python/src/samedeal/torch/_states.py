@@ -77,8 +77,10 @@ class Count(Generic[C]):
         self.length = length
         self.steps = 0
         self.ended = False
+        self.opening = True
+        """Whether a loader is about to begin passes of the sampler: some begin two, and use the second."""
         self.expected = True
-        """Whether the pass of the sampler itself is still to begin."""
+        """Whether the pass that it uses is still to begin."""
 
     @property
     def over(self) -> bool:
@@ -106,7 +108,7 @@ class Resuming(Generic[C]):
     """What the loop got of it, if somebody counts."""
     _over: bool
     _later: int | None
-    """The epoch after the one that a state has nothing left of."""
+    """The epoch that was set before a state of an earlier one was loaded: what follows that."""
     _told: tuple[int, int] | None
     """Epoch and number of finished passes when ranks were compared last."""
     _finished: int
@@ -154,6 +156,7 @@ class Resuming(Generic[C]):
         elif self._is_through():
             self._core = self._upcoming(number)
             self._forget()
+        self._later = None
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
         """Where the epoch stands, for a checkpoint: the same on all ranks, for any number of them.
@@ -187,7 +190,7 @@ class Resuming(Generic[C]):
         before = core.epoch
         core.resume(text_of(state_dict))
         self._forget()
-        if len(core) == 0 and core.epoch < before:
+        if core.epoch < before:
             # StatefulDataLoader loads a state when the pass begins, after set_epoch.
             self._later = before
 
@@ -210,7 +213,7 @@ class Resuming(Generic[C]):
         core = self._upcoming() if count is None else self._core
         self._go_to(core)
         if count is not None:
-            count.expected = False
+            count.expected = count.opening
             self._count = count
         return core
 

@@ -1,0 +1,306 @@
+"""States of samplers under loaders: plain ones, torchdata's, with workers that read ahead, on any world."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from samedeal import Batcher, ContradictionError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
+from samedeal.torch import BatchSampler, DistributedSampler, Resumable
+from torch.utils.data import DataLoader, Dataset
+
+SAMPLES = 1_003
+LENGTHS = np.random.default_rng(3).integers(1, 200, SAMPLES)
+KINDS = ("samples", "budget", "pack")
+
+
+class Numbers(Dataset[int]):  # type: ignore[misc]
+    """Sample i is the number i."""
+
+    def __init__(self, count: int = SAMPLES) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> int:
+        return index
+
+
+def sampler_of(kind: str, rank: int, world: int, **options: Any) -> Any:
+    if kind == "samples":
+        return DistributedSampler(Numbers(), world, rank, seed=7, **options)
+    strategy: dict[str, Any] = {
+        "budget": {"budget": 4_000},
+        "pack": {"strategy": "pack", "capacity": 512, "max_batch_size": 3},
+    }
+    return BatchSampler(LENGTHS, rank=rank, world=world, seed=7, tail="keep", **strategy[kind], **options)
+
+
+def loader_of(kind: str, rank: int, world: int, workers: int = 0, made: Any = DataLoader, **options: Any) -> Any:
+    sampler = sampler_of(kind, rank, world)
+    how: dict[str, Any] = {"batch_size": 16, "sampler": sampler} if kind == "samples" else {"batch_sampler": sampler}
+    return made(Numbers(), collate_fn=list, num_workers=workers, **how, **options)
+
+
+def take(batches: Any, count: int) -> list[list[int]]:
+    return list(itertools.islice(batches, count))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("workers", [0, 2])
+def test_what_the_loop_got_is_what_a_state_counts(kind: str, workers: int) -> None:
+    whole = {epoch: list(loader_of(kind, 1, 4)) for epoch in (0,)}[0]
+    running = Resumable(loader_of(kind, 1, 4, workers))
+    for epoch in (0, 1):
+        running.set_epoch(epoch)
+        got = take(running, 5)
+        state = running.state_dict()
+        assert state == running.sampler.state_dict()
+        assert epoch or got == whole[:5]
+        again = Resumable(loader_of(kind, 1, 4, workers))
+        again.load_state_dict(pickle.loads(pickle.dumps(state)))
+        again.set_epoch(again.epoch)
+        fresh = loader_of(kind, 1, 4)
+        getattr(fresh, "batch_sampler" if kind != "samples" else "sampler").set_epoch(epoch)
+        rest = list(fresh)[5:]
+        # Progress bars ask before the pass, and in it.
+        assert len(again) == len(rest)
+        steps: list[list[int]] = []
+        for batch in again:
+            assert len(again) == len(rest) or len(steps) + 1 == len(rest)
+            steps.append(batch)
+        assert (again.epoch, steps) == (epoch, rest)
+        # A resumed pass that is through leaves a whole epoch, with and without a word.
+        assert len(again) == len(whole) if epoch == 0 else len(again) > len(rest)
+        assert sorted(itertools.chain(*again)) == sorted(itertools.chain(*got, *rest))
+        again.set_epoch(epoch + 1)
+        fresh = loader_of(kind, 1, 4)
+        getattr(fresh, "batch_sampler" if kind != "samples" else "sampler").set_epoch(epoch + 1)
+        assert list(again) == list(fresh)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("worlds", [(4, 4, 4), (4, 3, 1), (1, 6, 2)])
+def test_any_world_takes_what_is_left(kind: str, worlds: tuple[int, ...]) -> None:
+    seen: Counter[int] = Counter()
+    state = None
+    for number, world in enumerate(worlds):
+        loaders = [Resumable(loader_of(kind, rank, world, 2 if rank == 0 else 0)) for rank in range(world)]
+        if state is not None:
+            for loader in loaders:
+                loader.load_state_dict(state)
+        (length,) = {len(loader) for loader in loaders}
+        count = length if number + 1 == len(worlds) else max(1, length // 3)
+        padding = 0
+        for loader in loaders:
+            seen.update(itertools.chain(*take(loader, count)))
+            if kind == "samples" and count == length:
+                count_of: Any = loader.sampler._count
+                padding += count_of.place.core.num_padding
+        (text,) = {loader.state_dict()["samedeal"] for loader in loaders}
+        state = {"samedeal": text}
+    assert set(seen) == set(range(SAMPLES))
+    # PyTorch's remainder repeats the first samples of what is left, and nothing else.
+    assert seen.total() == SAMPLES + padding
+    for loader in loaders:
+        loader.load_state_dict(state)  # type: ignore[arg-type]
+        assert (len(loader), list(loader)) == (0, [])
+        assert len(loader) > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_states_are_those_of_the_package(kind: str) -> None:
+    sampler = sampler_of(kind, 0, 4)
+    assert sampler.state_dict()["samedeal"].count('"epoch":0') == 1
+    batches = iter(sampler)
+    for _ in range(7):
+        next(batches)
+        core: Sampler | Batcher = sampler._core
+        expected = sampler._pass.taken
+        assert sampler.state_dict() == batches.state_dict() == {"samedeal": core.state(expected)}
+        assert sampler.state_dict(expected) == sampler.state_dict()
+    assert sampler.state_dict(3) == {"samedeal": core.state(3)}
+    with pytest.raises(OutOfRangeError, match="taken"):
+        sampler.state_dict(10**6)
+    sampler.set_epoch(1)
+    assert sampler.state_dict() == {"samedeal": core.state(0)}
+    if kind == "samples":
+        assert '"epoch":0' in batches.state_dict()["samedeal"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_breaking_off_and_beginning_again(kind: str) -> None:
+    whole = list(loader_of(kind, 0, 2))
+    loader = Resumable(loader_of(kind, 0, 2))
+    assert take(loader, 3) == whole[:3]
+    assert list(loader) == whole
+    take(loader, 4)
+    state = loader.state_dict()
+    take(loader, 1)
+    loader.load_state_dict(state)
+    # As a look at the first batches does, before the run goes on.
+    assert take(loader, 2) == whole[4:6]
+    loader.set_epoch(0)
+    assert list(loader) == whole[4:]
+    loader.set_epoch(0)
+    assert list(loader) == whole
+    loader.set_epoch(2)
+    loader.load_state_dict(state)
+    assert loader.epoch == 0
+    assert list(loader) == whole[4:]
+    loader.load_state_dict(state)
+    loader.set_epoch(1)
+    assert len(loader) == len(list(loader)) > len(whole) - 4
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+def test_batches_that_are_dropped(drop_last: bool) -> None:
+    def made() -> Resumable:
+        sampler = DistributedSampler(Numbers(), 4, 1)
+        return Resumable(DataLoader(Numbers(), 32, sampler=sampler, drop_last=drop_last, collate_fn=list))
+
+    whole = list(made())
+    assert len(whole) == (7 if drop_last else 8)
+    for done in range(len(whole) + 1):
+        first, second = made(), made()
+        take(first, done)
+        second.load_state_dict(first.state_dict())
+        assert len(second) == len(whole) - done
+        assert list(second) == whole[done:]
+        assert len(second) == len(whole)
+
+
+def test_samples_one_by_one() -> None:
+    loader = Resumable(DataLoader(Numbers(), batch_size=None, sampler=DistributedSampler(Numbers(), 4, 1)))
+    take(loader, 9)
+    assert loader.state_dict()["samedeal"].count('"consumed":36') == 1
+
+
+def test_a_group_that_comes_after_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in KINDS:
+        whole = sampler_of(kind, 0, 4)
+        next(iter(whole))
+        sampler = sampler_of(kind, 0, 1)
+        sampler.load_state_dict(whole.state_dict())
+        sampler._place = sampler._place._replace(rank=1, world=3)
+        twin = sampler_of(kind, 1, 3)
+        twin.load_state_dict(whole.state_dict())
+        assert len(sampler) == len(twin)
+        assert list(sampler) == list(twin)
+
+
+def test_a_dataset_that_grew_does_not_resume() -> None:
+    data = list(range(20))
+    sampler = DistributedSampler(data, 2, 0)
+    sampler.load_state_dict({"samedeal": Sampler(20, order=sampler.order, world=2).state(3)})
+    data.append(20)
+    with pytest.raises(ContradictionError, match="changed its length") as caught:
+        len(sampler)
+    assert (caught.value.field, caught.value.value) == ("samples", "21")
+    data.pop()
+    assert len(sampler) == 7
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_states_of_something_else_are_refused(kind: str) -> None:
+    sampler = sampler_of(kind, 0, 2)
+    state = sampler.state_dict()
+    other = "budget" if kind == "samples" else "samples"
+    for value in (None, "{}", {}, {"samedeal": 3}, {"samedeal": "{}"}, sampler_of(other, 0, 2).state_dict()):
+        with pytest.raises(WrongTypeError) as caught:
+            sampler.load_state_dict(value)
+        assert caught.value.field == "state"
+    twin = sampler_of(kind, 0, 2, order="sequential")
+    with pytest.raises(ContradictionError) as refused:
+        twin.load_state_dict(state)
+    assert refused.value.field == "order"
+    assert list(twin) == list(sampler_of(kind, 0, 2, order="sequential"))
+
+
+def test_loaders_that_cannot_be_counted() -> None:
+    data, mine = Numbers(), DistributedSampler(Numbers(), 2, 0)
+
+    class Sharded(torch.utils.data.BatchSampler):  # type: ignore[misc]
+        """What shards once more."""
+
+    loaders: list[tuple[type[SamedealError], Any]] = [
+        (WrongTypeError, DataLoader(data)),
+        (WrongTypeError, DataLoader(data, sampler=torch.utils.data.DistributedSampler(data, 2, 0))),
+        (WrongTypeError, DataLoader(data, batch_sampler=Sampler(10).batches(2))),
+        (WrongTypeError, DataLoader(data, batch_sampler=Sharded(mine, 4, False))),
+        (WrongTypeError, [1, 2, 3]),
+        (ContradictionError, DataLoader(data, sampler=mine, num_workers=2, in_order=False)),
+    ]
+    for error, loader in loaders:
+        with pytest.raises(SamedealError) as caught:
+            Resumable(loader)
+        assert type(caught.value) is error
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("workers", "options"), [(0, {}), (2, {}), (2, {"snapshot_every_n_steps": 3})])
+def test_under_the_loader_of_torchdata(kind: str, workers: int, options: dict[str, Any]) -> None:
+    made = pytest.importorskip("torchdata.stateful_dataloader").StatefulDataLoader
+
+    def sampler_in(loader: Any) -> Any:
+        return loader.sampler if kind == "samples" else loader.batch_sampler
+
+    whole = []
+    for epoch in (0, 1, 2):
+        loader = loader_of(kind, 1, 4)
+        sampler_in(loader).set_epoch(epoch)
+        whole.append(list(loader))
+    for done in (0, 1, 7, len(whole[0]) - 1, len(whole[0])):
+        loader = loader_of(kind, 1, 4, workers, made, **options)
+        iterator = iter(loader)
+        assert take(iterator, done) == whole[0][:done]
+        if done == len(whole[0]):
+            assert list(iterator) == []
+        state = pickle.loads(pickle.dumps(loader.state_dict()))
+        del iterator
+        loader = loader_of(kind, 1, 4, workers, made, **options)
+        loader.load_state_dict(state)
+        if done == len(whole[0]):
+            # An epoch that is through is followed by the one that is set.
+            sampler_in(loader).set_epoch(1)
+            assert list(loader) == whole[1]
+        else:
+            sampler_in(loader).set_epoch(0)
+            assert list(loader) == whole[0][done:]
+            sampler_in(loader).set_epoch(1)
+            assert list(loader) == whole[1]
+        sampler_in(loader).set_epoch(2)
+        assert list(loader) == whole[2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("workers", [0, 2])
+def test_torchdata_on_another_world(kind: str, workers: int) -> None:
+    made = pytest.importorskip("torchdata.stateful_dataloader").StatefulDataLoader
+    seen: list[int] = []
+    states = []
+    for rank in range(4):
+        loader = loader_of(kind, rank, 4, workers, made)
+        iterator = iter(loader)
+        seen += itertools.chain(*take(iterator, 4))
+        states.append(loader.state_dict())
+        del iterator
+    last = None
+    for rank in range(3):
+        loader = loader_of(kind, rank, 3, workers, made)
+        loader.load_state_dict(states[0])
+        own = list(itertools.chain(*loader))
+        seen += own
+        last = loader
+    padding = 0
+    if kind == "samples":
+        assert last is not None
+        padding = -(SAMPLES - 4 * 4 * 16) % 3
+    assert len(seen) == SAMPLES + padding
+    assert set(seen) == set(range(SAMPLES))

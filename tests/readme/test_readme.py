@@ -91,6 +91,11 @@ def test_batcher() -> None:
     assert float(padding) < 0.1
 
 
+def test_resume() -> None:
+    code = next(code for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if ".resume(" in code)
+    assert output(sys.executable, "-c", code).strip() == code.rsplit("# ", 1)[1].strip()
+
+
 def test_comparison() -> None:
     """The table is what the command prints, but for the columns that are left out."""
     line = next(line for line in README.splitlines() if line.startswith("$ samedeal batches") and "--compare" in line)

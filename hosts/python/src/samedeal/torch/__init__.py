@@ -8,6 +8,7 @@ from ._collators import PackCollator, PadCollator
 from ._dataset import EpochWarning, LanesWarning, ShardedDataset, ShardInfo, to_tensors
 from ._resumable import Resumable
 from ._sampler import DistributedSampler
+from ._verify import verify_ranks
 
 __all__ = [
     "BatchSampler",
@@ -20,4 +21,5 @@ __all__ = [
     "ShardInfo",
     "ShardedDataset",
     "to_tensors",
+    "verify_ranks",
 ]

@@ -59,6 +59,8 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         self._options = options
         self._start = check.whole("start", start)
         self._lengths = check.u32s("lengths", lengths if column is None else _lengths_in(lengths, column), check.U32)
+        self._fingerprint: str | None = None
+        """Of the lengths, once somebody asked."""
         self._start_with(self._made())
         self._left()
 

@@ -1,0 +1,171 @@
+"""Whether the ranks of a job agree on what they read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections import Counter
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from .. import ContradictionError, MissingError, SamedealError, WrongTypeError
+from .. import _arguments as check
+from ._batches import BatchSampler
+from ._dataset import EpochWarning
+from ._resumable import Resumable
+from ._sampler import DistributedSampler
+
+_BYTES = 2048
+"""What each rank tells the others."""
+_EDGE = 64
+"""Of a list of indices, so many from either end are looked at."""
+
+
+def verify_ranks(sampler: Any, group: Any = None) -> None:
+    """Compares with all other ranks what is to be dealt: before each epoch, on every rank.
+
+    One `all_gather` of 2 kB turns what else goes wrong in silence into an error on every rank, which says what differs
+    and where: another seed, epoch, order, number of samples or lengths; ranks that are there twice, or none; data that
+    was divided among ranks before and would be again. Where the epoch is still the one of the last call although a pass
+    was finished, an `EpochWarning` reminds of `set_epoch`.
+
+    Args:
+        sampler: A `DistributedSampler`, a `BatchSampler` or a `Resumable` of this package.
+        group: The process group, all of whose ranks call this; by default that of the whole job.
+
+    Raises:
+        ContradictionError: Ranks differ.
+        MissingError: There is no process group, but more than one rank.
+        WrongTypeError: It is no such sampler.
+    """
+    own = sampler.sampler if isinstance(sampler, Resumable) else sampler
+    if not isinstance(own, (DistributedSampler, BatchSampler)):
+        allowed = "a DistributedSampler, BatchSampler or Resumable of samedeal.torch"
+        raise WrongTypeError("sampler", check.described(sampler), allowed)
+    if not (dist.is_available() and dist.is_initialized()):
+        if own._current().world > 1:
+            raise MissingError("group", "", "a process group: call torch.distributed.init_process_group before")
+        _remind(own)
+        return
+    failure: SamedealError | None = None
+    try:
+        mine = _told(own)
+    except SamedealError as error:
+        # The others would wait for this rank.
+        failure, mine = error, {"failure": str(error)[:200]}
+    told = _gathered(mine, group)
+    if failure is not None:
+        raise failure
+    _compare(told, own._mesh is not None)
+    _remind(own)
+
+
+def _told(sampler: DistributedSampler | BatchSampler) -> dict[str, Any]:
+    """What has to be alike, and the rank."""
+    core = sampler._upcoming()
+    told: dict[str, Any] = {"sampler": type(sampler).__name__, "world": core.world, "rank": core.rank}
+    if isinstance(sampler, DistributedSampler):
+        config = sampler._upcoming().config._asdict()
+        shared = {name: config[name] for name in ("samples", "seed", "order", "epoch", "remainder", "consumed")}
+        return told | shared | {"dataset": _identity(sampler.dataset)}
+    plan = sampler.batcher.config
+    config = plan._asdict()
+    del config["lengths"], config["world"]
+    config["history"] = [list(stretch) for stretch in sampler._upcoming().history]
+    kind, value = config["buckets"]
+    config["buckets"] = [kind, value if isinstance(value, int) else _digest(value)]
+    if len(config["history"]) > 1:
+        config["history"] = _digest(config["history"])
+    if sampler._fingerprint is None:
+        sampler._fingerprint = _digest(plan.lengths)
+    lengths = {"samples": len(plan.lengths), "lengths": sampler._fingerprint}
+    return told | lengths | config | {"epoch": sampler._upcoming().epoch, "start": sampler._start}
+
+
+def _identity(dataset: Any) -> str | None:
+    """What tells one part of a dataset from another, where that can be known at once."""
+    if isinstance(dataset, torch.utils.data.Subset):
+        indices = dataset.indices
+        try:
+            edges = [int(index) for part in (indices[:_EDGE], indices[-_EDGE:]) for index in part]
+        except (TypeError, ValueError):
+            return None
+        return _digest([len(indices), edges, _identity(dataset.dataset)])
+    # That of Hugging Face's datasets.
+    found = getattr(dataset, "_fingerprint", None)
+    return found[:64] if isinstance(found, str) else None
+
+
+def _digest(value: Any) -> str:
+    data = value.tobytes() if hasattr(value, "tobytes") else json.dumps(value).encode()
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+def _gathered(mine: dict[str, Any], group: Any) -> list[dict[str, Any]]:
+    """What every rank tells, in order."""
+    text = json.dumps(mine, separators=(",", ":")).encode()
+    device = torch.device("cuda", torch.cuda.current_device()) if "nccl" in dist.get_backend(group) else "cpu"
+    sent = torch.zeros(_BYTES, dtype=torch.uint8)
+    sent[: len(text)] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
+    sent = sent.to(device)
+    found = [torch.empty_like(sent) for _ in range(dist.get_world_size(group))]
+    dist.all_gather(found, sent, group=group)
+    return [json.loads(bytes(part.cpu().tolist()).rstrip(b"\0")) for part in found]
+
+
+def _compare(told: list[dict[str, Any]], shared: bool) -> None:
+    """Raises what there is to say about ranks that differ, the same on all of them."""
+    failed = {number: one["failure"] for number, one in enumerate(told) if "failure" in one}
+    if failed:
+        value = "; ".join(f"on {_ranks([number])}: {text}" for number, text in failed.items())
+        raise ContradictionError("sampler", value, "one that deals, on every rank")
+    names = [name for name in dict.fromkeys(name for one in told for name in one) if name != "rank"]
+    differ = [name for name in names if len({json.dumps(one.get(name)) for one in told}) > 1]
+    if differ:
+        first = differ[0]
+        also = f" ({', '.join(differ[1:])} differ too)" if differ[1:] else ""
+        allowed = "the same on every rank"
+        if first == "dataset":
+            allowed = "the same on every rank: data that was divided among ranks before would be divided twice"
+        raise ContradictionError(first.replace("_", "-"), _values([one.get(first) for one in told]), allowed + also)
+    size, world = len(told), told[0]["world"]
+    if world != size and not (shared and size % world == 0):
+        allowed = f"{size}, as many ranks as there are" + (" (a multiple of it, with the mesh)" if shared else "")
+        raise ContradictionError("world", str(world), allowed)
+    ranks = [one["rank"] for one in told]
+    wrong = [rank for rank, times in Counter(ranks).items() if times != size // world]
+    if wrong or len(set(ranks)) != world:
+        allowed = f"each of 0 to {world - 1} on {_times(size // world)}: ranks that are alike read the same samples"
+        raise ContradictionError("rank", _values(ranks), allowed)
+
+
+def _values(values: list[Any]) -> str:
+    """Which value is on which ranks, the most frequent first."""
+    places: dict[str, list[int]] = {}
+    for number, value in enumerate(values):
+        places.setdefault(value if isinstance(value, str) else json.dumps(value), []).append(number)
+    ordered = sorted(places.items(), key=lambda item: (-len(item[1]), item[1]))
+    shown = [f"{value[:64]} on {_ranks(numbers)}" for value, numbers in ordered[:4]]
+    return ", ".join(shown) + (f" and {len(ordered) - 4} others" if len(ordered) > 4 else "")
+
+
+def _ranks(numbers: list[int]) -> str:
+    few = ", ".join(map(str, numbers[:8])) + (f" and {len(numbers) - 8} more" if len(numbers) > 8 else "")
+    return f"rank {few}" if len(numbers) == 1 else f"ranks {few}"
+
+
+def _times(count: int) -> str:
+    return "one rank" if count == 1 else f"{count} ranks"
+
+
+def _remind(sampler: DistributedSampler | BatchSampler) -> None:
+    """Warns where an epoch is about to be read a second time."""
+    before, now = sampler._told, (sampler._upcoming().epoch, sampler._finished)
+    sampler._told = now
+    same = isinstance(sampler, DistributedSampler) and sampler.order == "sequential"
+    if before is not None and before[0] == now[0] and before[1] < now[1] and not same:
+        again = f"epoch {now[0]} is about to be read again, in the same order: call set_epoch(epoch) before each"
+        warnings.warn(again, EpochWarning, stacklevel=3)

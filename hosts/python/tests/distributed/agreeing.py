@@ -1,0 +1,111 @@
+"""One rank of a job whose ranks agree, or do not: `agreeing.py OUT`, which writes what each rank was told."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from samedeal import Mesh, SamedealError
+from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, verify_ranks
+from torch.utils.data import DataLoader, Subset
+
+LENGTHS = [3, 9, 4, 4, 7, 1, 2, 5] * 10
+
+
+def cases(rank: int, world: int) -> dict[str, Any]:
+    """A sampler per case. The last rank is the odd one."""
+    data, odd = range(100), rank == world - 1
+    first: dict[str, Any] = {"num_replicas": world, "rank": rank}
+    grid: dict[str, Any] = {"mesh": Mesh(world, {"dp": world // 2, "tp": 2}, divide=["dp"])} if world % 2 == 0 else {}
+
+    def moved(sampler: Any, epoch: int) -> Any:
+        sampler.set_epoch(epoch)
+        return sampler
+
+    def taken(sampler: Any, samples: int) -> Any:
+        sampler.load_state_dict(sampler.state_dict(samples))
+        return sampler
+
+    part = Subset(data, list(range(rank * 20, rank * 20 + 20)))
+    return {
+        "fine": DistributedSampler(data),
+        "fine batches": BatchSampler(LENGTHS, budget=20),
+        "fine loader": Resumable(DataLoader(data, 4, sampler=DistributedSampler(data))),
+        "fine mesh": DistributedSampler(data, **grid),
+        "fine subset": DistributedSampler(Subset(data, list(range(50)))),
+        "seed": DistributedSampler(data, seed=int(odd)),
+        "samples": DistributedSampler(range(100 + odd)),
+        "order": DistributedSampler(data, order="feistel" if odd else "python"),
+        "epoch": moved(DistributedSampler(data), 3 + odd),
+        "remainder": DistributedSampler(data, drop_last=odd),
+        "consumed": taken(DistributedSampler(data), 2 + odd),
+        "dataset": DistributedSampler(part),
+        "rank": DistributedSampler(data, num_replicas=world, rank=0 if odd else rank),
+        "world": DistributedSampler(data, num_replicas=1, rank=0),
+        "world too": DistributedSampler(data, num_replicas=world + odd, rank=rank),
+        "world twice": DistributedSampler(data, num_replicas=2 * world, rank=rank),
+        "sampler": BatchSampler(LENGTHS, budget=20) if odd else DistributedSampler(data),
+        "lengths": BatchSampler([*LENGTHS[:-1], 6 if odd else 7], budget=20),
+        "budget": BatchSampler(LENGTHS, budget=20 + odd),
+        "history": taken(BatchSampler(LENGTHS, budget=20), 1 + odd),
+        "seed and epoch": moved(DistributedSampler(data, seed=int(odd)), 1 + odd),
+        "broken": DistributedSampler(Shrinking(odd), **first),
+    }
+
+
+class Shrinking:
+    """A dataset that has no length any more, on one rank."""
+
+    def __init__(self, odd: bool) -> None:
+        self.odd, self.asked = odd, 0
+
+    def __len__(self) -> int:
+        self.asked += 1
+        if self.odd and self.asked > 1:
+            raise TypeError
+        return 10
+
+
+def main(out: Path) -> None:
+    """Asks for each case."""
+    dist.init_process_group("gloo")
+    torch.set_num_threads(1)
+    rank, world = dist.get_rank(), dist.get_world_size()
+    told: dict[str, Any] = {}
+    for name, sampler in cases(rank, world).items():
+        try:
+            verify_ranks(sampler)
+            told[name] = None
+        except SamedealError as error:
+            told[name] = [type(error).__name__, error.field, str(error)]
+    sampler = DistributedSampler(range(100))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for epoch, read in ((0, False), (0, True), (1, True), (1, True), (2, False)):
+            sampler.set_epoch(epoch)
+            verify_ranks(sampler)
+            if read:
+                list(sampler)
+    told["reminders"] = [str(warning.message) for warning in caught if warning.category is EpochWarning]
+    group = dist.new_group([0, 1])
+    if rank < 2:
+        verify_ranks(DistributedSampler(range(9), num_replicas=2, rank=rank), group)
+    times = []
+    for _ in range(50):
+        dist.barrier()
+        began = time.perf_counter()
+        verify_ranks(sampler)
+        times.append(time.perf_counter() - began)
+    told["milliseconds"] = sorted(times)[len(times) // 2] * 1e3
+    (out / f"{rank}.json").write_text(json.dumps(told))
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

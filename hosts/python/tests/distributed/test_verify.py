@@ -1,0 +1,50 @@
+"""Ranks that agree, and ranks that do not, in real jobs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from samedeal import MissingError, WrongTypeError
+from samedeal.torch import DistributedSampler, verify_ranks
+from test_processes import HERE, torchrun
+
+
+@pytest.mark.parametrize("world", [2, 4])
+def test_every_rank_is_told_what_differs_and_where(world: int, tmp_path: Path) -> None:
+    run = torchrun(world, HERE / "agreeing.py", tmp_path)
+    assert run.returncode == 0, run.stderr
+    told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(world)]
+    broken = [one.pop("broken") for one in told]
+    for name, found in told[0].items():
+        if name == "milliseconds":
+            continue
+        assert [one[name] for one in told] == [found] * world, name
+        if name.startswith("fine"):
+            assert found is None, name
+        elif name != "reminders":
+            error, field, text = found
+            assert (error, field) == ("ContradictionError", name.split()[0]), text
+    last = world - 1
+    texts = {name: found[2] for name, found in told[0].items() if found and name not in ("reminders", "milliseconds")}
+    others = f"ranks {', '.join(map(str, range(last)))}" if last > 1 else "rank 0"
+    assert f"seed is 0 on {others}, 1 on rank {last}; allowed: the same on every rank" == texts["seed"]
+    assert texts["seed and epoch"].endswith("(epoch differ too)")
+    assert f"4 on rank {last}" in texts["epoch"]
+    assert "divided twice" in texts["dataset"]
+    assert texts["world"] == f"world is 1; allowed: {world}, as many ranks as there are"
+    assert f"0 on ranks 0, {last}" in texts["rank"]
+    assert told[0]["reminders"] == [
+        "epoch 1 is about to be read again, in the same order: call set_epoch(epoch) before each"
+    ]
+    assert [error for error, _, _ in broken] == ["ContradictionError"] * last + ["WrongTypeError"]
+    assert f"on rank {last}: dataset is <Shrinking>" in broken[0][2]
+
+
+def test_one_process() -> None:
+    verify_ranks(DistributedSampler(range(10), 1, 0))
+    with pytest.raises(MissingError, match="init_process_group"):
+        verify_ranks(DistributedSampler(range(10), 2, 0))
+    with pytest.raises(WrongTypeError, match="DistributedSampler"):
+        verify_ranks([1, 2, 3])

@@ -33,6 +33,7 @@ Usage: cargo xtask <command>
   build              the component, the web build, the command `samedeal`, the Python and the npm package
   bench [--runs N] [--only NAME] [--json FILE]
                      the measurements, as a table
+  bench batching     batches beside those of Lhotse, transformers, seqpacker and TRL, and their targets
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh
   setup              what `build` and `test` download: targets, environments, browser
   help               this text

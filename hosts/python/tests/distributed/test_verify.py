@@ -30,7 +30,7 @@ def test_every_rank_is_told_what_differs_and_where(world: int, tmp_path: Path) -
     texts = {name: found[2] for name, found in told[0].items() if found and name not in ("reminders", "milliseconds")}
     others = f"ranks {', '.join(map(str, range(last)))}" if last > 1 else "rank 0"
     assert f"seed is 0 on {others}, 1 on rank {last}; allowed: the same on every rank" == texts["seed"]
-    assert texts["seed and epoch"].endswith("(epoch differ too)")
+    assert texts["seed and epoch"].endswith("the same on every rank; also different: epoch")
     assert f"4 on rank {last}" in texts["epoch"]
     assert "divided twice" in texts["dataset"]
     assert texts["world"] == f"world is 1; allowed: {world}, as many ranks as there are"

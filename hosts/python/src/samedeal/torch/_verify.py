@@ -126,7 +126,9 @@ def _compare(told: list[dict[str, Any]], shared: bool) -> None:
     differ = [name for name in names if len({json.dumps(one.get(name)) for one in told}) > 1]
     if differ:
         first = differ[0]
-        also = f" ({', '.join(differ[1:])} differ too)" if differ[1:] else ""
+        # Of two kinds of samplers, there is nothing to compare.
+        others = differ[1:] if first != "sampler" else []
+        also = f"; also different: {', '.join(others)}" if others else ""
         allowed = "the same on every rank"
         if first == "dataset":
             allowed = "the same on every rank: data that was divided among ranks before would be divided twice"

@@ -1,0 +1,86 @@
+"""Training with DDP in real processes: killed in the middle of an epoch, and resumed on this and on other worlds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import training
+from samedeal.torch import DistributedSampler
+from test_processes import HERE, torchrun
+
+WORLD = 2
+"""Two, whose gradients have one sum. Those of three DDP adds as its buckets lie, which it makes anew after a step."""
+DEATH = 23
+"""The step of each model after which all processes of the job are killed: about the middle of one of the epochs."""
+
+
+def run(world: int, out: Path, *arguments: Any) -> Any:
+    out.mkdir()
+    return torchrun(world, HERE / "training.py", out, *arguments)
+
+
+def batches(out: Path, name: str, world: int) -> list[list[tuple[int, list[int]]]]:
+    """The epoch and the samples of each step, for each rank."""
+    logs = [(out / f"{name}-{rank}.jsonl").read_text().splitlines() for rank in range(world)]
+    return [[tuple(json.loads(line)) for line in log] for log in logs]
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a job left behind that was killed."""
+    folder = tmp_path_factory.mktemp("killed")
+    job = run(WORLD, folder / "out", folder / "none", DEATH)
+    assert job.returncode != 0
+    assert "SIGKILL" in job.stderr
+    assert not list((folder / "out").glob("*.weights"))
+    return folder / "out"
+
+
+@pytest.mark.parametrize("world", [WORLD, 3, 4])
+def test_every_sample_is_read_once(killed: Path, tmp_path: Path, world: int) -> None:
+    job = run(world, tmp_path / "rest", killed)
+    assert job.returncode == 0, job.stderr
+    if world == WORLD:
+        whole = run(WORLD, tmp_path / "whole", tmp_path / "none")
+        assert whole.returncode == 0, whole.stderr
+    middle = 0
+    for kind, workers in training.RUNS:
+        name = f"{kind}-{workers}"
+        saved = torch.load(killed / f"{name}.pt")
+        steps = saved["steps"]
+        assert 0 < DEATH - steps <= training.EVERY
+        # What came after the checkpoint is not in the weights, and is read again.
+        before = [log[:steps] for log in batches(killed, name, WORLD)]
+        after = batches(tmp_path / "rest", name, world)
+        for epoch in range(training.EPOCHS):
+            first, rest = (
+                [i for log in logs for at, samples in log if at == epoch for i in samples] for logs in (before, after)
+            )
+            middle += bool(first and rest)
+            # PyTorch's samplers repeat a few of what is left, so that every rank has as many.
+            left, readers = (training.SAMPLES - len(first), world) if rest else (training.SAMPLES, WORLD)
+            padding = 0 if kind in training.BATCHES else -left % readers
+            assert len(first) + len(rest) == training.SAMPLES + padding, (name, epoch)
+            assert {*first, *rest} == set(range(training.SAMPLES)), (name, epoch)
+        if world == WORLD:
+            assert [one + other for one, other in zip(before, after, strict=True)] == batches(
+                tmp_path / "whole", name, WORLD
+            )
+            for rank in range(world):
+                weights = f"{name}-{rank}.weights"
+                assert (tmp_path / "rest" / weights).read_text() == (tmp_path / "whole" / weights).read_text()
+    # Each of them was interrupted within an epoch.
+    assert middle == len(training.RUNS)
+
+
+def test_the_state_is_what_any_host_reads(killed: Path) -> None:
+    state = torch.load(killed / "torch-2.pt")["loader"]
+    sampler = DistributedSampler(training.Features(), 1, 0, seed=5)
+    sampler.load_state_dict(state)
+    text = json.loads(state["samedeal"])
+    assert (text["kind"], text["epoch"]) == ("sampler", sampler.epoch)
+    assert len(sampler) == training.SAMPLES - text["consumed"]

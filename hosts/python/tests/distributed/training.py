@@ -1,0 +1,111 @@
+"""A training run with DDP that is killed, and goes on from what rank 0 saved: `training.py OUT CHECKPOINTS [STEP]`.
+
+Several models train side by side, a step each in turn, so that one job tries all kinds of loaders.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from samedeal.torch import BatchSampler, DistributedSampler, Resumable, verify_ranks
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+EPOCHS = 2
+SAMPLES = 251
+EVERY = 3
+"""Steps between checkpoints."""
+LENGTHS = [1 + i * 7919 % 97 for i in range(SAMPLES)]
+BATCHES: dict[str, dict[str, Any]] = {
+    "budget": {"budget": 500},
+    "pack": {"strategy": "pack", "capacity": 128, "max_batch_size": 2},
+}
+RUNS = [("torch", 0), ("torch", 2), ("feistel", 0), ("budget", 0), ("budget", 2), ("pack", 2)]
+
+
+class Features(Dataset[Any]):  # type: ignore[misc]
+    """Numbers that depend on the sample, and the sample."""
+
+    def __len__(self) -> int:
+        return SAMPLES
+
+    def __getitem__(self, index: int) -> tuple[int, torch.Tensor]:
+        return index, torch.sin(torch.arange(1, 5) * (index + 1))
+
+
+def collate(samples: list[Any]) -> tuple[list[int], torch.Tensor]:
+    """A rank may have nothing in a step."""
+    return [index for index, _ in samples], torch.stack([x for _, x in samples]) if samples else torch.zeros(0, 4)
+
+
+def loader_of(kind: str, workers: int) -> Resumable:
+    """What the run reads."""
+    how: dict[str, Any] = {"collate_fn": collate, "num_workers": workers, "persistent_workers": workers > 0}
+    data = Features()
+    if kind in BATCHES:
+        return Resumable(DataLoader(data, batch_sampler=BatchSampler(LENGTHS, seed=5, **BATCHES[kind]), **how))
+    return Resumable(DataLoader(data, 8, sampler=DistributedSampler(data, seed=5, order=kind), **how))
+
+
+def train(kind: str, workers: int, out: Path, checkpoints: Path) -> Iterator[None]:
+    """Trains one model, and pauses after each step."""
+    rank = dist.get_rank()
+    loader = loader_of(kind, workers)
+    torch.manual_seed(3)
+    model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1)))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    name, steps = f"{kind}-{workers}", 0
+    if (saved := checkpoints / f"{name}.pt").exists():
+        found = torch.load(saved)
+        model.load_state_dict(found["model"])
+        optimizer.load_state_dict(found["optimizer"])
+        loader.load_state_dict(found["loader"])
+        steps = found["steps"]
+    with (out / f"{name}-{rank}.jsonl").open("w") as log:
+        for epoch in range(loader.epoch, EPOCHS):
+            loader.set_epoch(epoch)
+            verify_ranks(loader)
+            expected = len(loader)
+            for number, (samples, x) in enumerate(loader):
+                assert number < expected
+                loss = (model(x).squeeze(1) - x.sum(1)).square().sum()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                steps += 1
+                log.write(json.dumps([epoch, samples]) + "\n")
+                log.flush()
+                if rank == 0 and steps % EVERY == 0:
+                    states = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+                    torch.save({**states, "loader": loader.state_dict(), "steps": steps}, out / f"{name}.part")
+                    (out / f"{name}.part").rename(out / f"{name}.pt")
+                yield
+            assert number + 1 == expected if expected else True
+    weights = [parameter.detach().numpy().tobytes().hex() for parameter in model.parameters()]
+    (out / f"{name}-{rank}.weights").write_text(json.dumps(weights))
+
+
+def main(out: Path, checkpoints: Path, death: int | None) -> None:
+    """Trains all, until they are done or this is to die."""
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    runs = [train(*run, out, checkpoints) for run in RUNS]
+    steps = 0
+    while runs:
+        runs = [run for run in runs if next(run, "done") is None]
+        steps += 1
+        if steps == death:
+            os.kill(os.getpid(), signal.SIGKILL)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if sys.argv[3:] else None)

@@ -16,6 +16,9 @@ from .._deal import Deal
 from . import _place as place
 from ._states import Pass, Place, Resuming, text_of, wrapped
 
+TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
+"""The order of the PyTorch that is installed: its `randperm` became another one with 2.6."""
+
 _FIRST, _WINDOW = 2**10, 2**14
 """Indices that iteration reads at first, so that nobody waits, and then at a time."""
 
@@ -79,7 +82,7 @@ class DistributedSampler(Resuming[Sampler], _Original):
         """Name of the order."""
         if self._order is not None:
             return self._order
-        return torch_order() if self.shuffle else "sequential"
+        return TORCH if self.shuffle else "sequential"
 
     @property
     def rank(self) -> int:
@@ -220,11 +223,6 @@ class _Indices(itertools.chain[int]):
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Goes on where a state was taken."""
         self._cursor.load_state_dict(state_dict)
-
-
-def torch_order() -> str:
-    """The order of the PyTorch that is installed, whose `randperm` became another one with 2.6."""
-    return "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
 
 
 def _length(dataset: Any) -> int:

@@ -13,6 +13,7 @@ import torch
 import torch.distributed as dist
 from samedeal import Mesh, SamedealError
 from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, verify_ranks
+from torch.distributed.device_mesh import init_device_mesh
 from torch.utils.data import DataLoader, Subset
 
 LENGTHS = [3, 9, 4, 4, 7, 1, 2, 5] * 10
@@ -23,6 +24,12 @@ def cases(rank: int, world: int) -> dict[str, Any]:
     data, odd = range(100), rank == world - 1
     first: dict[str, Any] = {"num_replicas": world, "rank": rank}
     grid: dict[str, Any] = {"mesh": Mesh(world, {"dp": world // 2, "tp": 2}, divide=["dp"])} if world % 2 == 0 else {}
+
+    device: dict[str, Any] = {}
+    if world % 2 == 0:
+        # All ranks along "tp" read the same.
+        device["mesh"] = init_device_mesh("cpu", (world // 2, 2), mesh_dim_names=("dp", "tp"))["dp"]
+        assert DistributedSampler(data, **device).rank == DistributedSampler(data, **grid).rank == rank // 2
 
     def moved(sampler: Any, epoch: int) -> Any:
         sampler.set_epoch(epoch)
@@ -38,6 +45,8 @@ def cases(rank: int, world: int) -> dict[str, Any]:
         "fine batches": BatchSampler(LENGTHS, budget=20),
         "fine loader": Resumable(DataLoader(data, 4, sampler=DistributedSampler(data))),
         "fine mesh": DistributedSampler(data, **grid),
+        "fine device mesh": DistributedSampler(data, **device),
+        "fine batches in a mesh": BatchSampler(LENGTHS, budget=20, **device),
         "fine subset": DistributedSampler(Subset(data, list(range(50)))),
         "seed": DistributedSampler(data, seed=int(odd)),
         "samples": DistributedSampler(range(100 + odd)),

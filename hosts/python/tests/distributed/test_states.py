@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import pickle
+import signal
 from collections import Counter
 from typing import Any
 
@@ -205,6 +207,47 @@ def test_a_dataset_that_grew_does_not_resume() -> None:
     assert (caught.value.field, caught.value.value) == ("samples", "21")
     data.pop()
     assert len(sampler) == 7
+    data.append(20)
+    # The next epoch is of what there is then.
+    sampler.set_epoch(1)
+    assert len(sampler) == 11
+
+
+def test_a_start_counts() -> None:
+    whole = list(sampler_of("budget", 0, 2))
+    for count in (0, 2):
+        sampler = sampler_of("budget", 0, 2, start=3)
+        rest = sampler_of("budget", 0, 2)
+        if count:
+            take(sampler, count)
+        for state in (sampler.state_dict(), sampler.state_dict(count)):
+            rest.load_state_dict(state)
+            assert list(rest) == whole[3 + count :]
+        loader = Resumable(DataLoader(Numbers(), batch_sampler=sampler, collate_fn=list, num_workers=2))
+        take(loader, 1)
+        rest.load_state_dict(loader.state_dict())
+        assert list(rest) == whole[4:]
+
+
+def test_a_signal_handler_may_ask() -> None:
+    sampler = DistributedSampler(range(200_000), 2, 0, order="feistel")
+    asked: list[int] = []
+
+    def ask(*_: Any) -> None:
+        asked.append(json.loads(sampler.state_dict()["samedeal"])["consumed"])
+
+    before = signal.signal(signal.SIGALRM, ask)
+    signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+    try:
+        for _ in range(5):
+            for number, _ in enumerate(sampler):
+                if number % 50_000 == 0:
+                    ask()
+                    assert asked[-1] == 2 * (number + 1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(asked) > 10
 
 
 @pytest.mark.parametrize("kind", KINDS)

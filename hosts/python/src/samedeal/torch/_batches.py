@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 
 from torch.utils.data import Sampler
 
-from .. import Batch, Batcher, ContradictionError, Mesh, Metrics, OutOfRangeError, WrongTypeError
+from .. import Batch, Batcher, ContradictionError, Metrics, OutOfRangeError, WrongTypeError
 from .. import _arguments as check
 from . import _place as place
 from ._states import Pass, Place, Resuming, text_of, wrapped
@@ -31,7 +31,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         column: str | None = None,
         rank: SupportsIndex | None = None,
         world: SupportsIndex | None = None,
-        mesh: Mesh | None = None,
+        mesh: Any = None,
         start: SupportsIndex = 0,
         **options: Any,
     ) -> None:
@@ -44,7 +44,8 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
             rank: Which rank this process is, with `world`; by default that of the process group, or what the launcher's
                 variables say (`samedeal.detect_rank`).
             world: How many ranks there are.
-            mesh: Where ranks share data; rank and world are then those of the mesh.
+            mesh: Where ranks share data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides the data.
+                Rank and world are then those of the mesh.
             start: The step that every pass begins with: where an interrupted epoch goes on.
             options: All else that `Batcher` takes.
 
@@ -54,8 +55,9 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         if options.get("too_long") == "split":
             allowed = "another; the parts of samples are what samedeal.Batcher gives"
             raise ContradictionError("too-long", "split", allowed)
-        self._mesh = mesh
-        self._place = place.find(rank, world)
+        self._shares = mesh is not None
+        own, readers, self._mesh = place.in_mesh(rank, world, mesh)
+        self._place = place.find(own, readers)
         self._options = options
         self._start = check.whole("start", start)
         self._lengths = check.u32s("lengths", lengths if column is None else _lengths_in(lengths, column), check.U32)
@@ -127,13 +129,16 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         self._place = place.current(self._place)
         core = self._core
         if place.data_rank(self._place, self._mesh) != (core.rank, core.world):
-            self._core, self._whole = self._made(core.epoch, core.history), None
+            self._core = self._made(core.epoch, core.history)
         return self._core
 
     def _made(self, epoch: int | None = None, history: Iterable[tuple[int, int]] = ()) -> Batcher:
         rank, world = place.data_rank(self._place, self._mesh)
         options = self._options if epoch is None else {**self._options, "epoch": epoch, "history": history}
         return Batcher(self._lengths, rank=rank, world=world, **options)
+
+    def _first(self) -> int:
+        return self._start
 
     @staticmethod
     def _is_rest(core: Batcher) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch.distributed
+import torch.distributed.device_mesh
 from torch.utils.data import get_worker_info
 
 from .. import ContradictionError, Mesh, MissingError, WrongTypeError, detect_rank
@@ -74,6 +75,24 @@ def data_rank(place: Place, mesh: Mesh | None) -> tuple[int, int]:
         allowed = f"one of {place.world}, which is how many processes there are"
         raise ContradictionError("mesh", f"a mesh of {mesh.world} ranks", allowed)
     return mesh.data_rank(place.rank), mesh.data_world
+
+
+def in_mesh(rank: object, world: object, mesh: object) -> tuple[object, object, Mesh | None]:
+    """Rank and world where PyTorch's own mesh says them; all three as they are, where it is another or none.
+
+    Raises:
+        ContradictionError: It has more than one dimension, or rank and world are given besides.
+    """
+    if not torch.distributed.is_available() or not isinstance(mesh, torch.distributed.device_mesh.DeviceMesh):
+        # What else it may be is checked where it is used.
+        given: Any = mesh
+        return rank, world, given
+    if mesh.ndim != 1:
+        allowed = 'a mesh of the one dimension that divides the data, such as mesh["dp"]'
+        raise ContradictionError("mesh", f"a mesh of {mesh.ndim} dimensions", allowed)
+    if rank is not None or world is not None:
+        raise ContradictionError("mesh", check.described(mesh), "none, where rank and world are given")
+    return mesh.get_local_rank(), mesh.size(), None
 
 
 def worker() -> tuple[int, int]:

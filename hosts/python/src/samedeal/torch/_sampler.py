@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 import torch
 from torch.utils.data import DistributedSampler as _Original
 
-from .. import ContradictionError, Mesh, Sampler, WrongTypeError
+from .. import ContradictionError, Sampler, WrongTypeError
 from .. import _arguments as check
 from .._deal import Deal
 from . import _place as place
@@ -43,7 +43,7 @@ class DistributedSampler(Resuming[Sampler], _Original):
         drop_last: bool = False,
         *,
         order: str | None = None,
-        mesh: Mesh | None = None,
+        mesh: Any = None,
     ) -> None:
         """Finds out which rank this is; costs O(1).
 
@@ -57,7 +57,8 @@ class DistributedSampler(Resuming[Sampler], _Original):
                 repeated.
             order: One of `samedeal.orders()`. By default "torch", or "torch-2.5" where PyTorch is older than 2.6; and
                 "sequential" without `shuffle`.
-            mesh: Where ranks share data; rank and number of ranks are then those of the mesh.
+            mesh: Where ranks share data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides the data.
+                Rank and number of ranks are then those of the mesh.
 
         Raises:
             SamedealError: A value is not allowed, or does not go with another.
@@ -70,11 +71,12 @@ class DistributedSampler(Resuming[Sampler], _Original):
         self._order = None if order is None else check.name("order", order)
         if not self.shuffle and self._order not in (None, "sequential"):
             raise ContradictionError("order", check.shown(order), '"sequential", or none, where shuffle is False')
-        self._mesh = mesh
-        if (rank is None) != (num_replicas is None):
+        self._shares = mesh is not None
+        own, known, self._mesh = place.in_mesh(rank, num_replicas, mesh)
+        if (own is None) != (known is None):
             found = place.find(None, None)
-            rank, num_replicas = (found.rank, num_replicas) if rank is None else (rank, found.world)
-        self._place = place.find(rank, num_replicas)
+            own, known = (found.rank, known) if own is None else (own, found.world)
+        self._place = place.find(own, known)
         self._start_with(self._made(0))
 
     @property
@@ -129,7 +131,7 @@ class DistributedSampler(Resuming[Sampler], _Original):
             if core.consumed and core.samples != (found := _length(self.dataset)):
                 allowed = f"{core.samples}, of which {core.consumed} were taken before: the dataset changed its length"
                 raise ContradictionError("samples", str(found), allowed)
-            self._core, self._whole = self._made(core.epoch, core.consumed), None
+            self._core = self._made(core.epoch, core.consumed)
         return self._core
 
     def _wanted(self) -> tuple[int, int, str, str, int, int]:
@@ -162,29 +164,30 @@ class _Cursor(Place[Sampler], Pass):
         super().__init__(core)
         self.place = self
         self._owner = owner
-        self._window: Iterator[int] = iter(())
-        self._read = 0
-        """Samples that were read, the window's included."""
+        # One attribute, so that a signal handler which asks for a state finds both.
+        self._read: tuple[int, Iterator[int]] = 0, iter(())
+        """How many samples were read, and those that were not given yet."""
         self.end: int = core._engine.use(_extent)
 
     @property
     def taken(self) -> int:
         """How many samples were given."""
-        return self._read - operator.length_hint(self._window)
+        read, window = self._read
+        return read - operator.length_hint(window)
 
     def windows(self) -> Iterator[Iterator[int]]:
         """The samples, a run of them at a time."""
         count = _FIRST
-        while self._read < self.end:
-            stop = min(self._read + count, self.end)
-            values = self.core._engine.use(_values, self.config, self._read, stop - self._read)
+        while (start := self._read[0]) < self.end:
+            stop = min(start + count, self.end)
+            values = self.core._engine.use(_values, self.config, start, stop - start)
             if values is None:
                 # The sampler has moved.
                 self.core = self.twin()
                 continue
-            self._window = iter(values)
-            self._read, count = stop, _WINDOW
-            yield self._window
+            window, count = iter(values), _WINDOW
+            self._read = stop, window
+            yield window
         self._owner._ended(self)
 
     def state_dict(self) -> dict[str, Any]:
@@ -198,9 +201,9 @@ class _Cursor(Place[Sampler], Pass):
             return
         twin = self.twin()
         twin.resume(text)
-        for _ in self._window:
+        for _ in self._read[1]:
             pass
-        self.core, self.config, self._read, self.end = twin, twin._engine.config, 0, len(twin)
+        self.core, self.config, self._read, self.end = twin, twin._engine.config, (0, iter(())), len(twin)
 
 
 class _Indices(itertools.chain[int]):

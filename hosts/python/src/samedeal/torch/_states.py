@@ -60,6 +60,8 @@ def _state(resource: Any, config: Any, taken: int) -> str | None:
 class Pass(Protocol):
     """A pass that is under way."""
 
+    place: Any
+
     def state_dict(self) -> dict[str, Any]:
         """The state once every rank has taken what the pass gave."""
 
@@ -85,7 +87,8 @@ class Count(Generic[C]):
     @property
     def over(self) -> bool:
         """Whether the loop got all of them."""
-        return self.ended or self.steps >= self.length
+        # Where there are none, the loop has to see that first.
+        return self.ended or 0 < self.length <= self.steps
 
     def state_dict(self) -> dict[str, Any]:
         """The state once every rank has taken as many."""
@@ -100,8 +103,6 @@ class Resuming(Generic[C]):
     """
 
     _core: C
-    _whole: C | None
-    """Deals the whole epoch, where the core deals the rest of it and that is through."""
     _pass: Pass | None
     """The newest one of this epoch."""
     _count: Count[C] | None
@@ -118,7 +119,7 @@ class Resuming(Generic[C]):
         self._forget()
 
     def _forget(self) -> None:
-        self._whole = self._pass = self._count = self._later = None
+        self._pass = self._count = self._later = None
         self._over = False
 
     def _current(self) -> C:
@@ -128,6 +129,10 @@ class Resuming(Generic[C]):
     def _made(self, epoch: int) -> C:
         """Another one, for a whole epoch."""
         raise NotImplementedError
+
+    def _first(self) -> int:
+        """How much of it a pass leaves out at first."""
+        return 0
 
     @staticmethod
     def _is_rest(core: C) -> bool:
@@ -149,14 +154,13 @@ class Resuming(Generic[C]):
         The same epoch again leaves what a state has said about it, until that has been read.
         """
         number = check.integer("epoch", epoch, check.U64)
-        core = self._current()
-        if number != core.epoch:
-            core.set_epoch(number)
+        self._later = None
+        if number != self._core.epoch:
+            self._core.set_epoch(number)
             self._forget()
         elif self._is_through():
-            self._core = self._upcoming(number)
+            self._upcoming()
             self._forget()
-        self._later = None
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
         """Where the epoch stands, for a checkpoint: the same on all ranks, for any number of them.
@@ -169,12 +173,12 @@ class Resuming(Generic[C]):
         Raises:
             OutOfRangeError: There is not so much.
         """
+        running = self._count or self._pass
         if taken is not None:
             number = check.integer("taken", taken, check.U64)
-            place = self._count.place if self._count is not None else getattr(self._pass, "place", None)
-            return wrapped((Place(self._current()) if place is None else place).state(number))
-        running = self._count or self._pass
-        return wrapped(self._current().state(0)) if running is None else running.state_dict()
+            place = Place(self._upcoming()) if running is None else running.place
+            return wrapped(place.state(self._first() + number))
+        return wrapped(self._upcoming().state(self._first())) if running is None else running.state_dict()
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Goes on where a state was taken, on this world: the next pass gives what is left of its epoch.
@@ -197,21 +201,21 @@ class Resuming(Generic[C]):
     def _is_through(self) -> bool:
         return self._over if self._count is None else self._count.over
 
-    def _upcoming(self, epoch: int | None = None) -> C:
+    def _upcoming(self) -> C:
         """What deals the next pass."""
-        core = self._current()
-        if not self._is_through() or not self._is_rest(core):
-            return core
-        number = epoch if epoch is not None else core.epoch if self._later is None else self._later
-        if self._whole is None or self._whole.epoch != number:
-            self._whole = self._made(number)
-        return self._whole
+        if self._is_through() and self._is_rest(self._core):
+            # The pass, from which states are taken still, has its own.
+            self._core = self._made(self._core.epoch if self._later is None else self._later)
+            self._later = None
+        return self._current()
 
     def _begin(self) -> C:
         """What deals the pass that begins now."""
         count = self._count if self._count is not None and self._count.expected else None
         core = self._upcoming() if count is None else self._core
-        self._go_to(core)
+        later = self._later
+        self._forget()
+        self._later = later
         if count is not None:
             count.expected = count.opening
             self._count = count
@@ -225,17 +229,12 @@ class Resuming(Generic[C]):
 
     def _expect(self, start: int, batch: int, end: int, length: int) -> Count[C]:
         """Counts what a loop gets of the pass that begins next."""
-        core = self._upcoming()
-        self._go_to(core)
+        core, later = self._upcoming(), self._later
+        self._forget()
+        self._later = later
         self._count = Count(Place(core), start, batch, end, length)
         return self._count
 
-    def _go_to(self, core: C) -> None:
-        later = self._later if core is self._core else None
-        self._core = core
-        self._forget()
-        self._later = later
-
     def __getstate__(self) -> dict[str, Any]:
         """A sampler of its own, without the pass that is under way, for pickle and copy."""
-        return {**self.__dict__, "_core": copy.copy(self._core), "_pass": None, "_count": None, "_whole": None}
+        return {**self.__dict__, "_core": copy.copy(self._core), "_pass": None, "_count": None}

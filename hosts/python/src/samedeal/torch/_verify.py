@@ -59,7 +59,7 @@ def verify_ranks(sampler: Any, group: Any = None) -> None:
     told = _gathered(mine, group)
     if failure is not None:
         raise failure
-    _compare(told, own._mesh is not None)
+    _compare(told, own._shares)
     _remind(own)
 
 
@@ -68,13 +68,13 @@ def _told(sampler: DistributedSampler | BatchSampler) -> dict[str, Any]:
     core = sampler._upcoming()
     told: dict[str, Any] = {"sampler": type(sampler).__name__, "world": core.world, "rank": core.rank}
     if isinstance(sampler, DistributedSampler):
-        config = sampler._upcoming().config._asdict()
+        config = sampler._upcoming()._engine.config._asdict()
         shared = {name: config[name] for name in ("samples", "seed", "order", "epoch", "remainder", "consumed")}
         return told | shared | {"dataset": _identity(sampler.dataset)}
-    plan = sampler.batcher.config
+    plan = sampler._upcoming().config
     config = plan._asdict()
     del config["lengths"], config["world"]
-    config["history"] = [list(stretch) for stretch in sampler._upcoming().history]
+    config["history"] = [list(stretch) for stretch in plan.history]
     kind, value = config["buckets"]
     config["buckets"] = [kind, value if isinstance(value, int) else _digest(value)]
     if len(config["history"]) > 1:
@@ -82,7 +82,7 @@ def _told(sampler: DistributedSampler | BatchSampler) -> dict[str, Any]:
     if sampler._fingerprint is None:
         sampler._fingerprint = _digest(plan.lengths)
     lengths = {"samples": len(plan.lengths), "lengths": sampler._fingerprint}
-    return told | lengths | config | {"epoch": sampler._upcoming().epoch, "start": sampler._start}
+    return told | lengths | config | {"start": sampler._start}
 
 
 def _identity(dataset: Any) -> str | None:

@@ -127,11 +127,14 @@ impl Deal {
         if taken > most {
             return Err(Failure::out_of_range("taken", taken, format!("0 to {most}")));
         }
+        if taken == 0 {
+            return Ok(self.consumed);
+        }
         if taken == most {
             // Those that are dropped too.
             return Ok(self.samples);
         }
-        if taken > 0 && self.layout == Layout::Contiguous && self.world > 1 {
+        if self.layout == Layout::Contiguous && self.world > 1 {
             let allowed = "strided, for a state within an epoch";
             return Err(Failure::contradiction("layout", "contiguous", allowed));
         }

@@ -132,7 +132,7 @@ export function configured(lengths: Uint32Array<ArrayBuffer>, given: BatcherOpti
     packing = 'fast',
     window = 8192,
     tooLong = 'error',
-    tail = 'keep',
+    tail = 'even-split',
     history = [],
   } = given;
   const strategy = oneOf('strategy', named, STRATEGIES);
@@ -158,7 +158,7 @@ export function configured(lengths: Uint32Array<ArrayBuffer>, given: BatcherOpti
     order: string('order', order),
     world: natural32('world', world, WORLD),
     strategy,
-    maxBatchSize: rows ?? { budget: 0, pack: 1, bucket: 32, 'pad-to-max': 32 }[strategy],
+    maxBatchSize: rows ?? { budget: 0, pack: 1, bucket: tokens ? 0 : 32, 'pad-to-max': 32 }[strategy],
     maxLength: longest ?? Number(U32[1]),
     budget,
     counting: oneOf('counting', counting, COUNTINGS),

@@ -30,7 +30,8 @@ export type TooLong = 'error' | 'truncate' | 'drop' | 'split' | 'single';
 /**
  * What happens at the end of the epoch to samples that do not fill a step. `drop`: they are left out. `keep`: they make a
  * smaller step; where there are fewer than ranks, some batches are empty. `even-split`: the same, but where there are fewer
- * than ranks, another step gives some of its own, or packs are split. `duplicate`: some are given again, until every rank
+ * than ranks, another step gives some of its own, or packs are split, so that no batch is empty where there are as many
+ * samples as ranks. `duplicate`: some are given again, until every rank
  * has as many rows.
  */
 export type Tail = 'drop' | 'keep' | 'even-split' | 'duplicate';
@@ -62,7 +63,8 @@ export interface BatchStreamOptions {
   linear?: Integer;
   /** What a pair of tokens costs, with `weighted`: 0 to 2^32 - 1. Default 0. */
   quadratic?: Integer;
-  /** Batches have a multiple of so many samples where they have more than that, with `padded`. Default 1. */
+  /** Batches have a multiple of so many samples where they have more than that, with `bucket`, and with a `budget` that counts
+   * padding; not at the end of the epoch. Default 1. */
   multiple?: Integer;
   /** Tokens of a row, with `pack`: 1 to 2^32 - 1. Default `maxLength`, and needed where that is not given. */
   capacity?: Integer;
@@ -79,7 +81,7 @@ export interface BatchStreamOptions {
   window?: Integer;
   /** What happens to samples that are too long; `push` of a stream fails with `error`. Default `error`. */
   tooLong?: TooLong;
-  /** What happens to samples that do not fill a step at the end of the epoch. Default `keep`. */
+  /** What happens to samples that do not fill a step at the end of the epoch. Default `even-split`. */
   tail?: Tail;
 }
 

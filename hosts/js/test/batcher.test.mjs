@@ -140,7 +140,7 @@ describe('batches', () => {
         counting: 'padded',
         linear: 1,
       },
-      ...{ quadratic: 0, multiple: 1, packing: 'fast', window: 8192, tooLong: 'error', tail: 'keep', bucketWidth: 64 },
+      ...{ quadratic: 0, multiple: 1, packing: 'fast', window: 8192, tooLong: 'error', tail: 'even-split', bucketWidth: 64 },
       history: [],
     };
     for (const [given, more] of [

@@ -349,7 +349,7 @@ def test_lists_are_of_whole_numbers_that_cross(field: str) -> None:
         (MissingError, "sharding", {"order": "sharded"}),
         (OutOfRangeError, "budget", {"budget": 0}),
         (OutOfRangeError, "capacity", {"strategy": "pack", "capacity": 0}),
-        (OutOfRangeError, "max-batch-size", {"strategy": "bucket", "max_batch_size": 0}),
+        (OutOfRangeError, "max-batch-size", {"strategy": "bucket", "max_batch_size": 0, "budget": 0}),
         (OutOfRangeError, "multiple", {"multiple": 0}),
         (OutOfRangeError, "world", {"world": 0}),
         (OutOfRangeError, "world", {"world": 2**20 + 1}),

@@ -47,7 +47,8 @@ class BatchConfig:
     def check(self) -> None:
         require_name(self.order)
         require(0 < self.world <= MAX_WORLD, "world", self.world)
-        require(self.max_batch_size > 0 or self.strategy == "budget", "max-batch-size", 0)
+        has_budget = self.strategy == "budget" or (self.strategy == "bucket" and self.budget > 0)
+        require(self.max_batch_size > 0 or has_budget, "max-batch-size", 0)
         require(self.budget > 0 or self.strategy != "budget", "budget", 0)
         require(self.capacity > 0 or self.strategy != "pack", "capacity", 0)
         require(self.multiple > 0, "multiple", 0)
@@ -499,8 +500,10 @@ def listed(numbers: list[int]) -> bytes:
     return le(len(numbers), 8) + u32s(numbers)
 
 
-def by_world(history: list[dict[str, int]]) -> Iterable[tuple[int, Iterable[dict[str, int]]]]:
-    return groupby(history, key=lambda past: past["world"])
+def merged(history: list[dict[str, int]]) -> list[dict[str, int]]:
+    taken = [past for past in history if past["steps"]]
+    worlds = groupby(taken, key=lambda past: past["world"])
+    return [{"world": world, "steps": sum(past["steps"] for past in group)} for world, group in worlds]
 
 
 def plan(
@@ -524,6 +527,7 @@ def plan(
 
 class Batcher:
     def __init__(self, config: BatchConfig) -> None:
+        config = replace(config, history=merged(config.history))
         config.check()
         self._counted = Metrics()
         self._items = items_of(config, range(len(config.lengths)), config.lengths, self._counted)
@@ -538,7 +542,7 @@ class Batcher:
         config, items = self._config, self._items
         order = make_order(config.order, len(items), config.seed, config.epoch)
         row = [items[order.sample(p)] for p in range(len(items))]
-        past = [(group, sum(each["steps"] for each in stretches)) for group, stretches in by_world(config.history)]
+        past = [(each["world"], each["steps"]) for each in config.history]
         first = 0
         for k, (world, steps) in enumerate(past):
             planned, _ = plan(replace(config, world=world), row)
@@ -581,7 +585,7 @@ class Batcher:
         history = [dict(past) for past in self._config.history]
         if history and history[-1]["world"] == self._config.world:
             history[-1]["steps"] += taken
-        elif taken or (left == 0 and self._metrics.dropped):
+        elif taken:
             history.append({"world": self._config.world, "steps": taken})
         require(len(history) <= MAX_HISTORY, "history", f"of {len(history)} worlds")
         own = {"strategy": self._config.strategy, "history": history}
@@ -590,7 +594,7 @@ class Batcher:
     def resume(self, state: str) -> None:
         fields = read_state(state, "batcher", self._identity(), "config")
         before = self._config
-        self._config = replace(before, epoch=fields["epoch"], history=fields["history"])
+        self._config = replace(before, epoch=fields["epoch"], history=merged(fields["history"]))
         try:
             self._config.check()
             self._plan()
@@ -601,18 +605,22 @@ class Batcher:
 
     def _identity(self) -> Identity:
         c = self._config
+        unpadded = c.strategy == "budget" and c.counting != "padded"
         choices = (
             ("pad-to-max", "bucket", "budget", "pack").index(c.strategy),
             ("padded", "unpadded", "weighted").index(c.counting),
-            ("fast", "optimal").index(c.packing),
+            ("fast", "optimal").index(c.packing) if c.strategy == "pack" or unpadded else 0,
             ("error", "truncate", "drop", "split", "single").index(c.too_long),
             ("drop", "keep", "even-split", "duplicate").index(c.tail),
         )
+        by_budget = c.strategy in ("budget", "bucket")
         costs = {"padded": (0, 0), "unpadded": (1, 0), "weighted": (c.linear, c.quadratic)}[c.counting]
         text = b"samedeal batches 1\0" + c.order.encode("ascii") + bytes([0, *choices])
-        text += le(c.seed, 8) + le(c.budget, 8)
-        text += u32s([c.max_batch_size, c.max_length, *costs, c.multiple, c.capacity, c.window])
-        ((kind, value),) = c.buckets.items()
+        multiple, capacity = (c.multiple if by_budget else 0), (c.capacity if c.strategy == "pack" else 0)
+        window = 0 if c.strategy == "pad-to-max" else c.window
+        text += le(c.seed, 8) + le(c.budget if by_budget else 0, 8)
+        text += u32s([c.max_batch_size, c.max_length, *costs, multiple, capacity, window])
+        ((kind, value),) = c.buckets.items() if c.strategy == "bucket" else [("bucket_width", 0)]
         text += listed(value) if kind == "boundaries" else u32s([value])
         text += listed([item.length for item in self._items])
         if len(self._items) != self._samples:

@@ -35,6 +35,7 @@ def pad(lengths: list[int], width: int, multiple: int, side: str) -> Padded:
     require(multiple > 0, "multiple", multiple)
     require(width == 0 or width >= longest, "width", width)
     cells = ceil_div(width or longest, multiple) * multiple
+    require(cells < 2**32, "width", width)
     require_cells(lengths, len(lengths), cells)
     sources: list[int] = []
     for first, end in pairwise(accumulate(lengths, initial=0)):

@@ -201,7 +201,9 @@ class Sampler:
         require(taken <= most, "taken", taken)
         apart = c.layout == "contiguous" and c.world > 1
         require(taken in (0, most) or not apart, "layout", c.layout, "contradiction")
-        consumed = c.samples if taken == most else min(c.consumed + taken * c.world, c.samples)
+        consumed = min(c.consumed + taken * c.world, c.samples)
+        if taken == most > 0:
+            consumed = c.samples
         return write_state("sampler", self._identity(), c.epoch, {"consumed": consumed})
 
     def resume(self, state: str) -> None:

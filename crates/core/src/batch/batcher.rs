@@ -1,6 +1,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 
 use super::config::{BatchConfig, Strategy, Stretch};
 use super::items::Items;
@@ -19,6 +20,8 @@ pub struct Batcher {
     items: Items,
     order: Order,
     plan: Plan,
+    /// Of all that decides the batches of every epoch, once somebody asked.
+    pub(super) identity: OnceCell<String>,
     /// How many steps of the plan were taken before.
     first: u64,
 }
@@ -26,6 +29,7 @@ pub struct Batcher {
 impl Batcher {
     /// Plans an epoch. Failures: any field of the configuration, `out-of-memory`.
     pub fn new(mut config: BatchConfig) -> Result<Self, Failure> {
+        merge(&mut config.history);
         config.check()?;
         let lengths = core::mem::take(&mut config.lengths);
         let samples = lengths.len() as u64;
@@ -35,7 +39,7 @@ impl Batcher {
         }
         let order = Order::new(config.order, items.count().into(), config.seed, config.epoch)?;
         let (plan, first) = planned(&config, &items, &order)?;
-        Ok(Self { config, samples, items, order, plan, first })
+        Ok(Self { config, samples, items, order, plan, identity: OnceCell::new(), first })
     }
 
     /// Plans another epoch, of which nothing was taken. After a failure the old one stands.
@@ -47,7 +51,8 @@ impl Batcher {
     }
 
     /// Plans what the history leaves of an epoch. After a failure, nothing has changed.
-    pub(super) fn move_to(&mut self, epoch: u64, history: Vec<Stretch>) -> Result<(), Failure> {
+    pub(super) fn move_to(&mut self, epoch: u64, mut history: Vec<Stretch>) -> Result<(), Failure> {
+        merge(&mut history);
         let before =
             (core::mem::replace(&mut self.config.epoch, epoch), core::mem::replace(&mut self.config.history, history));
         self.plan_again().inspect_err(|_| (self.config.epoch, self.config.history) = before)
@@ -133,16 +138,25 @@ impl Batcher {
     }
 }
 
+/// Leaves out who took nothing, and makes one of what a world took in several stretches: it took them of one plan.
+fn merge(history: &mut Vec<Stretch>) {
+    history.retain(|past| past.steps > 0);
+    history.dedup_by(|next, past| {
+        let same = next.world == past.world;
+        if same {
+            past.steps = past.steps.saturating_add(next.steps);
+        }
+        same
+    });
+}
+
 /// The plan of what the history leaves, and how many of its steps the history has taken. Failures: `history`,
 /// `out-of-memory`.
 fn planned(config: &BatchConfig, items: &Items, order: &Order) -> Result<(Plan, u64), Failure> {
     let mut past = &config.history[..];
     let mut row = None;
-    while let Some(&Stretch { world, .. }) = past.first() {
-        // What one world took in several stretches, it took of one plan.
-        let same = past.iter().take_while(|stretch| stretch.world == world).count();
-        let steps = past[..same].iter().map(|stretch| stretch.steps).fold(0, u64::saturating_add);
-        past = &past[same..];
+    while let Some((&Stretch { world, steps }, others)) = past.split_first() {
+        past = others;
         let last = past.is_empty() && world == config.world;
         let config = BatchConfig { world, buckets: config.buckets.clone(), ..config.bare() };
         let source = Source { config: &config, items, order };

@@ -20,9 +20,13 @@ impl Buckets {
     pub(super) fn check(&self) -> Result<(), Failure> {
         match *self {
             Self::Width(0) => Err(Failure::out_of_range("bucket-width", 0, format!("1 to {}", u32::MAX))),
-            Self::Boundaries(ref ends) if !ends.is_sorted_by(|a, b| a < b) => {
-                Err(Failure::contradiction("boundaries", format!("{} numbers", ends.len()), "ascending numbers"))
-            }
+            Self::Boundaries(ref ends) => match ends.windows(2).find(|pair| pair[0] >= pair[1]) {
+                Some(pair) => {
+                    let value = format!("{} after {}", pair[1], pair[0]);
+                    Err(Failure::contradiction("boundaries", value, "ascending numbers"))
+                }
+                None => Ok(()),
+            },
             Self::Quantiles(count) if count == 0 || count > MAX_WINDOW => {
                 Err(Failure::out_of_range("quantiles", count, format!("1 to {MAX_WINDOW}")))
             }

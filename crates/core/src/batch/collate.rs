@@ -56,6 +56,9 @@ pub fn pad(lengths: &[u32], width: u32, multiple: u32, side: Side) -> Result<Pad
         return Err(Failure::out_of_range("width", width, format!("0, or at least {longest}, the longest sequence")));
     }
     let wide = u64::from(if width == 0 { longest } else { width }).next_multiple_of(multiple.into());
+    if wide > u32::MAX.into() {
+        return Err(Failure::out_of_range("width", width, format!("0 to {}, rounded up to {multiple}", u32::MAX)));
+    }
     let cells = check_cells(lengths, lengths.len() as u64, wide)?;
     let wide = wide as u32;
     let mut sources = collect("lengths", cells, [])?;

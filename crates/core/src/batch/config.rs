@@ -89,7 +89,7 @@ pub struct BatchConfig {
     pub world: u32,
     /// How items become batches.
     pub strategy: Strategy,
-    /// The most items in a batch, or rows with [`Strategy::Pack`]; 0 for no bound, with [`Strategy::Budget`] alone.
+    /// The most items in a batch, or rows with [`Strategy::Pack`]; 0 for no bound where there is a budget.
     pub max_batch_size: u32,
     /// The most tokens of an item.
     pub max_length: u32,
@@ -97,7 +97,7 @@ pub struct BatchConfig {
     pub budget: u64,
     /// What is counted.
     pub counting: Counting,
-    /// Batcher have a multiple of so many items wherever they have at least as many, with [`Counting::Padded`].
+    /// Batches have a multiple of so many items wherever they have at least as many, with [`Counting::Padded`].
     pub multiple: u32,
     /// Tokens of a row, with [`Strategy::Pack`].
     pub capacity: u32,
@@ -167,8 +167,8 @@ impl BatchConfig {
             let value = format!("{} of them", self.lengths.len());
             return Err(Failure::out_of_range("lengths", value, format!("up to {}", u32::MAX - 1)));
         }
-        let unbounded = self.strategy == Strategy::Budget;
-        if self.max_batch_size == 0 && !unbounded {
+        let has_budget = self.strategy == Strategy::Budget || self.strategy == Strategy::Bucket && self.budget > 0;
+        if self.max_batch_size == 0 && !has_budget {
             return Err(Failure::out_of_range("max-batch-size", 0, format!("1 to {}", u32::MAX)));
         }
         if self.strategy == Strategy::Budget && self.budget == 0 {

@@ -31,8 +31,7 @@ impl Items {
             TooLong::Single => {}
             TooLong::Error => {
                 let sample = lengths.iter().position(|&length| length > most).unwrap_or_default();
-                let value = format!("{} (sample {sample})", lengths[sample]);
-                return Err(Failure::out_of_range("lengths", value, format!("0 to {most}")));
+                return Err(too_long(lengths[sample], sample as u64, most));
             }
             TooLong::Truncate => {
                 items.truncated = over;
@@ -110,4 +109,10 @@ impl Items {
     pub(super) fn part(&self, item: u32) -> (u32, u32) {
         self.parts.as_ref().map_or((item, 0), |parts| parts[item as usize])
     }
+}
+
+/// The failure of a sample of more than `most` tokens.
+pub(super) fn too_long(length: u32, sample: u64, most: u32) -> Failure {
+    let allowed = format!("0 to {most}; or choose with too-long what happens to longer ones");
+    Failure::out_of_range("lengths", format!("{length} (sample {sample})"), allowed)
 }

@@ -1,4 +1,4 @@
-//! Batcher of sequences of different length: the same number of steps on every rank, similar lengths within a step, no
+//! Batches of sequences of different length: the same number of steps on every rank, similar lengths within a step, no
 //! batch over its budget, no sample lost.
 //!
 //! Items (samples, or parts of them) come in the order of the epoch, in windows. A strategy makes steps of a window and

@@ -1,6 +1,8 @@
 //! Packs: rows that several items share.
 
+use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::balance::Balance;
 use super::config::{BatchConfig, Tail};
@@ -138,12 +140,15 @@ fn add_tail(
     let wanted = if config.tail == Tail::EvenSplit { there.div_ceil(full) * world } else { 0 };
     let whole = (first..packs.count()).map(|pack| (pack, 0, packs.items(pack).len()));
     let mut rows = collect("window", there.max(wanted), whole)?;
+    let sizes = rows.iter().enumerate().map(|(row, &(_, _, count))| (count, Reverse(row)));
+    let mut sizes = BinaryHeap::from(collect("window", there.max(wanted), sizes)?);
     while rows.len() < wanted {
         // The pack of most items gives half of them.
-        let several = (0..rows.len()).filter(|&row| rows[row].2 > 1);
-        let Some(most) = several.max_by_key(|&row| (rows[row].2, usize::MAX - row)) else { break };
-        let (pack, begin, count) = rows[most];
+        let Some((count, Reverse(most))) = sizes.pop().filter(|&(count, _)| count > 1) else { break };
+        let (pack, begin, _) = rows[most];
         rows[most].2 = count.div_ceil(2);
+        sizes.push((count.div_ceil(2), Reverse(most)));
+        sizes.push((count / 2, Reverse(rows.len())));
         rows.push((pack, begin + count.div_ceil(2), count / 2));
     }
     let many = rows.len().div_ceil(full);

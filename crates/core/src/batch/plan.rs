@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::ops::Range;
 
-use super::config::BatchConfig;
+use super::config::{BatchConfig, Strategy, TooLong};
 use super::items::Items;
 use super::metrics::Metrics;
 use super::steps::Steps;
@@ -35,8 +35,14 @@ pub(super) struct Source<'a> {
 /// Where a window begins.
 struct Window {
     step: u64,
-    /// In the carried items.
+    /// Where in the carried items; or how many of them, where these are the last ones before it.
     carried: usize,
+}
+
+/// Whether what a window leaves are its last items: then they need not be held.
+fn leaves_the_last(config: &BatchConfig) -> bool {
+    let in_order = config.strategy == Strategy::PadToMax || config.strategy == Strategy::Budget && config.window == 0;
+    in_order && config.too_long != TooLong::Single
 }
 
 impl Plan {
@@ -48,11 +54,16 @@ impl Plan {
         plan.windows = collect("window", count, [])?;
         let mut carry = Vec::new();
         for window in 0..count {
-            plan.windows.push(Window { step: plan.steps, carried: plan.carried.len() });
-            if !has_room(&mut plan.carried, carry.len()) {
-                return Err(Failure::out_of_memory("window", source.config.window, "a larger window"));
+            if leaves_the_last(source.config) {
+                plan.windows.push(Window { step: plan.steps, carried: carry.len() });
+            } else {
+                plan.windows.push(Window { step: plan.steps, carried: plan.carried.len() });
+                if !has_room(&mut plan.carried, carry.len()) {
+                    let allowed = "a larger window, or fewer ranks";
+                    return Err(Failure::out_of_memory("window", source.config.window, allowed));
+                }
+                plan.carried.extend(&carry);
             }
-            plan.carried.extend(&carry);
             let planned = plan.planned(source, window)?;
             carry = planned.left;
             plan.metrics.dropped += planned.dropped;
@@ -146,7 +157,16 @@ impl Plan {
     pub(super) fn first_window(&self, source: Source, items: Range<u32>) -> usize {
         let position = match &self.row {
             Some(row) => row.iter().position(|item| items.contains(item)).map(|position| position as u64),
-            None => items.map(|item| source.order.position(item.into())).min(),
+            None if items.len() > 1 => {
+                // One pass, where an order that holds a table would take one for each.
+                let (all, mut window) = (u64::from(source.items.count()), [0_u32; 1024]);
+                (0..all).step_by(window.len()).find_map(|first| {
+                    let window = &mut window[..(all - first).min(1024) as usize];
+                    source.order.fill(first, 1, window);
+                    window.iter().position(|item| items.contains(item)).map(|place| first + place as u64)
+                })
+            }
+            None => items.map(|item| source.order.position(item.into())).next(),
         };
         position.map_or(self.windows.len(), |position| (position / u64::from(source.config.width())) as usize)
     }
@@ -155,6 +175,12 @@ impl Plan {
         let (width, all) = (u64::from(source.config.width()), u64::from(self.num_items(source)));
         let first = window as u64 * width;
         let count = width.min(all - first) as usize;
+        if leaves_the_last(source.config) {
+            let carried = self.windows[window].carried;
+            let mut pool = collect("window", carried + count, core::iter::repeat_n(0, carried + count))?;
+            self.fill(source, first - carried as u64, &mut pool);
+            return plan_window(source.config, source.items, pool, window as u64, first + count as u64 == all);
+        }
         let end = self.windows.get(window + 1).map_or(self.carried.len(), |next| next.carried);
         let carried = &self.carried[self.windows[window].carried..end];
         let mut pool = collect("window", carried.len() + count, carried.iter().copied())?;

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::batcher::Batcher;
 use super::buckets::Buckets;
-use super::config::{BatchConfig, Counting, MAX_HISTORY, Stretch};
+use super::config::{BatchConfig, Counting, MAX_HISTORY, Strategy, Stretch};
 use super::items::Items;
 use crate::Failure;
 use crate::fingerprint::Fingerprint;
@@ -16,25 +16,21 @@ impl Batcher {
     /// The state once every rank has taken so many steps: a text for a checkpoint, the same on all ranks. Failures: `taken`;
     /// `history`, where more than 64 worlds took a part.
     pub fn state(&self, taken: u64) -> Result<String, Failure> {
-        let (config, metrics) = (self.config(), self.metrics());
-        let left = metrics.steps;
+        let (config, left) = (self.config(), self.metrics().steps);
         if taken > left {
             return Err(Failure::out_of_range("taken", taken, format!("0 to {left}")));
         }
-        // What is left out at the end is left out, even of no steps.
-        let all_dropped = left == 0 && metrics.dropped > 0;
         let here = Stretch { world: config.world, steps: taken };
         let mut history = collect("history", config.history.len() + 1, config.history.iter().copied())?;
         match history.last_mut() {
             Some(last) if last.world == config.world => last.steps = last.steps.saturating_add(taken),
-            _ if taken > 0 || all_dropped => history.push(here),
+            _ if taken > 0 => history.push(here),
             _ => {}
         }
         if history.len() > MAX_HISTORY {
             let value = format!("of {} worlds", history.len());
             return Err(Failure::out_of_range("history", value, format!("up to {MAX_HISTORY}")));
         }
-        let fingerprint = fingerprint(config, self.items());
         Ok(BatcherState {
             order: config.order.name(),
             samples: self.num_samples(),
@@ -42,7 +38,7 @@ impl Batcher {
             epoch: config.epoch,
             strategy: config.strategy.name(),
             history,
-            fingerprint: &fingerprint,
+            fingerprint: self.identity(),
         }
         .write())
     }
@@ -57,12 +53,17 @@ impl Batcher {
         check("samples", state.samples, self.num_samples())?;
         check("seed", state.seed, config.seed)?;
         check("strategy", state.strategy, config.strategy.name())?;
-        check("config", state.fingerprint, &*fingerprint(config, self.items()))?;
+        check("config", state.fingerprint, self.identity())?;
         self.move_to(state.epoch, state.history)
+    }
+
+    fn identity(&self) -> &str {
+        self.identity.get_or_init(|| fingerprint(self.config(), self.items()))
     }
 }
 
-/// SHA-256 over all that decides the batches, but for the epoch and who takes them.
+/// SHA-256 over all that decides the batches, but for the epoch and who takes them. What the strategy does not look at counts as
+/// 0, so that it may be anything.
 fn fingerprint(config: &BatchConfig, items: &Items) -> String {
     let BatchConfig { seed, order, strategy, max_batch_size, max_length, budget, counting, .. } = config;
     let BatchConfig { multiple, capacity, packing, buckets, window, too_long, tail, .. } = config;
@@ -76,16 +77,22 @@ fn fingerprint(config: &BatchConfig, items: &Items) -> String {
         Counting::Unpadded => 1,
         Counting::Weighted { .. } => 2,
     };
+    let is = |one: Strategy| *strategy == one;
+    let packs = is(Strategy::Pack) || is(Strategy::Budget) && kind != 0;
     let mut hash = Fingerprint::new();
     hash.add(b"samedeal batches 1\0");
     hash.add(order.name().as_bytes());
-    hash.add(&[0, *strategy as u8, kind, *packing as u8, *too_long as u8, *tail as u8]);
+    hash.add(&[0, *strategy as u8, kind, if packs { *packing as u8 } else { 0 }, *too_long as u8, *tail as u8]);
     hash.add(&seed.to_le_bytes());
-    hash.add(&budget.to_le_bytes());
-    for number in [max_batch_size, max_length, &linear, &quadratic, multiple, capacity, window] {
+    hash.add(&if is(Strategy::Budget) || is(Strategy::Bucket) { *budget } else { 0 }.to_le_bytes());
+    let multiple = if is(Strategy::Budget) || is(Strategy::Bucket) { *multiple } else { 0 };
+    let capacity = if is(Strategy::Pack) { *capacity } else { 0 };
+    let window = if is(Strategy::PadToMax) { 0 } else { *window };
+    for number in [*max_batch_size, *max_length, linear, quadratic, multiple, capacity, window] {
         hash.add(&number.to_le_bytes());
     }
     match buckets {
+        _ if !is(Strategy::Bucket) => hash.add(&[0; 4]),
         Buckets::Width(number) | Buckets::Quantiles(number) => hash.add(&number.to_le_bytes()),
         Buckets::Boundaries(ends) => hash.add_u32s(ends),
     }

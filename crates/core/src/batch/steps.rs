@@ -1,4 +1,6 @@
+use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::ops::Range;
 
 use crate::Failure;
@@ -81,13 +83,13 @@ impl Steps {
         )?;
         let mut begins = collect("world", self.world, core::iter::once(0).chain(ends))?;
         begins.truncate(self.world);
+        let sizes = counts.iter().enumerate().map(|(rank, &count)| (count, Reverse(rank)));
+        let mut sizes = BinaryHeap::from(collect("world", self.world, sizes)?);
         while spared.len() < wanted {
-            let largest = (0..self.world).max_by_key(|&rank| (counts[rank], usize::MAX - rank)).unwrap_or_default();
-            if counts[largest] < 2 {
-                break;
-            }
+            let Some((count, Reverse(largest))) = sizes.pop().filter(|&(count, _)| count > 1) else { break };
             counts[largest] -= 1;
             spared.push(held[begins[largest] + counts[largest]]);
+            sizes.push((count - 1, Reverse(largest)));
         }
         self.items.truncate(first_item);
         self.row_ends.truncate(first_row);

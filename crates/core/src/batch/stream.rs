@@ -2,8 +2,8 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::buckets::Buckets;
-use super::config::BatchConfig;
-use super::items::Items;
+use super::config::{BatchConfig, TooLong};
+use super::items::{Items, too_long};
 use super::metrics::Metrics;
 use super::run::Run;
 use super::window::{Planned, plan_window};
@@ -16,8 +16,9 @@ pub struct BatchStream {
     /// Without lengths.
     config: BatchConfig,
     rank: u32,
-    /// The samples that wait: those that the last window handed back come first.
+    /// The samples that wait, from `start` on: those that the last window handed back come first.
     waiting: Vec<Part>,
+    start: usize,
     /// How many of them those are.
     carried: usize,
     /// Number of the next window.
@@ -62,7 +63,17 @@ impl BatchStream {
             return Err(Failure::out_of_range("rank", rank, format!("0 to {}", config.world - 1)));
         }
         let metrics = Metrics::default();
-        Ok(Self { config, rank, waiting: Vec::new(), carried: 0, window: 0, metrics, ended: false, done: false })
+        Ok(Self {
+            config,
+            rank,
+            waiting: Vec::new(),
+            start: 0,
+            carried: 0,
+            window: 0,
+            metrics,
+            ended: false,
+            done: false,
+        })
     }
 
     /// Adds samples and their lengths, a number of each; all of them or, after a failure, none. Failures: `lengths` (another number;
@@ -78,6 +89,12 @@ impl BatchStream {
         if self.ended {
             let value = format!("{} of them", samples.len());
             return Err(Failure::contradiction("samples", value, "none, after the end"));
+        }
+        let most = self.config.longest();
+        if self.config.too_long == TooLong::Error
+            && let Some((sample, length)) = samples.iter().zip(lengths).find(|(_, length)| **length > most)
+        {
+            return Err(too_long(*length, *sample, most));
         }
         let items = Items::new(&self.config, collect("lengths", lengths.len(), lengths.iter().copied())?)?;
         let parts = collect(
@@ -109,10 +126,11 @@ impl BatchStream {
         let width = self.config.width() as usize;
         // A window may come to nothing but what the next one takes over.
         while !self.done {
-            let run = if self.waiting.len() - self.carried > width {
+            let waiting = self.waiting.len() - self.start;
+            let run = if waiting - self.carried > width {
                 self.plan(self.carried + width, false)?
             } else if self.ended {
-                self.plan(self.waiting.len(), true)?
+                self.plan(waiting, true)?
             } else {
                 break;
             };
@@ -131,7 +149,8 @@ impl BatchStream {
 
     /// Makes a window of the first `count` that wait.
     fn plan(&mut self, count: usize, last: bool) -> Result<Run, Failure> {
-        let lengths = self.waiting[..count].iter().map(|part| part.length);
+        let waiting = &self.waiting[self.start..];
+        let lengths = waiting[..count].iter().map(|part| part.length);
         let items = Items::of_lengths(collect("window", count, lengths)?);
         let pool = collect("window", count, 0..count as u32)?;
         let Planned { steps, left, dropped, packs_bound } = plan_window(&self.config, &items, pool, self.window, last)?;
@@ -140,15 +159,21 @@ impl BatchStream {
             run.add(&self.config, &items, &steps, step, self.rank as usize)?;
         }
         for (sample, start) in run.samples.iter_mut().zip(&mut run.starts) {
-            let part = self.waiting[*sample as usize];
+            let part = waiting[*sample as usize];
             (*sample, *start) = (part.sample, part.start);
         }
-        let kept = collect("window", left.len(), left.iter().map(|&item| self.waiting[item as usize]))?;
+        let kept = collect("window", left.len(), left.iter().map(|&item| waiting[item as usize]))?;
         self.metrics.add(&self.config, &items, &steps, 0);
         self.metrics.dropped += dropped;
         self.metrics.packs_bound += packs_bound;
         self.carried = kept.len();
-        self.waiting.splice(..count, kept);
+        // In the place of the last of those that are gone, so that not all that wait are moved for each window.
+        self.start += count - kept.len();
+        self.waiting[self.start..self.start + kept.len()].copy_from_slice(&kept);
+        if self.start > self.waiting.len() / 2 {
+            self.waiting.drain(..self.start);
+            self.start = 0;
+        }
         self.window += 1;
         self.done = last;
         Ok(run)

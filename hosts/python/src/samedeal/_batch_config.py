@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _WORLD = check.Width(0, check.U32_MAX, f"1 to {2**20}")
 _BUDGET = check.Width(0, check.U64_MAX, f"1 to {check.U64_MAX}")
-_WORLDS = 64
 _QUANTILES = check.Width(0, check.U32_MAX, f"1 to {2**20}")
 
 
@@ -59,7 +58,7 @@ def configured(
             raise MissingError("capacity", "", "the tokens of a row, or max_length")
         room = longest
     if rows is None:
-        rows = {"budget": 0, "pack": 1}.get(kind, 32)
+        rows = {"budget": 0, "pack": 1, "bucket": 0 if tokens else 32}.get(kind, 32)
     most = check.U32_MAX if longest is None else longest
     given = {"bucket-width": bucket_width, "boundaries": boundaries, "quantiles": quantiles}
     import numpy
@@ -98,9 +97,6 @@ def _history(history: Any) -> list[Stretch]:
             raise WrongTypeError("history", check.described(past), "pairs of world and steps")
         world, steps = past
         found.append(Stretch(check.integer("history", world, _WORLD), check.integer("history", steps, check.U64)))
-        if len(found) > _WORLDS:
-            # The component says what is wrong with so many.
-            break
     return found
 
 

@@ -50,7 +50,7 @@ class BatchStream:
         boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
         window: SupportsIndex = 8192,
         too_long: str = "error",
-        tail: str = "keep",
+        tail: str = "even-split",
         memory_limit: SupportsIndex = 2**31,
     ) -> None:
         """Checks the configuration.

@@ -55,7 +55,7 @@ class Batcher(Answered):
         quantiles: SupportsIndex | None = None,
         window: SupportsIndex = 8192,
         too_long: str = "error",
-        tail: str = "keep",
+        tail: str = "even-split",
         history: Iterable[tuple[SupportsIndex, SupportsIndex]] = (),
         memory_limit: SupportsIndex = 2**31,
     ) -> None:
@@ -72,7 +72,8 @@ class Batcher(Answered):
                 "bucket": `max_batch_size` of one bucket of lengths, or fewer where `budget` says so. "budget": as many
                 of similar length as `budget` allows. "pack": `max_batch_size` rows of `capacity` tokens, which samples
                 share.
-            max_batch_size: The most rows of a batch: 32 by default, with "pack" 1, with "budget" 0 for no bound.
+            max_batch_size: The most rows of a batch: 32 by default, with "pack" 1; where there is a `budget`, 0 for no
+                bound.
             max_length: The most tokens of a sample, 0 to 2**32 - 1, which is the default.
             budget: What a batch may cost. With "budget", `max_batch_size` * `max_length` where both are given; with
                 "bucket", 0 for no bound.
@@ -80,7 +81,8 @@ class Batcher(Answered):
                 its own length. "weighted": `linear` * length + `quadratic` * length**2.
             linear: What a token costs, with "weighted".
             quadratic: What a pair of tokens costs, with "weighted".
-            multiple: Batches have a multiple of so many samples where they have more than that, with "padded".
+            multiple: Batches have a multiple of so many samples where they have more than that, with "bucket", and with a
+                budget that counts padding; not at the end of the epoch.
             capacity: Tokens of a row, with "pack"; `max_length` where that is given.
             packing: How hard to look for few rows. "fast": about as fast as sorting. "optimal": the best of several
                 ways, with a bound that no other can be better than (`Metrics.packs_bound`).
@@ -92,10 +94,10 @@ class Batcher(Answered):
             too_long: What happens to samples that are longer than `max_length`, or than a budget or a capacity alone
                 allows. "error": there is no plan. "truncate": their beginning is kept. "drop": they are left out.
                 "split": they become several items. "single": each is a batch by itself, whatever it costs.
-            tail: What happens at the end of the epoch to samples that do not fill a step. "drop": they are left out.
-                "keep": they make a smaller step; where there are fewer than ranks, some batches are empty.
-                "even-split": the same, but where there are fewer than ranks, another step gives some of its own, or
-                packs are split. "duplicate": some are given again, until every rank has as many rows.
+            tail: What happens at the end of the epoch to samples that do not fill a step. "even-split": they
+                make a smaller step, and where there are fewer than ranks, another step gives some of its own, or packs
+                are split: no batch is empty where there are as many samples as ranks. "keep": the same without that, so
+                that some batches may be empty. "drop": they are left out. "duplicate": some are given again, until every rank has as many rows.
             history: What was taken of this epoch before: pairs of a world and how many steps each of its ranks took,
                 one world after the other, up to 64. What they leave is planned; `resume` takes it from a state.
             memory_limit: Bytes of memory that the engine may use for this plan; 2**31 is the most it can use.

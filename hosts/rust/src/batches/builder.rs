@@ -71,7 +71,7 @@ impl<T> BatchBuilder<T> {
         self
     }
 
-    /// The most rows of a batch; 32 unless set, 1 with [`Strategy::Pack`], 0 for no bound with [`Strategy::Budget`].
+    /// The most rows of a batch; 32 unless set, 1 with [`Strategy::Pack`], 0 for no bound where there is a budget.
     pub fn max_batch_size(mut self, rows: u32) -> Self {
         self.choice.max_batch_size = Some(rows);
         self
@@ -108,7 +108,8 @@ impl<T> BatchBuilder<T> {
         self
     }
 
-    /// Batches have a multiple of so many samples where they have more than that, with [`Counting::Padded`]; 1 unless set.
+    /// Batches have a multiple of so many samples where they have more than that, with [`Strategy::Bucket`], and with a budget that
+    /// counts padding; not at the end of the epoch; 1 unless set.
     /// Range: from 1.
     pub fn multiple(mut self, samples: u32) -> Self {
         self.choice.config.multiple = samples;
@@ -148,7 +149,7 @@ impl<T> BatchBuilder<T> {
         self
     }
 
-    /// What happens at the end of the epoch to samples that do not fill a step; [`Tail::Keep`] unless set.
+    /// What happens at the end of the epoch to samples that do not fill a step; [`Tail::EvenSplit`] unless set.
     pub fn tail(mut self, tail: Tail) -> Self {
         self.choice.config.tail = tail;
         self
@@ -218,6 +219,7 @@ impl Choice {
             (_, capacity) => capacity.unwrap_or(0),
         };
         let rows = match config.strategy {
+            Strategy::Bucket if budget > 0 => 0,
             Strategy::PadToMax | Strategy::Bucket => 32,
             Strategy::Budget => 0,
             Strategy::Pack => 1,

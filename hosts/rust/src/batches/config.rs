@@ -57,10 +57,11 @@ named!(TooLong in batches, "too-long", {
 pub enum Tail {
     /// They are left out.
     Drop,
-    /// They make a smaller step; where there are fewer than ranks, some batches are empty. The default.
-    #[default]
+    /// They make a smaller step; where there are fewer than ranks, some batches are empty.
     Keep,
-    /// The same, but where there are fewer than ranks, another step gives some of its own, or packs are split.
+    /// The same, but where there are fewer than ranks, another step gives some of its own, or packs are split: no batch is
+    /// empty where there are as many samples as ranks. The default.
+    #[default]
     EvenSplit,
     /// Some are given again, until every rank has as many rows.
     Duplicate,
@@ -127,7 +128,8 @@ pub struct BatchConfig {
     pub linear: u32,
     /// What a pair of tokens costs, with [`Counting::Weighted`].
     pub quadratic: u32,
-    /// Batches have a multiple of so many samples where they have more than that, with [`Counting::Padded`]. Range: from 1.
+    /// Batches have a multiple of so many samples where they have more than that, with [`Strategy::Bucket`], and with a budget
+    /// that counts padding; not at the end of the epoch. Range: from 1.
     pub multiple: u32,
     /// Tokens of a row, with [`Strategy::Pack`]. Range: from 1.
     pub capacity: u32,

@@ -105,7 +105,8 @@ pub struct Metrics {
     pub cost: u64,
     /// For every step, the cost of the rank with the most of it, summed up.
     pub slowest_cost: u64,
-    /// A number of packs that no packing of the same windows goes below; 0 where nothing is packed.
+    /// A number of packs that no packing of the same windows goes below; 0 where nothing is packed, or some of them were
+    /// taken before.
     pub packs_bound: u64,
     /// Batches that cost more than the budget: samples by themselves.
     pub over_budget: u64,

@@ -54,6 +54,8 @@ pub fn bucket() -> Vec<Case> {
         };
         cases.push(whole(&format!("bucket by quantiles, {too_long}"), config));
     }
+    let unbounded = BatchConfig { max_batch_size: 0, budget: U64(200), ..base("bucket", &uniform(80, 25, 0, 60), 2) };
+    cases.push(whole("bucket with a budget alone", unbounded));
     let far = BatchConfig {
         buckets: Buckets::BucketWidth((1 << 31) - 1),
         max_length: u32::MAX,

@@ -96,7 +96,7 @@ fn refused() -> Vec<Case> {
     let mut batcher = Native::create(&Subject::Batcher(here.clone())).expect("a plan");
     let state = batcher.call(&Call::State { taken: U64(2) }).expect("a state");
     let state = state.as_str().expect("a text");
-    let many = |count| "{\"world\":1,\"steps\":0},".repeat(count);
+    let many = |count| "{\"world\":1,\"steps\":1},{\"world\":3,\"steps\":1},".repeat(count);
     let texts = [
         "{}".into(),
         state.replace("batcher", "sampler"),
@@ -112,7 +112,7 @@ fn refused() -> Vec<Case> {
         state.replace("\"world\":2", "\"world\":1048577"),
         state.replace("\"world\":2", "\"world\":4294967296"),
         state.replace("\"world\":2", "\"world\":2,\"world\":2"),
-        state.replace("[{", &format!("[{}{{", many(64))),
+        state.replace("[{", &format!("[{}{{", many(32))),
         state.replace("[{", "[[{"),
         state.replace("[{", "["),
     ];
@@ -129,7 +129,7 @@ fn refused() -> Vec<Case> {
         asked("refused: more steps than there were", past(&[(2, 1), (3, 99)]), []),
         asked("refused: more steps than there are", past(&[(2, 9), (2, u64::MAX)]), []),
         asked("refused: a world of none", past(&[(0, 1)]), []),
-        asked("refused: too many worlds", past(&[(1, 0); 65]), []),
+        asked("refused: too many worlds", past(&[[(1, 1), (3, 1)]; 33].concat()[..65]), []),
         asked("refused: a stream with a past", Subject::BatchStream { config: stream, rank: 9 }, []),
     ]
 }

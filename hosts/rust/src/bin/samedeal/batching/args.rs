@@ -76,7 +76,7 @@ pub struct ByLengthArgs {
     /// [default: error]
     #[arg(long, value_parser = named::<TooLong>(TooLong::ALL.iter().map(|it| it.name())), requires = "lengths")]
     pub too_long: Option<TooLong>,
-    /// What happens at the end of the epoch to samples that do not fill a step [default: keep]
+    /// What happens at the end of the epoch to samples that do not fill a step [default: even-split]
     #[arg(long, value_parser = named::<Tail>(Tail::ALL.iter().map(|it| it.name())), requires = "lengths")]
     pub tail: Option<Tail>,
     /// Show what every strategy makes of the lengths, in place of batches
@@ -115,6 +115,14 @@ impl ByLengthArgs {
             (deal.lanes.is_some(), "--lanes", "nothing; they are for --order sharded"),
             (worker.is_given(), "--workers", "nothing; a loader's workers read the batches of its rank in turn"),
         ];
+        if let Some(path) = &args.by_length.plot
+            && path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("svg"))
+        {
+            return Err(Problem::message(format!(
+                "--plot {}: the picture is SVG; name a file that ends in .svg",
+                path.display()
+            )));
+        }
         let refused = refused.into_iter().find(|(is_given, ..)| *is_given);
         refused.map_or(Ok(()), |(_, option, instead)| {
             Err(Problem::message(format!(
@@ -171,6 +179,8 @@ impl ByLengthArgs {
                 let others =
                     TooLong::ALL.iter().map(|it| it.name()).filter(|name| *name != "error").collect::<Vec<_>>();
                 let Failure { value, allowed, .. } = failure;
+                // What else can be done is an option here.
+                let allowed = allowed.split(';').next().unwrap_or_default();
                 let what = format!("a sample is too long: {value}; allowed: {allowed}");
                 Problem::message(format!("{what}, or say what happens to it: --too-long {}", others.join(", ")))
             }

@@ -83,7 +83,9 @@ def ours(name: str, kind: str, **options: Any) -> Contestant:
         room |= {"budget": task.memory.tokens} if kind == TOKENS else {"max_batch_size": task.memory.rows}
 
         def plan(rank: int, epoch: int) -> tuple[samedeal.Batcher, list[samedeal.Batch]]:
-            batcher = samedeal.Batcher(task.lengths, rank=rank, world=task.world, epoch=epoch, **{"tail": "keep", **room, **options})
+            batcher = samedeal.Batcher(
+                task.lengths, rank=rank, world=task.world, epoch=epoch, **{"tail": "keep", **room, **options}
+            )
             return batcher, list(batcher)
 
         def read(made: tuple[samedeal.Batcher, list[samedeal.Batch]]) -> list[Batch]:

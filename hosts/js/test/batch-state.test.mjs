@@ -201,11 +201,15 @@ describe('refusals', () => {
   });
 
   test('more worlds than a state tells', () => {
-    const history = Array.from({ length: 64 }, (_, i) => ({ world: 1 + (i % 2), steps: 0 }));
-    const batcher = make({ history, world: 3 });
+    const history = Array.from({ length: 64 }, (_, i) => ({ world: 1 + (i % 2), steps: 1 }));
+    const of = (world) => new Batcher(some(3_000), { budget: 300, seed: 3, history, world });
+    const batcher = of(3);
     assert.equal(batcher.history.length, 64);
     refused(() => batcher.state(1), 'out-of-range', 'history');
-    assert.equal(make({ history, world: 2 }).state(1).length < 2 ** 14, true);
+    assert.equal(of(2).state(1).length < 2 ** 14, true);
+    // Who took nothing does not count, and who took twice counts once.
+    const again = [history[0], history[0], { world: 9, steps: 0 }, history[0]];
+    assert.deepEqual(JSON.parse(make({ history: again }).state(0)).history, [{ world: 1, steps: 3 }]);
   });
 
   test('states of something else', () => {

@@ -140,7 +140,15 @@ describe('batches', () => {
         counting: 'padded',
         linear: 1,
       },
-      ...{ quadratic: 0, multiple: 1, packing: 'fast', window: 8192, tooLong: 'error', tail: 'even-split', bucketWidth: 64 },
+      ...{
+        quadratic: 0,
+        multiple: 1,
+        packing: 'fast',
+        window: 8192,
+        tooLong: 'error',
+        tail: 'even-split',
+        bucketWidth: 64,
+      },
       history: [],
     };
     for (const [given, more] of [
@@ -218,7 +226,7 @@ describe('refusals', () => {
       ['rank', [1, ...NOT_32_BITS], as('rank')],
       ['world', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('world')],
       ['max-batch-size', NOT_32_BITS, as('maxBatchSize')],
-      ['max-batch-size', [0], as('maxBatchSize', bucket)],
+      ['max-batch-size', [0], as('maxBatchSize', { strategy: 'bucket', budget: 0 })],
       ['max-length', NOT_32_BITS, as('maxLength')],
       ['budget', [0, -1, 2 ** 53, 2n ** 64n], as('budget')],
       ['linear', NOT_32_BITS, as('linear')],

@@ -527,8 +527,8 @@ def plan(
 
 class Batcher:
     def __init__(self, config: BatchConfig) -> None:
-        config = replace(config, history=merged(config.history))
         config.check()
+        config = replace(config, history=merged(config.history))
         self._counted = Metrics()
         self._items = items_of(config, range(len(config.lengths)), config.lengths, self._counted)
         require_range(config.order, len(self._items), config.seed)
@@ -594,9 +594,10 @@ class Batcher:
     def resume(self, state: str) -> None:
         fields = read_state(state, "batcher", self._identity(), "config")
         before = self._config
-        self._config = replace(before, epoch=fields["epoch"], history=merged(fields["history"]))
+        self._config = replace(before, epoch=fields["epoch"], history=fields["history"])
         try:
             self._config.check()
+            self._config = replace(self._config, history=merged(fields["history"]))
             self._plan()
         except Failure:
             self._config = before

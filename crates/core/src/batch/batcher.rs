@@ -29,8 +29,8 @@ pub struct Batcher {
 impl Batcher {
     /// Plans an epoch. Failures: any field of the configuration, `out-of-memory`.
     pub fn new(mut config: BatchConfig) -> Result<Self, Failure> {
-        merge(&mut config.history);
         config.check()?;
+        merge(&mut config.history);
         let lengths = core::mem::take(&mut config.lengths);
         let samples = lengths.len() as u64;
         let items = Items::new(&config, lengths)?;
@@ -51,8 +51,7 @@ impl Batcher {
     }
 
     /// Plans what the history leaves of an epoch. After a failure, nothing has changed.
-    pub(super) fn move_to(&mut self, epoch: u64, mut history: Vec<Stretch>) -> Result<(), Failure> {
-        merge(&mut history);
+    pub(super) fn move_to(&mut self, epoch: u64, history: Vec<Stretch>) -> Result<(), Failure> {
         let before =
             (core::mem::replace(&mut self.config.epoch, epoch), core::mem::replace(&mut self.config.history, history));
         self.plan_again().inspect_err(|_| (self.config.epoch, self.config.history) = before)
@@ -61,6 +60,7 @@ impl Batcher {
     fn plan_again(&mut self) -> Result<(), Failure> {
         let Self { config, items, .. } = self;
         config.check()?;
+        merge(&mut config.history);
         let order = Order::new(config.order, items.count().into(), config.seed, config.epoch)?;
         (self.plan, self.first) = planned(config, items, &order)?;
         self.order = order;

@@ -183,7 +183,7 @@ class Metrics(NamedTuple):
     slowest_cost: int
     """For every step, the cost of the rank with the most of it, summed up."""
     packs_bound: int
-    """A number of packs that no packing of the same windows goes below; 0 where nothing is packed, or some were before."""
+    """A number of packs that no packing of the same windows goes below; 0 for none, or where some were taken before."""
     over_budget: int
     """Batches that cost more than the budget: samples by themselves."""
     empty: int

@@ -81,8 +81,8 @@ class Batcher(Answered):
                 its own length. "weighted": `linear` * length + `quadratic` * length**2.
             linear: What a token costs, with "weighted".
             quadratic: What a pair of tokens costs, with "weighted".
-            multiple: Batches have a multiple of so many samples where they have more than that, with "bucket", and with a
-                budget that counts padding; not at the end of the epoch.
+            multiple: Batches have a multiple of so many samples where they have more than that, with "bucket", and with
+                a budget that counts padding; not at the end of the epoch.
             capacity: Tokens of a row, with "pack"; `max_length` where that is given.
             packing: How hard to look for few rows. "fast": about as fast as sorting. "optimal": the best of several
                 ways, with a bound that no other can be better than (`Metrics.packs_bound`).
@@ -97,7 +97,8 @@ class Batcher(Answered):
             tail: What happens at the end of the epoch to samples that do not fill a step. "even-split": they
                 make a smaller step, and where there are fewer than ranks, another step gives some of its own, or packs
                 are split: no batch is empty where there are as many samples as ranks. "keep": the same without that, so
-                that some batches may be empty. "drop": they are left out. "duplicate": some are given again, until every rank has as many rows.
+                that some batches may be empty. "drop": they are left out. "duplicate": some are given again, until
+                every rank has as many rows.
             history: What was taken of this epoch before: pairs of a world and how many steps each of its ranks took,
                 one world after the other, up to 64. What they leave is planned; `resume` takes it from a state.
             memory_limit: Bytes of memory that the engine may use for this plan; 2**31 is the most it can use.

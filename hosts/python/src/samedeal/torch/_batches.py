@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, SupportsIndex
 
@@ -155,7 +154,6 @@ class _Lists(Place[Batcher], Pass):
         self.taken = start
         self.end = batcher.num_steps
         self._batches = batcher.batches(start)
-        self._known: tuple[int, dict[str, Any]] | None = None
 
     def __iter__(self) -> _Lists:
         return self
@@ -170,18 +168,6 @@ class _Lists(Place[Batcher], Pass):
         samples: list[int] = batch.samples.tolist()
         return samples
 
-    def state(self, taken: int) -> str:
-        """The state once every rank has taken so many batches."""
-        if not 0 < taken <= self.end:
-            return super().state(taken)
-        if self._known is None:
-            # Its fingerprint is of all lengths, and a loader may ask at every step.
-            self._known = taken, json.loads(super().state(taken))
-        before, found = self._known
-        *history, last = found["history"]
-        history.append({**last, "steps": last["steps"] + taken - before})
-        return json.dumps({**found, "history": history}, separators=(",", ":"))
-
     def state_dict(self) -> dict[str, Any]:
         """The state once every rank has taken as many batches."""
         return wrapped(self.state(self.taken))
@@ -194,7 +180,7 @@ class _Lists(Place[Batcher], Pass):
         twin = self.twin()
         twin.resume(text)
         self.core, self.config = twin, twin._engine.config
-        self.taken, self.end, self._batches, self._known = 0, twin.num_steps, twin.batches(), None
+        self.taken, self.end, self._batches = 0, twin.num_steps, twin.batches()
 
 
 def _lengths_in(dataset: Any, column: str) -> Any:

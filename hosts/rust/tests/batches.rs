@@ -98,12 +98,13 @@ fn what_strategies_take_where_nothing_is_set() {
     assert_eq!(of(some().budget(3)), (0, u32::MAX, 3, 0));
     assert_eq!(of(some().strategy(Strategy::PadToMax)), (32, u32::MAX, 0, 0));
     assert_eq!(of(some().strategy(Strategy::Bucket).max_length(9)), (32, 9, 0, 0));
+    assert_eq!(of(some().strategy(Strategy::Bucket).budget(9)), (0, u32::MAX, 9, 0));
     assert_eq!(of(some().strategy(Strategy::Pack).max_length(64)), (1, 64, 0, 64));
     assert_eq!(of(some().strategy(Strategy::Pack).max_length(64).capacity(99)), (1, 64, 0, 99));
     let batcher = some().budget(1).build().unwrap();
     let config = batcher.config();
     assert_eq!((config.strategy, config.counting, config.packing), (Strategy::Budget, Counting::Padded, Packing::Fast));
-    assert_eq!((config.too_long, config.tail, &config.buckets), (TooLong::Error, Tail::Keep, &Buckets::Width(64)));
+    assert_eq!((config.too_long, config.tail, &config.buckets), (TooLong::Error, Tail::EvenSplit, &Buckets::Width(64)));
     assert_eq!((config.order.as_str(), config.window, config.linear, config.quadratic), ("feistel", 8_192, 1, 0));
     assert_eq!((config.seed, config.epoch, config.world, config.multiple, batcher.rank()), (0, 0, 1, 1, 0));
 }

@@ -141,8 +141,10 @@ fn calls() {
 #[test]
 fn more_lengths_than_there_is_memory_for() {
     let long = vec![1; 8 << 20];
-    for (count, limit) in [(8 << 20, 32), (4 << 20, 32), (8 << 20, 64)] {
-        let found = failing(Batcher::builder(&long[..count]).budget(10).memory_limit(limit << 20).build());
+    for (count, limit) in [(8 << 20, 32), (6 << 20, 48), (8 << 20, 64)] {
+        // The order has a table as large as the lengths.
+        let builder = Batcher::builder(&long[..count]).budget(10).order("torch");
+        let found = failing(builder.memory_limit(limit << 20).build());
         assert_eq!(found.0, FailureKind::OutOfMemory, "{count} in {limit} MiB");
     }
     for &strategy in Strategy::ALL {

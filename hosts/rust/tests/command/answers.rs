@@ -133,7 +133,7 @@ fn text_is_bare() {
         text(&format!("locate {deal} --world 4 --sample 0,4")),
         "0\t0\t0\t0\t0\t0\t1\n0\t5\t1\t1\t0\t1\t0\n4\t4\t0\t1\t0\t1\t0\n"
     );
-    assert_eq!(text(&format!("locate {deal} --world 2 --remainder drop --sample 4")), "4\tdropped\t\t\t\t\t\n");
+    assert_eq!(text(&format!("locate {deal} --world 2 --remainder drop --sample 4")), "4\tnot dealt\t\t\t\t\t\n");
     let checks = text("verify --samples 4000 --world 2 --format text");
     assert!(checks.starts_with("disjoint\tok\t0 samples dealt twice, 0 unknown\n"), "{checks}");
     let dataset = Dataset::write("bare");

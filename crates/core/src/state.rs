@@ -16,7 +16,7 @@ use crate::{Failure, MAX_EXACT};
 const VERSION: u64 = 1;
 
 /// The most bytes of a state.
-pub const MAX_STATE: usize = 1 << 14;
+const MAX_STATE: usize = 1 << 14;
 
 /// What the state of a sampler says.
 pub(crate) struct SamplerState<'a> {

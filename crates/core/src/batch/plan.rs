@@ -109,12 +109,10 @@ impl Plan {
             })?;
         }
         let mut rest = collect("lengths", left, [])?;
-        let mut window = [0_u32; 1024];
-        for first in (0..count).step_by(window.len()) {
-            let window = &mut window[..(count - first).min(1024)];
-            self.fill(source, first as u64, window);
-            rest.extend(window.iter().copied().filter(|&item| !taken[item as usize]));
-        }
+        self.find(source, |_, run| {
+            rest.extend(run.iter().copied().filter(|&item| !taken[item as usize]));
+            None::<()>
+        });
         Ok(rest)
     }
 
@@ -155,18 +153,13 @@ impl Plan {
 
     /// The first window that takes one of some items; all of them where none does.
     pub(super) fn first_window(&self, source: Source, items: Range<u32>) -> usize {
-        let position = match &self.row {
-            Some(row) => row.iter().position(|item| items.contains(item)).map(|position| position as u64),
-            None if items.len() > 1 => {
-                // One pass, where an order that holds a table would take one for each.
-                let (all, mut window) = (u64::from(source.items.count()), [0_u32; 1024]);
-                (0..all).step_by(window.len()).find_map(|first| {
-                    let window = &mut window[..(all - first).min(1024) as usize];
-                    source.order.fill(first, 1, window);
-                    window.iter().position(|item| items.contains(item)).map(|place| first + place as u64)
-                })
-            }
-            None => items.map(|item| source.order.position(item.into())).next(),
+        let position = match items.len() {
+            0 => None,
+            1 if self.row.is_none() => Some(source.order.position(items.start.into())),
+            // One pass, where an order that holds a table would take one for each.
+            _ => self.find(source, |first, run| {
+                run.iter().position(|item| items.contains(item)).map(|place| first + place as u64)
+            }),
         };
         position.map_or(self.windows.len(), |position| (position / u64::from(source.config.width())) as usize)
     }
@@ -174,23 +167,33 @@ impl Plan {
     fn planned(&self, source: Source, window: usize) -> Result<Planned, Failure> {
         let (width, all) = (u64::from(source.config.width()), u64::from(self.num_items(source)));
         let first = window as u64 * width;
-        let count = width.min(all - first) as usize;
-        if leaves_the_last(source.config) {
-            let carried = self.windows[window].carried;
-            let mut pool = collect("window", carried + count, core::iter::repeat_n(0, carried + count))?;
-            self.fill(source, first - carried as u64, &mut pool);
-            return plan_window(source.config, source.items, pool, window as u64, first + count as u64 == all);
-        }
-        let end = self.windows.get(window + 1).map_or(self.carried.len(), |next| next.carried);
-        let carried = &self.carried[self.windows[window].carried..end];
-        let mut pool = collect("window", carried.len() + count, carried.iter().copied())?;
-        pool.resize(carried.len() + count, 0);
-        self.fill(source, first, &mut pool[carried.len()..]);
-        plan_window(source.config, source.items, pool, window as u64, first + count as u64 == all)
+        let end = all.min(first + width);
+        let carried = self.windows[window].carried;
+        let (begin, held) = if leaves_the_last(source.config) {
+            (first - carried as u64, &[][..])
+        } else {
+            let next = self.windows.get(window + 1).map_or(self.carried.len(), |next| next.carried);
+            (first, &self.carried[carried..next])
+        };
+        let count = held.len() + (end - begin) as usize;
+        let mut pool = collect("window", count, held.iter().copied())?;
+        pool.resize(count, 0);
+        self.fill(source, begin, &mut pool[held.len()..]);
+        plan_window(source.config, source.items, pool, window as u64, end == all)
     }
 
     fn num_items(&self, source: Source) -> u32 {
         self.row.as_ref().map_or(source.items.count(), |row| row.len() as u32)
+    }
+
+    /// Goes through the row, run by run, each with the place of its first item, until something is found.
+    fn find<R>(&self, source: Source, mut look: impl FnMut(u64, &[u32]) -> Option<R>) -> Option<R> {
+        let (all, mut run) = (u64::from(self.num_items(source)), [0_u32; 1024]);
+        (0..all).step_by(run.len()).find_map(|first| {
+            let run = &mut run[..(all - first).min(1024) as usize];
+            self.fill(source, first, run);
+            look(first, run)
+        })
     }
 
     fn fill(&self, source: Source, first: u64, out: &mut [u32]) {

@@ -67,25 +67,21 @@ impl Batcher {
 fn fingerprint(config: &BatchConfig, items: &Items) -> String {
     let BatchConfig { seed, order, strategy, max_batch_size, max_length, budget, counting, .. } = config;
     let BatchConfig { multiple, capacity, packing, buckets, window, too_long, tail, .. } = config;
-    let (linear, quadratic) = match counting {
-        Counting::Padded => (0, 0),
-        Counting::Unpadded => (1, 0),
-        Counting::Weighted { linear, quadratic } => (*linear, *quadratic),
-    };
-    let kind = match counting {
-        Counting::Padded => 0,
-        Counting::Unpadded => 1,
-        Counting::Weighted { .. } => 2,
+    let (kind, linear, quadratic) = match *counting {
+        Counting::Padded => (0, 0, 0),
+        Counting::Unpadded => (1, 1, 0),
+        Counting::Weighted { linear, quadratic } => (2, linear, quadratic),
     };
     let is = |one: Strategy| *strategy == one;
+    let has_budget = is(Strategy::Budget) || is(Strategy::Bucket);
     let packs = is(Strategy::Pack) || is(Strategy::Budget) && kind != 0;
     let mut hash = Fingerprint::new();
     hash.add(b"samedeal batches 1\0");
     hash.add(order.name().as_bytes());
     hash.add(&[0, *strategy as u8, kind, if packs { *packing as u8 } else { 0 }, *too_long as u8, *tail as u8]);
     hash.add(&seed.to_le_bytes());
-    hash.add(&if is(Strategy::Budget) || is(Strategy::Bucket) { *budget } else { 0 }.to_le_bytes());
-    let multiple = if is(Strategy::Budget) || is(Strategy::Bucket) { *multiple } else { 0 };
+    hash.add(&if has_budget { *budget } else { 0 }.to_le_bytes());
+    let multiple = if has_budget { *multiple } else { 0 };
     let capacity = if is(Strategy::Pack) { *capacity } else { 0 };
     let window = if is(Strategy::PadToMax) { 0 } else { *window };
     for number in [*max_batch_size, *max_length, linear, quadratic, multiple, capacity, window] {

@@ -21,8 +21,8 @@ from ._batch_records import (
 )
 from ._component import Component
 from ._core import Core
-from ._engine import ANYWHERE, EpochMoved
-from ._errors import OutOfMemoryError, SamedealError
+from ._engine import ANYWHERE, EpochMoved, anywhere, move_by
+from ._errors import OutOfMemoryError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,15 +156,7 @@ class Plan(EpochMoved):
 
     def resume(self, state: str) -> BatchConfig:
         """Goes on where a state was taken; the configuration is what it is then."""
-
-        def lift(core: Core, pointer: int) -> SamedealError | None:
-            failure = _resume.lift(core, pointer)
-            if failure is None:
-                # What it is now is asked below. Until then it is anywhere.
-                self.current = self.current._replace(epoch=ANYWHERE)
-            return failure
-
-        _resume.read(self.core, lift, self._this, state)
+        move_by(_resume, self, anywhere, state)
         config: BatchConfig = self.current._replace(epoch=self.epoch(), history=self.history())
         self.current = config
         return config

@@ -9,7 +9,7 @@ from . import _abi as abi
 from ._abi import BOOL, STRING, U32, U32S, U64, U64S, Function, Type, fallible, returned, scalar
 from ._component import Component
 from ._core import Core
-from ._engine import ANYWHERE
+from ._engine import ANYWHERE, anywhere, move_by
 from ._errors import SamedealError
 from ._records import LAYOUTS, REMAINDERS, Config, Place, Round, Sharding, ShardPlace
 
@@ -107,22 +107,11 @@ class Deal:
 
     def set_epoch(self, epoch: int) -> None:
         """Moves to another epoch."""
-
-        def lift(core: Core, result: int) -> None:
-            self.current = in_epoch(self.current, epoch)
-
-        _set_epoch.read(self.core, lift, self._this, epoch)
+        move_by(_set_epoch, self, lambda config: in_epoch(config, epoch), epoch)
 
     def set_rank(self, rank: int) -> None:
         """Answers for another rank from now on."""
-
-        def lift(core: Core, pointer: int) -> SamedealError | None:
-            failure = _set_rank.lift(core, pointer)
-            if failure is None:
-                self.current = self.current._replace(rank=rank)
-            return failure
-
-        _set_rank.read(self.core, lift, self._this, rank)
+        move_by(_set_rank, self, lambda config: config._replace(rank=rank), rank)
 
     def state(self, taken: int) -> str:
         """The state once every rank has taken so many of its samples."""
@@ -130,15 +119,7 @@ class Deal:
 
     def resume(self, state: str) -> Config:
         """Goes on where a state was taken; the configuration is what it is then."""
-
-        def lift(core: Core, pointer: int) -> SamedealError | None:
-            failure = _resume.lift(core, pointer)
-            if failure is None:
-                # What it is now is asked below. Until then it is anywhere.
-                self.current = self.current._replace(epoch=ANYWHERE)
-            return failure
-
-        _resume.read(self.core, lift, self._this, state)
+        move_by(_resume, self, anywhere, state)
         self.current = self.config()
         return self.current
 

@@ -26,6 +26,18 @@ class Resource(Protocol):
         """Moves to a configuration that differs only in what can be moved; False where another one must be made."""
 
 
+def move_by(function: Function[None], resource: Any, change: Callable[[Any], Any], *arguments: Any) -> None:
+    """Calls a method that moves a resource, and changes its configuration the moment that it has moved."""
+
+    def lift(core: Core, result: int) -> SamedealError | None:
+        failure = function.lift(core, result)
+        if failure is None:
+            resource.current = change(resource.current)
+        return failure
+
+    function.read(resource.core, lift, resource._this, *arguments)
+
+
 class EpochMoved:
     """A resource whose configuration is moved to another epoch, and in nothing else."""
 
@@ -44,14 +56,7 @@ class EpochMoved:
 
     def set_epoch(self, epoch: int) -> None:
         """Plans another epoch."""
-
-        def lift(core: Core, pointer: int) -> SamedealError | None:
-            failure = self._to_epoch.lift(core, pointer)
-            if failure is None:
-                self.current = self.in_epoch(self.current, epoch)
-            return failure
-
-        self._to_epoch.read(self.core, lift, self._this, epoch)
+        move_by(self._to_epoch, self, lambda config: self.in_epoch(config, epoch), epoch)
 
     @staticmethod
     def in_epoch(config: Any, epoch: int) -> Any:
@@ -61,6 +66,12 @@ class EpochMoved:
 
 ANYWHERE = -1
 """The epoch of a resource that was moved, and has not told yet where to."""
+
+
+def anywhere(config: Any) -> Any:
+    """A configuration that no other is equal to: until the resource tells where it is."""
+    return config._replace(epoch=ANYWHERE)
+
 
 R = TypeVar("R", bound=Resource)
 C = TypeVar("C", bound=Any)

@@ -2,6 +2,8 @@
 
 mod reader;
 
+pub(crate) use self::reader::EntryFields;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,7 +18,7 @@ use crate::{Failure, MAX_EXACT};
 const VERSION: u64 = 1;
 
 /// The most bytes of a state.
-const MAX_STATE: usize = 1 << 14;
+pub(crate) const MAX_STATE: usize = 1 << 14;
 
 /// What the state of a sampler says.
 pub(crate) struct SamplerState<'a> {
@@ -27,6 +29,14 @@ pub(crate) struct SamplerState<'a> {
     pub(crate) consumed: u64,
     /// Of all that decides the order of every epoch.
     pub(crate) fingerprint: &'a str,
+}
+
+/// What the first entry of a ledger says.
+pub(crate) struct LedgerState<'a> {
+    /// Where the order stood.
+    pub(crate) sampler: SamplerState<'a>,
+    /// How many positions are claimed at a time.
+    pub(crate) block: u32,
 }
 
 /// What the state of a batcher says.
@@ -44,20 +54,54 @@ pub(crate) struct BatcherState<'a> {
 impl<'a> SamplerState<'a> {
     /// The text: JSON, in one line.
     pub(crate) fn write(&self) -> String {
+        self.written("sampler", "")
+    }
+
+    fn written(&self, kind: &str, more: &str) -> String {
         let Self { order, samples, seed, epoch, consumed, fingerprint } = self;
-        let own = format!("\"consumed\":{consumed}");
-        written("sampler", order, *samples, *seed, *epoch, &own, fingerprint)
+        let own = format!("\"consumed\":{consumed}{more}");
+        written(kind, order, *samples, *seed, *epoch, &own, fingerprint)
     }
 
     /// What a text from anywhere says. Failures: `state`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
-        let Fields { order, samples, seed, epoch, consumed, strategy, history, fingerprint, .. } =
-            read(text, "sampler")?;
-        let (Some(consumed), None, None) = (consumed, strategy, history) else { return Err(refused(text, "sampler")) };
+        match Self::of(read(text, "sampler")?)? {
+            Some((state, None)) => Ok(state),
+            _ => Err(refused(text, "sampler")),
+        }
+    }
+
+    /// What is in fields that are those of a sampler, and a block, if there is one.
+    fn of(fields: Fields<'a>) -> Result<Option<(Self, Option<u64>)>, Failure> {
+        let Fields { order, samples, seed, epoch, consumed, strategy, history, block, fingerprint, .. } = fields;
+        let (Some(consumed), None, None) = (consumed, strategy, history) else { return Ok(None) };
         if consumed > samples {
             return Err(Failure::out_of_range("state", format!("{consumed} consumed"), format!("0 to {samples}")));
         }
-        Ok(Self { order, samples, seed, epoch, consumed, fingerprint })
+        Ok(Some((Self { order, samples, seed, epoch, consumed, fingerprint }, block)))
+    }
+}
+
+impl<'a> LedgerState<'a> {
+    /// The text: JSON, in one line.
+    pub(crate) fn write(&self) -> String {
+        self.sampler.written("ledger", &format!(",\"block\":{}", self.block))
+    }
+
+    /// What a text from anywhere says. Failures: `state`, `block`.
+    pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
+        let Some((sampler, Some(block))) = SamplerState::of(read(text, "ledger")?)? else {
+            return Err(refused(text, "ledger"));
+        };
+        Ok(Self { sampler, block: check_block(block)? })
+    }
+}
+
+/// Failures: `block`.
+pub(crate) fn check_block(block: u64) -> Result<u32, Failure> {
+    match block.try_into() {
+        Ok(block @ 1..) => Ok(block),
+        _ => Err(Failure::out_of_range("block", block, format!("1 to {}", u32::MAX))),
     }
 }
 
@@ -76,9 +120,9 @@ impl<'a> BatcherState<'a> {
 
     /// What a text from anywhere says. Failures: `state`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
-        let Fields { order, samples, seed, epoch, consumed, strategy, history, fingerprint, .. } =
+        let Fields { order, samples, seed, epoch, consumed, strategy, history, block, fingerprint, .. } =
             read(text, "batcher")?;
-        let (None, Some(strategy), Some(history)) = (consumed, strategy, history) else {
+        let (None, Some(strategy), Some(history), None) = (consumed, strategy, history, block) else {
             return Err(refused(text, "batcher"));
         };
         Ok(Self { order, samples, seed, epoch, strategy, history, fingerprint })
@@ -108,9 +152,14 @@ fn refused(text: &str, kind: &str) -> Failure {
 
 /// Whether what a state is of is what there is. Failures: `field`.
 pub(crate) fn check<T: PartialEq + Display>(field: &'static str, of: T, here: T) -> Result<(), Failure> {
+    same(field, of, here, "as in the state; anything else begins with a whole epoch")
+}
+
+/// Whether two values are the same, one from a text and one that is here; and why they should be. Failures: `field`.
+pub(crate) fn same<T: PartialEq + Display>(field: &'static str, of: T, here: T, why: &str) -> Result<(), Failure> {
     if of == here {
         return Ok(());
     }
-    let allowed = format!("{}, as in the state; anything else begins with a whole epoch", shorten(&format!("{of}")));
-    Err(Failure::contradiction(field, here, allowed))
+    let [here, of] = [here, of].map(|value| shorten(&format!("{value}")));
+    Err(Failure::contradiction(field, here, format!("{of}, {why}")))
 }

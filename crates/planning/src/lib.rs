@@ -3,6 +3,7 @@
 
 extern crate alloc;
 
+mod ledger;
 mod shards;
 
 mod bindings {

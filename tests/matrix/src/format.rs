@@ -42,6 +42,7 @@ pub enum Subject {
     },
     Plan(Plan),
     ChunkStream(ChunkStream),
+    Ledger(Ledger),
     Mesh(Mesh),
     Batcher(BatchConfig),
     BatchStream {
@@ -131,6 +132,12 @@ pub struct ChunkStream {
     pub order: String,
     pub seed: S64,
     pub epoch: U64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ledger {
+    pub header: String,
+    pub lease: U64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -253,6 +260,29 @@ pub enum Call {
         start: U64,
         count: u32,
     },
+    // Of a ledger.
+    Apply {
+        entry: String,
+        now: U64,
+    },
+    Claim {
+        reader: u32,
+        now: U64,
+    },
+    Commit {
+        reader: u32,
+        start: U64,
+        count: u32,
+    },
+    Release {
+        reader: u32,
+        start: U64,
+    },
+    HeldBy {
+        reader: u32,
+    },
+    Progress,
+    SamplerState,
     // Of a mesh.
     DataWorld,
     DataRank {
@@ -295,6 +325,10 @@ pub enum Call {
         shards: u32,
         offsets: Vec<u32>,
         assigned: Vec<u32>,
+    },
+    Header {
+        state: String,
+        block: u32,
     },
     Detect {
         environment: Vec<(String, String)>,
@@ -381,6 +415,31 @@ pub struct Steps {
 pub struct Verification {
     pub overlaps: Vec<u32>,
     pub gaps: Vec<u32>,
+}
+
+#[derive(Serialize)]
+pub struct Event {
+    pub kind: String,
+    pub reader: u32,
+    pub start: U64,
+    pub count: u32,
+}
+
+/// What a reader that claims is told.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Proposal {
+    Entry(String),
+    Wait(U64),
+    Finished,
+}
+
+#[derive(Serialize)]
+pub struct Progress {
+    pub positions: U64,
+    pub committed: U64,
+    pub claimed: U64,
+    pub entries: U64,
 }
 
 #[derive(Serialize)]

@@ -14,6 +14,7 @@ pub enum Native {
     Sampler(core::Sampler),
     Plan(shards::Plan),
     ChunkStream(shards::Stream),
+    Ledger(core::Ledger),
     Mesh(core::Mesh),
     Batcher(Box<batch::Batcher>),
     BatchStream(Box<batch::BatchStream>),
@@ -31,6 +32,7 @@ impl Engine for Native {
                 .map(Self::Sampler),
             Subject::Plan(plan) => shards::Plan::new(read_plan(plan)).map(Self::Plan),
             Subject::ChunkStream(stream) => read_stream(stream).and_then(shards::Stream::new).map(Self::ChunkStream),
+            Subject::Ledger(ledger) => core::Ledger::new(&ledger.header, ledger.lease.0).map(Self::Ledger),
             Subject::Mesh(mesh) => core::Mesh::new(mesh.world, read_axes(&mesh.axes)).map(Self::Mesh),
             Subject::Batcher(config) => batching::read_config(config)
                 .and_then(batch::Batcher::new)
@@ -51,6 +53,7 @@ impl Engine for Native {
                 Call::Chunks { start, count } => stream.chunks(start.0, count).map(|chunks| strings(&chunks)),
                 _ => panic!("no call of a chunk stream: {call:?}"),
             },
+            Self::Ledger(ledger) => ask_ledger(ledger, call),
             Self::Mesh(mesh) => ask_mesh(mesh, call),
             Self::Batcher(batches) => batching::ask_batcher(batches, call),
             Self::BatchStream(stream) => batching::ask_stream(stream, call),
@@ -119,6 +122,32 @@ fn ask_plan(plan: &mut shards::Plan, call: &Call) -> Answer {
     })
 }
 
+fn ask_ledger(ledger: &mut core::Ledger, call: &Call) -> Answer {
+    Ok(match *call {
+        Call::Apply { ref entry, now } => ledger.apply(entry, now.0)?.map_or(Value::Null, write_event),
+        Call::Claim { reader, now } => record(match ledger.claim(reader, now.0)? {
+            core::Proposal::Entry(entry) => format::Proposal::Entry(entry),
+            core::Proposal::Wait(time) => format::Proposal::Wait(U64(time)),
+            core::Proposal::Finished => format::Proposal::Finished,
+        }),
+        Call::Commit { reader, start, count } => ledger.commit(reader, start.0, count)?.into(),
+        Call::Release { reader, start } => ledger.release(reader, start.0)?.into(),
+        Call::HeldBy { reader } => strings(&ledger.held_by(reader)?),
+        Call::Progress => {
+            let core::Progress { positions, committed, claimed, entries } = ledger.progress();
+            let [positions, committed, claimed, entries] = [positions, committed, claimed, entries].map(U64);
+            record(format::Progress { positions, committed, claimed, entries })
+        }
+        Call::SamplerState => ledger.sampler_state().into(),
+        _ => panic!("no call of a ledger: {call:?}"),
+    })
+}
+
+fn write_event(event: core::Event) -> Value {
+    let core::Event { kind, reader, start, count } = event;
+    record(format::Event { kind: format!("{kind:?}").to_lowercase(), reader, start: U64(start), count })
+}
+
 fn ask_mesh(mesh: &core::Mesh, call: &Call) -> Answer {
     Ok(match *call {
         Call::DataWorld => mesh.data_world().into(),
@@ -136,6 +165,7 @@ fn ask_functions(call: &Call) -> Answer {
             let shards::Verification { overlaps, gaps } = shards::verify(*shards, offsets, assigned)?;
             record(format::Verification { overlaps, gaps })
         }
+        Call::Header { state, block } => core::Ledger::header(state, *block)?.into(),
         Call::Detect { environment, rank, world } => {
             let launch::Detection { rank, world, local_rank, local_world, launcher, used, warnings } =
                 launch::detect(environment, *rank, *world)?;

@@ -18,6 +18,7 @@ pub(super) struct Fields<'a> {
     pub(super) consumed: Option<u64>,
     pub(super) strategy: Option<&'a str>,
     pub(super) history: Option<Vec<Stretch>>,
+    pub(super) block: Option<u64>,
     pub(super) fingerprint: &'a str,
 }
 
@@ -29,7 +30,7 @@ struct Found<'a> {
     history: Option<Vec<Stretch>>,
 }
 
-const NUMBERS: [&str; 5] = ["samedeal", "samples", "seed", "epoch", "consumed"];
+const NUMBERS: [&str; 6] = ["samedeal", "samples", "seed", "epoch", "consumed", "block"];
 const TEXTS: [&str; 4] = ["kind", "order", "strategy", "fingerprint"];
 
 /// Whether it is negative, and its amount.
@@ -39,25 +40,14 @@ impl<'a> Fields<'a> {
     /// The fields of a text, if it is an object of them and nothing else. Nothing in it nests of itself, so that no text makes
     /// the stack deep.
     pub(super) fn read(text: &'a str) -> Option<Self> {
-        let mut reader = Reader { text, at: 0 };
         let mut found = Found::default();
-        reader.object(|reader, name| {
-            if let Some(place) = place_of(name, &NUMBERS) {
-                let number = reader.number()?;
-                found.numbers[place].replace(number).is_none()
-            } else if let Some(place) = place_of(name, &TEXTS) {
-                let text = reader.string()?;
-                found.texts[place].replace(text).is_none()
-            } else {
-                name == "history" && found.history.replace(reader.history()?).is_none()
+        whole(text, |reader, name| {
+            if name == "history" {
+                return found.history.replace(reader.history()?).is_none().then_some(());
             }
-            .then_some(())
+            reader.field(name, (&NUMBERS, &mut found.numbers), (&TEXTS, &mut found.texts))
         })?;
-        reader.space();
-        if reader.at < text.len() {
-            return None;
-        }
-        let [samedeal, samples, seed, epoch, consumed] = found.numbers;
+        let [samedeal, samples, seed, epoch, consumed, block] = found.numbers;
         let [kind, order, strategy, fingerprint] = found.texts;
         Some(Self {
             samedeal: unsigned(samedeal?)?,
@@ -66,15 +56,46 @@ impl<'a> Fields<'a> {
             samples: unsigned(samples?)?,
             seed: signed(seed?)?,
             epoch: unsigned(epoch?)?,
-            consumed: match consumed {
-                Some(number) => Some(unsigned(number)?),
-                None => None,
-            },
+            consumed: optional(consumed)?,
             strategy,
             history: found.history,
+            block: optional(block)?,
             fingerprint: fingerprint?,
         })
     }
+}
+
+/// The fields of an entry of a ledger's log, each there once, and no others.
+pub(crate) struct EntryFields<'a> {
+    pub(crate) event: &'a str,
+    pub(crate) reader: u64,
+    pub(crate) start: u64,
+    pub(crate) count: u64,
+}
+
+impl<'a> EntryFields<'a> {
+    /// The fields of a text, if it is an object of them and nothing else.
+    pub(crate) fn read(text: &'a str) -> Option<Self> {
+        let (mut numbers, mut texts) = ([None; 3], [None; 1]);
+        whole(text, |reader, name| {
+            reader.field(name, (&["reader", "start", "count"], &mut numbers), (&["event"], &mut texts))
+        })?;
+        let [reader, start, count] = numbers;
+        Some(Self {
+            event: texts[0]?,
+            reader: unsigned(reader?)?,
+            start: unsigned(start?)?,
+            count: unsigned(count?)?,
+        })
+    }
+}
+
+/// Reads a text that is an object and nothing else.
+fn whole<'a>(text: &'a str, field: impl FnMut(&mut Reader<'a>, &'a str) -> Option<()>) -> Option<()> {
+    let mut reader = Reader { text, at: 0 };
+    reader.object(field)?;
+    reader.space();
+    (reader.at == text.len()).then_some(())
 }
 
 // None of what follows is inlined, for the same reason.
@@ -86,6 +107,14 @@ fn place_of(name: &str, names: &[&str]) -> Option<usize> {
 
 fn unsigned((negative, amount): Number) -> Option<u64> {
     (!negative || amount == 0).then_some(amount)
+}
+
+/// None where it is not there, nothing where it is no such number.
+fn optional(number: Option<Number>) -> Option<Option<u64>> {
+    match number {
+        Some(number) => unsigned(number).map(Some),
+        None => Some(None),
+    }
 }
 
 fn signed((negative, amount): Number) -> Option<i64> {
@@ -143,6 +172,24 @@ impl<'a> Reader<'a> {
             let name = reader.string()?;
             if reader.eat(b':') { field(reader, name) } else { None }
         })
+    }
+
+    /// The value of a field that is a number or a text, to where those of its kind are; nothing where it has no such name, or
+    /// is there already.
+    #[inline(never)]
+    fn field(
+        &mut self,
+        name: &str,
+        numbers: (&[&str], &mut [Option<Number>]),
+        texts: (&[&str], &mut [Option<&'a str>]),
+    ) -> Option<()> {
+        let first = if let Some(place) = place_of(name, numbers.0) {
+            numbers.1[place].replace(self.number()?).is_none()
+        } else {
+            let place = place_of(name, texts.0)?;
+            texts.1[place].replace(self.string()?).is_none()
+        };
+        first.then_some(())
     }
 
     /// A text without escapes: no name that is known has any.
@@ -214,7 +261,7 @@ mod tests {
     fn by_library(text: &str) -> Option<Value> {
         let value: Value = serde_json::from_str(text).ok()?;
         let fields = value.as_object()?;
-        let whole = |name: &str| fields.get(name).is_none_or(|value| value.is_u64());
+        let natural = |name: &str| fields.get(name).is_none_or(|value| value.is_u64());
         let known = |name: &String| NUMBERS.contains(&&**name) || TEXTS.contains(&&**name) || name == "history";
         let stretches = fields.get("history").is_none_or(|history| {
             history.as_array().is_some_and(|history| {
@@ -226,7 +273,7 @@ mod tests {
             })
         });
         (fields.keys().all(known)
-            && ["samedeal", "samples", "epoch", "consumed"].into_iter().all(whole)
+            && ["samedeal", "samples", "epoch", "consumed", "block"].into_iter().all(natural)
             && fields.get("seed").is_some_and(Value::is_i64)
             && ["samedeal", "samples", "epoch", "kind", "order", "fingerprint"]
                 .iter()
@@ -237,7 +284,8 @@ mod tests {
     }
 
     fn as_value(fields: &Fields) -> Value {
-        let Fields { samedeal, kind, order, samples, seed, epoch, consumed, strategy, history, fingerprint } = fields;
+        let Fields { samedeal, kind, order, samples, seed, epoch, consumed, strategy, history, block, fingerprint } =
+            fields;
         let mut value = serde_json::json!({
             "samedeal": samedeal, "kind": kind, "order": order, "samples": samples, "seed": seed, "epoch": epoch,
             "fingerprint": fingerprint,
@@ -245,6 +293,7 @@ mod tests {
         let past = |past: &Stretch| serde_json::json!({"world": past.world, "steps": past.steps});
         let more = [
             ("consumed", consumed.map(Value::from)),
+            ("block", block.map(Value::from)),
             ("strategy", strategy.map(Value::from)),
             ("history", history.as_ref().map(|history| history.iter().map(past).collect())),
         ];
@@ -255,14 +304,14 @@ mod tests {
     }
 
     const STATE: &str = r#"{"samedeal":1,"kind":"batcher","order":"feistel","samples":90,"seed":-2,"epoch":18446744073709551615,
-        "consumed":7,"strategy":"pack","history":[{"world":2,"steps":3},{"steps":0,"world":4294967295}],"fingerprint":"ab"}"#;
+        "consumed":7,"block":64,"strategy":"pack","history":[{"world":2,"steps":3},{"steps":0,"world":4294967295}],"fingerprint":"ab"}"#;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         /// Bytes of a state are replaced, left out and put in.
         #[test]
-        fn agrees_with_a_library(changes in prop::collection::vec((0_usize..400, 0_usize..3, 0_usize..40), 0..4)) {
+        fn agrees_with_a_library(changes in prop::collection::vec((0_usize..410, 0_usize..3, 0_usize..40), 0..4)) {
             const BYTES: &[u8] = b"\"\\{}[]:,0123456789-+.eE \n\ttrufalsn\x01\x7fkwx";
             let mut text = STATE.as_bytes().to_vec();
             for (at, change, byte) in changes {

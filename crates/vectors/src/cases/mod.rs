@@ -2,6 +2,7 @@
 
 mod batching;
 mod launches;
+mod ledgers;
 mod meshes;
 mod plans;
 mod sampling;
@@ -26,6 +27,7 @@ pub fn files() -> Vec<File> {
     files.push(group("shards-plan", plans::cases()));
     files.push(group("shards-stream", streams::cases()));
     files.push(group("shards-verify", verify::cases()));
+    files.push(group("ledger", ledgers::cases()));
     files.push(group("mesh", meshes::cases()));
     files.push(group("launch", launches::cases()));
     files.extend(batching::files());

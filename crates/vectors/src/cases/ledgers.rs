@@ -1,0 +1,293 @@
+//! Ledgers: readers that claim, fall silent and come back, and logs that no ledger believes.
+
+use matrix::Engine;
+use matrix::format::{Call, Case, Config, Ledger, S64, Sharding, Subject, U64};
+use matrix::native::Native;
+use serde_json::Value;
+
+use super::{MAX_EXACT, asked, base};
+
+const LEASE: u64 = 100;
+
+pub fn cases() -> Vec<Case> {
+    [headers(), runs(), logs(), silences(), refused(), other_headers(), edges()].concat()
+}
+
+/// The first entries of logs.
+fn headers() -> Vec<Case> {
+    let mut calls = Vec::new();
+    for config in [
+        base("feistel", 10),
+        Config { seed: S64(-3), epoch: U64(u64::MAX), consumed: U64(7), ..base("torch", 10) },
+        Config { seed: S64(i64::MIN), ..base("feistel", MAX_EXACT) },
+        base("sequential", 0),
+    ] {
+        let state = state(Subject::Config(config));
+        calls.extend([1, 4, u32::MAX, 0].map(|block| Call::Header { state: state.clone(), block }));
+    }
+    let sharding = Sharding { sizes: [4, 0, 9].map(U64).to_vec(), lanes: 2, window: 3 };
+    let sharded = state(Subject::Sharded { config: base("sharded", 13), sharding });
+    calls.push(Call::Header { state: sharded, block: 6 });
+    let good = state(Subject::Config(base("feistel", 10)));
+    for text in [
+        String::new(),
+        "{}".into(),
+        good.replace("sampler", "batcher"),
+        good.replace("\"consumed\":0", "\"consumed\":11"),
+        good.replace("\"samedeal\":1", "\"samedeal\":2"),
+        format!("{good}x"),
+        " ".repeat((1 << 14) + 1),
+        header(10, 0, 3),
+        good.replace("\"consumed\":0", "\"consumed\":0,\"block\":3"),
+    ] {
+        calls.push(Call::Header { state: text, block: 0 });
+    }
+    vec![asked("first entries", Subject::Functions {}, calls)]
+}
+
+/// Whole epochs: readers of different speed, all of whose entries are applied.
+fn runs() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (samples, consumed, block, readers) in
+        [(10, 0, 3, 1), (10, 3, 4, 2), (100, 0, 7, 3), (5, 5, 2, 2), (6, 0, u32::MAX, 2), (3, 2, 1, 3)]
+    {
+        let header = header(samples, consumed, block);
+        let subject = Subject::Ledger(Ledger { header: header.clone(), lease: U64(LEASE) });
+        let mut native = Native::create(&subject).expect("a ledger");
+        let mut calls = vec![Call::SamplerState, Call::Claim { reader: 0, now: U64(0) }];
+        let mut take = |call: Call| -> Value {
+            let answer = native.call(&call);
+            calls.push(call);
+            answer.unwrap_or(Value::Null)
+        };
+        take(Call::Apply { entry: header, now: U64(0) });
+        let mut held: Vec<Option<(u64, u32)>> = vec![None; readers as usize];
+        for now in 1.. {
+            // Reader r has every 2^r-th turn.
+            let Some(reader) = (0..readers).rev().find(|reader| now % (1 << reader) == 0) else { continue };
+            let entry = match held[reader as usize] {
+                Some((start, count)) => {
+                    let done = count.min(3);
+                    held[reader as usize] = (done < count).then(|| (start + u64::from(done), count - done));
+                    take(Call::Commit { reader, start: U64(start), count: done })
+                }
+                None => {
+                    let proposal = take(Call::Claim { reader, now: U64(now) });
+                    if proposal == "finished" {
+                        break;
+                    }
+                    proposal["entry"].clone()
+                }
+            };
+            let Some(entry) = entry.as_str() else { continue };
+            let event = take(Call::Apply { entry: entry.into(), now: U64(now) });
+            if event["kind"] == "claim" {
+                let start = event["start"].as_str().and_then(|start| start.parse().ok()).expect("a number");
+                held[reader as usize] = Some((start, event["count"].as_u64().expect("a number") as u32));
+            }
+            take(Call::Progress);
+        }
+        take(Call::Progress);
+        let name = format!("{readers} readers of {samples} from {consumed} on by {block}");
+        cases.push(asked(&name, subject, calls));
+    }
+    cases
+}
+
+/// Logs as they are read, by whoever was not there.
+fn logs() -> Vec<Case> {
+    let lines = [
+        entry("claim", 5, 0, 4),
+        entry("claim", 9, 4, 4),
+        entry("commit", 5, 0, 1),
+        entry("commit", 9, 4, 0),
+        entry("release", 9, 4, 4),
+        entry("release", 5, 1, 3),
+        entry("claim", 9, 1, 3),
+        entry("commit", 9, 1, 3),
+        "\t{ \"count\" : 4 , \"start\":4,\n\"reader\":5,\"event\":\"claim\" } ".into(),
+        entry("claim", 5, 8, 4),
+        entry("claim", 5, 12, 1),
+        entry("commit", 5, 8, 4),
+        entry("commit", 5, 4, 4),
+    ];
+    let mut calls = vec![Call::Apply { entry: header(13, 0, 4), now: U64(7) }];
+    for line in lines {
+        calls.extend([Call::Apply { entry: line, now: U64(7) }, Call::Progress]);
+        calls.extend([5, 9].map(|reader| Call::HeldBy { reader }));
+    }
+    calls.extend([
+        Call::Claim { reader: 5, now: U64(7) },
+        Call::Claim { reader: 1, now: U64(7) },
+        Call::Apply { entry: entry("commit", 5, 12, 1), now: U64(7) },
+        Call::Claim { reader: 5, now: U64(7) },
+        Call::Apply { entry: entry("claim", 5, 13, 1), now: U64(7) },
+    ]);
+    vec![asked("a log", ledger(header(13, 0, 4)), calls)]
+}
+
+/// Who is silent loses what it holds, to who asks.
+fn silences() -> Vec<Case> {
+    let claim = |reader, now| Call::Claim { reader, now: U64(now) };
+    let apply = |entry, now| Call::Apply { entry, now: U64(now) };
+    let first = header(10, 0, 6);
+    let calls = vec![
+        apply(first.clone(), 0),
+        apply(entry("claim", 1, 0, 6), 0),
+        apply(entry("claim", 2, 6, 4), 10),
+        claim(3, 10),
+        claim(1, 10),
+        claim(2, 10),
+        // A clock that goes back stands still.
+        claim(2, 0),
+        apply(entry("commit", 1, 0, 2), 50),
+        claim(2, 109),
+        claim(3, 109),
+        claim(3, 110),
+        claim(2, 150),
+        apply(entry("commit", 2, 6, 0), 149),
+        claim(3, 150),
+        Call::Commit { reader: 1, start: U64(2), count: 1 },
+        apply(entry("release", 1, 2, 4), 150),
+        Call::Commit { reader: 1, start: U64(2), count: 1 },
+        Call::Release { reader: 1, start: U64(2) },
+        claim(1, 150),
+        claim(3, 150),
+        apply(entry("claim", 3, 2, 4), 150),
+        Call::Commit { reader: 3, start: U64(2), count: 5 },
+        Call::Commit { reader: 3, start: U64(3), count: 1 },
+        Call::Commit { reader: 2, start: U64(2), count: 1 },
+        Call::Commit { reader: 3, start: U64(2), count: 4 },
+        Call::Commit { reader: 3, start: U64(2), count: 0 },
+        Call::Release { reader: 3, start: U64(2) },
+        Call::HeldBy { reader: 3 },
+        claim(2, u64::MAX),
+        claim(3, u64::MAX),
+        Call::Progress,
+    ];
+    vec![asked("silent readers", ledger(first), calls)]
+}
+
+/// Texts that are no entry, and entries that do not follow. None of them changes anything.
+fn refused() -> Vec<Case> {
+    let first = header(20, 0, 4);
+    let good = entry("claim", 2, 4, 4);
+    let texts = [
+        String::new(),
+        "null".into(),
+        "[".repeat(300),
+        " ".repeat((1 << 14) + 1),
+        "\u{1F0A1}".repeat(70),
+        format!("{good}x"),
+        good.replace("claim", "grab"),
+        good.replace("\"reader\":2", "\"reader\":4294967296"),
+        good.replace("\"reader\":2", "\"reader\":-1"),
+        good.replace("\"reader\":2", "\"reader\":2,\"reader\":2"),
+        good.replace("\"reader\":2,", ""),
+        good.replace("\"count\":4", "\"count\":4,\"more\":0"),
+        good.replace("\"count\":4", "\"count\":4.0"),
+        good.replace("\"count\":4", "\"count\":4294967296"),
+        good.replace("\"start\":4", "\"start\":9007199254740992"),
+        good.replace("\"start\":4", "\"start\":\"4\""),
+        first.clone(),
+        entry("claim", 2, 0, 4),
+        entry("claim", 2, 8, 4),
+        entry("claim", 2, 4, 3),
+        entry("claim", 2, 4, 5),
+        entry("commit", 1, 4, 1),
+        entry("commit", 2, 0, 1),
+        entry("commit", 1, 0, 5),
+        entry("commit", 1, 1, 1),
+        entry("release", 1, 0, 3),
+        entry("release", 1, 0, 0),
+        entry("release", 2, 0, 4),
+    ];
+    let mut calls = vec![
+        Call::Progress,
+        Call::HeldBy { reader: 1 },
+        Call::Claim { reader: 1, now: U64(0) },
+        Call::Commit { reader: 1, start: U64(0), count: 1 },
+        Call::Release { reader: 1, start: U64(0) },
+        Call::Apply { entry: entry("claim", 1, 0, 4), now: U64(0) },
+        Call::Apply { entry: first.clone(), now: U64(0) },
+        Call::Apply { entry: entry("claim", 1, 0, 4), now: U64(0) },
+    ];
+    calls.extend(texts.map(|entry| Call::Apply { entry, now: U64(0) }));
+    calls.extend([Call::Progress, Call::HeldBy { reader: 1 }, Call::Apply { entry: good, now: U64(0) }]);
+    vec![asked("entries that do not follow", ledger(first), calls)]
+}
+
+/// Logs of something else.
+fn other_headers() -> Vec<Case> {
+    let own = header(10, 2, 4);
+    let texts = [
+        own.replace("feistel", "torch").replace("\"samples\":10", "\"samples\":11"),
+        own.replace("\"samples\":10", "\"samples\":11"),
+        own.replace("\"seed\":0", "\"seed\":-1"),
+        own.replace("\"epoch\":0", "\"epoch\":1"),
+        own.replace("\"consumed\":2", "\"consumed\":3"),
+        own.replace("\"block\":4", "\"block\":5"),
+        own.replace("\"fingerprint\":\"", "\"fingerprint\":\"0"),
+        own.replace("\"block\":4", "\"block\":0"),
+        own.replace("\"block\":4", "\"block\":4294967296"),
+        own.replace(",\"block\":4", ""),
+        own.replace("\"consumed\":2", "\"consumed\":11"),
+        own.replace("ledger", "sampler"),
+        own.replace("\"samedeal\":1", "\"samedeal\":3"),
+        entry("claim", 0, 2, 4),
+    ];
+    let mut cases = vec![asked(
+        "logs of something else",
+        ledger(own.clone()),
+        texts.clone().map(|entry| Call::Apply { entry, now: U64(0) }),
+    )];
+    for (number, header) in texts.into_iter().skip(7).enumerate() {
+        cases.push(asked(&format!("no first entry, {number}"), ledger(header), []));
+    }
+    for lease in [0, 1, MAX_EXACT, MAX_EXACT + 1, u64::MAX] {
+        let subject = Subject::Ledger(Ledger { header: own.clone(), lease: U64(lease) });
+        cases.push(asked(&format!("lease {lease}"), subject, [Call::Progress]));
+    }
+    cases
+}
+
+/// As large as numbers get.
+fn edges() -> Vec<Case> {
+    let (end, block) = (MAX_EXACT, u32::MAX);
+    let first = header(end, end - 5_000_000_000, block);
+    let start = end - 5_000_000_000;
+    let rest = start + u64::from(block);
+    let calls = vec![
+        Call::Apply { entry: first.clone(), now: U64(u64::MAX) },
+        Call::Claim { reader: u32::MAX, now: U64(0) },
+        Call::Apply { entry: entry("claim", u32::MAX, start, block), now: U64(u64::MAX) },
+        Call::Claim { reader: 0, now: U64(u64::MAX) },
+        Call::Apply { entry: entry("claim", 0, rest, (end - rest) as u32), now: U64(u64::MAX) },
+        Call::Commit { reader: u32::MAX, start: U64(start), count: block },
+        Call::Apply { entry: entry("commit", u32::MAX, start, block - 1), now: U64(0) },
+        Call::Progress,
+        Call::Claim { reader: 0, now: U64(99) },
+        Call::Claim { reader: 0, now: U64(100) },
+        Call::Claim { reader: u32::MAX, now: U64(0) },
+    ];
+    vec![asked("as large as numbers get", ledger(first), calls)]
+}
+
+fn ledger(header: String) -> Subject {
+    Subject::Ledger(Ledger { header, lease: U64(LEASE) })
+}
+
+fn entry(event: &str, reader: u32, start: u64, count: u32) -> String {
+    format!("{{\"event\":\"{event}\",\"reader\":{reader},\"start\":{start},\"count\":{count}}}")
+}
+
+fn header(samples: u64, consumed: u64, block: u32) -> String {
+    let state = state(Subject::Config(Config { consumed: U64(consumed), ..base("feistel", samples) }));
+    let mut functions = Native::create(&Subject::Functions {}).expect("nothing to make");
+    functions.call(&Call::Header { state, block }).expect("a first entry").as_str().expect("a text").into()
+}
+
+fn state(subject: Subject) -> String {
+    let mut sampler = Native::create(&subject).expect("a sampler");
+    sampler.call(&Call::State { taken: U64(0) }).expect("a state").as_str().expect("a text").into()
+}

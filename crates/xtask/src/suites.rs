@@ -16,6 +16,8 @@ use crate::setup;
 const ORACLES: &str = "hosts/python/tests/oracle";
 /// The tests under torch: ranks and loader workers in processes of their own.
 const DISTRIBUTED: &str = "hosts/python/tests/distributed";
+/// The tests under what people train with, and the tutorials.
+const FRAMEWORKS: &str = "hosts/python/tests/frameworks";
 
 /// `cargo xtask test`.
 pub fn plan() -> Plan {
@@ -36,11 +38,12 @@ pub fn steps() -> Vec<Step> {
         suite("second implementation", || pytest("target/venv", "tests/reference")),
         suite("Python host", || {
             let mut command = pytest("target/venv", "hosts/python/tests");
-            command.args([ORACLES, DISTRIBUTED].map(|folder| format!("--ignore={folder}")));
+            command.args([ORACLES, DISTRIBUTED, FRAMEWORKS].map(|folder| format!("--ignore={folder}")));
             command
         }),
         with_torch("Python against torch and CPython", ORACLES),
         with_torch("ranks and workers under torch", DISTRIBUTED),
+        with_torch("frameworks and tutorials", FRAMEWORKS),
         Step::checked("measurements, in small", |progress| {
             progress.run(&mut project::own("target/release/bench", &["--smoke", "--runs", "1"]))?;
             Ok(Report::note("cargo xtask bench takes them"))

@@ -25,7 +25,7 @@ SLOW_CASES = {"torch 214748364 seed 0 epoch 0, rank 0 of 1, pad strided"}
 # Numbers of 64 bits are strings in the files: the results, or fields of results, that are such numbers or lists.
 WIDE_RESULTS = {
     *("num-samples", "num-padding", "num-positions", "num-dropped", "num-batches", "indices", "batch", "sample-at"),
-    *("num-rounds", "loads", "rows", "chunks"),
+    *("num-rounds", "loads", "rows", "chunks", "held-by"),
 }
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.Config: ("samples", "seed", "epoch", "consumed"),
@@ -35,13 +35,15 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.ShardPlace: ("offset",),
     reference.Balance: ("least", "most", "total"),
     reference.Steps: ("least", "most"),
+    reference.Event: ("start",),
+    reference.Progress: ("positions", "committed", "claimed", "entries"),
     reference.Metrics: tuple(vars(reference.Metrics())),
     reference.Run: ("samples", "costs"),
 }
 
 # Fields and arguments that are text, not numbers.
 TEXTS = {"order", "remainder", "layout", "policy", "worker-policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"strategy", "counting", "packing", "too-long", "tail", "side", "state"}
+TEXTS |= {"strategy", "counting", "packing", "too-long", "tail", "side", "state", "header", "entry"}
 
 
 def read(name: str, value: Any) -> Any:
@@ -73,6 +75,8 @@ def make(case: dict[str, Any]) -> Any:
         return reference.Plan(reference.PlanConfig(**fields))
     if kind == "chunk-stream":
         return reference.ChunkStream(**fields)
+    if kind == "ledger":
+        return reference.Ledger(**fields)
     if kind == "mesh":
         return reference.Mesh(fields["world"], [reference.Axis(**axis) for axis in fields["axes"]])
     if kind == "batcher":
@@ -85,6 +89,7 @@ def make(case: dict[str, Any]) -> Any:
 
 FUNCTIONS = SimpleNamespace(
     verify=reference.verify,
+    header=reference.header,
     detect=reference.detect,
     variables=reference.variables,
     pad=reference.pad,

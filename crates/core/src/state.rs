@@ -65,20 +65,25 @@ impl<'a> SamplerState<'a> {
 
     /// What a text from anywhere says. Failures: `state`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
-        match Self::of(read(text, "sampler")?)? {
-            Some((state, None)) => Ok(state),
+        match Self::of(read(text, "sampler")?) {
+            Some((state, None)) => state.checked(),
             _ => Err(refused(text, "sampler")),
         }
     }
 
     /// What is in fields that are those of a sampler, and a block, if there is one.
-    fn of(fields: Fields<'a>) -> Result<Option<(Self, Option<u64>)>, Failure> {
+    fn of(fields: Fields<'a>) -> Option<(Self, Option<u64>)> {
         let Fields { order, samples, seed, epoch, consumed, strategy, history, block, fingerprint, .. } = fields;
-        let (Some(consumed), None, None) = (consumed, strategy, history) else { return Ok(None) };
+        let (Some(consumed), None, None) = (consumed, strategy, history) else { return None };
+        Some((Self { order, samples, seed, epoch, consumed, fingerprint }, block))
+    }
+
+    fn checked(self) -> Result<Self, Failure> {
+        let Self { consumed, samples, .. } = self;
         if consumed > samples {
             return Err(Failure::out_of_range("state", format!("{consumed} consumed"), format!("0 to {samples}")));
         }
-        Ok(Some((Self { order, samples, seed, epoch, consumed, fingerprint }, block)))
+        Ok(self)
     }
 }
 
@@ -90,10 +95,10 @@ impl<'a> LedgerState<'a> {
 
     /// What a text from anywhere says. Failures: `state`, `block`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
-        let Some((sampler, Some(block))) = SamplerState::of(read(text, "ledger")?)? else {
+        let Some((sampler, Some(block))) = SamplerState::of(read(text, "ledger")?) else {
             return Err(refused(text, "ledger"));
         };
-        Ok(Self { sampler, block: check_block(block)? })
+        Ok(Self { sampler: sampler.checked()?, block: check_block(block)? })
     }
 }
 

@@ -9,6 +9,7 @@ from .chunks import ChunkStream, Verification, verify
 from .collation import Packed, Padded, pad
 from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
+from .ledger import Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import Balance, Locality, Plan, PlanConfig, Steps
 from .sampler import Config, Place, Round, Sampler, ShardPlace
@@ -23,7 +24,9 @@ __all__ = [
     "ChunkStream",
     "Config",
     "Detection",
+    "Event",
     "Failure",
+    "Ledger",
     "Locality",
     "Mesh",
     "Metrics",
@@ -32,6 +35,7 @@ __all__ = [
     "Place",
     "Plan",
     "PlanConfig",
+    "Progress",
     "Round",
     "Run",
     "Sampler",
@@ -39,6 +43,7 @@ __all__ = [
     "Steps",
     "Verification",
     "detect",
+    "header",
     "pack_rows",
     "pad",
     "variables",

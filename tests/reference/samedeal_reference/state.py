@@ -11,7 +11,7 @@ from .base import MAX_SAMPLES, Failure, require
 VERSION = 1
 MAX_STATE = 2**14
 FIELDS = ("samedeal", "kind", "order", "samples", "seed", "epoch")
-OWN = {"sampler": ("consumed",), "batcher": ("strategy", "history")}
+OWN = {"sampler": ("consumed",), "batcher": ("strategy", "history"), "ledger": ("consumed", "block")}
 
 
 @dataclass(frozen=True)
@@ -68,22 +68,34 @@ def is_state(fields: Any, kind: str) -> bool:
         and is_whole(fields["seed"], -(2**63), 2**63)
         and is_whole(fields["epoch"], 0, 2**64)
         and is_whole(fields.get("consumed", 0), 0, 2**64)
+        and is_whole(fields.get("block", 0), 0, 2**64)
         and isinstance(fields.get("history", []), list)
         and all(map(is_stretch, fields.get("history", [])))
     )
 
 
-def read_state(text: str, kind: str, here: Identity, rest: str) -> dict[str, Any]:
-    """The fields of a state of what is here. `rest` is the field to blame where only the fingerprint differs."""
-    require(len(text.encode()) <= MAX_STATE, "state", f"of {len(text.encode())} bytes")
+def read_json(text: str) -> Any:
+    """What a text says, or nothing where it says nothing that states say."""
     try:
-        fields = json.loads(text, object_pairs_hook=once, parse_float=refuse_number, parse_constant=refuse_number)
+        return json.loads(text, object_pairs_hook=once, parse_float=refuse_number, parse_constant=refuse_number)
     except (ValueError, RecursionError):
-        fields = None
+        return None
+
+
+def read_any_state(text: str, kind: str) -> dict[str, Any]:
+    """The fields of a state, whatever it is of."""
+    require(len(text.encode()) <= MAX_STATE, "state", f"of {len(text.encode())} bytes")
+    fields: Any = read_json(text)
     if not is_state(fields, kind):
         raise Failure("wrong-type", "state", text)
-    if kind == "sampler":
+    if "consumed" in fields:
         require(fields["consumed"] <= fields["samples"], "state", f"{fields['consumed']} consumed")
+    return dict(fields)
+
+
+def read_state(text: str, kind: str, here: Identity, rest: str) -> dict[str, Any]:
+    """The fields of a state of what is here. `rest` is the field to blame where only the fingerprint differs."""
+    fields = read_any_state(text, kind)
     for field, name in (("order", "order"), ("samples", "samples"), ("seed", "seed"), ("strategy", "strategy")):
         if field in fields:
             require(fields[name] == getattr(here, name), field, getattr(here, name), "contradiction")

@@ -81,12 +81,7 @@ impl<'a> EntryFields<'a> {
             reader.field(name, (&["reader", "start", "count"], &mut numbers), (&["event"], &mut texts))
         })?;
         let [reader, start, count] = numbers;
-        Some(Self {
-            event: texts[0]?,
-            reader: unsigned(reader?)?,
-            start: unsigned(start?)?,
-            count: unsigned(count?)?,
-        })
+        Some(Self { event: texts[0]?, reader: unsigned(reader?)?, start: unsigned(start?)?, count: unsigned(count?)? })
     }
 }
 

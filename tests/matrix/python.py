@@ -18,6 +18,7 @@ from samedeal import collate
 from samedeal._batch_records import BatchPlace, Buckets, Run, Stretch
 from samedeal._deal import Deal
 from samedeal._grid import Grid, variables
+from samedeal._ledgering import Event, Machine, header
 from samedeal._plan_records import Axis, Locality, MeshConfig, PlanConfig
 from samedeal._planning import Plan, verify
 from samedeal._records import Sharding
@@ -27,10 +28,10 @@ ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
 
 MEMORY = 2**31
 TEXTS = {"order", "remainder", "layout", "policy", "worker_policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"strategy", "counting", "packing", "too_long", "tail", "side", "state"}
+TEXTS |= {"strategy", "counting", "packing", "too_long", "tail", "side", "state", "header", "entry"}
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
-WIDE |= {"consumed", "steps", "taken"}
+WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries"}
 NARROW_CALLS = ("num-shards", "data-world", "data-rank", "rank-at")
 
 
@@ -104,6 +105,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "sharded": make_sharded,
     "plan": make_plan,
     "chunk-stream": samedeal.ChunkStream,
+    "ledger": Machine,
     "mesh": make_mesh,
     "batcher": make_batcher,
     "batch-stream": make_batch_stream,
@@ -190,6 +192,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "pack": call_pack,
     "verify": call_verify,
     "detect": call_detect,
+    "header": header,
     "variables": lambda: list(variables()),
 }
 
@@ -211,6 +214,11 @@ def written(value: Any) -> Any:
         }
     if isinstance(value, BatchPlace):
         return value._asdict() | {"step": str(value.step)}
+    if type(value) is tuple:
+        kind, held = value
+        return kind if held is None else {kind: str(held)}
+    if isinstance(value, Event):
+        return asdict(value) | {"start": str(value.start)}
     if hasattr(value, "_asdict"):
         return record(value._asdict())
     if isinstance(value, list) and value and hasattr(value[0], "_asdict"):

@@ -4,14 +4,18 @@ Needs torch and pyarrow: `pip install samedeal[torch]`.
 """
 
 from ._batches import BatchSampler
+from ._claims import Claimed, ClaimSampler
 from ._collators import PackCollator, PadCollator
 from ._dataset import EpochWarning, LanesWarning, ShardedDataset, ShardInfo, to_tensors
 from ._resumable import Resumable
 from ._sampler import DistributedSampler
+from ._store_log import StoreLog
 from ._verify import verify_ranks
 
 __all__ = [
     "BatchSampler",
+    "ClaimSampler",
+    "Claimed",
     "DistributedSampler",
     "EpochWarning",
     "LanesWarning",
@@ -20,6 +24,7 @@ __all__ = [
     "Resumable",
     "ShardInfo",
     "ShardedDataset",
+    "StoreLog",
     "to_tensors",
     "verify_ranks",
 ]

@@ -1,0 +1,129 @@
+"""Ledgers in PyTorch's stores, under loaders."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import claiming
+import numpy as np
+import pytest
+import torch
+from samedeal import ContradictionError, Sampler, WrongTypeError
+from samedeal.ledger import FileLog, Ledger, MemoryLog, Schedule, copy_log
+from samedeal.torch import Claimed, ClaimSampler, StoreLog
+from torch.distributed import FileStore, HashStore, PrefixStore, TCPStore
+from torch.utils.data import DataLoader
+
+HERE = Path(__file__).parent
+
+
+def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
+    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=30))
+    # Workers and seconds a batch: the last is killed in the middle of what it holds.
+    readers = [(0, 0.001), (2, 0.004), (2, 0.016), (0, 0.05)]
+    command = [sys.executable, str(HERE / "claiming.py"), str(store.port)]
+    processes = [
+        subprocess.Popen(
+            [*command, str(number), str(workers), str(pause)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number, (workers, pause) in enumerate(readers)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    last = processes[-1]
+    assert last.stdout is not None
+    last.stdout.readline()
+    last.stdout.readline()
+    last.send_signal(signal.SIGKILL)
+    told = [process.communicate(timeout=120)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0, -signal.SIGKILL]
+    # The store ends with the job, its log need not.
+    kept = FileLog(tmp_path / "log")
+    copy_log(StoreLog(store), kept)
+    schedule, order = Schedule(kept), Sampler(claiming.SAMPLES, seed=claiming.SEED)
+    assert schedule.progress.finished
+    assert sorted(np.concatenate([*schedule.replay(order)])) == list(range(claiming.SAMPLES))
+    for number in range(3):
+        own = np.concatenate([*schedule.replay(order, number, 4)]).tolist()
+        assert own == [int(word) for line in told[number].splitlines() for word in line.split()]
+    # A loop that was killed has committed what it was through with, and nothing that its workers had fetched.
+    assert sum(commit.count for commit in schedule.commits if commit.reader == 3) in (8, 16)
+
+
+@pytest.mark.parametrize("kind", ["hash", "file", "prefix"])
+def test_any_store(kind: str, tmp_path: Path) -> None:
+    store = FileStore(str(tmp_path / "store"), 1) if kind == "file" else HashStore()
+    log = StoreLog(PrefixStore("job", store) if kind == "prefix" else store, "epoch-0")
+    one, two = (Ledger(Sampler(100), log, reader=reader, block=10) for reader in (1, 2))
+    first = two.claim()
+    assert first is not None
+    assert first.start == 0
+    first.commit(4)
+    first.release()
+    assert [claim.start for claim in one] == [4, *range(10, 100, 10)]
+    assert two.claim() is None
+    again = StoreLog(store if kind != "prefix" else PrefixStore("job", store), "epoch-1")
+    assert copy_log(log, again) == one.progress().entries
+    assert Schedule(again).commits == Schedule(log).commits
+
+
+def test_an_entry_that_nobody_counted_is_found() -> None:
+    """Whoever appended it died before it could."""
+    store = HashStore()
+    log = StoreLog(store)
+    ledger = Ledger(Sampler(100), log, reader=1, block=60)
+    claim = '{"event":"claim","reader":9,"start":0,"count":60}'
+    store.compare_set("samedeal/ledger/1", "", f"{claim}\nmark")
+    assert log.read(1) == [claim]
+    found = ledger.claim()
+    assert found is not None
+    assert (found.start, found.count) == (60, 40)
+    assert not log.append(1, claim)
+
+
+def test_a_pass_that_was_left_gives_back_what_the_loop_did_not_get() -> None:
+    ledger = Ledger(Sampler(100, order="sequential"), MemoryLog(), reader=0, block=40)
+    loader = Claimed(DataLoader(torch.arange(100), batch_sampler=ClaimSampler(ledger, 25)))
+    seen = []
+    for batch in loader:
+        seen.append(batch)
+        if len(seen) == 2:
+            # This batch was not gone through: it comes again.
+            break
+    assert [batch.tolist()[0] for batch in seen] == [0, 25]
+    rest = [batch.tolist() for batch in loader]
+    assert [(batch[0], len(batch)) for batch in rest] == [(25, 15), (40, 25), (65, 15), (80, 20)]
+    assert [*loader] == []
+
+
+def test_a_loop_that_lost_its_claim_is_told() -> None:
+    log = MemoryLog()
+    ledger = Ledger(Sampler(10), log, reader=0, block=10, lease=0.01)
+    other = Ledger(Sampler(10), log, reader=1, block=10, lease=0.01)
+    loop = iter(Claimed(DataLoader(torch.arange(10), batch_sampler=ClaimSampler(ledger, 5))))
+    next(loop)
+    taken = other.claim(timeout=10)
+    assert taken is not None
+    with pytest.raises(ContradictionError, match="reader 0 holds"):
+        next(loop)
+
+
+def test_arguments_are_checked() -> None:
+    with pytest.raises(WrongTypeError, match="store"):
+        StoreLog({})
+    with pytest.raises(WrongTypeError, match="ledger"):
+        ClaimSampler(MemoryLog(), 4)  # type: ignore[arg-type]
+    with pytest.raises(WrongTypeError, match="ClaimSampler"):
+        Claimed(DataLoader(torch.arange(4)))

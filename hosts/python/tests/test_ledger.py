@@ -1,0 +1,285 @@
+"""Ledgers over their logs: threads, processes that are killed, torn lines, forks, and logs from elsewhere."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from samedeal import ContradictionError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
+from samedeal.ledger import Claim, FileLog, Ledger, MemoryLog, Schedule, copy_log
+
+READER = """
+import sys, time
+from samedeal import Sampler
+from samedeal.ledger import FileLog, Ledger
+
+path, reader, pause, block = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+ledger = Ledger(Sampler(600, seed=5, order="torch"), FileLog(path), reader=reader, block=block, lease=1.0)
+print("ready", flush=True)
+sys.stdin.readline()
+for claim in ledger:
+    while claim.committed < claim.count:
+        part = claim.samples[claim.committed :][:5]
+        time.sleep(pause * len(part))
+        claim.commit(len(part))
+        print(*part, flush=True)
+"""
+
+
+def reader(path: Path, number: int, pause: float, block: int = 20) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", READER, str(path), str(number), str(pause), str(block)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def begin(*readers: subprocess.Popen[str]) -> None:
+    for process in readers:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in readers:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+
+
+def test_every_sample_once_although_a_reader_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    # The third is slow, the second is killed with a run in its hands.
+    processes = [reader(path, 0, 0.0005), reader(path, 1, 0.02), reader(path, 2, 0.004)]
+    begin(*processes)
+    assert processes[1].stdout is not None
+    for _ in range(2):
+        processes[1].stdout.readline()
+    processes[1].send_signal(signal.SIGKILL)
+    told = [process.communicate(timeout=60)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, -signal.SIGKILL, 0]
+    order = Sampler(600, seed=5, order="torch")
+    schedule = Schedule(FileLog(path))
+    assert schedule.progress.finished
+    replayed = np.concatenate([*schedule.replay(order)])
+    assert sorted(replayed) == list(range(600))
+    for number in (0, 2):
+        # The very same again, on as many readers.
+        own = np.concatenate([*schedule.replay(order, number, 3)])
+        assert own.tolist() == [int(word) for line in told[number].splitlines() for word in line.split()]
+    counts = {
+        number: sum(commit.count for commit in schedule.commits if commit.reader == number) for number in range(3)
+    }
+    assert counts[0] > counts[2] > counts[1] > 0
+    # By fewer readers, each of which takes what those did whose number is its own modulo theirs.
+    even, odd = (np.concatenate([*schedule.replay(order, number, 2)]) for number in range(2))
+    assert len(even) == counts[0] + counts[2]
+    assert len(odd) == counts[1]
+
+
+def test_a_reader_that_comes_back_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    first = Ledger(Sampler(100), FileLog(path), reader=7, block=30)
+    claim = first.claim()
+    assert claim is not None
+    claim.commit(10)
+    again = Ledger(Sampler(100), FileLog(path), reader=7, block=30)
+    assert again.progress()[:3] == (100, 10, 0)
+    with pytest.raises(ContradictionError, match="start is 10"):
+        claim.commit(1)
+    runs = [(claim.start, claim.count) for claim in again]
+    assert runs == [(10, 20), (30, 30), (60, 30), (90, 10)]
+    assert again.claim() is None
+
+
+def test_what_is_left_of_an_epoch(tmp_path: Path) -> None:
+    """A ledger takes over from a fixed deal: what is left, by a state."""
+    dealt = [Sampler(50, seed=1, rank=rank, world=4) for rank in range(4)]
+    seen = [sampler.indices(0, 5) for sampler in dealt]
+    rest = Sampler(50, seed=1, rank=2, world=3)
+    rest.resume(dealt[0].state(5))
+    for claim in Ledger(rest, FileLog(tmp_path / "log"), reader=0, block=7):
+        seen.append(claim.samples)
+    assert sorted(np.concatenate(seen)) == list(range(50))
+    schedule = Schedule(FileLog(tmp_path / "log"))
+    assert len(np.concatenate([*schedule.replay(Sampler(50, seed=1, epoch=9))])) == 30
+
+
+def test_threads_share_a_log() -> None:
+    log, seen, lock = MemoryLog(), [], threading.Lock()
+    sampler = Sampler.sharded([300, 0, 500], lanes=4, window=8, seed=2)
+
+    def run(number: int) -> None:
+        for claim in Ledger(sampler, log, reader=number, block=16):
+            with lock:
+                seen.extend(claim.samples.tolist())
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(seen) == list(range(800))
+    assert np.concatenate([*Schedule(log).replay(sampler)]).tolist() != list(range(800))
+
+
+def test_who_is_silent_loses_what_it_holds() -> None:
+    log = MemoryLog()
+    silent = Ledger(Sampler(10), log, reader=0, block=6, lease=0.3)
+    other = Ledger(Sampler(10), log, reader=1, block=6, lease=0.3)
+    first = silent.claim()
+    assert first is not None
+    first.commit(2)
+    second = other.claim()
+    assert second is not None
+    second.commit()
+    began = time.monotonic()
+    with pytest.raises(TimeoutError, match="nothing free in 0"):
+        other.claim(timeout=0)
+    third = other.claim(timeout=10)
+    assert 0.2 < time.monotonic() - began < 5
+    assert third is not None
+    assert (third.start, third.count) == (2, 4)
+    with pytest.raises(ContradictionError, match="start is 2"):
+        first.commit()
+    with pytest.raises(TimeoutError, match="reader 1 itself"):
+        other.claim()
+    third.commit()
+    assert other.claim() is None
+    assert silent.claim() is None
+
+
+def test_commits_renew_what_else_is_held() -> None:
+    log = MemoryLog()
+    ledger = Ledger(Sampler(30), log, reader=0, block=10, lease=0.4)
+    claims = [ledger.claim() for _ in range(3)]
+    one, two, three = (claim for claim in claims if claim is not None)
+    for _ in range(5):
+        time.sleep(0.15)
+        one.commit(1)
+    two.renew()
+    two.commit()
+    three.release()
+    assert (len(three), three.samples.tolist()) == (0, [])
+    three.commit()
+    one.commit()
+    assert [claim.start for claim in ledger] == [20]
+    assert ledger.progress().finished
+
+
+def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    ledger = Ledger(Sampler(40), FileLog(path), reader=0, block=10)
+    next(iter(ledger)).commit()
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"event":"claim","reader":5,"sta')
+    other = Ledger(Sampler(40), FileLog(path), reader=1, block=10)
+    assert other.progress().committed == 10
+    claim = other.claim()
+    assert claim is not None
+    assert path.read_bytes().startswith(whole + b'{"event":"claim","reader":1,"start":10')
+    assert ledger.progress() == other.progress()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_reads_the_log_again(tmp_path: Path) -> None:
+    ledger = Ledger(Sampler(40), FileLog(tmp_path / "log"), reader=0, block=10)
+    claim = ledger.claim()
+    assert claim is not None
+    child = os.fork()
+    if child == 0:
+        claim.commit(4)
+        os._exit(0 if ledger.progress().committed == 4 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert ledger.progress().committed == 4
+    with pytest.raises(ContradictionError):
+        claim.commit(4)
+
+
+def test_logs_are_copied(tmp_path: Path) -> None:
+    log, kept = MemoryLog(), FileLog(tmp_path / "kept")
+    ledger = Ledger(Sampler(40), log, reader=0, block=10)
+    claim = ledger.claim()
+    assert claim is not None
+    claim.commit(3)
+    assert copy_log(log, kept) == 3
+    assert copy_log(log, kept) == 0
+    claim.commit()
+    assert copy_log(log, pickle.loads(pickle.dumps(kept))) == 1
+    assert Schedule(kept).commits == Schedule(log).commits
+    assert repr(Schedule(kept)) == "<Schedule of 10 of 40 positions in 2 runs>"
+
+
+def test_a_log_of_something_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    Ledger(Sampler(40, seed=1), FileLog(path), reader=0)
+    for sampler, block, field in [
+        (Sampler(41, seed=1), 1024, "samples"),
+        (Sampler(40, seed=2), 1024, "seed"),
+        (Sampler(40, seed=1, epoch=1), 1024, "epoch"),
+        (Sampler(40, seed=1, order="torch"), 1024, "order"),
+        (Sampler(40, seed=1, consumed=3), 1024, "consumed"),
+        (Sampler(40, seed=1), 10, "block"),
+        (Sampler.sharded([40], seed=1), 1024, "order"),
+    ]:
+        with pytest.raises(ContradictionError) as caught:
+            Ledger(sampler, FileLog(path), reader=1, block=block)
+        assert caught.value.field == field
+    with pytest.raises(ContradictionError, match="seed"):
+        Schedule(FileLog(path)).replay(Sampler(40))
+    header = path.read_text()
+    event = {"event": "commit", "reader": 0, "start": 0, "count": 1}
+    for line, shown in [(json.dumps(event), "line 2"), ("x", "line 2"), ("\xff", "line 2"), (header, "line 2")]:
+        path.write_text(f"{header}{line.strip()}\n", encoding="latin-1")
+        with pytest.raises(SamedealError, match=shown):
+            Schedule(FileLog(path))
+        with pytest.raises(SamedealError):
+            Ledger(Sampler(40, seed=1), FileLog(path), reader=1)
+    path.write_text("")
+    with pytest.raises(ContradictionError, match="empty"):
+        Schedule(FileLog(path))
+    with pytest.raises(OSError, match="directory"):
+        Ledger(Sampler(40), FileLog(tmp_path), reader=1)
+
+
+def test_arguments_are_checked() -> None:
+    wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"reader": -1}, OutOfRangeError, "reader is -1"),
+        ({"reader": 2**32}, OutOfRangeError, "reader"),
+        ({"reader": "0"}, WrongTypeError, "reader"),
+        ({"block": 0}, OutOfRangeError, "block is 0"),
+        ({"block": 2**20 + 1}, OutOfRangeError, "block"),
+        ({"lease": 0}, OutOfRangeError, "lease is 0"),
+        ({"lease": float("nan")}, OutOfRangeError, "lease is nan"),
+        ({"lease": True}, WrongTypeError, "lease"),
+        ({"sampler": 40}, WrongTypeError, "sampler"),
+    ]
+    for options, error, shown in wrong:
+        with pytest.raises(error, match=shown):
+            Ledger(**{"sampler": Sampler(40), "log": MemoryLog(), "reader": 0, **options})
+    ledger = Ledger(Sampler(40), MemoryLog(), reader=2**32 - 1, block=7)
+    claim = ledger.claim()
+    assert isinstance(claim, Claim)
+    for count, error in [(8, OutOfRangeError), (-1, OutOfRangeError), (1.5, WrongTypeError), (True, WrongTypeError)]:
+        with pytest.raises(error):
+            claim.commit(count)  # type: ignore[arg-type]
+    assert repr(claim) == "<positions 0 to 6 of reader 4294967295, 0 committed>"
+    for copied in (copy.copy, pickle.dumps):
+        with pytest.raises(TypeError, match="does not pickle"):
+            copied(ledger)
+    schedule = Schedule(ledger.log)
+    with pytest.raises(OutOfRangeError, match="reader is 2"):
+        schedule.replay(Sampler(40), 2, 2)
+    with pytest.raises(OutOfRangeError, match="readers is 0"):
+        schedule.replay(Sampler(40), 0, 0)
+
+
+def test_nothing_to_claim() -> None:
+    ledger = Ledger(Sampler(0), MemoryLog(), reader=0)
+    assert [*ledger] == []
+    assert ledger.progress().finished

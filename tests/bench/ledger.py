@@ -1,0 +1,109 @@
+"""One reader of four is four times slower: a fixed deal, a ledger, and the ideal, side by side in one run.
+
+    python tests/bench/ledger.py [--smoke]
+
+Every reader is a process that takes a fixed time a sample (it sleeps: what is measured is who waits for whom, not the
+machine). A fixed deal gives each a quarter; with a ledger they claim blocks from a `FileLog`, and commit every batch; the
+ideal is all samples over the sum of the speeds. Times are from the moment at which all are ready to the end of the last
+one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import tempfile
+import time
+from collections.abc import Iterator
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from samedeal import Sampler
+from samedeal.ledger import FileLog, Ledger, MemoryLog, Schedule
+
+READERS = 4
+SLOW = 4
+"""How many times slower the last reader is."""
+BATCH = 16
+ROUNDS = 3
+
+
+def work(samples: NDArray[np.int64], pause: float) -> None:
+    """Reads a batch."""
+    time.sleep(pause * len(samples))
+
+
+def fixed(samples: int, path: Path, reader: int, block: int) -> Iterator[NDArray[np.int64]]:
+    """A quarter of the epoch."""
+    yield from Sampler(samples, seed=1, rank=reader, world=READERS, remainder="uneven").batches(BATCH)
+
+
+def claimed(samples: int, path: Path, reader: int, block: int) -> Iterator[NDArray[np.int64]]:
+    """What this reader claims."""
+    for claim in Ledger(Sampler(samples, seed=1), FileLog(path), reader=reader, block=block):
+        for start in range(0, len(claim), BATCH):
+            batch = claim.samples[start : start + BATCH]
+            yield batch
+            claim.commit(len(batch))
+
+
+def read(deal: Any, samples: int, path: Path, reader: int, block: int, pause: float, ready: Barrier) -> None:
+    """One reader."""
+    # What every process does once, whatever it reads: compiles the components.
+    Ledger(Sampler(1), MemoryLog(), reader=0).claim()
+    own = pause * (SLOW if reader == READERS - 1 else 1)
+    ready.wait()
+    for batch in deal(samples, path, reader, block):
+        work(batch, own)
+
+
+def measured(deal: Any, samples: int, block: int, pause: float) -> tuple[float, Schedule | None]:
+    """Seconds until the last reader is through, and the schedule, if there is one."""
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory() as folder:
+        path, ready = Path(folder) / "log", context.Barrier(READERS + 1)
+        arguments = [(deal, samples, path, reader, block, pause, ready) for reader in range(READERS)]
+        processes = [context.Process(target=read, args=one) for one in arguments]
+        for process in processes:
+            process.start()
+        ready.wait()
+        began = time.perf_counter()
+        for process in processes:
+            process.join()
+        taken = time.perf_counter() - began
+        assert all(process.exitcode == 0 for process in processes)
+        return taken, Schedule(FileLog(path)) if path.exists() else None
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--smoke", action="store_true", help="few samples, once: whether it runs")
+    smoke = parser.parse_args().smoke
+    samples, pause, rounds = (640, 0.0005, 1) if smoke else (12_800, 0.001, ROUNDS)
+    ideal = samples * pause / (READERS - 1 + 1 / SLOW)
+    print(f"{samples} samples, {READERS} readers at {pause * 1000} ms a sample, one of them {SLOW} times slower")
+    print(f"{'deal':<24}{'seconds':>9}{'of ideal':>10}{'slow reader has':>18}")
+    print(f"{'ideal':<24}{ideal:>9.2f}{1:>10.3f}{1 / (SLOW * (READERS - 1) + 1):>18.1%}")
+    deals = [("fixed", fixed, 0), *((f"ledger, block {block}", claimed, block) for block in (16, 64, 256))]
+    times: dict[str, list[float]] = {name: [] for name, _, _ in deals}
+    shares: dict[str, float] = {"fixed": 1 / READERS}
+    for _ in range(rounds):
+        for name, deal, block in deals:
+            taken, schedule = measured(deal, samples, block, pause)
+            times[name].append(taken)
+            if schedule is not None:
+                every = np.concatenate([*schedule.replay(Sampler(samples, seed=1))])
+                assert sorted(every) == list(range(samples)), "not every sample once"
+                own = sum(commit.count for commit in schedule.commits if commit.reader == READERS - 1)
+                shares[name] = own / samples
+    for name, taken_in in times.items():
+        print(f"{name:<24}{median(taken_in):>9.2f}{median(taken_in) / ideal:>10.3f}{shares[name]:>18.1%}")
+
+
+if __name__ == "__main__":
+    main()

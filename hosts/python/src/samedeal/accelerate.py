@@ -46,7 +46,7 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
     return prepared
 
 
-class PreparedLoader(Resumable, DataLoaderStateMixin):  # type: ignore[misc]
+class PreparedLoader(Resumable, DataLoaderStateMixin):
     """A `Resumable` that puts batches where the accelerator works, and tells it of the last one of an epoch.
 
     So gradients that are accumulated are synchronised there. `prepare` makes it. Call `set_epoch` before each pass.

@@ -1,6 +1,7 @@
 """A training run with Accelerate that ends early, and goes on: `accelerated.py OUT CHECKPOINTS [STEP]`.
 
-Each kind of loader trains a model of its own. At the step, all of them stop, and the last one is killed.
+Each kind of loader trains a model of its own. Without a step, all go on until they are
+done; else they do, and then begin anew, all of them stop at the step, and the last one is killed.
 """
 
 from __future__ import annotations
@@ -121,6 +122,9 @@ def main(out: Path, checkpoints: Path, death: int | None) -> None:
     if death is not None:
         Accelerator(cpu=True)
         prepared_twice(out)
+        (out / "whole").mkdir(exist_ok=True)
+        for kind, workers in RUNS:
+            train(kind, workers, out / "whole", checkpoints, None)
     for kind, workers in RUNS:
         train(kind, workers, out, checkpoints, death)
 

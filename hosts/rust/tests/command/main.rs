@@ -8,6 +8,7 @@ mod files;
 mod lengths;
 mod plans;
 mod states;
+mod steps;
 mod workers;
 
 use std::path::Path;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import warnings
 from collections import Counter
 from typing import Any
@@ -22,6 +23,8 @@ _BYTES = 2048
 """What each rank tells the others."""
 _EDGE = 64
 """Of a list of indices, so many from either end are looked at."""
+_DEPTH = 8
+"""How many samplers and loaders may be wrapped in each other."""
 
 
 def verify_ranks(sampler: Any, group: Any = None) -> None:
@@ -32,19 +35,19 @@ def verify_ranks(sampler: Any, group: Any = None) -> None:
     was divided among ranks before and would be again. Where the epoch is still the one of the last call although a pass
     was finished, an `EpochWarning` reminds of `set_epoch`.
 
+    A loader is looked through for the sampler inside. One that Accelerate has prepared deals the batches of each rank
+    among all ranks once more, so that most samples are never read: that is told, too.
+
     Args:
-        sampler: A `DistributedSampler`, a `BatchSampler` or a `Resumable` of this package.
+        sampler: A `DistributedSampler`, `BatchSampler` or `Resumable` of this package, or a loader with one of them.
         group: The process group, all of whose ranks call this; by default that of the whole job.
 
     Raises:
-        ContradictionError: Ranks differ.
+        ContradictionError: Ranks differ, or the loader divides what is divided already.
         MissingError: There is no process group, but more than one rank.
         WrongTypeError: It is no such sampler.
     """
-    own = sampler.sampler if isinstance(sampler, Resumable) else sampler
-    if not isinstance(own, (DistributedSampler, BatchSampler)):
-        allowed = "a DistributedSampler, BatchSampler or Resumable of samedeal.torch"
-        raise WrongTypeError("sampler", check.described(sampler), allowed)
+    own, divider = _inside(sampler)
     if not (dist.is_available() and dist.is_initialized()):
         if own._current().world > 1:
             raise MissingError("group", "", "a process group: call torch.distributed.init_process_group before")
@@ -53,6 +56,7 @@ def verify_ranks(sampler: Any, group: Any = None) -> None:
     failure: SamedealError | None = None
     try:
         mine = _told(own)
+        _check_undivided(own, divider)
     except SamedealError as error:
         # The others would wait for this rank.
         failure, mine = error, {"failure": str(error)[:200]}
@@ -61,6 +65,32 @@ def verify_ranks(sampler: Any, group: Any = None) -> None:
         raise failure
     _compare(told, own._shares)
     _remind(own)
+
+
+def _inside(source: Any) -> tuple[DistributedSampler | BatchSampler, str | None]:
+    """The sampler that a loader reads by, and what between the two deals batches to processes, if anything does."""
+    found, divider = source, None
+    accelerate = sys.modules.get("accelerate.data_loader")
+    for _ in range(_DEPTH):
+        if isinstance(found, (DistributedSampler, BatchSampler)):
+            return found, divider
+        if accelerate is not None:
+            deals = isinstance(found, accelerate.BatchSamplerShard) and found.num_processes > 1
+            sends = isinstance(found, accelerate.DataLoaderDispatcher) and found.state.num_processes > 1
+            divider = type(found).__name__ if deals or sends else divider
+        names = ("loader",) if isinstance(found, Resumable) else ("batch_sampler", "sampler")
+        found = next((part for name in names if (part := getattr(found, name, None)) is not None), None)
+    allowed = "a DistributedSampler, BatchSampler or Resumable of samedeal.torch, or a loader with one of them"
+    raise WrongTypeError("sampler", check.described(source), allowed)
+
+
+def _check_undivided(sampler: DistributedSampler | BatchSampler, divider: str | None) -> None:
+    """Raises where batches of one rank would be dealt to all."""
+    world = sampler._current().world
+    if divider is not None and world > 1:
+        value = f"prepared by Accelerate, whose {divider} deals the batches of this rank to all ranks again"
+        allowed = f"one that is not: its {type(sampler).__name__} has divided the data among {world} ranks already"
+        raise ContradictionError("loader", value, f"{allowed} (samedeal.accelerate.prepare)")
 
 
 def _told(sampler: DistributedSampler | BatchSampler) -> dict[str, Any]:

@@ -7,13 +7,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use samedeal::{Error, Failure, FailureKind, Layout, Remainder, Sampler};
 
-use crate::batching::{self, ByLengthArgs};
+use crate::batching::{self, ByLengthArgs, CompareArgs};
 use crate::dataset::Dataset;
 use crate::examples;
 use crate::format::{ArrayOutput, Output};
 use crate::plan_args::{DetectArgs, MeshArgs, ShardsArgs};
 use crate::problem::Problem;
 use crate::state::ResumeArgs;
+use crate::step::StepArgs;
 use crate::workers::{WorkerArgs, WorkersArgs};
 
 /// Same seed, same deal: which sample goes to which rank, batch and step of a training run.
@@ -34,9 +35,14 @@ pub enum Command {
     /// Show the batches of a rank
     #[command(after_help = examples::BATCHES, mut_arg("window", batching::explain_window))]
     Batches(BatchesArgs),
-    /// Find out when and where a sample is seen
-    #[command(after_help = examples::LOCATE)]
+    /// Find out when and where a sample is seen: which step, rank and place of a batch
+    #[command(after_help = examples::LOCATE, mut_arg("window", batching::explain_window))]
     Locate(LocateArgs),
+    /// Show what all ranks read in a step, such as that at which a loss jumped
+    #[command(after_help = examples::STEP, mut_arg("window", batching::explain_window))]
+    // Made by itself, it would name the step last.
+    #[command(override_usage = "samedeal step <STEP> <PATH>...|--samples <N> --batch-size <SIZE>|--lengths [OPTIONS]")]
+    Step(StepArgs),
     /// Print the SHA-256 of a rank's samples and that of the configuration
     #[command(after_help = examples::FINGERPRINT)]
     Fingerprint(FingerprintArgs),
@@ -118,6 +124,8 @@ pub struct BatchesArgs {
     #[command(flatten)]
     pub by_length: ByLengthArgs,
     #[command(flatten)]
+    pub compare: CompareArgs,
+    #[command(flatten)]
     pub output: ArrayOutput,
 }
 
@@ -135,15 +143,16 @@ pub struct LocateArgs {
     #[arg(long, value_name = "INDEX", value_parser = number, value_delimiter = ',', required = true)]
     #[arg(allow_negative_numbers = true)]
     pub sample: Vec<u64>,
-    /// Samples in a batch
-    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), default_value = "1")]
-    #[arg(allow_negative_numbers = true)]
-    pub batch_size: u32,
+    /// Samples in a batch [default: 1]
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    pub batch_size: Option<u32>,
     /// Leave out a last, partial batch, and say of a sample in it that no batch holds it
-    #[arg(long, requires = "batch_size")]
+    #[arg(long)]
     pub drop_last: bool,
     #[command(flatten)]
     ranks: AllRanks,
+    #[command(flatten)]
+    pub by_length: ByLengthArgs,
     #[command(flatten)]
     pub output: Output,
 }
@@ -335,7 +344,7 @@ pub struct BatchArgs {
 }
 
 /// Reads a whole number, with `_` between digits or as a power of ten if that is easier to write.
-fn number(text: &str) -> Result<u64, String> {
+pub fn number(text: &str) -> Result<u64, String> {
     let read = || {
         let digits = text.replace('_', "");
         let (digits, zeros) = digits.split_once(['e', 'E']).unwrap_or((&digits, "0"));
@@ -371,8 +380,8 @@ mod tests {
 
     #[test]
     fn every_example_is_a_command_line() {
-        use examples::{ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, VERIFY};
-        let all = [ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, VERIFY];
+        use examples::{ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, STEP, VERIFY};
+        let all = [ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, STEP, VERIFY];
         let mut seen = 0;
         for line in all.iter().flat_map(|text| text.lines()) {
             let Some(line) = line.trim_start().strip_prefix("samedeal ") else { continue };

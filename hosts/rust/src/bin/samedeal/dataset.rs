@@ -10,7 +10,8 @@ use crate::items::Cell;
 use crate::problem::Problem;
 use crate::progress;
 
-/// What is dealt: so many samples, which may be the rows of Parquet files laid end to end.
+/// What is dealt: so many samples, which may be the rows of files laid end to end.
+#[derive(Default)]
 pub struct Dataset {
     pub samples: u64,
     pub files: Vec<Rows>,
@@ -24,13 +25,13 @@ pub struct Unreadable {
     pub why: Problem,
 }
 
-/// A Parquet file, and which samples its rows are.
+/// A file, and which samples its rows are.
 pub struct Rows {
     pub path: PathBuf,
     /// The sample that its first row is.
     pub first: u64,
     pub count: u64,
-    /// What its row groups take, compressed.
+    /// What its row groups take, compressed, where it is Parquet.
     pub bytes: u64,
 }
 
@@ -58,14 +59,20 @@ impl Dataset {
         for Found { path, named } in paths {
             match footer(&path) {
                 Ok((count, bytes)) => {
-                    dataset.files.push(Rows { path, first: dataset.samples, count, bytes });
-                    dataset.samples = dataset.samples.saturating_add(count);
+                    let first = dataset.samples;
+                    dataset.push(Rows { path, first, count, bytes });
                 }
                 Err(why) => broken(Unreadable { path, named, why })?,
             }
             bar.inc(1);
         }
         Ok(dataset)
+    }
+
+    /// Adds a file, whose first row is the next sample.
+    pub fn push(&mut self, file: Rows) {
+        self.samples = self.samples.saturating_add(file.count);
+        self.files.push(file);
     }
 
     /// The columns that say where a sample is; none if the dataset is a mere number.
@@ -75,9 +82,14 @@ impl Dataset {
 
     /// What they say of a sample: the file that holds it, and the row in it.
     pub fn row(&self, sample: u64) -> Vec<Cell> {
+        self.place(sample).map_or(Vec::new(), |(path, row)| vec![path.display().to_string().into(), row.into()])
+    }
+
+    /// The file that holds a sample, and the row in it.
+    pub fn place(&self, sample: u64) -> Option<(&Path, u64)> {
         let after = self.files.partition_point(|file| file.first <= sample);
-        let file = self.files[..after].last();
-        file.map_or(Vec::new(), |file| vec![file.path.display().to_string().into(), (sample - file.first).into()])
+        let file = self.files[..after].last()?;
+        Some((&file.path, sample - file.first))
     }
 }
 

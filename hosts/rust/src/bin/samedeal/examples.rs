@@ -4,6 +4,7 @@ pub const ALL: &str = "\
 Examples:
   samedeal indices --samples 50_000 --seed 42 --rank 1 --world 8
   samedeal batches data/train --batch-size 32 --world 4 --rank 3
+  samedeal step 1000 data/train --batch-size 32 --world 4 --column text
   samedeal verify --samples 1e8 --world 64 --batch-size 32
   samedeal replay data/train --column text --world 4 --rank 1 --batch-size 32
   samedeal shards data/train --world 8 --workers 4 --policy size-aware --batch-size 32
@@ -69,6 +70,24 @@ of --max-length tokens, or of the longest sample. Its columns are:
                  their order is at random
   left out, cut  samples";
 
+pub const STEP: &str = "\
+Examples:
+  The loss jumped at step 1000 of the epoch 2: what was in it, and where is that stored?
+    samedeal step 1000 data/train --batch-size 32 --world 8 --epoch 2 --column text
+  The same where steps are counted over epochs, as trainers log them:
+    samedeal step 18204 data/train --batch-size 32 --world 8 --global
+  Of batches of different length, what rank 3 had:
+    samedeal step 97 data/train --lengths tokens --budget 16384 --world 8 --rank 3
+  After a run was resumed on 6 ranks; its steps are counted from there:
+    samedeal step 12 --samples 1e6 --batch-size 32 --world 6 --resume epoch.json --json
+
+With --format text, a line has the rank, with --workers the worker, the slot, the sample, \"padding\" where it is, and its
+file and row and what --column names, if there are files. With --lengths, it has the rank, the row and the slot of the
+item, the sample, the token of it that the item begins with and how many it has, \"there again\" where it is, and the
+same at its end; the batches are those of the same options of `samedeal batches`.
+
+With --workers, a rank's loader takes the batches of its workers in turn: its step s is batch s / n of worker s mod n.";
+
 pub const LOCATE: &str = "\
 Examples:
   When and where sample 31337 is seen, in batches of 32:
@@ -77,10 +96,16 @@ Examples:
     samedeal locate data/train --world 8 --batch-size 32 --sample 7,8,9
   Which batch of which rank's loader, where 4 workers read in each:
     samedeal locate data/train --order sharded --world 8 --workers 4 --batch-size 32 --sample 7
+  In batches of samples of different length, by the same options as `samedeal batches`:
+    samedeal locate data/train --lengths tokens --budget 16384 --world 8 --sample 31337
 
 With --format text, the parts of a line are the sample, its position, rank, index, batch and slot, how many more times
 it is dealt as padding, and its file and row, if there are files. At most 8 repetitions are shown. With --drop-last, the
 batch of a place that no batch holds is \"left out\" (null in JSON), and its slot empty.
+
+With --lengths, a line has the sample, the step, the rank, the row of the batch and the slot in it, the token of the
+sample that the item begins with, the file and the row in it. There are several for a sample that is split or there
+again. With --resume, steps are counted from there.
 
 With --workers the worker comes after the rank, the index counts the samples of that worker, and two batches are told:
 the worker's own, and that of the rank's loader. A DataLoader takes the batches of its workers in turn, so batch b of

@@ -14,6 +14,9 @@ const COPIES: u32 = 8;
 
 /// `samedeal locate`
 pub fn run(args: &LocateArgs) -> Result<(), Problem> {
+    if args.drop_last && args.batch_size.is_none() {
+        return Err(Problem::message("--drop-last is for batches; say how large they are with --batch-size"));
+    }
     let dataset = Dataset::new(&args.dataset)?;
     let mut sampler = args.resume.sampler(args.workers.sampler(&args.deal, &dataset)?)?;
     let split = args.workers.workers.map(|workers| Split { world: args.deal.world, workers });
@@ -119,15 +122,16 @@ struct Found {
 
 /// Where a sample is seen: first, and then as padding.
 fn places(sampler: &mut Sampler, sample: u64, args: &LocateArgs) -> Result<Vec<Found>, Problem> {
-    let Some(first) = sampler.locate(sample, args.batch_size)? else { return Ok(Vec::new()) };
+    let size = args.batch_size.unwrap_or(1);
+    let Some(first) = sampler.locate(sample, size)? else { return Ok(Vec::new()) };
     let mut places = vec![first];
     for copy in 1..=u64::from(first.copies.min(COPIES)) {
-        places.push(sampler.place_of(first.position + copy * sampler.config().samples, args.batch_size)?);
+        places.push(sampler.place_of(first.position + copy * sampler.config().samples, size)?);
     }
     let mut found = Vec::with_capacity(places.len());
     for place in places {
         sampler.set_rank(place.rank)?;
-        let in_batch = place.batch < sampler.num_batches(args.batch_size, args.drop_last)?;
+        let in_batch = place.batch < sampler.num_batches(size, args.drop_last)?;
         found.push(Found { place, in_batch });
     }
     Ok(found)

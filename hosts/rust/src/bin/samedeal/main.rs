@@ -2,6 +2,7 @@
 
 mod args;
 mod batching;
+mod contents;
 mod dataset;
 mod decoded;
 mod examples;
@@ -19,6 +20,7 @@ mod rank;
 mod replay;
 mod shards;
 mod state;
+mod step;
 mod summaries;
 mod verify;
 mod workers;
@@ -36,7 +38,10 @@ fn main() -> ExitCode {
         Command::Indices(args) => numbers::indices(&args),
         Command::Batches(args) if args.by_length.lengths.is_some() => batching::run(&args),
         Command::Batches(args) => numbers::batches(&args),
+        Command::Locate(args) if args.by_length.lengths.is_some() => batching::locate(&args),
         Command::Locate(args) => locate::run(&args),
+        Command::Step(args) if args.by_length.lengths.is_some() => batching::step(&args),
+        Command::Step(args) => step::run(&args),
         Command::Fingerprint(args) => summaries::fingerprint(&args),
         Command::Verify(args) => return exit(verify::run(&args)),
         Command::Replay(args) => replay::run(&args),

@@ -10,6 +10,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::args::ReplayArgs;
+use crate::contents::excerpt;
 use crate::dataset::{Dataset, Rows, open, unreadable};
 use crate::decoded::Decoded;
 use crate::format::Format;
@@ -21,6 +22,8 @@ use crate::progress;
 
 /// How many samples are shown from either end.
 const SHOWN: usize = 5;
+/// How much of a sample is shown.
+const LETTERS: usize = 40;
 
 /// `samedeal replay`
 pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
@@ -39,7 +42,7 @@ pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
             let mut items = Items::new(columns);
             let last = last.iter().skip((first.len() + last.len()).saturating_sub(samples as usize));
             for (index, &sample) in (0..).zip(&first).chain((samples - last.len() as u64..).zip(last)) {
-                let contents = excerpt(share.get(sample)).into();
+                let contents = excerpt(&String::from_utf8_lossy(share.get(sample)), LETTERS).into();
                 items.push([index.into(), sample.into()].into_iter().chain(dataset.row(sample)).chain([contents]));
             }
             print(items.table())?;
@@ -190,17 +193,6 @@ impl Share {
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[place]]
     }
-}
-
-/// The beginning of a text, in one line.
-fn excerpt(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(160)]);
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut short = words.chars().filter(|letter| !letter.is_control()).take(40).collect::<String>();
-    if short.len() < words.len() {
-        short.push_str("...");
-    }
-    short
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -5,9 +5,10 @@ use samedeal::{
     BatchBuilder, Batcher, Buckets, Counting, Failure, Layout, Packing, Remainder, Strategy, Tail, TooLong,
 };
 
-use crate::args::{BatchesArgs, SHARDED, named, within};
-use crate::lengths::Unit;
+use crate::args::{BatchesArgs, DatasetArgs, DealArgs, LocateArgs, SHARDED, named, within};
+use crate::lengths::{Lengths, Unit};
 use crate::problem::Problem;
+use crate::step::StepArgs;
 
 /// Batches of samples of different length: how long they are, and how they become batches.
 #[derive(Args)]
@@ -79,6 +80,12 @@ pub struct ByLengthArgs {
     /// What happens at the end of the epoch to samples that do not fill a step [default: even-split]
     #[arg(long, value_parser = named::<Tail>(Tail::ALL.iter().map(|it| it.name())), requires = "lengths")]
     pub tail: Option<Tail>,
+}
+
+/// What every strategy makes of the lengths, in place of batches.
+#[derive(Args)]
+#[command(next_help_heading = "Batches by length")]
+pub struct CompareArgs {
     /// Show what every strategy makes of the lengths, in place of batches
     #[arg(long, requires = "lengths")]
     #[arg(conflicts_with_all = ["rank", "start", "count", "all", "strategy", "packing"])]
@@ -98,31 +105,53 @@ pub fn explain_window(window: Arg) -> Arg {
     )
 }
 
+/// What else was asked for, and is not for samples of different length.
+pub struct Others<'a> {
+    dataset: &'a DatasetArgs,
+    deal: &'a DealArgs,
+    batch_size: Option<u32>,
+    drop_last: bool,
+    workers: bool,
+}
+
+impl<'a> From<&'a BatchesArgs> for Others<'a> {
+    fn from(args: &'a BatchesArgs) -> Self {
+        let BatchesArgs { dataset, deal, batch_size, drop_last, worker, .. } = args;
+        Self { dataset, deal, batch_size: *batch_size, drop_last: *drop_last, workers: worker.is_given() }
+    }
+}
+
+impl<'a> From<&'a LocateArgs> for Others<'a> {
+    fn from(args: &'a LocateArgs) -> Self {
+        let LocateArgs { dataset, deal, batch_size, drop_last, workers, .. } = args;
+        Self { dataset, deal, batch_size: *batch_size, drop_last: *drop_last, workers: workers.workers.is_some() }
+    }
+}
+
+impl<'a> From<&'a StepArgs> for Others<'a> {
+    fn from(args: &'a StepArgs) -> Self {
+        let StepArgs { dataset, deal, batch_size, drop_last, workers, .. } = args;
+        Self { dataset, deal, batch_size: *batch_size, drop_last: *drop_last, workers: workers.workers.is_some() }
+    }
+}
+
 impl ByLengthArgs {
     /// Refuses what has no meaning for samples of different length, and says what has. (Conflicts that clap knows
     /// would let it waive what requires --lengths.)
-    pub fn check(args: &BatchesArgs) -> Result<(), Problem> {
-        let BatchesArgs { dataset, deal, worker, batch_size, drop_last, .. } = args;
+    fn check(others: Others<'_>) -> Result<(), Problem> {
+        let Others { dataset, deal, batch_size, drop_last, workers } = others;
         let files = "files that tell lengths, in place of it";
         let size = batch_size.map_or(String::new(), |size| format!("--max-batch-size {size}"));
         let refused = [
             (dataset.samples.is_some(), "--samples", files),
             (batch_size.is_some(), "--batch-size", &size),
-            (*drop_last, "--drop-last", "--tail drop"),
+            (drop_last, "--drop-last", "--tail drop"),
             (deal.remainder != Remainder::default(), "--remainder", "--tail says what happens at the end"),
             (deal.layout != Layout::default(), "--layout", "nothing; ranks have similar samples in every step"),
             (deal.order == SHARDED, "--order sharded", "any other order, which `samedeal orders` lists"),
             (deal.lanes.is_some(), "--lanes", "nothing; they are for --order sharded"),
-            (worker.is_given(), "--workers", "nothing; a loader's workers read the batches of its rank in turn"),
+            (workers, "--workers", "nothing; a loader's workers read the batches of its rank in turn"),
         ];
-        if let Some(path) = &args.by_length.plot
-            && path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("svg"))
-        {
-            return Err(Problem::message(format!(
-                "--plot {}: the picture is SVG; name a file that ends in .svg",
-                path.display()
-            )));
-        }
         let refused = refused.into_iter().find(|(is_given, ..)| *is_given);
         refused.map_or(Ok(()), |(_, option, instead)| {
             Err(Problem::message(format!(
@@ -131,9 +160,16 @@ impl ByLengthArgs {
         })
     }
 
+    /// Reads the lengths that decide batches.
+    pub fn read<'a>(&self, others: impl Into<Others<'a>>) -> Result<Lengths, Problem> {
+        let others = others.into();
+        let paths = &others.dataset.paths;
+        Self::check(others)?;
+        Lengths::read(paths, self.lengths.clone().flatten().as_deref(), self.unit)
+    }
+
     /// What decides batches, but for their size.
-    pub fn builder(&self, args: &BatchesArgs, lengths: Vec<u32>) -> BatchBuilder<Batcher> {
-        let deal = &args.deal;
+    pub fn builder(&self, deal: &DealArgs, lengths: Vec<u32>) -> BatchBuilder<Batcher> {
         let builder = Batcher::builder(lengths).seed(deal.seed).epoch(deal.epoch).order(&deal.order).world(deal.world);
         let builder = set(builder, deal.window, BatchBuilder::window);
         let builder = set(builder, self.max_length, BatchBuilder::max_length);
@@ -148,7 +184,7 @@ impl ByLengthArgs {
     }
 
     /// The batcher that the options ask for.
-    pub fn batcher(&self, args: &BatchesArgs, lengths: Vec<u32>) -> Result<Batcher, Problem> {
+    pub fn batcher(&self, deal: &DealArgs, rank: u32, lengths: Vec<u32>) -> Result<Batcher, Problem> {
         match self.strategy.unwrap_or_default() {
             Strategy::Budget
                 if self.budget.is_none() && (self.max_batch_size.is_none() || self.max_length.is_none()) =>
@@ -162,7 +198,7 @@ impl ByLengthArgs {
             }
             _ => {}
         }
-        let builder = self.builder(args, lengths).rank(args.rank.rank);
+        let builder = self.builder(deal, lengths).rank(rank);
         let builder = set(builder, self.strategy, BatchBuilder::strategy);
         let builder = set(builder, self.max_batch_size, BatchBuilder::max_batch_size);
         let builder = set(builder, self.budget, BatchBuilder::budget);
@@ -186,6 +222,23 @@ impl ByLengthArgs {
             }
             _ => error.into(),
         })
+    }
+}
+
+impl CompareArgs {
+    pub fn is_given(&self) -> bool {
+        self.compare || self.plot.is_some()
+    }
+
+    /// Refuses a picture of another kind.
+    pub fn check(&self) -> Result<(), Problem> {
+        match &self.plot {
+            Some(path) if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("svg")) => {
+                let what = "the picture is SVG; name a file that ends in .svg";
+                Err(Problem::message(format!("--plot {}: {what}", path.display())))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -45,7 +45,7 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
         grouped(room.width.into())
     );
     let summary = format!("{}; {of}", lengths.summary());
-    if let Some(path) = &args.by_length.plot {
+    if let Some(path) = &args.compare.plot {
         let waste = outcomes.iter().map(Outcome::waste).collect::<Vec<_>>();
         let limit = args.by_length.max_length;
         Plot { lengths, limit, title: "Lengths, and what batches waste on them", below: &summary, waste: &waste }
@@ -69,7 +69,7 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
 
 impl Outcome {
     fn of(candidate: Candidate, args: &BatchesArgs, lengths: &Lengths) -> Result<Self, Problem> {
-        let builder = args.by_length.builder(args, lengths.values.clone());
+        let builder = args.by_length.builder(&args.deal, lengths.values.clone());
         let batcher: Batcher = args.by_length.build(candidate.sized(builder))?;
         let correlation = neighbours::correlation(&batcher)?;
         let config = figures::config_json(batcher.config());

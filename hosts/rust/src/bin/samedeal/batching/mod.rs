@@ -1,36 +1,52 @@
-//! `samedeal batches --lengths`: batches of samples of different length.
+//! `--lengths`: batches of samples of different length.
 
 mod args;
 mod compare;
 mod figures;
+mod locate;
 mod neighbours;
 mod plot;
 mod show;
+mod step;
 mod strategies;
 
-pub use args::{ByLengthArgs, explain_window};
+pub use args::{ByLengthArgs, CompareArgs, explain_window};
+pub use locate::run as locate;
+use samedeal::Batcher;
+pub use step::run as step;
 
-use crate::args::BatchesArgs;
+use crate::args::{BatchesArgs, DealArgs};
 use crate::format::ArrayFormat;
-use crate::lengths::Lengths;
 use crate::problem::Problem;
 use crate::progress;
+use crate::state::ResumeArgs;
 
 /// `samedeal batches` with `--lengths`
 pub fn run(args: &BatchesArgs) -> Result<(), Problem> {
-    ByLengthArgs::check(args)?;
+    args.compare.check()?;
     let ArrayFormat::Shown(format) = args.output.format() else {
         let what = "batches differ in size, which an array cannot hold";
         return Err(Problem::message(format!("{what}; use --format text or json, or the libraries")));
     };
-    let options = &args.by_length;
-    let lengths = Lengths::read(&args.dataset.paths, options.lengths.clone().flatten().as_deref(), options.unit)?;
-    if options.compare || options.plot.is_some() {
+    let lengths = args.by_length.read(args)?;
+    if args.compare.is_given() {
         return compare::run(args, &lengths, format);
     }
     let summary = lengths.summary();
-    let spinner = progress::spinner("planning");
-    let batcher = args.resume.batcher(options.batcher(args, lengths.values)?)?;
-    spinner.finish_and_clear();
+    let batcher = plan(&args.by_length, &args.deal, &args.resume, args.rank.rank, lengths.values)?;
     show::show(&batcher, &summary, args, format)
+}
+
+/// What the options make of lengths, or of what a state has left of them.
+fn plan(
+    options: &ByLengthArgs,
+    deal: &DealArgs,
+    resume: &ResumeArgs,
+    rank: u32,
+    lengths: Vec<u32>,
+) -> Result<Batcher, Problem> {
+    let spinner = progress::spinner("planning");
+    let batcher = resume.batcher(options.batcher(deal, rank, lengths)?);
+    spinner.finish_and_clear();
+    batcher
 }

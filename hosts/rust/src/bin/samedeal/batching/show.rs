@@ -42,7 +42,7 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
             Format::Text => writeln!(sink, "{}", line(step, &batch))?,
             Format::Json => {
                 let separator = if step == args.start { "" } else { "," };
-                write!(sink, "{separator}{}", json_of(step, &batch))?;
+                write!(sink, "{separator}{}", Value::Object(json_of(step, &batch)))?;
             }
         }
         bar.inc(1);
@@ -71,12 +71,18 @@ fn head(batcher: &Batcher) -> Map<String, Value> {
     object
 }
 
-fn json_of(step: u64, batch: &Batch) -> Value {
-    json!({
-        "step": step, "samples": batch.samples, "starts": batch.starts, "lengths": batch.lengths,
-        "row_ends": batch.row_ends, "padded_length": batch.padded_length, "cost": batch.cost,
-        "repeated": batch.repeated,
-    })
+pub fn json_of(step: u64, batch: &Batch) -> Map<String, Value> {
+    let parts = [
+        ("step", json!(step)),
+        ("samples", json!(batch.samples)),
+        ("starts", json!(batch.starts)),
+        ("lengths", json!(batch.lengths)),
+        ("row_ends", json!(batch.row_ends)),
+        ("padded_length", json!(batch.padded_length)),
+        ("cost", json!(batch.cost)),
+        ("repeated", json!(batch.repeated)),
+    ];
+    parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// For programs: step, rows, padded length, cost, repeated rows, and then a part for each row.

@@ -16,7 +16,7 @@ use collected::Collected;
 use indicatif::ProgressBar;
 pub use unit::Unit;
 
-use crate::dataset::find;
+use crate::dataset::{Dataset, Rows, find};
 use crate::output::{counted, grouped};
 use crate::problem::Problem;
 use crate::progress;
@@ -25,6 +25,8 @@ use crate::progress;
 pub struct Lengths {
     /// Of every sample: those of the first file, then those of the next.
     pub values: Vec<u32>,
+    /// Where samples are: the files, with a row for each sample.
+    pub dataset: Dataset,
     /// What they count: words, characters, bytes, items or, where they are stored as numbers, tokens.
     pub unit: &'static str,
 }
@@ -36,12 +38,15 @@ impl Lengths {
         let sizes = files.iter().map(|file| file.path.metadata().map_or(0, |metadata| metadata.len()));
         let bar = progress::bar("reading lengths", sizes.sum());
         let mut collected = Collected { asked, ..Collected::default() };
+        let mut dataset = Dataset::default();
         for file in &files {
             read(&file.path, column, &mut collected, &bar)?;
+            let count = collected.lengths.len() as u64 - dataset.samples;
+            dataset.push(Rows { path: file.path.clone(), first: dataset.samples, count, bytes: 0 });
         }
         let Collected { lengths, unit, .. } = collected;
         match (unit, files.first()) {
-            (Some(unit), _) => Ok(Self { values: lengths, unit }),
+            (Some(unit), _) => Ok(Self { values: lengths, dataset, unit }),
             (None, Some(file)) if files.len() == 1 => {
                 Err(Problem::of(&file.path, "holds no samples; name another file"))
             }

@@ -1,0 +1,188 @@
+"""PyTorch Lightning: epochs that are set, saved with the checkpoint, and resumed on any number of devices.
+
+Serves `lightning` and `pytorch_lightning` alike, of which it imports neither. Needs torch: `pip install
+samedeal[torch]`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, SupportsIndex
+
+import torch.distributed
+
+from . import ContradictionError
+from . import _arguments as check
+from .torch import Resumable, verify_ranks
+
+__all__ = ["ResumableData"]
+
+_KEY = "train_dataloader"
+"""Where the state of a data module has that of its loader."""
+_BATCHES = "batches"
+"""Where that has how many batches of the epoch are behind it, on however many devices."""
+
+
+class ResumableData:
+    """What makes a data module resumable: `class Data(ResumableData, LightningDataModule)`.
+
+    Its `train_dataloader` returns a `DataLoader` with a sampler of `samedeal.torch`. Checkpoints have its state, of the
+    batches that the model was trained with, wherever they are saved; `trainer.fit(..., ckpt_path=...)` goes on there,
+    with as many devices and nodes as there are then. Epochs are set before each pass, batches too, which Lightning does
+    not set; before it, ranks are compared (`verify_ranks`). `use_distributed_sampler` may be either, and says what
+    happens to the other loaders, which are left alone. Where `state_dict` and `load_state_dict` are overridden, they
+    call those of `super()`.
+    """
+
+    trainer: Any
+    _resumed: Mapping[str, Any] | None = None
+    """What a checkpoint has said about the epoch that is to go on."""
+    _again: Any = None
+    """The loader that Lightning is to get when it asks next."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Looks after `train_dataloader`."""
+        super().__init_subclass__(**options)
+        if _KEY in vars(cls):
+            setattr(cls, _KEY, _looked_after(vars(cls)[_KEY]))
+
+    def state_dict(self) -> dict[str, Any]:
+        """What Lightning saves: where the epoch stands, and what other classes have to say."""
+        state: dict[str, Any] = super().state_dict()  # type: ignore[misc]
+        loader = self.trainer.train_dataloader if self.trainer is not None else None
+        return {**state, _KEY: loader.state_dict()} if isinstance(loader, _Loader) else state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Told by Lightning what it has saved."""
+        if self.trainer.state.fn == "fit":
+            self._resumed = state_dict.get(_KEY)
+        super().load_state_dict({name: value for name, value in state_dict.items() if name != _KEY})  # type: ignore[misc]
+
+
+def _looked_after(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A `train_dataloader` that gives what Lightning resumes, while it trains; the same as ever at other times."""
+
+    @functools.wraps(original)
+    def train_dataloader(self: Any) -> Any:
+        if self._again is original or self.trainer is None or self.trainer.state.fn != "fit":
+            return original(self)
+        if self._again is not None:
+            return self._again
+        # What `super().train_dataloader()` gives in there is as ever, too.
+        self._again = original
+        try:
+            return _Loader(original(self), self)
+        finally:
+            self._again = None
+
+    return train_dataloader
+
+
+class _Loader:
+    """A loader as Lightning wants it: batches are numbered, and counted, from the beginning of the epoch.
+
+    It is no DataLoader, so that Lightning replaces no sampler. Nothing happens before the first batch is asked for, for
+    Lightning begins passes that it does not need, and before it sets the epoch.
+    """
+
+    def __init__(self, loader: Any, data: ResumableData) -> None:
+        self._resumable = loader if isinstance(loader, Resumable) else Resumable(loader)
+        self._data = data
+        self._before = self._got = 0
+        """How many batches of the epoch were read before, and how many of this pass the trainer got."""
+        self._length: int | None = None
+        """How many batches the epoch has whose pass has begun."""
+        trainer = data.trainer
+        if trainer.overfit_batches:
+            allowed = "0: to overfit is to read the same batches in every epoch, which no sampler of samedeal does"
+            raise ContradictionError("overfit-batches", check.shown(trainer.overfit_batches), allowed)
+        if data._resumed is None:
+            self._resumable.set_epoch(trainer.current_epoch)
+        else:
+            self._resumable.load_state_dict(data._resumed)
+            self._before = check.integer(_BATCHES, data._resumed.get(_BATCHES), check.U64)
+
+    @property
+    def loader(self) -> Any:
+        """The DataLoader."""
+        return self._resumable.loader
+
+    @property
+    def dataset(self) -> Any:
+        """What it reads."""
+        return self._resumable.dataset
+
+    @property
+    def worker_init_fn(self) -> Any:
+        """What each worker calls first: Lightning sets one where `seed_everything(workers=True)` was called."""
+        return self.loader.worker_init_fn
+
+    @worker_init_fn.setter
+    def worker_init_fn(self, function: Any) -> None:
+        self.loader.worker_init_fn = function
+
+    @property
+    def sampler(self) -> _Loader:
+        """Whose `set_epoch` Lightning calls before each pass."""
+        return self
+
+    def set_epoch(self, epoch: SupportsIndex) -> None:
+        """Goes to another epoch; one that is resumed goes on."""
+        another = epoch != self._resumable.epoch
+        if another:
+            self._before = 0
+        self._resumable.set_epoch(epoch)
+        self._data._resumed, self._length, self._got = None, None, 0
+        trainer, length = self._data.trainer, len(self)
+        limit = trainer.limit_train_batches
+        stale = trainer.num_training_batches != (min(length, limit) if isinstance(limit, int) else int(length * limit))
+        if stale:
+            self._tell_length()
+        if another and (stale or trainer.max_steps != -1):
+            # Of an epoch that was over when it was saved, Lightning else takes the batches for some of the next one.
+            trainer.fit_loop.epoch_loop.restarting = False
+
+    def _tell_length(self) -> None:
+        """Lets Lightning ask for the length again, which it does once, although not all epochs have the same."""
+        trainer = self._data.trainer
+        every = trainer.reload_dataloaders_every_n_epochs
+        # Where loaders are reloaded anyway, this one may be.
+        self._data._again = None if every else self
+        # Any epoch is that many epochs after the last time.
+        trainer.reload_dataloaders_every_n_epochs = -1
+        try:
+            trainer.fit_loop.setup_data()
+        finally:
+            trainer.reload_dataloaders_every_n_epochs, self._data._again = every, None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the epoch stands, once all ranks have trained as many batches as this one."""
+        progress = self._data.trainer.fit_loop.epoch_loop.batch_progress.current
+        # A batch that an error or a signal has interrupted is to come again.
+        unfinished = self._length is not None and progress.ready > progress.processed
+        done = self._got - unfinished
+        resumable = self._resumable
+        state = resumable.sampler.state_dict(done * resumable._batch) if unfinished else resumable.state_dict()
+        return {**state, _BATCHES: self._before + done}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Nothing: by the time Lightning calls this, it has asked for the length. The data module was told before."""
+
+    def __len__(self) -> int:
+        """How many batches the epoch has, those included that were read before it was resumed."""
+        return self._before + len(self._resumable) if self._length is None else self._length
+
+    def __iter__(self) -> Iterator[Any]:
+        """One pass, or what is left of it."""
+        done = self._data.trainer.fit_loop.batch_idx + 1
+        if done != self._before:
+            reason = "the checkpoint is of another loader, or load_state_dict of super() was not called"
+            allowed = f"{done}, as Lightning has counted: {reason}"
+            raise ContradictionError(_BATCHES, str(self._before), allowed)
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            verify_ranks(self._resumable)
+        self._length, self._got = len(self), 0
+        for batch in self._resumable:
+            self._got += 1
+            yield batch

@@ -1,0 +1,280 @@
+"""The `Trainer` of transformers, on batches that are dealt once and resumed at once.
+
+transformers' own gives every loader to Accelerate, which deals its batches among the processes, whoever dealt them
+before; and to resume an epoch it goes through all that was done of it. Needs torch and transformers 5, in which an
+epoch is a method of its own: `pip install samedeal[torch] "transformers[torch]>=5"`.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+import transformers
+from transformers.trainer_callback import ExportableState, TrainerCallback, TrainerState
+from transformers.trainer_utils import get_last_checkpoint
+
+from . import ContradictionError, MissingError, WrongTypeError
+from . import _arguments as check
+from .torch import BatchSampler, DistributedSampler, verify_ranks
+
+__all__ = ["Trainer", "TrainerMixin"]
+
+_STATE_FILE = "trainer_state.json"
+_KEPT = (
+    "collate_fn",
+    "num_workers",
+    "pin_memory",
+    "timeout",
+    "worker_init_fn",
+    "multiprocessing_context",
+    "generator",
+    "prefetch_factor",
+    "persistent_workers",
+)
+"""What a loader of the Trainer has besides its batches."""
+
+
+# What it is mixed into.
+_Trainer: Any = transformers.Trainer if TYPE_CHECKING else object
+
+
+class TrainerMixin(_Trainer):
+    """For a `transformers.Trainer` of your own: `class MyTrainer(TrainerMixin, SFTTrainer)`.
+
+    Training reads by a sampler of `samedeal.torch`, as dealt to the process: by default a `DistributedSampler` with the
+    `data_seed` or `seed` of the arguments, so that each step has the samples that Trainer's own gives it. Ranks are
+    compared before every epoch. Checkpoints carry the state, and `train(resume_from_checkpoint=...)` goes on there, on
+    any number of processes: `global_step` counts on, `max_steps` and `epoch` are those of what is left, and no sample
+    is lost or seen twice. `ignore_data_skip` begins the epoch anew, as ever. Evaluation is as Trainer does it.
+    """
+
+    def __init__(
+        self, *args: Any, train_sampler: DistributedSampler | BatchSampler | None = None, **kwargs: Any
+    ) -> None:
+        """As the Trainer.
+
+        Args:
+            args: All that the Trainer takes.
+            train_sampler: What deals the `train_dataset`, such as a `BatchSampler` with a `budget`.
+            kwargs: All that the Trainer takes.
+
+        Raises:
+            WrongTypeError: It is no sampler of `samedeal.torch`.
+            MissingError: The Trainer is of another version of transformers.
+        """
+        if not (hasattr(super(), "_run_epoch") and hasattr(super(), "_init_training_state")):
+            raise MissingError("transformers", "", f"another version than {transformers.__version__}, such as 5.23")
+        if train_sampler is not None and not isinstance(train_sampler, (DistributedSampler, BatchSampler)):
+            allowed = "a DistributedSampler or BatchSampler of samedeal.torch"
+            raise WrongTypeError("train-sampler", check.described(train_sampler), allowed)
+        self.train_sampler = train_sampler
+        self._deal = SamedealState()
+        self._saved: Mapping[str, Any] | None = None
+        self._taken = 0
+        super().__init__(*args, **kwargs)
+        self.add_callback(self._deal)
+
+    def train(self, resume_from_checkpoint: str | bool | None = None, *args: Any, **kwargs: Any) -> Any:
+        """Trains, from a checkpoint on if one is named.
+
+        Raises:
+            MissingError: The checkpoint has no state of a sampler.
+            ContradictionError: It is of other data, or of another order or seed; or ranks differ.
+        """
+        folder: Any = resume_from_checkpoint
+        if folder is True:
+            folder = get_last_checkpoint(self.args.output_dir)
+        self._saved, self._taken = None, 0
+        if folder and not self.args.ignore_data_skip and os.path.isfile(path := os.path.join(folder, _STATE_FILE)):
+            found = TrainerState.load_from_json(path)
+            self._saved, self._taken = SamedealState.within(found), found.global_step
+        return super().train(resume_from_checkpoint, *args, **kwargs)
+
+    def get_train_dataloader(self) -> Any:
+        """The loader that the Trainer would have, with batches that are dealt already: Accelerate has no part in it."""
+        strategy = getattr(self.args, "train_sampling_strategy", "random")
+        if strategy not in ("random", "sequential"):
+            allowed = '"random" or "sequential"; for lengths, train_sampler=samedeal.torch.BatchSampler(lengths, ...)'
+            raise ContradictionError("train-sampling-strategy", check.shown(strategy), allowed)
+        theirs = super().get_train_dataloader()
+        if isinstance(theirs.dataset, torch.utils.data.IterableDataset):
+            raise WrongTypeError("train-dataset", check.described(self.train_dataset), "a dataset that has a len")
+        if not getattr(theirs, "in_order", True) and theirs.num_workers:
+            allowed = "True: what was trained on is else no beginning of the epoch"
+            raise ContradictionError("dataloader-in-order", "False", allowed)
+        sampler = self._sampler_for(theirs.dataset, strategy == "random")
+        self._batches = _Batches(sampler, theirs.batch_sampler.batch_size, self.args.dataloader_drop_last)
+        if self._saved is not None:
+            sampler.load_state_dict(self._saved)
+            if len(sampler) == 0:
+                sampler.set_epoch(sampler.epoch + 1)
+        return torch.utils.data.DataLoader(
+            theirs.dataset, batch_sampler=self._batches, **{name: getattr(theirs, name) for name in _KEPT}
+        )
+
+    def _sampler_for(self, dataset: Any, shuffle: bool) -> DistributedSampler | BatchSampler:
+        """The sampler of this training, at the beginning of epoch 0."""
+        args, sampler = self.args, self.train_sampler
+        if sampler is None:
+            seed = args.seed if args.data_seed is None else args.data_seed
+            return DistributedSampler(dataset, shuffle=shuffle, seed=seed, drop_last=args.dataloader_drop_last)
+        known = sampler.batcher.config.lengths if isinstance(sampler, BatchSampler) else sampler.dataset
+        if len(known) != len(dataset):
+            allowed = f"{len(dataset)}, the length of the train_dataset"
+            raise ContradictionError("train-sampler", f"for {len(known)} samples", allowed)
+        _rewind(sampler, 0)
+        # What another training has read of it is no matter.
+        sampler._told = None
+        return sampler
+
+    def set_initial_training_values(self, args: Any, dataloader: Any, *more: Any) -> Any:
+        """As the Trainer; epochs need not be equally long, nor has the first one to be whole."""
+        values = list(super().set_initial_training_values(args, dataloader, *more))
+        first, done = self._batches.epoch, self._taken
+        if args.max_steps > 0:
+            epoch = first
+            while done < args.max_steps and epoch - first <= args.max_steps:
+                done, epoch = done + self._updates(self._batches.left(epoch)), epoch + 1
+            values[0] = max(epoch, 1)
+        else:
+            for epoch in range(first, math.ceil(args.num_train_epochs)):
+                left = self._updates(self._batches.left(epoch))
+                whole = self._updates(self._batches.whole(epoch))
+                # Of an epoch that is not to be finished, so many.
+                share = math.ceil(min(1.0, args.num_train_epochs - epoch) * whole)
+                done += max(0, left - (whole - share))
+            values[-1] = done
+        return tuple(values)
+
+    def _updates(self, batches: int) -> int:
+        """How many steps of the optimizer that many batches are."""
+        return math.ceil(batches / int(self.args.gradient_accumulation_steps))
+
+    def _init_training_state(self, *args: Any, **kwargs: Any) -> tuple[int, int]:
+        begun: tuple[int, int] = super()._init_training_state(*args, **kwargs)
+        # Where callbacks are restored, it is another one that knows nothing of this training.
+        self.remove_callback(SamedealState)
+        self.add_callback(self._deal)
+        self._deal.begin(self._batches)
+        self.state.stateful_callbacks[SamedealState.__name__] = self._deal.state()
+        if self._saved is None:
+            return begun
+        # As many as this world would have done. On the world that saved it, as many as it did.
+        first = self._batches.epoch
+        done = max(0, self._batches.whole(first) - len(self._batches))
+        self._batches.skipped = done - done % self.args.gradient_accumulation_steps
+        return first, self._batches.skipped
+
+    def _run_epoch(self, **given: Any) -> None:
+        batches = self._batches
+        batches.set_epoch(given["epoch"])
+        verify_ranks(batches.sampler)
+        steps = batches.skipped + len(batches)
+        self._deal.begin(batches)
+        super()._run_epoch(**given | {"steps_in_epoch": steps, "num_update_steps_per_epoch": self._updates(steps)})
+        batches.skipped = 0
+
+
+class Trainer(TrainerMixin, transformers.Trainer):
+    """`transformers.Trainer`, with `train_sampler`, states in its checkpoints, and data that are dealt once."""
+
+
+class _Batches(torch.utils.data.Sampler[list[int]]):
+    """What a sampler deals, in batches."""
+
+    def __init__(self, sampler: DistributedSampler | BatchSampler, size: int, drop_last: bool) -> None:
+        self.sampler = sampler
+        self.skipped = 0
+        """Empty batches to begin with, in the place of those that were done before the epoch was resumed: the Trainer
+        goes through as many of them, which costs nothing, and counts them."""
+        self.size, self._drop_last = size, drop_last
+        self._known: dict[int, int] = {}
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that comes next."""
+        return self.sampler.epoch
+
+    def set_epoch(self, epoch: int) -> None:
+        """Goes to another epoch; the one that is resumed stays as it is."""
+        self.sampler.set_epoch(epoch)
+
+    def whole(self, epoch: int) -> int:
+        """How many batches a whole epoch has."""
+        if epoch not in self._known:
+            twin = copy.copy(self.sampler)
+            _rewind(twin, epoch)
+            self._known[epoch] = len(self._of(twin))
+        return self._known[epoch]
+
+    def left(self, epoch: int) -> int:
+        """How many of them are left."""
+        return len(self) if epoch == self.epoch else self.whole(epoch)
+
+    def __len__(self) -> int:
+        return len(self._of(self.sampler))
+
+    def __iter__(self) -> Iterator[list[int]]:
+        yield from itertools.repeat([], self.skipped)
+        yield from self._of(self.sampler)
+
+    def _of(self, sampler: Any) -> Any:
+        if isinstance(sampler, BatchSampler):
+            return sampler
+        return torch.utils.data.BatchSampler(sampler, self.size, self._drop_last)
+
+
+def _rewind(sampler: DistributedSampler | BatchSampler, epoch: int) -> None:
+    """Goes to the beginning of an epoch, whatever a state has said of it."""
+    sampler.set_epoch(epoch + 1)
+    sampler.set_epoch(epoch)
+
+
+class SamedealState(TrainerCallback, ExportableState):
+    """Counts what was trained on, and tells it to checkpoints: they keep it under the name of this class."""
+
+    def __init__(self) -> None:
+        """Nothing is trained yet."""
+        self._batches: _Batches | None = None
+
+    @classmethod
+    def within(cls, state: TrainerState) -> Mapping[str, Any]:
+        """What one of them has told a checkpoint."""
+        found: Any = state.stateful_callbacks.get(cls.__name__)
+        saved = found.get("attributes", {}).get("saved") if isinstance(found, Mapping) else None
+        if saved is None:
+            allowed = "a checkpoint of a Trainer with samedeal.transformers.TrainerMixin, or ignore_data_skip=True"
+            raise MissingError("state", "", allowed)
+        known: Mapping[str, Any] = saved
+        return known
+
+    def begin(self, batches: _Batches) -> None:
+        """Counts anew."""
+        self._batches, self._steps = batches, 0
+        self._samples, self._length = len(batches.sampler), len(batches)
+
+    def on_substep_end(self, *args: Any, **kwargs: Any) -> None:
+        """A batch was trained on."""
+        self._steps += 1
+
+    def on_step_end(self, *args: Any, **kwargs: Any) -> None:
+        """The last batch of a step was trained on."""
+        self._steps += 1
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {"args": {}, "attributes": {"saved": self._reached()}}
+
+    def _reached(self) -> dict[str, Any] | None:
+        batches = self._batches
+        if batches is None:
+            return None
+        size = 1 if isinstance(batches.sampler, BatchSampler) else batches.size
+        taken = self._samples if self._steps >= self._length else self._steps * size
+        return batches.sampler.state_dict(taken)

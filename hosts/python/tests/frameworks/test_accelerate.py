@@ -1,0 +1,173 @@
+"""Accelerate: loaders it would deal a second time, and training with it that is killed, and resumed on any world."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import accelerate
+import accelerated
+import pytest
+import torch
+from accelerate import data_loader
+from samedeal import ContradictionError, WrongTypeError
+from samedeal.accelerate import PreparedLoader, prepare
+from samedeal.torch import BatchSampler, DistributedSampler, Resumable, verify_ranks
+from torch.utils.data import DataLoader
+
+HERE = Path(__file__).parent
+WORLD = 2
+DEATH = 11
+"""The batch of each model after which the job ends: within an epoch, and within a step of accumulated gradients."""
+
+
+def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    out.mkdir()
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
+    words = [*command, str(HERE / "accelerated.py"), str(out), *map(str, arguments)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
+
+
+def batches(out: Path, name: str, world: int) -> list[list[Any]]:
+    """Epoch, samples, and whether the gradients made a step, of each batch of each rank."""
+    logs = [(out / f"{name}-{rank}.jsonl").read_text().splitlines() for rank in range(world)]
+    return [[json.loads(line) for line in log] for log in logs]
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a job left behind that was killed."""
+    folder = tmp_path_factory.mktemp("killed")
+    job = run(WORLD, folder / "out", folder / "none", DEATH)
+    assert "SIGKILL" in job.stderr, job.stderr
+    assert not list((folder / "out").glob("*.weights"))
+    return folder / "out"
+
+
+@pytest.mark.parametrize("world", [WORLD, 3])
+def test_every_sample_is_read_once(killed: Path, tmp_path: Path, world: int) -> None:
+    job = run(world, tmp_path / "rest", killed)
+    assert job.returncode == 0, job.stderr
+    for kind, workers in accelerated.RUNS:
+        name = f"{kind}-{workers}"
+        steps = json.loads((killed / name / "steps.json").read_text())
+        assert steps == DEATH // accelerated.ACCUMULATED * accelerated.ACCUMULATED
+        before = [log[:steps] for log in batches(killed, name, WORLD)]
+        after = batches(tmp_path / "rest", name, world)
+        for epoch in range(accelerated.EPOCHS):
+            first, rest = (
+                [i for log in logs for at, samples, _ in log if at == epoch for i in samples]
+                for logs in (before, after)
+            )
+            assert bool(first) == (epoch == 0)
+            left = accelerated.SAMPLES - len(first)
+            padding = 0 if kind == "budget" else -left % world
+            assert len(rest) == left + padding
+            assert {*first, *rest} == set(range(accelerated.SAMPLES))
+        if world == WORLD:
+            assert [one + other for one, other in zip(before, after, strict=True)] == batches(
+                killed / "whole", name, WORLD
+            )
+            for rank in range(world):
+                weights = f"{name}-{rank}.weights"
+                assert (tmp_path / "rest" / weights).read_text() == (killed / "whole" / weights).read_text()
+
+
+def test_a_second_deal_loses_samples_and_is_told(killed: Path) -> None:
+    told = [json.loads((killed / f"twice-{rank}.json").read_text()) for rank in range(WORLD)]
+    for name in told[0]:
+        for (kind, field, text), _ in (one[name] for one in told):
+            assert (kind, field) == ("ContradictionError", "loader")
+            assert "samedeal.accelerate.prepare" in text
+            assert ("DataLoaderDispatcher" if name == "dispatched" else "BatchSamplerShard") in text
+        seen = {i for one in told for i in one[name][1]}
+        # Half of them, and a few more where the first ones come again.
+        assert len(seen) < accelerated.SAMPLES * 0.6, name
+
+
+def shards(batch_sampler: Any, world: int = 2, *ranks: int, **options: Any) -> list[list[list[int]]]:
+    """What Accelerate gives processes, by default all of them, of a batch sampler's batches."""
+    made = [data_loader.BatchSamplerShard(batch_sampler, world, rank, **options) for rank in ranks or range(world)]
+    return [[list(batch) for batch in one] for one in made]
+
+
+def test_how_accelerate_deals() -> None:
+    """What its documentation says of `even_batches` and `split_batches`: the reason to leave dealt batches alone."""
+    plain = torch.utils.data.BatchSampler(range(10), 4, drop_last=False)
+    # Batches go round the processes, and the first samples fill up the last ones.
+    assert shards(plain) == [[[0, 1, 2, 3], [8, 9, 0, 1]], [[4, 5, 6, 7], [2, 3, 4, 5]]]
+    assert shards(plain, even_batches=False) == [[[0, 1, 2, 3], [8, 9]], [[4, 5, 6, 7]]]
+    assert shards(plain, split_batches=True) == [[[0, 1], [4, 5], [8, 9]], [[2, 3], [6, 7], [0, 1]]]
+    dropped = torch.utils.data.BatchSampler(range(10), 4, drop_last=True)
+    assert shards(dropped) == [[[0, 1, 2, 3]], [[4, 5, 6, 7]]]
+    # Of batches of different length it takes the whole ones that come in turn: no padding, but a batch twice.
+    ours = BatchSampler([5, 1, 4, 2, 3, 3], budget=9, rank=0, world=1, tail="keep")
+    given = shards(ours)
+    assert len(ours) % 2 == 1
+    assert len(given[0]) == len(given[1]) == len(ours) // 2 + 1
+    assert given[1][-1] in (given[0][0], given[1][0])
+
+
+@pytest.mark.parametrize("epoch", [0, 3])
+def test_steps_have_the_samples_that_accelerate_gives_them(epoch: int) -> None:
+    """With the same seed, as `use_seedable_sampler` shuffles: only which process has which of them differs."""
+    data = range(96)
+    theirs, ours = [], []
+    for rank in range(2):
+        seedable = data_loader.SeedableRandomSampler(data, data_seed=7, generator=torch.Generator())
+        seedable.set_epoch(epoch)
+        theirs.append(shards(torch.utils.data.BatchSampler(seedable, 8, drop_last=False), 2, rank)[0])
+        sampler = DistributedSampler(data, 2, rank, seed=7)
+        sampler.set_epoch(epoch)
+        ours.append([*torch.utils.data.BatchSampler(sampler, 8, drop_last=False)])
+    for step in range(6):
+        assert {*theirs[0][step], *theirs[1][step]} == {*ours[0][step], *ours[1][step]}
+
+
+def test_one_process() -> None:
+    accelerator = accelerate.Accelerator(cpu=True)
+    loader = prepare(accelerator, DataLoader(range(20), 4, sampler=DistributedSampler(range(20), 1, 0)))
+    assert isinstance(loader, PreparedLoader)
+    assert (len(loader), loader.dataset) == (5, range(20))
+    last = []
+    for number, batch in enumerate(loader):
+        assert batch.device == accelerator.device
+        last.append(accelerator.gradient_state.end_of_dataloader)
+        # Of metrics, nothing is cut off.
+        assert len(accelerator.gather_for_metrics(batch)) == 4
+        if number == 1:
+            state = loader.state_dict()
+    assert last == [False] * 4 + [True]
+    # A loop that breaks off leaves nothing behind.
+    for _ in loader:
+        break
+    assert loader not in accelerator.gradient_state.dataloader_references
+    loader.load_state_dict(state)
+    seen = [*itertools.chain(*loader)]
+    assert (len(seen), len({int(i) for i in seen})) == (12, 12)
+    # One process deals nothing anew, and Accelerate's own loaders are looked through.
+    verify_ranks(accelerator.prepare(DataLoader(range(20), 4, sampler=DistributedSampler(range(20), 1, 0))))
+    verify_ranks(data_loader.skip_first_batches(loader.loader, 2))
+
+
+def test_what_is_refused() -> None:
+    accelerator = accelerate.Accelerator(cpu=True)
+    plain = DataLoader(range(20), 4)
+    with pytest.raises(WrongTypeError, match="SequentialSampler"):
+        prepare(accelerator, plain)
+    with pytest.raises(WrongTypeError, match=r"an accelerate\.Accelerator"):
+        prepare(None, plain)
+    good = DataLoader(range(20), 4, sampler=DistributedSampler(range(20), 1, 0))
+    with pytest.raises(ContradictionError, match="prepared by Accelerate"):
+        prepare(accelerator, accelerator.prepare(good))
+    assert accelerator._custom_objects == []
+    assert isinstance(prepare(accelerator, Resumable(good)), PreparedLoader)
+    for wrong in (plain, accelerator.prepare(plain)):
+        with pytest.raises(WrongTypeError, match="a loader with one of them"):
+            verify_ranks(wrong)

@@ -1,0 +1,317 @@
+"""Lightning: training that is interrupted, and resumed on any number of devices, and what its trainer counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import lit
+import pytest
+import torch
+from lightning import LightningDataModule
+from lightning.pytorch.callbacks import Callback, ModelCheckpoint
+from samedeal import ContradictionError, WrongTypeError
+from samedeal.lightning import ResumableData
+from samedeal.torch import DistributedSampler
+from torch.utils.data import DataLoader, RandomSampler
+
+HERE = Path(__file__).parent
+WORLD = 2
+STOP, SAVED = 11, 9
+"""The step before which training ends, in the second of two epochs of eight steps, and the last one that was saved."""
+
+
+def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    out.mkdir()
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
+    words = [*command, str(HERE / "lit.py"), str(out), *map(str, arguments)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
+
+
+def told(out: Path, name: str, world: int) -> list[dict[str, Any]]:
+    return [json.loads((out / f"{name}-{rank}.json").read_text()) for rank in range(world)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a job wrote that nothing has interrupted."""
+    folder = tmp_path_factory.mktemp("whole")
+    job = run(WORLD, folder / "out", folder / "none")
+    assert job.returncode == 0, job.stderr
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a job left behind: the last of its models was being trained when it was killed."""
+    folder = tmp_path_factory.mktemp("stopped")
+    job = run(WORLD, folder / "out", folder / "none", STOP)
+    assert "SIGKILL" in job.stderr, job.stderr
+    return folder / "out"
+
+
+@pytest.mark.parametrize("world", [WORLD, 1, 3])
+def test_every_sample_is_trained_once(whole: Path, stopped: Path, tmp_path: Path, world: int) -> None:
+    job = run(world, tmp_path / "rest", stopped)
+    assert job.returncode == 0, job.stderr
+    for one in lit.RUNS:
+        name = lit.name_of(*one)
+        # What came after the checkpoint is not in the weights, and is read again.
+        complete, after = told(whole, name, WORLD), told(tmp_path / "rest", name, world)
+        before = [rank["seen"][:SAVED] for rank in complete]
+        assert {step["epoch"] for step in before[0]} == {0, 1}
+        assert before[0][-1]["batch"] + 1 < before[0][-1]["batches"], name
+        for epoch in range(lit.EPOCHS):
+            first, rest = (
+                Counter(i for log in logs for step in log if step["epoch"] == epoch for i in step["samples"])
+                for logs in (before, [rank["seen"] for rank in after])
+            )
+            # PyTorch's samplers repeat a few samples, so that every rank has as many.
+            left, readers = (lit.SAMPLES - first.total(), world) if rest else (lit.SAMPLES, WORLD)
+            padding = 0 if one[0] == "budget" else -left % readers
+            assert {*first, *rest} == set(range(lit.SAMPLES)), (name, epoch)
+            assert first.total() + rest.total() == lit.SAMPLES + padding, (name, epoch)
+        # The trainer counts on from where it was, to the end of the epoch.
+        for rank in after:
+            steps = rank["seen"]
+            assert [step["step"] for step in steps] == list(range(SAVED, SAVED + len(steps)))
+            assert [step["batch"] for step in steps] == list(range(before[0][-1]["batch"] + 1, steps[0]["batches"]))
+        if world == WORLD:
+            assert [rank["seen"] for rank in after] == [rank["seen"][SAVED:] for rank in complete], name
+            assert [rank["weights"] for rank in after] == [rank["weights"] for rank in complete], name
+        else:
+            assert {len(rank["weights"]) for rank in after} == {len(complete[0]["weights"])}
+        # Other loaders are what the trainer makes of them.
+        shares = one[2]
+        assert {rank["validation"] for rank in after} == {"DistributedSampler" if shares else "SequentialSampler"}
+        assert len(after[0]["validated"]) == (-(-8 // world) if shares else 8)
+
+
+def in_this_process(folder: Path, kind: str, world: int = 1, rank: int = 0, **options: Any) -> Any:
+    """Trains as one rank of this world would, which no process group knows; gives trainer and model."""
+    model = lit.Model(options.pop("stop", None))
+    trainer = lit.trainer_of(folder, *options.pop("more", ()), **{"limit_val_batches": 0} | options.pop("trainer", {}))
+    saved = options.pop("saved", None)
+    trainer.fit(model, datamodule=lit.Data(kind, 0, rank, world), ckpt_path=saved, weights_only=False)
+    return trainer, model
+
+
+@pytest.mark.parametrize("kind", ["torch", "budget"])
+@pytest.mark.parametrize(("every", "step"), [("steps", 8), ("epoch", 8), ("steps", 6)])
+@pytest.mark.parametrize("max_steps", [-1, 1000])
+def test_checkpoints_of_any_kind_go_on_with_any_world(
+    tmp_path: Path, kind: str, every: str, step: int, max_steps: int
+) -> None:
+    """Of the last step, of the end of the epoch, and within it; where Lightning counts epochs, and where steps."""
+    how = {"every_n_train_steps": 1} if every == "steps" else {"every_n_epochs": 1}
+    logs = []
+    for rank in range(WORLD):
+        more = [ModelCheckpoint(tmp_path / "all", f"{rank}-{{step}}", save_top_k=-1, **how)]
+        trainer, model = in_this_process(tmp_path / "regular", kind, WORLD, rank, more=more)
+        assert len(model.seen) == 2 * trainer.num_training_batches
+        logs.append(model.seen)
+    if kind == "budget":
+        # It has fewer steps than there are batches of five.
+        step -= 8 - trainer.num_training_batches
+    first = [i for log in logs for one in log[:step] for i in one["samples"]]
+    for world in (1, WORLD, 4):
+        rest = []
+        for rank in range(world):
+            options = {"trainer": {"max_steps": max_steps}, "saved": tmp_path / "all" / f"0-step={step}.ckpt"}
+            trainer, model = in_this_process(tmp_path / "rest", kind, world, rank, **options)
+            rest += [i for one in model.seen for i in one["samples"]]
+            # Every epoch begins with batch 0, or where it was, and ends with the last of those that it says it has.
+            ends = [one["batch"] + 1 == one["batches"] for one in model.seen]
+            starts = [one["batch"] for one in model.seen[:1]] + [
+                after["batch"] for after, last in zip(model.seen[1:], ends, strict=False) if last
+            ]
+            assert ends[-1]
+            assert starts[1:] == [0] * (ends.count(True) - 1)
+            if world == WORLD:
+                assert [one["samples"] for one in model.seen] == [one["samples"] for one in logs[rank][step:]]
+        counts = Counter(first + rest)
+        assert set(counts) == set(range(lit.SAMPLES))
+        padding = 0 if kind == "budget" else 2 * WORLD + world
+        assert 2 * lit.SAMPLES <= counts.total() <= 2 * lit.SAMPLES + padding
+
+
+class Watch(Callback):  # type: ignore[misc]
+    """Looks at what a progress bar shows, when the first batch has come."""
+
+    def on_train_batch_start(self, trainer: Any, model: Any, batch: Any, batch_idx: int) -> None:
+        if not hasattr(self, "first"):
+            loader = trainer.train_dataloader
+            self.first = (
+                trainer.current_epoch,
+                trainer.global_step,
+                batch_idx,
+                trainer.num_training_batches,
+                len(loader),
+            )
+            self.dataset = loader.dataset
+
+
+def test_progress_is_that_of_the_epoch(tmp_path: Path) -> None:
+    with pytest.raises(lit.Interrupted):
+        in_this_process(tmp_path, "torch", stop=20)
+    watch = Watch()
+    trainer, _ = in_this_process(tmp_path, "torch", saved=lit.checkpoint(tmp_path, 18), more=[watch])
+    assert watch.first == (1, 18, 3, 15, 15)
+    assert isinstance(watch.dataset, lit.Features)
+    assert (trainer.current_epoch, trainer.global_step) == (2, 30)
+
+
+def test_the_batch_that_an_error_has_interrupted_comes_again(tmp_path: Path) -> None:
+    last = ModelCheckpoint(tmp_path, "error", save_on_exception=True)
+    with pytest.raises(lit.Interrupted):
+        in_this_process(tmp_path / "regular", "torch", stop=8, more=[last])
+    [saved] = tmp_path.glob("*.ckpt")
+    _, whole = in_this_process(tmp_path / "whole", "torch")
+    _, rest = in_this_process(tmp_path / "rest", "torch", saved=saved)
+    assert rest.seen == whole.seen[8:]
+
+
+def test_epochs_may_be_limited(tmp_path: Path) -> None:
+    """The part that is left out of each is not made up for; epochs are of their own order."""
+    _, whole = in_this_process(tmp_path, "torch", trainer={"limit_train_batches": 4})
+    assert [one["batch"] for one in whole.seen] == [0, 1, 2, 3] * 2
+    _, rest = in_this_process(
+        tmp_path / "rest", "torch", saved=lit.checkpoint(tmp_path, 6), trainer={"limit_train_batches": 4}
+    )
+    assert rest.seen == whole.seen[6:]
+
+
+def test_the_state_is_what_any_host_reads(stopped: Path) -> None:
+    checkpoint = torch.load(lit.checkpoint(stopped / "torch-2-False", SAVED), weights_only=True)
+    saved = checkpoint["Data"]["train_dataloader"]
+    sampler = DistributedSampler(lit.Features(), 1, 0, seed=5)
+    sampler.load_state_dict(saved)
+    assert (sampler.epoch, saved["batches"]) == (1, 1)
+    assert len(sampler) == lit.SAMPLES - json.loads(saved["samedeal"])["consumed"] == lit.SAMPLES - 5 * WORLD
+
+
+def test_a_data_module_is_pickled(tmp_path: Path) -> None:
+    """As for processes that are spawned, with the trainer that it belongs to."""
+    trainer = lit.trainer_of(tmp_path, limit_val_batches=0)
+    trainer.datamodule = data = Other(sampled())
+    again = pickle.loads(pickle.dumps(trainer)).datamodule
+    assert len(again.train_dataloader()) == len(data.train_dataloader()) == 15
+
+
+class Other(lit.Data):
+    """A data module with another loader."""
+
+    def __init__(self, loader: Any) -> None:
+        super().__init__("torch", 0)
+        self.loader = loader
+
+    def train_dataloader(self) -> Any:
+        return self.loader
+
+
+def sampled() -> Any:
+    return DataLoader(lit.Features(), 5, sampler=DistributedSampler(lit.Features(), 1, 0))
+
+
+@pytest.mark.parametrize(
+    "loader", [DataLoader(lit.Features(), 5, shuffle=True), [sampled(), sampled()], {"a": sampled()}, None]
+)
+def test_other_loaders_are_refused(tmp_path: Path, loader: Any) -> None:
+    with pytest.raises(WrongTypeError, match="a DataLoader with samedeal"):
+        lit.trainer_of(tmp_path).fit(lit.Model(), datamodule=Other(loader))
+
+
+def test_overfitting_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ContradictionError, match="overfit_batches is 2"):
+        lit.trainer_of(tmp_path, overfit_batches=2).fit(lit.Model(), datamodule=Other(sampled()))
+
+
+def test_a_checkpoint_without_a_state_is_refused(tmp_path: Path) -> None:
+    """Lightning would leave out as many batches at the end as were read before, and read those again."""
+
+    class Plain(LightningDataModule):  # type: ignore[misc]
+        train_dataloader = staticmethod(lambda: DataLoader(lit.Features(), 5))
+
+    lit.trainer_of(tmp_path, limit_val_batches=0, max_epochs=1).fit(lit.Model(), datamodule=Plain())
+    with pytest.raises(ContradictionError, match="batches is 0; allowed: 6, as Lightning has counted"):
+        in_this_process(tmp_path / "rest", "torch", saved=lit.checkpoint(tmp_path, 6))
+
+
+def test_the_rest_of_a_data_module_is_left_alone(tmp_path: Path) -> None:
+    class Counting(Other):
+        value = 0
+
+        def state_dict(self) -> dict[str, Any]:
+            return {**super().state_dict(), "value": 7}
+
+        def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+            super().load_state_dict(state_dict)
+            self.value = state_dict["value"]
+
+    data = Counting(sampled())
+    assert data.train_dataloader() is data.loader
+    assert data.state_dict() == {"value": 7}
+    lit.trainer_of(tmp_path).fit(lit.Model(), datamodule=data)
+    # A validation loads states, too: not for the training that comes after it.
+    again = Counting(sampled())
+    trainer = lit.trainer_of(tmp_path / "again", limit_val_batches=1, max_epochs=1)
+    model = lit.Model()
+    trainer.validate(model, datamodule=again, ckpt_path=lit.checkpoint(tmp_path, 6), verbose=False, weights_only=False)
+    assert again.value == 7
+    trainer.fit(model, datamodule=again)
+    assert [one["batch"] for one in model.seen] == list(range(15))
+
+
+def test_what_lightning_documents(tmp_path: Path) -> None:
+    """Samplers that are plain are replaced, where they are not of a `ResumableData`; others have their epochs set."""
+    seen = []
+
+    class Epochs(DistributedSampler):
+        def set_epoch(self, epoch: Any) -> None:
+            seen.append(epoch)
+            super().set_epoch(epoch)
+
+    own = Epochs(lit.Features(), 1, 0)
+    options: dict[str, Any] = {"limit_val_batches": 0, "use_distributed_sampler": True, "max_epochs": 3}
+    trainer = lit.trainer_of(tmp_path, **options)
+    trainer.fit(lit.Model(), DataLoader(lit.Features(), 5, sampler=own))
+    assert seen == [0, 1, 2]
+    assert trainer.train_dataloader.sampler is own
+    trainer = lit.trainer_of(tmp_path, **options)
+    trainer.fit(lit.Model(), DataLoader(lit.Features(), 5, shuffle=True))
+    assert isinstance(trainer.train_dataloader.sampler, RandomSampler)
+
+
+def test_both_packages_are_served(tmp_path: Path) -> None:
+    import pytorch_lightning
+
+    class Data(ResumableData, pytorch_lightning.LightningDataModule):  # type: ignore[misc]
+        def train_dataloader(self) -> Any:
+            return sampled()
+
+    class Model(pytorch_lightning.LightningModule):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(4, 1)
+            self.seen: list[int] = []
+
+        def training_step(self, batch: Any) -> torch.Tensor:
+            self.seen += batch[0].tolist()
+            loss: torch.Tensor = self.layer(batch[1]).sum()
+            return loss
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.SGD(self.parameters(), 0.01)
+
+    model = Model()
+    options: dict[str, Any] = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False}
+    trainer = pytorch_lightning.Trainer(accelerator="cpu", max_epochs=1, default_root_dir=tmp_path, **options)
+    trainer.fit(model, datamodule=Data())
+    assert sorted(model.seen) == list(range(lit.SAMPLES))

@@ -1,0 +1,206 @@
+"""Trainer: what it reads, and training with it that is killed, and resumed on any world."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import trained
+import transformers
+from samedeal import ContradictionError, MissingError, WrongTypeError
+from samedeal.torch import BatchSampler, DistributedSampler
+from samedeal.transformers import Trainer
+from transformers import TrainerCallback, TrainingArguments
+
+HERE = Path(__file__).parent
+WORLD = 2
+DEATH = 3
+"""The step of each model after which the job ends: within an epoch, a step after a checkpoint."""
+
+
+def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    out.mkdir()
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
+    words = [*command, str(HERE / "trained.py"), str(out), *map(str, arguments)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
+
+
+def steps(out: Path, name: str, world: int) -> list[list[Any]]:
+    """Of each rank and step: its number, the epoch, the last step, and the samples of each batch."""
+    logs = [(out / f"{name}-{rank}.jsonl").read_text().splitlines() for rank in range(world)]
+    return [[json.loads(line) for line in log] for log in logs]
+
+
+def samples(logs: list[list[Any]], epoch: int) -> list[int]:
+    return [i for log in logs for _, at, _, seen in log if epoch < at <= epoch + 1 for batch in seen for i in batch]
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a job left behind that was killed."""
+    folder = tmp_path_factory.mktemp("killed")
+    job = run(WORLD, folder / "out", folder / "none", DEATH)
+    assert "SIGKILL" in job.stderr, job.stderr
+    return folder / "out"
+
+
+@pytest.mark.parametrize("world", [WORLD, 3])
+def test_every_sample_is_trained_on_once(killed: Path, tmp_path: Path, world: int) -> None:
+    job = run(world, tmp_path / "rest", killed)
+    assert job.returncode == 0, job.stderr
+    for kind, workers in trained.RUNS:
+        name = f"{kind}-{workers}"
+        before = [log[: trained.EVERY] for log in steps(killed, name, WORLD)]
+        after = steps(tmp_path / "rest", name, world)
+        for epoch in range(trained.EPOCHS):
+            first, rest = samples(before, epoch), samples(after, epoch)
+            assert bool(first) == (epoch == 0)
+            left = trained.SAMPLES - len(first)
+            assert len(rest) == left + (0 if kind == "budget" else -left % world), name
+            assert {*first, *rest} == set(range(trained.SAMPLES)), name
+        # Steps count on, and progress ends where it should.
+        numbers, at, most, _ = zip(*after[0], strict=True)
+        assert numbers == tuple(range(trained.EVERY + 1, most[0] + 1))
+        assert set(most) == {numbers[-1]}
+        assert 1.0 in at
+        assert at[-1] == trained.EPOCHS
+        assert list(at) == sorted(at)
+        if world == WORLD:
+            assert [one + other for one, other in zip(before, after, strict=True)] == steps(
+                killed / "whole", name, WORLD
+            )
+            for rank in range(world):
+                weights = f"{name}-{rank}.weights"
+                assert (tmp_path / "rest" / weights).read_text() == (killed / "whole" / weights).read_text()
+
+
+def arguments(out: Path, **options: Any) -> TrainingArguments:
+    known: dict[str, Any] = {"per_device_train_batch_size": 8, "num_train_epochs": 1, "save_steps": 4, "report_to": []}
+    known |= {"use_cpu": True, "disable_tqdm": True, "dataloader_pin_memory": False, "save_strategy": "steps"}
+    return TrainingArguments(output_dir=str(out), **known | options)
+
+
+class Steps(TrainerCallback):  # type: ignore[misc]
+    """Counts what the Trainer says of itself."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.numbers.append(state.global_step)
+
+
+def trainer_of(out: Path, made: Any = Trainer, given: Any = None, **options: Any) -> Any:
+    more = {} if given is None else {"train_sampler": given}
+    return made(trained.Model(), arguments(out, **options), train_dataset=trained.Features(), **more)
+
+
+def test_steps_have_the_samples_of_trainers_own(tmp_path: Path) -> None:
+    """On one process even in the same order, `transformers.Trainer` and this one alike."""
+    both = []
+    for made in (transformers.Trainer, Trainer):
+        trainer = trainer_of(tmp_path, made, num_train_epochs=2, seed=11)
+        trainer.train()
+        both.append(trainer.model.seen)
+    assert both[0] == both[1]
+    assert sorted(i for batch in both[0][:32] for i in batch) == list(range(trained.SAMPLES))
+
+
+@pytest.mark.parametrize("options", [{"save_strategy": "epoch"}, {"max_steps": 50}, {"num_train_epochs": 1.5}])
+def test_trainings_that_end_in_other_places(tmp_path: Path, options: dict[str, Any]) -> None:
+    sampler = DistributedSampler(trained.Features(), 1, 0, order="feistel", seed=4)
+    epochs = {"num_train_epochs": 2} | options
+    whole = trainer_of(tmp_path / "whole", given=sampler, **epochs)
+    whole.train()
+    expected = {"save_strategy": 64, "max_steps": 50, "num_train_epochs": 48}[next(iter(options))]
+    assert (whole.state.global_step, len(whole.model.seen)) == (expected, expected)
+    first = 32 if "save_strategy" in options else 36
+    again = trainer_of(tmp_path / "rest", given=sampler, **epochs)
+    again.train(resume_from_checkpoint=str(tmp_path / "whole" / f"checkpoint-{first}"))
+    assert again.state.global_step == expected
+    assert again.model.seen == whole.model.seen[first:]
+    assert again.state.epoch == whole.state.epoch
+    # The other way leaves the epoch as it was begun, for those who want that.
+    anew = trainer_of(tmp_path / "anew", given=sampler, **epochs, ignore_data_skip=True)
+    anew.train(resume_from_checkpoint=str(tmp_path / "whole" / f"checkpoint-{first}"))
+    assert anew.model.seen[0] == whole.model.seen[32]
+
+
+def test_epochs_need_not_be_equally_long(tmp_path: Path) -> None:
+    """A budget makes as many batches as it needs."""
+    lengths = [1 + (i * 7919 % 97) ** 2 // 40 for i in range(trained.SAMPLES)]
+    steps = 0
+    sampler = BatchSampler(lengths, budget=1_000, window=20, seed=1, rank=0, world=1)
+    counts = []
+    for epoch in range(4):
+        sampler.set_epoch(epoch)
+        counts.append(len(sampler))
+    assert len(set(counts)) > 1
+    trainer = trainer_of(tmp_path, given=sampler, num_train_epochs=4, save_steps=sum(counts[:3]) - 1)
+    watcher = Steps()
+    trainer.add_callback(watcher)
+    trainer.train()
+    assert watcher.numbers == list(range(1, sum(counts) + 1))
+    assert trainer.state.max_steps == sum(counts)
+    for count in counts:
+        epoch_of = trainer.model.seen[steps : steps + count]
+        assert sorted(i for batch in epoch_of for i in batch) == list(range(trained.SAMPLES))
+        steps += count
+    again = trainer_of(tmp_path / "rest", given=sampler, num_train_epochs=4)
+    again.train(resume_from_checkpoint=str(tmp_path / f"checkpoint-{sum(counts[:3]) - 1}"))
+    assert again.model.seen == trainer.model.seen[sum(counts[:3]) - 1 :]
+    assert again.state.epoch == 4.0
+
+
+def test_a_resume_of_many_steps_is_at_once(tmp_path: Path) -> None:
+    """What was done is neither read nor dealt: the loader is asked for what is left alone."""
+
+    class Counting(trained.Features):
+        asked = 0
+
+        def __getitem__(self, index: int) -> dict[str, Any]:
+            Counting.asked += 1
+            return super().__getitem__(index)
+
+    trainer = trainer_of(tmp_path, save_steps=30)
+    trainer.train()
+    data = Counting()
+    again = Trainer(trained.Model(), arguments(tmp_path / "rest"), train_dataset=data)
+    again.train(resume_from_checkpoint=str(tmp_path / "checkpoint-30"))
+    assert Counting.asked == trained.SAMPLES - 30 * 8
+
+
+def test_callbacks_that_are_restored(tmp_path: Path) -> None:
+    whole = trainer_of(tmp_path)
+    whole.train()
+    again = trainer_of(tmp_path / "rest", restore_callback_states_from_checkpoint=True)
+    again.train(resume_from_checkpoint=str(tmp_path / "checkpoint-16"))
+    assert again.model.seen == whole.model.seen[16:]
+    third = trainer_of(tmp_path / "third")
+    third.train(resume_from_checkpoint=str(tmp_path / "rest" / "checkpoint-28"))
+    assert third.model.seen == whole.model.seen[28:]
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WrongTypeError, match="train_sampler"):
+        trainer_of(tmp_path, given=torch.utils.data.SequentialSampler(range(3)))
+    with pytest.raises(ContradictionError, match="for 9 samples; allowed: 251"):
+        trainer_of(tmp_path, given=DistributedSampler(range(9), 1, 0)).train()
+    with pytest.raises(ContradictionError, match="train_sampling_strategy"):
+        trainer_of(tmp_path, train_sampling_strategy="group_by_length").get_train_dataloader()
+    with pytest.raises(ContradictionError, match="dataloader_in_order"):
+        trainer_of(tmp_path, dataloader_in_order=False, dataloader_num_workers=1).train()
+    stream = transformers.Trainer(trained.Model(), arguments(tmp_path), train_dataset=trained.Features())
+    stream.train()
+    with pytest.raises(MissingError, match="TrainerMixin, or ignore_data_skip=True"):
+        trainer_of(tmp_path).train(resume_from_checkpoint=True)
+    trainer_of(tmp_path / "own").train()
+    with pytest.raises(ContradictionError, match="seed is 43; allowed: 42"):
+        trainer_of(tmp_path / "own", seed=43).train(resume_from_checkpoint=True)

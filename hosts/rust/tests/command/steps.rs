@@ -1,0 +1,247 @@
+//! What a step held on all ranks, and where in batches of different length a sample is.
+
+use std::fs;
+use std::path::PathBuf;
+
+use samedeal::{Batcher, Sampler, Strategy, Tail, TooLong};
+use serde_json::Value;
+
+use crate::files::{self, Dataset};
+use crate::{failing, json, text};
+
+/// Lengths of 500 samples, and a file that tells them.
+fn lengths(test: &str) -> (Vec<u32>, PathBuf) {
+    let lengths = (0..500_u32).map(|i| i * 7_919 % 101).collect::<Vec<_>>();
+    let path = files::folder(&format!("steps-{test}")).join("lengths.json");
+    fs::write(&path, serde_json::to_string(&lengths).unwrap()).unwrap();
+    (lengths, path)
+}
+
+fn samples(found: &Value) -> Vec<Value> {
+    found["ranks"].as_array().unwrap().iter().map(|rank| rank["samples"].clone()).collect()
+}
+
+#[test]
+fn a_step_is_a_batch_of_every_rank() {
+    let deal = "--samples 1000 --seed 7 --epoch 2 --world 3 --batch-size 32";
+    let mut sampler = Sampler::builder(1000).seed(7).epoch(2).world(3).build().unwrap();
+    for step in [0, 5, 10] {
+        let found = json(&format!("step {step} {deal} --json"));
+        assert_eq!((&found["epoch"], &found["step"], &found["steps"]), (&2.into(), &step.into(), &11.into()));
+        for rank in 0..3 {
+            sampler.set_rank(rank).unwrap();
+            let batch = sampler.batch::<u64>(step, 32, false).unwrap();
+            let padding = if step == 10 { sampler.num_padding() } else { 0 };
+            let part = &found["ranks"][rank as usize];
+            assert_eq!((&part["rank"], &part["padding"]), (&rank.into(), &padding.into()));
+            assert_eq!(part["samples"], Value::from(batch));
+        }
+    }
+    // Ranks 1 and 2 repeat a sample at the very end.
+    let lines = text(&format!("step 10 {deal} --format text"));
+    let last = lines.lines().filter(|line| line.ends_with("\tpadding")).collect::<Vec<_>>();
+    assert_eq!(lines.lines().count(), 3 * 14);
+    assert!(last.len() == 2 && last[0].starts_with("1\t13\t") && last[1].starts_with("2\t13\t"), "{lines}");
+    assert!(text(&format!("step 10 {deal}")).contains("(the last is padding)"));
+    assert!(text(&format!("step 10 {deal}")).contains("step 10 of the 11 of epoch 2: 42 samples on 3 ranks"));
+    let alone = json(&format!("step 5 {deal} --rank 1 --json"));
+    assert_eq!(samples(&alone), samples(&json(&format!("step 5 {deal} --json")))[1..2]);
+}
+
+#[test]
+fn a_step_and_places_of_its_samples_agree() {
+    let dataset = Dataset::write("step-places");
+    let path = dataset.folder.display();
+    for deal in [
+        "--order sharded --lanes 6 --window 8 --world 3 --workers 2 --batch-size 4",
+        "--world 3 --batch-size 4 --remainder uneven --layout contiguous",
+        "--world 4 --batch-size 5 --remainder drop --drop-last",
+    ] {
+        let steps = json(&format!("step 0 {path} {deal} --json"))["steps"].as_u64().unwrap();
+        // A process for each of them takes time; these are the first, the middle and the last one.
+        for step in [0, steps / 2, steps - 1] {
+            let lines = text(&format!("step {step} {path} {deal} --format text"));
+            let cells = lines.lines().map(|line| line.split('\t').collect::<Vec<_>>()).collect::<Vec<_>>();
+            let worker = usize::from(deal.contains("--workers"));
+            let asked = cells.iter().map(|cells| cells[2 + worker]).collect::<Vec<_>>().join(",");
+            let found = json(&format!("locate {path} {deal} --sample {asked} --json"));
+            for (cells, found) in cells.iter().zip(found.as_array().unwrap()) {
+                let is_here = |place: &&Value| {
+                    let told = [&place["rank"], &place["worker"], &place["batch"], &place["slot"]];
+                    let own = if worker == 1 { Value::from(cells[1].parse::<u64>().unwrap()) } else { Value::Null };
+                    let slot = cells[1 + worker].parse::<u64>().unwrap();
+                    told == [&cells[0].parse::<u64>().unwrap().into(), &own, &step.into(), &slot.into()]
+                };
+                assert_eq!(found["places"].as_array().unwrap().iter().filter(is_here).count(), 1, "{deal}: {cells:?}");
+            }
+            assert!(!cells.is_empty(), "{deal}");
+        }
+        failing(&format!("step {steps} {path} {deal}"));
+    }
+}
+
+#[test]
+fn what_is_stored_is_shown() {
+    let dataset = Dataset::write("step-stored");
+    let path = dataset.folder.display();
+    let deal = format!("{path} --world 2 --batch-size 3 --seed 5");
+    let found = json(&format!("step 4 {deal} --column text --json"));
+    let mut shown = 0;
+    for rank in found["ranks"].as_array().unwrap() {
+        for (slot, sample) in rank["samples"].as_array().unwrap().iter().enumerate() {
+            let (file, row, text) = &dataset.rows[sample.as_u64().unwrap() as usize];
+            assert!(rank["stored"][slot]["file"].as_str().unwrap().ends_with(file));
+            assert_eq!(rank["stored"][slot]["row"], *row);
+            let held = rank["contents"][slot].as_str().unwrap().trim_end_matches("...");
+            let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(whole.starts_with(held) && held.len() >= whole.len().min(60), "{held}");
+            shown += 1;
+        }
+    }
+    assert_eq!(shown, 6);
+    // Numbers, lists, and what is not there.
+    let table = text(&format!("step 4 {deal} --column words"));
+    assert!(table.contains("words") && table.contains("[\"") && table.contains("step 4 of the 22"), "{table}");
+    let numbers = text(&format!("step 4 {deal} --column number --format text"));
+    assert!(numbers.lines().all(|line| line.rsplit('\t').next().unwrap().parse::<u64>().is_ok()), "{numbers}");
+    let notes = text(&format!("step 0 {path} --batch-size 2 --order sequential --column note --format text"));
+    assert!(notes.lines().nth(1).unwrap().ends_with("\tnull"), "{notes}");
+    assert!(failing(&format!("step 4 {deal} --column body")).1.contains("text, number, words, note"));
+    assert!(failing("step 4 --samples 90 --batch-size 2 --column text").1.contains("--column is for samples"));
+}
+
+#[test]
+fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
+    let (lengths, path) = lengths("library");
+    let builder = || Batcher::builder(lengths.clone()).seed(3).epoch(1).world(3).window(64);
+    for (options, batcher) in [
+        ("--budget 400", builder().budget(400)),
+        (
+            "--strategy pack --capacity 60 --max-batch-size 4 --too-long split --tail duplicate",
+            builder()
+                .strategy(Strategy::Pack)
+                .capacity(60)
+                .max_batch_size(4)
+                .too_long(TooLong::Split)
+                .tail(Tail::Duplicate),
+        ),
+    ] {
+        let batcher = batcher.build().unwrap();
+        let asked = format!("{} --lengths --seed 3 --epoch 1 --world 3 --window 64 {options}", path.display());
+        let step = batcher.num_steps() - 1;
+        let found = json(&format!("step {step} {asked} --json"));
+        let lines = text(&format!("step {step} {asked} --format text"));
+        let (mut lines, mut here) = (lines.lines(), Vec::new());
+        for rank in 0..3 {
+            let batch = batcher.batch_of(rank, step).unwrap();
+            let part = &found["ranks"][rank as usize];
+            assert_eq!(
+                (&part["samples"], &part["row_ends"]),
+                (&batch.samples.clone().into(), &batch.row_ends.clone().into())
+            );
+            assert_eq!((&part["repeated"], &part["cost"]), (&batch.repeated.into(), &batch.cost.into()));
+            for (row, samples) in batch.rows().enumerate() {
+                for (slot, sample) in samples.iter().enumerate() {
+                    let cells = lines.next().unwrap().split('\t').collect::<Vec<_>>();
+                    let own = [rank.to_string(), row.to_string(), slot.to_string(), sample.to_string()];
+                    assert_eq!(cells[..4], own.each_ref().map(String::as_str));
+                    let is_repeated = row + batch.repeated as usize >= batch.row_ends.len();
+                    assert_eq!(cells[6], if is_repeated { "there again" } else { "" });
+                    assert_eq!(cells[8], sample.to_string());
+                    here.push((*sample, [step, rank.into(), row as u64, slot as u64]));
+                }
+            }
+        }
+        assert_eq!(lines.next(), None);
+        // And back.
+        let asked_for = here.iter().map(|(sample, _)| sample.to_string()).collect::<Vec<_>>().join(",");
+        let places = json(&format!("locate {asked} --sample {asked_for} --json"));
+        for ((_, here), found) in here.iter().zip(places.as_array().unwrap()) {
+            let told = |place: &Value| ["step", "rank", "row", "slot"].map(|name| place[name].as_u64().unwrap());
+            let places = found["places"].as_array().unwrap();
+            assert_eq!(places.iter().filter(|place| told(place) == *here).count(), 1, "{found}");
+        }
+        let table = text(&format!("step {step} {asked}"));
+        assert!(table.contains("padded length") && table.contains(&format!("step {step} of the")), "{table}");
+    }
+}
+
+#[test]
+fn places_in_batches_are_told_of_samples_that_have_none_too() {
+    let (_, path) = lengths("places");
+    let asked = format!("locate {} --lengths --budget 400 --world 2", path.display());
+    let dropped = format!("{asked} --max-length 50 --too-long drop --sample 1,2 --format text");
+    let found = text(&dropped);
+    let lines = found.lines().collect::<Vec<_>>();
+    assert_eq!(lines.len(), 2);
+    // 41 tokens, and 83.
+    assert!(!lines[0].contains("not dealt") || !lines[1].contains("not dealt"), "{found}");
+    assert!(lines.iter().filter(|line| line.contains("\tnot dealt\t")).count() == 1, "{found}");
+    assert!(lines.iter().all(|line| line.contains("lengths.json\t")), "{found}");
+    assert!(text(&format!("{asked} --sample 1")).contains("epoch 0: "));
+    assert_eq!(failing(&format!("{asked} --sample 500")).1, "error: --sample is 500; allowed: 0 to 499");
+    assert!(failing(&format!("{asked} --sample 1 --batch-size 4")).1.contains("--max-batch-size 4"));
+    assert!(failing(&format!("{asked} --sample 1 --workers 4")).1.contains("--workers is for"));
+}
+
+#[test]
+fn steps_are_counted_over_epochs_too() {
+    // 34 steps in an epoch.
+    let deal = "--samples 1000 --world 3 --batch-size 10 --seed 1";
+    let global = json(&format!("step 173 {deal} --epoch 4 --global --json"));
+    assert_eq!((&global["epoch"], &global["step"]), (&9.into(), &3.into()));
+    assert_eq!(samples(&global), samples(&json(&format!("step 3 {deal} --epoch 9 --json"))));
+    let (_, said) = failing(&format!("step 173 {deal} --epoch 4"));
+    let told = "counted over epochs, it is step 3 of epoch 9: add --global";
+    assert_eq!(said, format!("error: STEP is 173; allowed: 0 to 33 in epoch 4; {told}"));
+    // The epoch that is resumed has fewer.
+    let state = files::folder("step-states").join("state.json");
+    fs::write(&state, text("state --samples 1000 --world 2 --seed 1 --epoch 4 --taken 350")).unwrap();
+    let rest = format!("{deal} --resume {} --global --json", state.display());
+    let found = json(&format!("step 9 {rest}"));
+    assert_eq!((&found["epoch"], &found["steps"]), (&4.into(), &10.into()));
+    let found = json(&format!("step 10 {rest}"));
+    assert_eq!((&found["epoch"], &found["step"]), (&5.into(), &0.into()));
+    assert_eq!(samples(&found), samples(&json(&format!("step 0 {deal} --epoch 5 --json"))));
+    let shown = text(&rest.replace("--json", "").replace("--samples", "step 9 --samples"));
+    assert!(shown.contains("step 9 of the 10 of what is left of epoch 4"), "{shown}");
+
+    // Epochs of batches of different length differ in their steps.
+    let (lengths, path) = lengths("global");
+    let mut batcher = Batcher::builder(lengths).budget(300).world(2).build().unwrap();
+    let mut before = 0;
+    for epoch in 0..3 {
+        batcher.set_epoch(epoch).unwrap();
+        let asked = format!("step {} {} --lengths --budget 300 --world 2", before + 1, path.display());
+        let found = json(&format!("{asked} --global --json"));
+        assert_eq!((&found["epoch"], &found["step"]), (&epoch.into(), &1.into()));
+        assert_eq!(samples(&found)[1], Value::from(batcher.batch_of(1, 1).unwrap().samples));
+        before += batcher.num_steps();
+    }
+}
+
+#[test]
+fn steps_that_are_not_there_are_refused() {
+    for (arguments, said) in [
+        ("step 1 --samples 10 --batch-size 5 --world 2 --rank 2", "error: --rank is 2; allowed: 0 to 1"),
+        ("step 0 --samples 0 --batch-size 5", "error: STEP is 0; allowed: none, since no rank has a batch in epoch 0"),
+        (
+            "step 0 --samples 0 --batch-size 5 --global",
+            "error: STEP is 0, and not in the epochs 0 to 1; name a later --epoch",
+        ),
+        (
+            "step 9 --samples 10 --batch-size 5 --epoch 18446744073709551615",
+            "error: STEP is 9; allowed: 0 to 1 in epoch 18446744073709551615",
+        ),
+        ("step 0 --samples 10 --batch-size 5 --world 0", "error: --world is 0; allowed: 1 to 4294967295"),
+        (
+            "step 0 --samples 10 --batch-size 5 --world 4294967295",
+            "error: --world is 4294967295, too many to show them all; name one with --rank",
+        ),
+    ] {
+        assert_eq!(failing(arguments), (2, said.to_owned()));
+    }
+    let alone = json("step 0 --samples 10 --batch-size 5 --world 4294967295 --rank 4294967294 --json");
+    assert_eq!(samples(&alone)[0].as_array().unwrap().len(), 1);
+    assert!(failing("step x --samples 10 --batch-size 5").1.contains("'<STEP>': allowed: 0 to"));
+}

@@ -6,6 +6,7 @@ import { batcherOf } from '../../hosts/js/dist/batcher.js';
 import { packWith, padWith } from '../../hosts/js/dist/collate.js';
 import { SamplerRecipe } from '../../hosts/js/dist/config.js';
 import { detectWith } from '../../hosts/js/dist/launch.js';
+import { AppliedLog, headerWith, LedgerRecipe } from '../../hosts/js/dist/ledger-applied.js';
 import { MeshRecipe, meshOf } from '../../hosts/js/dist/mesh.js';
 import { shardPlanOf } from '../../hosts/js/dist/plan.js';
 import { PlanRecipe } from '../../hosts/js/dist/plan-recipe.js';
@@ -83,6 +84,9 @@ function tokens(lengths) {
 
 /** As much as a page likes to hold. */
 const few = ({ lengths }) => lengths.reduce((sum, length) => sum + length, 0) <= 2 ** 20;
+
+/** What a reader is told that claims, as the cases have it. */
+const proposal = ({ tag, val }) => (val === undefined ? tag : { [tag]: val });
 
 const sampler = {
   engine: 'dealing',
@@ -223,6 +227,33 @@ export const kinds = {
     own: { chunks: (own, { start, count }) => own.chunks(start, count) },
     rawFailures: [],
   },
+  ledger: {
+    engine: 'planning',
+    recipe: ({ header, lease }) => new LedgerRecipe(header, BigInt(lease)),
+    make: (engine, { header, lease }) => new AppliedLog(engine, header, BigInt(lease)),
+    raw: {
+      apply: (raw, { entry, now }) => raw.apply(entry, now),
+      claim: (raw, { reader, now }) => proposal(raw.claim(reader, now)),
+      commit: (raw, { reader, start, count }) => raw.commit(reader, start, count),
+      release: (raw, { reader, start }) => raw.release(reader, start),
+      'held-by': (raw, { reader }) => raw.heldBy(reader),
+      progress: (raw) => raw.progress(),
+      'sampler-state': (raw) => raw.samplerState(),
+    },
+    own: {
+      apply: (own, { entry, now }) => own.apply(entry, now),
+      claim: (own, { reader, now }) => proposal(own.claim(reader, now)),
+      commit: (own, { reader, start, count }) => own.commit(reader, start, count),
+      release: (own, { reader, start }) => own.release(reader, start),
+      'held-by': (own, { reader }) => own.heldBy(reader).flat(),
+      progress(own) {
+        const { finished, ...others } = own.progress();
+        return others;
+      },
+      'sampler-state': (own) => own.samplerState(),
+    },
+    rawFailures: [],
+  },
   mesh: {
     engine: 'dealing',
     recipe: ({ world, axes }) => new MeshRecipe(world, axes),
@@ -325,6 +356,8 @@ export const kinds = {
         planning.once(['shards', shards], 0, ({ verify }) =>
           verify(shards, Uint32Array.from(offsets), Uint32Array.from(assigned)),
         ),
+      header: ({ planning }, { state, block }) =>
+        planning.once(['state', state], 0, ({ header }) => header(state, block)),
       variables: ({ dealing }) => dealing.once(['environment', ''], 0, ({ variables }) => variables()),
       detect: ({ dealing }, { environment, rank, world }) =>
         dealing.once(['environment', ''], 0, ({ detect }) =>
@@ -350,6 +383,7 @@ export const kinds = {
         const { overlaps, gaps } = verifyWith(planning, shards, lists(offsets, assigned));
         return { gaps, overlaps: overlaps.flatMap(({ shard, first, other }) => [shard, first, other]) };
       },
+      header: ({ planning }, { state, block }) => headerWith(planning, state, block),
       detect: ({ dealing }, { environment, rank, world }) =>
         detectWith(dealing, {}, present({ environment: Object.fromEntries(environment), rank, world })),
     },

@@ -6,7 +6,7 @@ import { kinds, wide } from './kinds.mjs';
 /** What a build has no interface for: pages deal samples. */
 const WITHOUT = {
   'wasm-bindgen': [
-    ...['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify'],
+    ...['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', 'ledger'],
     ...['batches-bucket', 'batches-budget', 'batches-pack', 'batches-padded', 'batches-state', 'batches-stream'],
     'collation',
   ],

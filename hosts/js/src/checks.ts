@@ -10,7 +10,7 @@ export const S64: Range = [-(2n ** 63n), 2n ** 63n - 1n];
 const EXACT = 2 ** 53;
 export const U64: Range = [0n, 2n ** 64n - 1n];
 
-/** The most bytes of a state. */
+/** The most bytes of a state, and of an entry of a log. */
 const STATE_MAX = 2 ** 14;
 
 /** The longest text of a value in an error, as in the engines. */
@@ -65,6 +65,14 @@ export function stateText(value: unknown): string {
   const size = utf8Size(value);
   if (size > STATE_MAX) fail('out-of-range', 'state', `of ${size} bytes`, `up to ${STATE_MAX}`);
   return value;
+}
+
+/** A text that may be an entry of a log, of which the first one is a state. */
+export function entryText(value: unknown, first: boolean): string {
+  if (first) return stateText(value);
+  if (typeof value !== 'string') fail('wrong-type', 'entry', value, 'an entry of a ledger');
+  // Of what is too long for any entry, enough for the engine to say so.
+  return value.slice(0, STATE_MAX + 1);
 }
 
 /** One of a few names. */

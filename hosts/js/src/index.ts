@@ -13,12 +13,15 @@ import { packWith, padWith } from './collate.js';
 import { componentInstances, type Modules } from './component.js';
 import { type Bindings, Engine } from './engine.js';
 import { type Detection, type DetectOptions, detectWith } from './launch.js';
+import { type Ledger, openWith } from './ledger.js';
+import { Schedule } from './ledger-schedule.js';
+import type { LedgerOptions, Log, ReplayOptions } from './ledger-types.js';
 import type { Integers } from './lists.js';
 import { meshOf } from './mesh.js';
 import { shardPlanOf } from './plan.js';
 import type { Verification } from './plan-types.js';
 import { planningInstances } from './planning.js';
-import { samplerOf } from './sampler.js';
+import { type BaseSampler, samplerOf } from './sampler.js';
 import { chunkStreamOf } from './stream.js';
 import type { Integer } from './types.js';
 import { verifyWith } from './verify.js';
@@ -27,6 +30,9 @@ export type { Metrics } from './batch-run.js';
 export type * from './batch-types.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
 export type { Detection, DetectOptions } from './launch.js';
+export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger.js';
+export type { Schedule } from './ledger-schedule.js';
+export type * from './ledger-types.js';
 export type { Integers } from './lists.js';
 export type { Axes } from './mesh.js';
 export type * from './plan-types.js';
@@ -65,6 +71,23 @@ export class ChunkStream extends chunkStreamOf(planning) {}
  */
 export const verifyShards = (shards: Integer, assigned: readonly Integers[]): Verification =>
   verifyWith(planning(), shards, assigned);
+
+/**
+ * Begins the log of a ledger, or joins the one that is there: for the positions of the sampler's epoch that are not consumed,
+ * whatever its rank and world. Each block of them goes to the reader that claims it first; what a reader that dies has not
+ * committed goes to others after a lease. What this reader held in a former life is given back. Errors: `reader`, `block`,
+ * `lease`, `sampler`, `log`; `order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state` (the log is of something
+ * else), `entry`, those of the log.
+ */
+export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOptions): Promise<Ledger> =>
+  openWith(planning(), Sampler, sampler, log, options);
+
+/**
+ * The schedule of a log once more, for one of any number of readers. `lines` are its entries, or the text of a file of them.
+ * Errors: `reader`, `readers`, `lines`, `entry`, `state`, `block` (it is no log).
+ */
+export const replayLedger = (lines: Iterable<string>, options?: ReplayOptions): Schedule =>
+  new Schedule(planning(), Sampler, lines, options);
 
 /** The batches of an epoch of sequences of different length: as many steps on every rank, none over its budget. */
 export class Batcher extends batcherOf(batching) {}

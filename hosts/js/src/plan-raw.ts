@@ -1,4 +1,5 @@
 import type { Bindings } from './engine.js';
+import type { RawLedger } from './ledger-raw.js';
 import type { Policy, Tier, Weight, WorkerPolicy } from './plan-types.js';
 
 /** The configuration of a plan as the engine takes it. */
@@ -53,5 +54,7 @@ export interface RawStreamConfig {
 export interface PlanningBindings extends Bindings {
   plan(config: RawPlanConfig): RawPlan;
   stream(config: RawStreamConfig): RawStream;
+  ledger(header: string, lease: bigint): RawLedger;
+  header(state: string, block: number): string;
   verify(shards: number, offsets: Uint32Array, assigned: Uint32Array): { overlaps: Uint32Array; gaps: Uint32Array };
 }

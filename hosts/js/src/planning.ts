@@ -1,15 +1,18 @@
 import { type Modules, once, release } from './component.js';
 import { instantiate } from './jco/planning.js';
+import type { RawLedger } from './ledger-raw.js';
 import type { PlanningBindings, RawPlan, RawStream } from './plan-raw.js';
 
 /** Instances of the component `planning.wasm`. `modules` is asked once for each file in `jco/`. */
 export function planningInstances(modules: Modules): () => PlanningBindings {
   const compiled = once(modules);
   return () => {
-    const { shards } = instantiate(compiled, {});
+    const { shards, ledger } = instantiate(compiled, {});
     return {
       plan: (config) => new shards.Plan(config) as RawPlan,
       stream: (config) => new shards.ChunkStream(config) as RawStream,
+      ledger: (header, lease) => new ledger.Ledger(header, lease) as RawLedger,
+      header: ledger.header,
       verify: shards.verify,
       release,
     };

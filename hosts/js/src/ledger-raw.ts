@@ -1,0 +1,23 @@
+import type { EventKind } from './ledger-types.js';
+
+/** An event as the engine gives it. */
+export interface RawEvent {
+  kind: EventKind;
+  reader: number;
+  start: bigint;
+  count: number;
+}
+
+/** What a reader is told that wants more: an entry to append, how many milliseconds to wait, or that all is committed. */
+export type RawProposal = { tag: 'entry'; val: string } | { tag: 'wait'; val: bigint } | { tag: 'finished' };
+
+/** A ledger of the engine. Nothing here checks an argument. */
+export interface RawLedger {
+  apply(entry: string, now: bigint): RawEvent | undefined;
+  claim(reader: number, now: bigint): RawProposal;
+  commit(reader: number, start: bigint, count: number): string;
+  release(reader: number, start: bigint): string;
+  heldBy(reader: number): BigUint64Array<ArrayBuffer>;
+  progress(): { positions: bigint; committed: bigint; claimed: bigint; entries: bigint };
+  samplerState(): string;
+}

@@ -1,0 +1,312 @@
+import { FROM_ONE, fail, integer, natural, natural32, options, U32 } from './checks.js';
+import { type Engine, symbolDispose } from './engine.js';
+import { AppliedLog, headerWith } from './ledger-applied.js';
+import type { LedgerEvent, LedgerOptions, LedgerProgress, Log } from './ledger-types.js';
+import type { PlanningBindings } from './plan-raw.js';
+import { BaseSampler } from './sampler.js';
+import type { ConfigJson, Indices, Integer } from './types.js';
+
+/** How long a reader that waits does not look at the log, in milliseconds. */
+const POLL = 100;
+const OPTIONS = ['reader', 'block', 'lease'] as const;
+
+/** Makes samplers of what `toJSON` gives. */
+export interface Samplers {
+  fromJSON(json: ConfigJson): BaseSampler;
+}
+
+/** The epoch of a sampler as one reader has it: position by position. */
+export function whole(samplers: Samplers, sampler: unknown): BaseSampler {
+  if (!(sampler instanceof BaseSampler)) fail('wrong-type', 'sampler', sampler, 'a Sampler');
+  return samplers.fromJSON({ ...sampler.toJSON(), rank: 0, world: 1, layout: 'strided' });
+}
+
+/** What a claim asks its ledger for. */
+interface Owner {
+  readonly sampler: BaseSampler;
+  readonly reader: number;
+  /** In turn, appends the entry that `make` finds right, if any; `after` follows before anything else does. */
+  write(make: (applied: AppliedLog) => string | undefined, after: () => void): Promise<void>;
+}
+
+/** A run of positions that a reader holds. */
+export class Claim {
+  /** The first position. */
+  readonly start: number;
+  readonly #owner: Owner;
+  #count: number;
+  #committed = 0;
+
+  /** @internal */
+  constructor(owner: Owner, start: number, count: number) {
+    this.#owner = owner;
+    this.start = start;
+    this.#count = count;
+  }
+
+  /** How many there are; what was released of them is none any more. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** How many of them, the first ones, are committed. */
+  get committed(): number {
+    return this.#committed;
+  }
+
+  /**
+   * The sample indices at these positions, counted from 0, number `start` to `end` - 1: all of them by default. Errors:
+   * `start`, `end`, memory.
+   */
+  samples(start: Integer = 0, end: Integer = this.count): Indices {
+    const first = Number(integer('start', start, [0n, BigInt(this.count)]));
+    const last = Number(integer('end', end, [BigInt(first), BigInt(this.count)]));
+    const { sampler } = this.#owner;
+    const from = this.start - sampler.consumed;
+    return sampler.indices(from + first, from + last);
+  }
+
+  /**
+   * The reader is through with `count` more positions, the next ones, for good: with the rest by default. Errors: `start` (the
+   * claim was lost, after a silence as long as a lease or because another process has the same number; others read the rest of
+   * it), `count` (more than are left), `entry` (what is new in the log is not of this ledger), those of the log.
+   */
+  async commit(count?: Integer): Promise<void> {
+    const given = count === undefined ? undefined : natural32('count', count, U32);
+    const many = () => given ?? this.count - this.committed;
+    await this.#owner.write(
+      (applied) => {
+        const isNone = given === undefined && many() === 0;
+        return isNone ? undefined : applied.commit(this.#owner.reader, this.start + this.committed, many());
+      },
+      () => {
+        this.#committed += many();
+      },
+    );
+  }
+
+  /** Says that the reader is still there: where a step takes longer than the leases of others. Errors: as `commit`. */
+  renew(): Promise<void> {
+    return this.commit(0);
+  }
+
+  /** Gives back what is not committed, for other readers. Errors: as `commit`. */
+  async release(): Promise<void> {
+    await this.#owner.write(
+      (applied) => {
+        const isNone = this.committed === this.count;
+        return isNone ? undefined : applied.release(this.#owner.reader, this.start + this.committed);
+      },
+      () => {
+        this.#count = this.#committed;
+      },
+    );
+  }
+}
+
+/** What came of `tryClaim`: a claim, how many milliseconds to wait at most before another attempt, or that all is committed. */
+export type Attempt = { claim: Claim } | { wait: number } | { finished: true };
+
+/** A log in memory, for a page or a test: for the readers of one process. */
+export class MemoryLog implements Log {
+  /** The entries, each of which is a line of a file. */
+  readonly entries: string[] = [];
+
+  read(from: number): string[] {
+    return this.entries.slice(from);
+  }
+
+  append(number: number, entry: string): boolean {
+    const isNext = number === this.entries.length;
+    if (isNext) this.entries.push(entry);
+    return isNext;
+  }
+}
+
+/**
+ * An epoch whose readers take as they come: blocks of positions, claimed from a log that all of them share. `openLedger` makes it.
+ * Calls may overlap; they take turns.
+ */
+export class Ledger implements AsyncIterable<Claim> {
+  readonly #applied: AppliedLog;
+  readonly #log: Log;
+  readonly #owner: Owner;
+  readonly #lease: number;
+  /** The last call under way. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @internal */
+  constructor(applied: AppliedLog, log: Log, sampler: BaseSampler, reader: number, lease: number) {
+    this.#applied = applied;
+    this.#log = log;
+    this.#owner = {
+      sampler,
+      reader,
+      write: (make, after) =>
+        this.#inTurn(async () => {
+          await this.#write(make);
+          after();
+        }),
+    };
+    this.#lease = lease;
+  }
+
+  /** Which reader this is. */
+  get reader(): number {
+    return this.#owner.reader;
+  }
+
+  /** Begins the log, or joins it, and gives back what this reader held in a former life. @internal */
+  async open(header: string): Promise<void> {
+    await this.#catchUp();
+    if (this.#applied.entries === 0 && !(await this.#append(header)).added) await this.#afterOthers();
+    for (;;) {
+      const [run] = this.#applied.heldBy(this.reader);
+      if (!run) return;
+      // Where somebody was faster, the next look shows it.
+      if (!(await this.#append(this.#applied.release(this.reader, run[0]))).added) await this.#afterOthers();
+    }
+  }
+
+  /** Claims positions, or says why there are none. Errors: `entry` (what is new in the log is not of this ledger), those of the log. */
+  tryClaim(): Promise<Attempt> {
+    return this.#inTurn(async () => {
+      await this.#catchUp();
+      for (;;) {
+        const proposal = this.#applied.claim(this.reader, now());
+        if (proposal.tag === 'finished') return { finished: true };
+        if (proposal.tag === 'wait') return { wait: Number(proposal.val) };
+        const { added, event } = await this.#append(proposal.val);
+        if (!added) await this.#afterOthers();
+        // Else it was a release, of what another one held.
+        else if (event?.kind === 'claim') return { claim: new Claim(this.#owner, event.start, event.count) };
+      }
+    });
+  }
+
+  /**
+   * Claims positions, and waits where all that is left is others' work; null once every position is committed. Errors: as
+   * `tryClaim`; `claim` (all that is left is held by this reader itself, which neither committed nor released any of it for as
+   * long as a lease).
+   */
+  async claim(): Promise<Claim | null> {
+    let [entries, since] = [0, now()];
+    for (;;) {
+      const attempt = await this.tryClaim();
+      if ('claim' in attempt) return attempt.claim;
+      if ('finished' in attempt) return null;
+      if (this.#applied.entries !== entries) [entries, since] = [this.#applied.entries, now()];
+      else if (now() - since >= this.#lease) this.#refuseToWait();
+      const time = Math.min(attempt.wait, POLL);
+      await new Promise((resolve) => setTimeout(resolve, time));
+    }
+  }
+
+  /**
+   * The claims of this reader, one after the other, until every position is committed: each is committed when the next one is
+   * asked for, unless that was done. Errors: as `claim` and `Claim.commit`.
+   */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Claim, void, undefined> {
+    for (;;) {
+      const claim = await this.claim();
+      if (!claim) return;
+      yield claim;
+      await claim.commit();
+    }
+  }
+
+  /** How far all readers have come. Errors: as `tryClaim`. */
+  progress(): Promise<LedgerProgress> {
+    return this.#inTurn(async () => {
+      await this.#catchUp();
+      return this.#applied.progress();
+    });
+  }
+
+  /** Frees the engine's memory; the ledger and its claims cannot be used afterwards. */
+  dispose(): void {
+    this.#applied.dispose();
+    this.#owner.sampler.dispose();
+  }
+
+  /** The same as `dispose()`, for `using`. */
+  [symbolDispose](): void {
+    this.dispose();
+  }
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(task);
+    // A failure is the caller's, who gets `turn`.
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Applies what is new in the log. */
+  async #catchUp(): Promise<void> {
+    for (;;) {
+      const entries: unknown = await this.#log.read(this.#applied.entries);
+      if (!Array.isArray(entries)) fail('wrong-type', 'log', entries, 'a log whose read gives an array of entries');
+      if (entries.length === 0) return;
+      const time = now();
+      for (const entry of entries) this.#applied.apply(entry, time);
+    }
+  }
+
+  /** Appends an entry, and applies it, unless somebody was faster. */
+  async #append(entry: string): Promise<{ added: boolean; event?: LedgerEvent | undefined }> {
+    const added: unknown = await this.#log.append(this.#applied.entries, entry);
+    if (typeof added !== 'boolean') fail('wrong-type', 'log', added, 'a log whose append gives true or false');
+    return added ? { added, event: this.#applied.apply(entry, now()) } : { added };
+  }
+
+  /** Appends the entry that `make` finds right, if any, also where others append theirs meanwhile. */
+  async #write(make: (applied: AppliedLog) => string | undefined): Promise<void> {
+    for (;;) {
+      const entry = make(this.#applied);
+      if (entry === undefined || (await this.#append(entry)).added) return;
+      await this.#afterOthers();
+    }
+  }
+
+  /** Applies what others were faster with. */
+  async #afterOthers(): Promise<void> {
+    const before = this.#applied.entries;
+    await this.#catchUp();
+    if (this.#applied.entries > before) return;
+    throw new Error(`the log has an entry ${before} when another one is added, and none when it is read`);
+  }
+
+  #refuseToWait(): void {
+    const held = this.#applied.heldBy(this.reader).reduce((sum, [, count]) => sum + count, 0);
+    if (this.#applied.progress().claimed !== held) return;
+    const allowed = 'a commit or a release of what it holds: nothing else is left';
+    fail('contradiction', 'claim', `${held} positions of reader ${this.reader}`, allowed);
+  }
+}
+
+/** Milliseconds on a clock that does not go back. */
+function now(): number {
+  return Math.floor(performance.now());
+}
+
+/** Opens the ledger of a log. */
+export async function openWith(
+  engine: Engine<PlanningBindings>,
+  samplers: Samplers,
+  sampler: unknown,
+  log: Log,
+  given: LedgerOptions,
+): Promise<Ledger> {
+  const { reader, block = 1024, lease = 60_000 } = options(given, OPTIONS);
+  if (reader === undefined) fail('missing', 'reader', '', 'a number that no other reader has');
+  const [id, size] = [natural32('reader', reader, U32), natural32('block', block, FROM_ONE)];
+  const time = natural('lease', lease);
+  if (typeof log?.read !== 'function' || typeof log.append !== 'function') {
+    fail('wrong-type', 'log', log, 'an object with the methods read and append');
+  }
+  const positions = whole(samplers, sampler);
+  const header = headerWith(engine, positions.state(0), size);
+  const ledger = new Ledger(new AppliedLog(engine, header, time), log, positions, id, Number(time));
+  await ledger.open(header);
+  return ledger;
+}

@@ -1,0 +1,246 @@
+// Ledgers: readers of unequal speed on one log, some of whom fall silent. What the entries must be is in tests/vectors.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { MemoryLog, openLedger, replayLedger, Sampler } from 'samedeal';
+import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
+
+const SAMPLES = 1000;
+const sampler = () => new Sampler(SAMPLES, { seed: -7, epoch: 2, rank: 1, world: 3, layout: 'contiguous' });
+const epoch = [...new Sampler(SAMPLES, { seed: -7, epoch: 2 })];
+const text = (log) => log.entries.map((entry) => `${entry}\n`).join('');
+const sorted = (samples) => Array.from(samples).sort((one, other) => one - other);
+
+let calls = 0;
+/** The same log in a store that takes its time, now more and now less, and gives a few entries at a time. */
+const slow = (log) => ({
+  async read(from) {
+    await setTimeout((calls++ * 7) % 4);
+    return log.read(from).slice(0, 3);
+  },
+  async append(number, entry) {
+    await setTimeout((calls++ * 7) % 4);
+    return log.append(number, entry);
+  },
+});
+
+describe('Ledger', () => {
+  test('readers of unequal speed, one of whom dies, commit every sample once', async () => {
+    const log = new MemoryLog();
+    const read = async (reader, pause, parts = Number.POSITIVE_INFINITY) => {
+      const ledger = await openLedger(sampler(), slow(log), { reader, block: 20, lease: 400 });
+      const samples = [];
+      for await (const claim of ledger) {
+        while (claim.committed < claim.count) {
+          if (parts-- === 0) return samples;
+          await setTimeout(pause);
+          const part = Math.min(5, claim.count - claim.committed);
+          const taken = claim.samples(claim.committed, claim.committed + part);
+          await claim.commit(part);
+          samples.push(...taken);
+        }
+      }
+      ledger.dispose();
+      return samples;
+    };
+    const found = await Promise.all([read(0, 1), read(1, 1, 7), read(2, 24), read(3, 1)]);
+    assert.deepEqual(sorted(found.flat()), sorted(epoch));
+    assert.equal(found[1].length, 35);
+    assert(found[2].length > 0 && 2 * found[2].length < found[0].length, found.map(({ length }) => length).join());
+
+    // The log says so once more, to any number of readers.
+    for (const [reader, samples] of found.entries()) {
+      assert.deepEqual([...replayLedger(log.entries, { reader, readers: 4 }).samples(sampler())], samples);
+    }
+    const replay = replayLedger(text(log));
+    assert.equal(replay.progress().finished, false);
+    const whole = new Sampler(SAMPLES, { seed: -7, epoch: 9, world: 7 });
+    assert.deepEqual(sorted(replay.samples(whole)), sorted(epoch));
+    const { entries, ...progress } = replay.progress();
+    assert.deepEqual(progress, { positions: SAMPLES, committed: SAMPLES, claimed: 0, finished: true });
+    assert.equal(entries, log.entries.length);
+    const halves = [0, 1].flatMap((reader) => [...replayLedger(text(log), { reader, readers: 2n }).samples(whole)]);
+    assert.deepEqual(sorted(halves), sorted(epoch));
+    assert.equal(JSON.parse(replay.samplerState).kind, 'sampler');
+    replay.dispose();
+  });
+
+  test('who is silent loses a claim, and is told', async () => {
+    const log = new MemoryLog();
+    const open = (reader) => openLedger(sampler(), log, { reader, block: SAMPLES, lease: 200 });
+    const [one, other] = await Promise.all([open(1), open(2)]);
+    const claim = await one.claim();
+    await claim.commit(400n);
+    assert.deepEqual([claim.start, claim.count, claim.committed], [0, SAMPLES, 400]);
+    const { wait } = await other.tryClaim();
+    assert(wait > 0 && wait <= 200, String(wait));
+    await claim.renew();
+    const rest = await other.claim();
+    assert.deepEqual([rest.start, rest.count], [400, 600]);
+    for (const lost of [claim.commit(1), claim.commit(), claim.renew(), claim.release()]) {
+      await assert.rejects(lost, {
+        name: 'SamedealError',
+        kind: 'contradiction',
+        field: 'start',
+        message: /to others/,
+      });
+    }
+    assert.deepEqual([...rest.samples()], epoch.slice(400));
+    assert.deepEqual([...rest.samples(5, 9n)], epoch.slice(405, 409));
+    assert.throws(() => rest.samples(0, 601), { kind: 'out-of-range', field: 'end' });
+    await assert.rejects(rest.commit(601), { kind: 'out-of-range', field: 'count' });
+    // Who holds all that is left would wait for itself.
+    await assert.rejects(other.claim(), {
+      kind: 'contradiction',
+      message:
+        'claim is 600 positions of reader 2; allowed: a commit or a release of what it holds: nothing else is left',
+    });
+    // Overlapping calls take turns.
+    const calls = [rest.commit(100), other.progress(), rest.commit(), other.progress(), other.claim()];
+    const [, before, , { finished }, none] = await Promise.all(calls);
+    assert.deepEqual([before.committed, before.claimed, finished, none], [500, 500, true, null]);
+    assert.deepEqual(await one.tryClaim(), { finished: true });
+    await rest.commit();
+    await rest.release();
+    await assert.rejects(rest.renew(), { field: 'start' });
+    other.dispose();
+    await assert.rejects(other.progress(), { message: 'this ledger has been disposed of' });
+  });
+
+  test('who comes back gives back what it held', async () => {
+    const log = new MemoryLog();
+    const open = () => openLedger(sampler(), log, { reader: 2 ** 32 - 1, block: 100 });
+    const first = await open();
+    const claims = [await first.claim(), await first.claim(), await first.claim()];
+    await claims[1].commit(40);
+    await claims[0].release();
+    const again = await open();
+    assert.equal((await again.progress()).claimed, 0);
+    const taken = [await again.claim(), await again.claim()].map(({ start, count }) => [start, count]);
+    assert.deepEqual(taken.flat(), [0, 100, 140, 60]);
+    await assert.rejects(claims[2].commit(1), { field: 'start' });
+  });
+
+  test('numbers of 53 bits', async () => {
+    const most = 2 ** 53 - 1;
+    const large = new Sampler(most, { seed: -(2n ** 63n), epoch: 2n ** 64n - 1n, consumed: most - 5_000_000_000 });
+    const log = new MemoryLog();
+    const ledger = await openLedger(large, log, { reader: 0, block: 2 ** 32 - 1, lease: most });
+    const [first, last] = [await ledger.claim(), await ledger.claim()];
+    assert.deepEqual([first.start, first.count], [most - 5_000_000_000, 2 ** 32 - 1]);
+    assert.equal(last.start + last.count, most);
+    const end = last.samples(last.count - 3);
+    assert.deepEqual(
+      [...end],
+      [3, 2, 1].map((back) => large.sampleAt(most - back)),
+    );
+    await first.commit();
+    await last.commit(last.count - 3);
+    const replay = replayLedger(text(log));
+    const events = [...replay].map(({ start, count }) => start + count);
+    assert.deepEqual(events, [most - 5_000_000_000 + 2 ** 32 - 1, most - 3]);
+    assert.equal(replay.progress().claimed, 3);
+  });
+
+  test('a log is of one epoch', async () => {
+    const log = new MemoryLog();
+    const of = { seed: 1, epoch: 4, consumed: 20 };
+    const open = (options, block = 8, samples = 100) =>
+      openLedger(new Sampler(samples, { ...of, ...options }), log, { reader: 0, block });
+    assert.equal((await (await open({ world: 5 })).progress()).positions, 80);
+    await open({ rank: 2, world: 3 });
+    for (const [field, other] of Object.entries({ seed: 2, epoch: 5, consumed: 0, order: 'torch' })) {
+      await assert.rejects(open({ [field]: other }), { kind: 'contradiction', field });
+    }
+    await assert.rejects(open({}, 9), { kind: 'contradiction', field: 'block' });
+    await assert.rejects(open({}, 8, 101), { kind: 'contradiction', field: 'samples' });
+    assert.throws(() => [...replayLedger(text(log)).samples(new Sampler(100))], { field: 'seed' });
+    const shards = Sampler.sharded([40, 60], { lanes: 2, window: 8, seed: 3 });
+    const sharded = new MemoryLog();
+    const ledger = await openLedger(shards, sharded, { reader: 0, block: 64 });
+    const seen = [];
+    for await (const claim of ledger) {
+      seen.push(...claim.samples());
+      // What is left is committed when the next one is asked for.
+      if (claim.start === 0) await claim.commit(3);
+    }
+    assert.deepEqual(seen, [...shards]);
+    assert.deepEqual([...replayLedger(sharded.entries).samples(shards)], [...shards]);
+    const others = Sampler.sharded([60, 40], { lanes: 2, window: 8, seed: 3 });
+    assert.throws(() => [...replayLedger(sharded.entries).samples(others)], { field: 'sharding' });
+  });
+
+  test('what is no log is refused', async () => {
+    const log = new MemoryLog();
+    const ledger = await openLedger(sampler(), log, { reader: 0 });
+    const { start, count } = await ledger.claim();
+    log.entries.push(`{"event":"commit","reader":1,"start":${start},"count":${count}}`);
+    const refusal = { kind: 'contradiction', field: 'entry', message: /follows from the 2 entries/ };
+    await assert.rejects(ledger.tryClaim(), refusal);
+    await assert.rejects(ledger.progress(), refusal);
+    assert.throws(() => [...replayLedger(text(log))], { field: 'entry', message: /\(line 3 of the log\)/ });
+    log.entries[2] = 'x'.repeat(1 << 27);
+    await assert.rejects(ledger.progress(), { kind: 'wrong-type', field: 'entry' });
+    log.entries[2] = 3;
+    await assert.rejects(ledger.progress(), { kind: 'wrong-type', field: 'entry', value: '3' });
+    log.entries.pop();
+    assert.equal((await ledger.progress()).claimed, count);
+
+    // A line without an end is none yet.
+    assert.deepEqual([...replayLedger(text(log).slice(0, -1))], []);
+    for (const none of ['', [], new Set()])
+      assert.throws(() => replayLedger(none), { kind: 'missing', field: 'entry' });
+    for (const other of ['{}\n', ['notes'], 'x'.repeat(1 << 20).concat('\n'), [3]]) {
+      assert.throws(() => replayLedger(other), { name: 'SamedealError', field: 'state', message: /line 1/ });
+    }
+    for (const other of [null, undefined, 3, {}]) {
+      assert.throws(() => replayLedger(other), { kind: 'wrong-type', field: 'lines' });
+    }
+    // A store that does not show what it says is there.
+    log.entries.splice(1);
+    const stubborn = await openLedger(
+      sampler(),
+      { read: (from) => log.read(from), append: () => false },
+      { reader: 5 },
+    );
+    await assert.rejects(stubborn.claim(), { message: /entry 1 when another one is added, and none when it is read/ });
+    for (const broken of [
+      { read: () => 'text', append: () => true },
+      { read: () => [], append: () => 1 },
+      { read: () => [] },
+      null,
+      [],
+    ]) {
+      await assert.rejects(openLedger(sampler(), broken, { reader: 0 }), { kind: 'wrong-type', field: 'log' });
+    }
+    const failing = { read: () => Promise.reject(new Error('the store is away')), append: () => true };
+    await assert.rejects(openLedger(sampler(), failing, { reader: 0 }), { message: 'the store is away' });
+  });
+
+  test('bad input', async () => {
+    const open = (options) => openLedger(sampler(), new MemoryLog(), { reader: 0, ...options });
+    for (const [field, out] of [
+      ['reader', NOT_32_BITS],
+      ['block', [0, 0n, ...NOT_32_BITS]],
+      ['lease', [0, 0n, -1, 2 ** 53, 2n ** 53n, 2n ** 64n]],
+    ]) {
+      for (const value of out) await assert.rejects(open({ [field]: value }), { kind: 'out-of-range', field });
+      for (const value of NOT_WHOLE) await assert.rejects(open({ [field]: value }), { kind: 'wrong-type', field });
+    }
+    await assert.rejects(open({ reader: undefined }), { kind: 'missing', field: 'reader' });
+    await assert.rejects(open({ readers: 2 }), { kind: 'unknown-name', field: 'options' });
+    await assert.rejects(openLedger({}, new MemoryLog(), { reader: 0 }), { kind: 'wrong-type', field: 'sampler' });
+    const ledger = await open({});
+    const claim = await ledger.claim();
+    for (const value of NOT_WHOLE) await assert.rejects(claim.commit(value), { field: 'count' });
+    for (const value of NOT_32_BITS) await assert.rejects(claim.commit(value), { field: 'count' });
+    const log = new MemoryLog();
+    await openLedger(sampler(), log, { reader: 0 });
+    for (const [field, out] of Object.entries({ readers: [0, ...NOT_32_BITS], reader: [3, ...NOT_32_BITS] })) {
+      const replay = (value) => () => replayLedger(log.entries, { readers: 3, [field]: value });
+      for (const value of out) refused(replay(value), 'out-of-range', field);
+      for (const value of NOT_WHOLE) refused(replay(value), 'wrong-type', field);
+    }
+    assert.equal(claim.committed, 0);
+  });
+});

@@ -22,7 +22,7 @@ mod bindings {
 pub(crate) use bindings::batching::Batching;
 pub(crate) use bindings::batching::exports::samedeal::deal::{batches, collation, types as batching_types};
 pub(crate) use bindings::planning::Planning;
-pub(crate) use bindings::planning::exports::samedeal::deal::{shards, types as planning_types};
+pub(crate) use bindings::planning::exports::samedeal::deal::{ledger, shards, types as planning_types};
 pub(crate) use bindings::sampling::Samedeal;
 pub(crate) use bindings::sampling::exports::samedeal::deal::{launch, mesh, sampling, types};
 
@@ -212,8 +212,8 @@ pub(crate) fn checked_state(state: &str) -> Result<&str, Failure> {
     Ok(state)
 }
 
-/// The most bytes of a state.
-const MAX_STATE: usize = 1 << 14;
+/// The most bytes of a state, and of an entry of a log.
+pub(crate) const MAX_STATE: usize = 1 << 14;
 
 /// Takes off what nobody looks at: no name has so many characters, a failure shows no more of them, and a text that
 /// does not fit into the memory would stop the component before it can say so.

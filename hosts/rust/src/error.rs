@@ -1,4 +1,5 @@
-use std::fmt;
+use std::sync::Arc;
+use std::{fmt, io};
 
 use crate::engine::{batching_types, planning_types, types};
 
@@ -13,6 +14,8 @@ pub enum Error {
     /// The engine itself failed, which no argument can cause: a defect, or a machine out of resources. The object
     /// that was asked refuses every later call; build a new one.
     Engine(EngineError),
+    /// The log of a ledger could not be read or written. The ledger goes on once it can.
+    Log(LogError),
 }
 
 impl Error {
@@ -20,7 +23,7 @@ impl Error {
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Self::Failure(failure) => Some(failure),
-            Self::Engine(_) => None,
+            Self::Engine(_) | Self::Log(_) => None,
         }
     }
 }
@@ -30,6 +33,7 @@ impl fmt::Display for Error {
         match self {
             Self::Failure(failure) => failure.fmt(f),
             Self::Engine(error) => error.fmt(f),
+            Self::Log(error) => error.fmt(f),
         }
     }
 }
@@ -40,7 +44,14 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Log(error) => Some(error.io()),
+            Self::Failure(_) | Self::Engine(_) => None,
+        }
+    }
+}
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
@@ -190,6 +201,48 @@ impl fmt::Display for EngineError {
 }
 
 impl std::error::Error for EngineError {}
+
+/// What the store said that a log is in.
+#[derive(Clone, Debug)]
+pub struct LogError {
+    error: Arc<io::Error>,
+}
+
+impl LogError {
+    /// The error of the store.
+    pub fn io(&self) -> &io::Error {
+        &self.error
+    }
+}
+
+impl From<io::Error> for LogError {
+    fn from(error: io::Error) -> Self {
+        Self { error: Arc::new(error) }
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Log(error.into())
+    }
+}
+
+/// The same error, not one like it.
+impl PartialEq for LogError {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.error, &other.error)
+    }
+}
+
+impl Eq for LogError {}
+
+impl fmt::Display for LogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the log of a ledger: {}", self.error)
+    }
+}
+
+impl std::error::Error for LogError {}
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,7 @@ mod error;
 mod index;
 mod iter;
 mod launch;
+pub mod ledger;
 mod mesh;
 mod named;
 mod range;
@@ -22,7 +23,7 @@ pub use batches::{
 };
 pub use builder::Builder;
 pub use config::{Config, Layout, Place, Remainder};
-pub use error::{EngineError, Error, Failure, FailureKind};
+pub use error::{EngineError, Error, Failure, FailureKind, LogError};
 pub use index::Index;
 pub use iter::{Batches, Indices};
 pub use launch::{Detection, detect_rank, detect_rank_in, rank_variables};

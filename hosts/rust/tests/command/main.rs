@@ -5,6 +5,7 @@ mod answers;
 mod batches;
 mod columns;
 mod files;
+mod ledger;
 mod lengths;
 mod plans;
 mod states;

@@ -2,6 +2,7 @@
 
 use matrix::Engine;
 use matrix::format::{self, Call, Config, Failure, Place, S64, Subject, U64, record, strings};
+use samedeal::ledger::{self, RawLedger};
 use samedeal::{BatchStream, Batcher, Builder, ChunkStream, Error, Locality, Mesh, Sampler, ShardPlan, Sharding};
 use serde_json::Value;
 
@@ -13,6 +14,7 @@ enum Host {
     Sampler(Sampler),
     Plan(ShardPlan),
     ChunkStream(ChunkStream),
+    Ledger(RawLedger),
     Mesh(Mesh),
     Batcher(Batcher),
     BatchStream(BatchStream),
@@ -33,6 +35,7 @@ impl Engine for Host {
                 }
                 builder.build().map(Self::ChunkStream)
             }
+            Subject::Ledger(ledger) => RawLedger::new(&ledger.header, ledger.lease.0).map(Self::Ledger),
             Subject::Mesh(config) => {
                 let axis = |axis: &format::Axis| {
                     Ok(samedeal::Axis { name: axis.name.clone(), size: axis.size, role: axis.role.parse()? })
@@ -55,6 +58,7 @@ impl Engine for Host {
                 Call::Chunks { start, count } => stream.chunks(start.0, count).map(|chunks| strings(&chunks)),
                 _ => panic!("no call of a chunk stream: {call:?}"),
             },
+            Self::Ledger(ledger) => ask_ledger(ledger, call),
             Self::Mesh(mesh) => ask_mesh(mesh, call),
             Self::Batcher(batcher) => batching::ask_batcher(batcher, call),
             Self::BatchStream(stream) => batching::ask_stream(stream, call),
@@ -126,6 +130,33 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
     })
 }
 
+fn ask_ledger(ledger: &RawLedger, call: &Call) -> Answer {
+    Ok(match *call {
+        Call::Apply { ref entry, now } => ledger.apply(entry, now.0)?.map_or(Value::Null, |event| {
+            let ledger::Event { kind, reader, start, count, .. } = event;
+            record(format::Event { kind: kind.name().into(), reader, start: U64(start), count })
+        }),
+        Call::Claim { reader, now } => record(match ledger.claim(reader, now.0)? {
+            ledger::Proposal::Entry(entry) => format::Proposal::Entry(entry),
+            ledger::Proposal::Wait(time) => format::Proposal::Wait(U64(time)),
+            ledger::Proposal::Finished => format::Proposal::Finished,
+        }),
+        Call::Commit { reader, start, count } => ledger.commit(reader, start.0, count)?.into(),
+        Call::Release { reader, start } => ledger.release(reader, start.0)?.into(),
+        Call::HeldBy { reader } => {
+            let held = ledger.held_by(reader)?;
+            strings(&held.iter().flat_map(|&(start, count)| [start, count.into()]).collect::<Vec<_>>())
+        }
+        Call::Progress => {
+            let ledger::Progress { positions, committed, claimed, entries, .. } = ledger.progress()?;
+            let [positions, committed, claimed, entries] = [positions, committed, claimed, entries].map(U64);
+            record(format::Progress { positions, committed, claimed, entries })
+        }
+        Call::SamplerState => ledger.sampler_state()?.into(),
+        _ => panic!("no call of a ledger: {call:?}"),
+    })
+}
+
 fn ask_mesh(mesh: &Mesh, call: &Call) -> Answer {
     Ok(match *call {
         Call::DataWorld => mesh.data_world().into(),
@@ -144,6 +175,7 @@ fn ask_functions(call: &Call) -> Answer {
             let overlaps = overlaps.iter().flat_map(|overlap| [overlap.shard, overlap.first, overlap.other]).collect();
             record(format::Verification { overlaps, gaps })
         }
+        Call::Header { state, block } => ledger::header(state, *block)?.into(),
         Call::Detect { environment, rank, world } => {
             let environment = environment.iter().map(|(name, value)| (name, value));
             let found = samedeal::detect_rank_in(environment, *rank, *world)?;

@@ -11,6 +11,7 @@ use crate::batching::{self, ByLengthArgs, CompareArgs};
 use crate::dataset::Dataset;
 use crate::examples;
 use crate::format::{ArrayOutput, Output};
+use crate::ledger::LedgerArgs;
 use crate::plan_args::{DetectArgs, MeshArgs, ShardsArgs};
 use crate::problem::Problem;
 use crate::state::ResumeArgs;
@@ -64,6 +65,9 @@ pub enum Command {
     /// Print the state of an epoch after so many samples of every rank: for --resume, and for the libraries
     #[command(after_help = examples::STATE)]
     State(StateArgs),
+    /// Show what the log of a ledger says, or the samples of its schedule, for any number of readers
+    #[command(after_help = examples::LEDGER)]
+    Ledger(LedgerArgs),
     /// List the orders
     Orders(OrdersArgs),
 }
@@ -380,8 +384,10 @@ mod tests {
 
     #[test]
     fn every_example_is_a_command_line() {
-        use examples::{ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, STEP, VERIFY};
-        let all = [ALL, BATCHES, FINGERPRINT, INDICES, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, STEP, VERIFY];
+        use examples::{
+            ALL, BATCHES, FINGERPRINT, INDICES, LEDGER, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, STEP, VERIFY,
+        };
+        let all = [ALL, BATCHES, FINGERPRINT, INDICES, LEDGER, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, STEP, VERIFY];
         let mut seen = 0;
         for line in all.iter().flat_map(|text| text.lines()) {
             let Some(line) = line.trim_start().strip_prefix("samedeal ") else { continue };

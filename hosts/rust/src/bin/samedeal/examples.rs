@@ -161,6 +161,20 @@ Examples:
 The first axis is the slowest, the last one the fastest. Give a sampler the data rank as its rank and the data world as
 its world. With --format text, a line has the rank, its coordinates, its data rank, and its peers with commas.";
 
+pub const LEDGER: &str = "\
+Examples:
+  What each reader did, and how far they have come:
+    samedeal ledger epoch-0.log
+  The samples of the same schedule, for the first of two readers, however many there were:
+    samedeal ledger epoch-0.log --reader 0 --readers 2 --format text
+  With the file and the row of each, which the order sharded needs:
+    samedeal ledger epoch-0.log data/train --reader 0 --readers 1 --lanes 8 --window 1024
+
+Every entry is held against those before it; an error names the line. A last line without an end is none: its writer died,
+or is still writing. Samples are in the order in which they were committed. The log says which order, seed and epoch it is
+of. With --format text, a line has the number of a reader, its claims, commits, committed samples, and how many it lost or
+gave back; or a sample.";
+
 pub const RANK: &str = "\
 Examples:
   Which rank this process is, and by whose word:

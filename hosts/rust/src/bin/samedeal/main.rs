@@ -8,6 +8,7 @@ mod decoded;
 mod examples;
 mod format;
 mod items;
+mod ledger;
 mod lengths;
 mod locate;
 mod mesh;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Mesh(args) => mesh::run(&args),
         Command::Rank(args) => rank::run(&args),
         Command::State(args) => state::run(&args),
+        Command::Ledger(args) => ledger::run(&args),
         Command::Orders(args) => summaries::orders(&args),
     };
     exit(done.map(|()| true))

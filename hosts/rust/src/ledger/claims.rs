@@ -1,0 +1,337 @@
+use std::ops::RangeBounds;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Event, EventKind, Log, Progress, Proposal, RawLedger, header};
+use crate::range::run;
+use crate::{Builder, Error, Failure, Index, Layout, Sampler};
+
+/// How long a reader that waits does not look at the log.
+const POLL: Duration = Duration::from_millis(100);
+
+/// What a [`Ledger`] is to be; see [`Ledger::builder`].
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a builder does nothing until `open`"]
+pub struct LedgerBuilder {
+    reader: u32,
+    block: u32,
+    lease: Duration,
+}
+
+impl LedgerBuilder {
+    /// How many positions are claimed at a time, the same for all readers; 1,024 unless set. Range: 1 to 2^32 - 1. What a
+    /// reader that dies has not committed of a block is read again; smaller blocks are more entries.
+    pub fn block(mut self, positions: u32) -> Self {
+        self.block = positions;
+        self
+    }
+
+    /// After which silence others take what this reader sees a reader hold; 60 seconds unless set. Range: from a
+    /// millisecond. Longer than any step takes: a commit, also of a part or of none, is no silence.
+    pub fn lease(mut self, silence: Duration) -> Self {
+        self.lease = silence;
+        self
+    }
+
+    /// Begins a log, or joins the one that is there: for the positions of the sampler's epoch that are not consumed, whatever
+    /// its rank and world. What this reader held in a former life is given back.
+    /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state`:
+    /// the log is of something else; `entry`), [`WrongType`](crate::FailureKind::WrongType) (`state`, `entry`: it is no log),
+    /// [`Error::Log`].
+    pub fn open(self, sampler: &Sampler, log: impl Log + 'static) -> Result<Ledger, Error> {
+        let Self { reader, block, lease } = self;
+        let header = header(&sampler.state(0)?, block)?;
+        let raw = RawLedger::new(&header, lease.as_millis().try_into().unwrap_or(u64::MAX))?;
+        let mut shared = Shared { raw, log: Box::new(log), entries: 0, begun: Instant::now() };
+        shared.catch_up()?;
+        if shared.entries == 0 && shared.append(&header)?.is_none() {
+            shared.after_others()?;
+        }
+        while let Some(&(start, _)) = shared.raw.held_by(reader)?.first() {
+            match shared.write(|raw| raw.release(reader, start)) {
+                // Somebody was faster.
+                Err(Error::Failure(failure)) if failure.field == "start" => {}
+                done => drop(done?),
+            }
+        }
+        let whole = whole(sampler)?;
+        Ok(Ledger { reader: Arc::new(Reader { number: reader, lease, whole, shared: Mutex::new(shared) }) })
+    }
+}
+
+/// The epoch of a sampler as one reader has it: position by position.
+pub(super) fn whole(sampler: &Sampler) -> Result<Sampler, Error> {
+    Builder::from(sampler.config().clone()).rank(0).world(1).layout(Layout::Strided).build()
+}
+
+/// The samples at some of so many positions from `start` on. Errors: out of range (`start`, `count`).
+pub(super) fn samples<I: Index>(
+    whole: &Sampler,
+    start: u64,
+    count: u32,
+    range: impl RangeBounds<u64>,
+) -> Result<Vec<I>, Error> {
+    let (first, count) = run(range, count.into())?;
+    let start = start - whole.config().consumed + first;
+    whole.indices(start..start + count)
+}
+
+/// An epoch whose readers take as they come; see the [module](super).
+///
+/// Threads may share a ledger and its claims, such as one that claims ahead and one that commits; they are one reader.
+/// Waiting readers look at the log every 100 milliseconds at least.
+pub struct Ledger {
+    reader: Arc<Reader>,
+}
+
+/// Who claims, and commits.
+struct Reader {
+    number: u32,
+    lease: Duration,
+    whole: Sampler,
+    shared: Mutex<Shared>,
+}
+
+impl Reader {
+    fn locked(&self) -> MutexGuard<'_, Shared> {
+        // A panic within a log leaves what was applied, which is counted.
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The log, and what it says as far as it was read.
+struct Shared {
+    raw: RawLedger,
+    log: Box<dyn Log>,
+    /// How many entries were applied.
+    entries: u64,
+    begun: Instant,
+}
+
+impl Shared {
+    fn now(&self) -> u64 {
+        self.begun.elapsed().as_millis() as u64
+    }
+
+    /// Applies what is new in the log.
+    fn catch_up(&mut self) -> Result<(), Error> {
+        loop {
+            let new = self.log.read(self.entries)?;
+            if new.is_empty() {
+                return Ok(());
+            }
+            let now = self.now();
+            for entry in new {
+                self.raw.apply(&entry, now)?;
+                self.entries += 1;
+            }
+        }
+    }
+
+    /// Appends an entry, and applies it; none if somebody was faster.
+    fn append(&mut self, entry: &str) -> Result<Option<Option<Event>>, Error> {
+        if !self.log.append(self.entries, entry)? {
+            return Ok(None);
+        }
+        let event = self.raw.apply(entry, self.now())?;
+        self.entries += 1;
+        Ok(Some(event))
+    }
+
+    /// Appends the entry that `make` finds right, also where others append theirs meanwhile.
+    fn write(&mut self, make: impl Fn(&RawLedger) -> Result<String, Error>) -> Result<Event, Error> {
+        loop {
+            if let Some(Some(event)) = self.append(&make(&self.raw)?)? {
+                return Ok(event);
+            }
+            self.after_others()?;
+        }
+    }
+
+    /// Applies what others were faster with.
+    fn after_others(&mut self) -> Result<(), Error> {
+        let before = self.entries;
+        self.catch_up()?;
+        if self.entries == before {
+            let what = format!("it has an entry {before} when another one is added, and none when it is read");
+            return Err(std::io::Error::other(what).into());
+        }
+        Ok(())
+    }
+}
+
+/// What came of [`Ledger::try_claim`].
+#[derive(Debug)]
+pub enum Attempt {
+    /// The reader has it.
+    Claimed(Claim),
+    /// Nothing is free now. Something may be once another reader commits or releases, or after this time.
+    Wait(Duration),
+    /// Every position is committed.
+    Finished,
+}
+
+impl Ledger {
+    /// The ledger of reader number `reader`: any number that no other reader has while this one lives. Whoever comes back
+    /// comes back with the same number, or with another one after a lease.
+    pub fn builder(reader: u32) -> LedgerBuilder {
+        LedgerBuilder { reader, block: 1024, lease: Duration::from_secs(60) }
+    }
+
+    /// Which reader this is.
+    pub fn reader(&self) -> u32 {
+        self.reader.number
+    }
+
+    /// Claims positions, or says why there are none. Errors: [`Error::Log`]; contradiction, wrong type (`entry`: what is new
+    /// in the log is not of this ledger).
+    pub fn try_claim(&self) -> Result<Attempt, Error> {
+        let mut shared = self.reader.locked();
+        shared.catch_up()?;
+        loop {
+            let entry = match shared.raw.claim(self.reader.number, shared.now())? {
+                Proposal::Entry(entry) => entry,
+                Proposal::Wait(time) => return Ok(Attempt::Wait(Duration::from_millis(time))),
+                Proposal::Finished => return Ok(Attempt::Finished),
+            };
+            match shared.append(&entry)? {
+                Some(Some(Event { kind: EventKind::Claim, start, count, .. })) => {
+                    let reader = Arc::clone(&self.reader);
+                    return Ok(Attempt::Claimed(Claim { reader, start, count, committed: 0 }));
+                }
+                // What another one held is free now.
+                Some(_) => {}
+                None => shared.after_others()?,
+            }
+        }
+    }
+
+    /// Claims positions, and waits where all that is left is others' work; none once every position is committed. Errors: as
+    /// [`try_claim`](Self::try_claim); [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: all that is left is
+    /// held by this reader itself, which neither committed nor released any of it for as long as a lease).
+    pub fn claim(&self) -> Result<Option<Claim>, Error> {
+        let (mut entries, mut since) = (0, Instant::now());
+        loop {
+            let time = match self.try_claim()? {
+                Attempt::Claimed(claim) => return Ok(Some(claim)),
+                Attempt::Finished => return Ok(None),
+                Attempt::Wait(time) => time,
+            };
+            let found = self.reader.locked().entries;
+            if found != entries {
+                (entries, since) = (found, Instant::now());
+            } else if since.elapsed() >= self.reader.lease {
+                self.check_others()?;
+            }
+            thread::sleep(time.min(POLL));
+        }
+    }
+
+    /// How far all readers have come. Errors: as [`try_claim`](Self::try_claim).
+    pub fn progress(&self) -> Result<Progress, Error> {
+        let mut shared = self.reader.locked();
+        shared.catch_up()?;
+        shared.raw.progress()
+    }
+
+    /// Whether anybody else holds anything.
+    fn check_others(&self) -> Result<(), Error> {
+        let shared = self.reader.locked();
+        let held = shared.raw.held_by(self.reader.number)?.iter().map(|&(_, count)| u64::from(count)).sum();
+        if shared.raw.progress()?.claimed > held {
+            return Ok(());
+        }
+        let value = format!("{held} positions of reader {}", self.reader.number);
+        let allowed = "a commit or a release of what it holds: nothing else is left";
+        Err(Failure::contradiction("claim", value, allowed).into())
+    }
+}
+
+impl std::fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Reader { number, lease, whole, .. } = &*self.reader;
+        f.debug_struct("Ledger").field("reader", number).field("lease", lease).field("of", whole).finish()
+    }
+}
+
+/// A run of positions that a reader holds. One that is dropped is held until it is silent for a lease.
+#[must_use = "a claim is held until it is committed or released, or silent for a lease"]
+pub struct Claim {
+    reader: Arc<Reader>,
+    start: u64,
+    count: u32,
+    committed: u32,
+}
+
+impl Claim {
+    /// The first position.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// How many of them, the first ones, are committed.
+    pub fn committed(&self) -> u32 {
+        self.committed
+    }
+
+    /// The sample indices at a range of these positions, counted from 0, such as `..` for all of them. Errors: out of range
+    /// (`start`, `count` where the range ends after the claim, `samples` above 2^32 when read as `u32`), out of memory.
+    pub fn samples<I: Index>(&self, range: impl RangeBounds<u64>) -> Result<Vec<I>, Error> {
+        samples(&self.reader.whole, self.start, self.count, range)
+    }
+
+    /// The reader is through with `count` more positions, the next ones, for good.
+    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`start`: the claim was lost, after a silence as long as a
+    /// lease or because another process has the same number; others read the rest of it), out of range (`count`: more than are
+    /// left), contradiction, wrong type (`entry`: what is new in the log is not of this ledger), [`Error::Log`].
+    pub fn commit(&mut self, count: u32) -> Result<(), Error> {
+        self.write(|raw, reader, start| raw.commit(reader, start, count))?;
+        self.committed += count;
+        Ok(())
+    }
+
+    /// The reader is through with the rest of it. Errors: as [`commit`](Self::commit).
+    pub fn commit_rest(&mut self) -> Result<(), Error> {
+        match self.count - self.committed {
+            0 => Ok(()),
+            rest => self.commit(rest),
+        }
+    }
+
+    /// Says that the reader is still there: where a step takes longer than the leases of others. Errors: as
+    /// [`commit`](Self::commit).
+    pub fn renew(&self) -> Result<(), Error> {
+        self.write(|raw, reader, start| raw.commit(reader, start, 0))
+    }
+
+    /// Gives back what is not committed, for other readers. Errors: as [`commit`](Self::commit).
+    pub fn release(self) -> Result<(), Error> {
+        if self.committed == self.count {
+            return Ok(());
+        }
+        self.write(|raw, reader, start| raw.release(reader, start))
+    }
+
+    /// Appends an entry of what is left.
+    fn write(&self, make: impl Fn(&RawLedger, u32, u64) -> Result<String, Error>) -> Result<(), Error> {
+        let start = self.start + u64::from(self.committed);
+        self.reader.locked().write(|raw| make(raw, self.reader.number, start))?;
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Claim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { reader, start, count, committed } = self;
+        let mut shown = f.debug_struct("Claim");
+        shown.field("reader", &reader.number).field("start", start).field("count", count);
+        shown.field("committed", committed).finish()
+    }
+}

@@ -1,0 +1,137 @@
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::Log;
+use super::lines::next_line;
+
+/// What entries are written to begin with, the longer one first.
+const BEGINNINGS: [&str; 2] = ["{\"samedeal\":1,\"kind\":\"ledger\"", "{\"event\":\""];
+/// How many entries are read at a time.
+const WINDOW: usize = 1 << 12;
+
+/// A log in a file, an entry in each line, for the processes of one machine, in any language. Who reads or writes has a lock
+/// on the file as a whole, which the system takes back from a process that dies; the last line of one that died while it
+/// wrote is cut off.
+///
+/// What was written outlives the process, not a failure of the machine. Network file systems are as good as their locks.
+#[derive(Debug)]
+pub struct FileLog {
+    path: PathBuf,
+    file: File,
+    /// How many entries come before `offset`, so that a read costs what is new.
+    number: u64,
+    offset: u64,
+}
+
+impl FileLog {
+    /// The log of a file, which is made where there is none.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref().to_owned();
+        let opened = OpenOptions::new().read(true).append(true).create(true).open(&path);
+        let file = opened.map_err(|error| named(&path, error))?;
+        Ok(Self { path, file, number: 0, offset: 0 })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many bytes there are behind `offset`.
+    fn rest(&self) -> io::Result<u64> {
+        let shorter = || io::Error::new(io::ErrorKind::InvalidData, "the log has become shorter than it was");
+        self.file.metadata()?.len().checked_sub(self.offset).ok_or_else(shorter)
+    }
+
+    /// Goes to an entry, as far as there are some, and reads up to `most` from there on. The file is locked.
+    fn scan(&mut self, from: u64, most: usize) -> io::Result<Vec<String>> {
+        if from < self.number {
+            (self.number, self.offset) = (0, 0);
+        }
+        let mut entries = Vec::new();
+        if self.rest()? > 0 {
+            let mut source = BufReader::new(&self.file);
+            source.seek(SeekFrom::Start(self.offset))?;
+            while entries.len() < most
+                && let Some(entry) = next_line(&mut source, self.number + 1)?
+            {
+                self.offset += entry.len() as u64 + 1;
+                self.number += 1;
+                if self.number > from {
+                    entries.push(entry);
+                }
+            }
+        }
+        Ok(entries)
+    }
+
+    fn append_locked(&mut self, number: u64, entry: &str) -> io::Result<bool> {
+        if let Some(faster) = self.scan(number, 1)?.pop() {
+            // Who asks for it reads it again.
+            self.number -= 1;
+            self.offset -= faster.len() as u64 + 1;
+            return Ok(false);
+        }
+        if self.number < number {
+            let what = format!("no entry {number} after {} of them", self.number);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        if self.rest()? > 0 {
+            // The lock tells that nobody is writing this.
+            self.check_torn()?;
+            self.file.set_len(self.offset)?;
+        }
+        let line = format!("{entry}\n");
+        if let Err(error) = self.file.write_all(line.as_bytes()) {
+            // Whoever comes next cuts it off, if this does not.
+            let _ = self.file.set_len(self.offset);
+            return Err(error);
+        }
+        self.number += 1;
+        self.offset += line.len() as u64;
+        Ok(true)
+    }
+
+    /// Whether a last line without an end may be the beginning of an entry: a file that is no log loses nothing.
+    fn check_torn(&mut self) -> io::Result<()> {
+        let mut line = Vec::new();
+        self.file.seek(SeekFrom::Start(self.offset))?;
+        (&self.file).take(BEGINNINGS[0].len() as u64).read_to_end(&mut line)?;
+        if BEGINNINGS.iter().any(|beginning| line.iter().zip(beginning.as_bytes()).all(|(is, should)| is == should)) {
+            return Ok(());
+        }
+        let what = format!("line {} is no entry, and has no end", self.number + 1);
+        Err(io::Error::new(io::ErrorKind::InvalidData, what))
+    }
+}
+
+impl Log for FileLog {
+    fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
+        let read = |log: &mut Self| {
+            if from == log.number && log.rest()? == 0 {
+                return Ok(Vec::new());
+            }
+            log.file.lock_shared()?;
+            let found = log.scan(from, WINDOW);
+            log.file.unlock()?;
+            found
+        };
+        read(self).map_err(|error| named(&self.path, error))
+    }
+
+    fn append(&mut self, number: u64, entry: &str) -> io::Result<bool> {
+        let append = |log: &mut Self| {
+            log.file.lock()?;
+            let added = log.append_locked(number, entry);
+            log.file.unlock()?;
+            added
+        };
+        append(self).map_err(|error| named(&self.path, error))
+    }
+}
+
+/// The same error, with the name of the file.
+pub(super) fn named(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}

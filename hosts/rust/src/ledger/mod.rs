@@ -1,0 +1,38 @@
+//! Readers that take as they come: an epoch in blocks, claimed from a log that all readers share.
+//!
+//! Where readers are unequally fast, a fixed deal makes all of them wait for the slowest. A [`Ledger`] deals blocks of
+//! positions to whoever asks: every sample is committed exactly once, also where a reader dies, and the [`Schedule`] in the
+//! log is read again, the very same, by any number of readers.
+//!
+//! ```
+//! use samedeal::Sampler;
+//! use samedeal::ledger::{Ledger, MemoryLog, Schedule};
+//!
+//! let sampler = Sampler::builder(1_000).seed(42).epoch(3).build()?;
+//! let log = MemoryLog::new(); // a FileLog for processes of one machine
+//! let ledger = Ledger::builder(0).block(64).open(&sampler, log.clone())?;
+//! while let Some(mut claim) = ledger.claim()? {
+//!     let samples: Vec<u64> = claim.samples(..)?;
+//!     assert!(samples.len() <= 64); // ... a few steps of training
+//!     claim.commit_rest()?;
+//! }
+//! assert!(ledger.progress()?.is_finished());
+//!
+//! let text = log.text();
+//! let replayed = Schedule::new(text.as_bytes())?.samples(&sampler)?.collect::<Result<Vec<_>, _>>()?;
+//! assert_eq!(replayed, sampler.indices::<u64>(..)?);
+//! # Ok::<(), samedeal::Error>(())
+//! ```
+
+mod claims;
+mod file;
+mod lines;
+mod log;
+mod raw;
+mod schedule;
+
+pub use claims::{Attempt, Claim, Ledger, LedgerBuilder};
+pub use file::FileLog;
+pub use log::{Log, MemoryLog};
+pub use raw::{Event, EventKind, Progress, Proposal, RawLedger, header};
+pub use schedule::{Samples, Schedule};

@@ -1,0 +1,203 @@
+use wasmtime::component::ResourceAny;
+
+use crate::engine::{
+    Instance, LEAST_MEMORY, MAX_STATE, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types,
+};
+use crate::named::named;
+use crate::{Error, Failure};
+
+/// What happens to a run of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    /// A reader takes it: nobody else does, as long as the reader's lease lasts.
+    Claim,
+    /// Its reader is through with it, for good. A run of none only says that the reader is still there.
+    Commit,
+    /// It is given back: by its reader, or by another one after a silence as long as the lease.
+    Release,
+}
+
+named!(EventKind in ledger, "event", { Claim = "claim", Commit = "commit", Release = "release" });
+
+/// An entry of a log, but the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Event {
+    /// What happens.
+    pub kind: EventKind,
+    /// Whose run it is.
+    pub reader: u32,
+    /// The first position of the run.
+    pub start: u64,
+    /// How many there are.
+    pub count: u32,
+}
+
+impl From<ledger::Event> for Event {
+    fn from(ledger::Event { kind, reader, start, count }: ledger::Event) -> Self {
+        Self { kind: kind.into(), reader, start, count }
+    }
+}
+
+/// What a reader that wants more positions is told; see [`RawLedger::claim`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proposal {
+    /// An entry to append: the reader's claim, or the release of what another one holds that was silent too long, after which
+    /// the reader asks again.
+    Entry(String),
+    /// Nothing is free now. Something may be once somebody appends an entry, or so many milliseconds have gone by.
+    Wait(u64),
+    /// Every position is committed.
+    Finished,
+}
+
+impl From<ledger::Proposal> for Proposal {
+    fn from(proposal: ledger::Proposal) -> Self {
+        match proposal {
+            ledger::Proposal::Entry(entry) => Self::Entry(entry),
+            ledger::Proposal::Wait(time) => Self::Wait(time),
+            ledger::Proposal::Finished => Self::Finished,
+        }
+    }
+}
+
+/// How far the readers of a log have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Progress {
+    /// How many positions there are.
+    pub positions: u64,
+    /// How many of them are committed.
+    pub committed: u64,
+    /// How many are claimed, and not committed.
+    pub claimed: u64,
+    /// How many entries there are.
+    pub entries: u64,
+}
+
+impl Progress {
+    /// Whether every position is committed.
+    pub fn is_finished(&self) -> bool {
+        self.committed == self.positions
+    }
+}
+
+/// The first entry of a log: of the positions that a state of a sampler ([`Sampler::state`](crate::Sampler::state)) leaves,
+/// claimed `block` at a time. Errors: wrong type, out of range (`state`), out of range (`block` is 0).
+pub fn header(state: &str, block: u32) -> Result<String, Error> {
+    let state = checked_state(state)?;
+    Instance::new(LEAST_MEMORY)?
+        .ask(|exports: &Planning, store| exports.samedeal_deal_ledger().call_header(store, state, block))
+}
+
+/// What a log says, as far as it was applied: a [`Ledger`](super::Ledger) without the log and without a clock, for who has
+/// both. Times are in milliseconds on any clock that does not go back.
+pub struct RawLedger {
+    ledger: Object<Planning>,
+}
+
+impl RawLedger {
+    /// The ledger of a log that begins with `header`, which is applied like all other entries. A reader loses what it holds
+    /// after `lease` milliseconds without an entry of it.
+    /// Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange)
+    /// (`state`, `block`; `lease` is not 1 to 2^53 - 1).
+    pub fn new(header: &str, lease: u64) -> Result<Self, Error> {
+        let header = checked_state(header)?;
+        let ledger = Object::new(MOST_MEMORY, |exports: &Planning, store| {
+            exports.samedeal_deal_ledger().ledger().call_constructor(store, header, lease)
+        })?;
+        Ok(Self { ledger })
+    }
+
+    /// Takes the next entry of the log, at a time. None for the first one. After a failure, nothing has changed. Errors:
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state`:
+    /// the first entry is of another log; `entry`: it does not follow from those before it),
+    /// [`WrongType`](crate::FailureKind::WrongType) (`entry`, `state`: it is none), out of memory (`entry`).
+    pub fn apply(&self, entry: &str, now: u64) -> Result<Option<Event>, Error> {
+        // What does not fit into the memory would stop the component before it can say so.
+        let entry = if entry.len() <= MAX_STATE {
+            entry
+        } else if self.progress()?.entries == 0 {
+            checked_state(entry)?
+        } else {
+            &entry[..entry.ceil_char_boundary(MAX_STATE + 1)]
+        };
+        let event = self.ask(|methods, store, ledger| methods.call_apply(store, ledger, entry, now))?;
+        Ok(event.map(Event::from))
+    }
+
+    /// What a reader that wants more positions does: claims what was given back, or else the next block; where there is none,
+    /// releases what another one holds that was silent too long. Errors: [`Missing`](crate::FailureKind::Missing) (`entry`:
+    /// none was applied).
+    pub fn claim(&self, reader: u32, now: u64) -> Result<Proposal, Error> {
+        self.ask(|methods, store, ledger| methods.call_claim(store, ledger, reader, now)).map(Proposal::from)
+    }
+
+    /// The entry that says that a reader is through with `count` more positions of the run that it holds from `start` on.
+    /// Errors: missing (`entry`), contradiction (`start`: it holds none there any more; others may have read it), out of range
+    /// (`count`).
+    pub fn commit(&self, reader: u32, start: u64, count: u32) -> Result<String, Error> {
+        self.ask(|methods, store, ledger| methods.call_commit(store, ledger, reader, start, count))
+    }
+
+    /// The entry that gives back the run that a reader holds from `start` on. Errors: missing (`entry`), contradiction
+    /// (`start`).
+    pub fn release(&self, reader: u32, start: u64) -> Result<String, Error> {
+        self.ask(|methods, store, ledger| methods.call_release(store, ledger, reader, start))
+    }
+
+    /// The first position and the number of positions of every run that a reader holds, ascending, at most 2^19 of them.
+    /// Errors: out of memory.
+    pub fn held_by(&self, reader: u32) -> Result<Vec<(u64, u32)>, Error> {
+        let runs = self.ask(|methods, store, ledger| methods.call_held_by(store, ledger, reader))?;
+        let (runs, _) = runs.as_chunks();
+        Ok(runs.iter().map(|&[start, count]| (start, count as u32)).collect())
+    }
+
+    /// How far the readers have come. Errors: the engine's alone.
+    pub fn progress(&self) -> Result<Progress, Error> {
+        let found = self.call(|methods, store, ledger| methods.call_progress(store, ledger))?;
+        let ledger::Progress { positions, committed, claimed, entries } = found;
+        Ok(Progress { positions, committed, claimed, entries })
+    }
+
+    /// The state of the sampler whose positions these are, as it stood when nothing was claimed: for
+    /// [`Sampler::resume`](crate::Sampler::resume). Errors: the engine's alone.
+    pub fn sampler_state(&self) -> Result<String, Error> {
+        self.call(|methods, store, ledger| methods.call_sampler_state(store, ledger))
+    }
+
+    fn call<T>(
+        &self,
+        call: impl FnOnce(&ledger::GuestLedger<'_>, &mut Store, ResourceAny) -> wasmtime::Result<T>,
+    ) -> Result<T, Error> {
+        self.ledger.call(|exports, store, ledger| call(&exports.samedeal_deal_ledger().ledger(), store, ledger))
+    }
+
+    fn ask<T>(
+        &self,
+        call: impl FnOnce(
+            &ledger::GuestLedger<'_>,
+            &mut Store,
+            ResourceAny,
+        ) -> wasmtime::Result<Result<T, planning_types::Failure>>,
+    ) -> Result<T, Error> {
+        self.ledger.ask(|exports, store, ledger| call(&exports.samedeal_deal_ledger().ledger(), store, ledger))
+    }
+}
+
+impl std::fmt::Debug for RawLedger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RawLedger").field("progress", &self.progress()).finish()
+    }
+}
+
+/// The same failure of an entry, with the line that it is in.
+pub(super) fn in_line(error: Error, line: u64) -> Error {
+    match error {
+        Error::Failure(failure) => {
+            Failure { value: format!("{} (line {line} of the log)", failure.value), ..failure }.into()
+        }
+        error => error,
+    }
+}

@@ -1,0 +1,161 @@
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::iter::FusedIterator;
+use std::path::Path;
+
+use super::claims::{samples, whole};
+use super::file::named;
+use super::lines::next_line;
+use super::raw::in_line;
+use super::{Event, EventKind, Progress, RawLedger};
+use crate::{Error, Failure, Sampler};
+
+/// How many samples are read at a time.
+const WINDOW: u64 = 1 << 16;
+
+/// The schedule of a log, once more: what its readers committed, in the order in which they did. Every entry is held against
+/// those before it. After an error it ends.
+///
+/// Of several readers, number r of n takes what those did whose number mod n is r; together they take all of it, and with as
+/// many readers as there were, each of them what one did. A last line without an end is none.
+#[derive(Debug)]
+pub struct Schedule<R> {
+    source: R,
+    ledger: RawLedger,
+    line: u64,
+    reader: u32,
+    readers: u32,
+    ended: bool,
+}
+
+impl Schedule<BufReader<File>> {
+    /// The log of a file. Errors: as [`new`](Self::new).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        Self::new(BufReader::new(File::open(path).map_err(|error| named(path, error))?))
+    }
+}
+
+impl<R: BufRead> Schedule<R> {
+    /// The log in the lines of a text, for one reader. Errors: [`Missing`](crate::FailureKind::Missing) (`entry`: there is no
+    /// first one), [`WrongType`](crate::FailureKind::WrongType), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`,
+    /// `block`: it is of no ledger), [`Error::Log`].
+    pub fn new(mut source: R) -> Result<Self, Error> {
+        let needed = "the first line of the log of a ledger";
+        let header = next_line(&mut source, 1)?.ok_or_else(|| Failure::missing("entry", needed))?;
+        let ledger = RawLedger::new(&header, 1).map_err(|error| in_line(error, 1))?;
+        ledger.apply(&header, 0)?;
+        Ok(Self { source, ledger, line: 1, reader: 0, readers: 1, ended: false })
+    }
+
+    /// The same for reader `reader` of `readers`. Errors: out of range (`readers` is 0, `reader` is not below it).
+    pub fn of(mut self, reader: u32, readers: u32) -> Result<Self, Error> {
+        if readers == 0 {
+            return Err(Failure::out_of_range("readers", readers, format!("1 to {}", u32::MAX)).into());
+        }
+        if reader >= readers {
+            return Err(Failure::not_below("reader", reader, readers.into()).into());
+        }
+        (self.reader, self.readers) = (reader, readers);
+        Ok(self)
+    }
+
+    /// How far the log goes, up to the entry that was read last: at the end, whether the epoch is finished.
+    pub fn progress(&self) -> Result<Progress, Error> {
+        self.ledger.progress()
+    }
+
+    /// The state of the sampler whose positions these are. Errors: the engine's alone.
+    pub fn sampler_state(&self) -> Result<String, Error> {
+        self.ledger.sampler_state()
+    }
+
+    /// The next entry, of whichever reader; none at the end. Errors: contradiction, wrong type (`entry`, with its line),
+    /// [`Error::Log`].
+    pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
+        if self.ended {
+            return Ok(None);
+        }
+        self.ended = true;
+        let Some(entry) = next_line(&mut self.source, self.line + 1)? else { return Ok(None) };
+        self.line += 1;
+        let event = self.ledger.apply(&entry, 0).map_err(|error| in_line(error, self.line))?;
+        self.ended = false;
+        Ok(event)
+    }
+
+    /// The samples in place of the positions, by a sampler of the same dataset, seed and order, at any epoch, rank and world.
+    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `sharding`: not those of the
+    /// log).
+    pub fn samples(self, sampler: &Sampler) -> Result<Samples<R>, Error> {
+        let mut whole = whole(sampler)?;
+        whole.resume(&self.sampler_state()?)?;
+        Ok(Samples { schedule: self, whole, run: (0, 0), window: Vec::new().into_iter() })
+    }
+}
+
+/// What was committed: runs of one position at least.
+impl<R: BufRead> Iterator for Schedule<R> {
+    type Item = Result<Event, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.next_event().transpose()? {
+                Ok(Event { kind: EventKind::Commit, reader, count: 1.., .. })
+                    if reader % self.readers != self.reader => {}
+                Ok(event @ Event { kind: EventKind::Commit, count: 1.., .. }) => return Some(Ok(event)),
+                Ok(_) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+impl<R: BufRead> FusedIterator for Schedule<R> {}
+
+/// The samples of a schedule; see [`Schedule::samples`]. After an error it ends.
+#[derive(Debug)]
+pub struct Samples<R> {
+    schedule: Schedule<R>,
+    whole: Sampler,
+    /// What was not read yet of a run: where it begins, and how many there are.
+    run: (u64, u32),
+    window: std::vec::IntoIter<u64>,
+}
+
+impl<R: BufRead> Samples<R> {
+    /// Whose samples these are.
+    pub fn schedule(&self) -> &Schedule<R> {
+        &self.schedule
+    }
+
+    fn read(&mut self) -> Result<Option<u64>, Error> {
+        while self.window.len() == 0 {
+            let (start, count) = match self.run {
+                (_, 0) => match self.schedule.next().transpose()? {
+                    Some(event) => (event.start, event.count),
+                    None => return Ok(None),
+                },
+                run => run,
+            };
+            let read = WINDOW.min(count.into());
+            self.run = (start + read, count - read as u32);
+            self.window = samples(&self.whole, start, count, ..read)?.into_iter();
+        }
+        Ok(self.window.next())
+    }
+}
+
+impl<R: BufRead> Iterator for Samples<R> {
+    type Item = Result<u64, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let read = self.read();
+        if read.is_err() {
+            (self.run, self.schedule.ended) = ((0, 0), true);
+        }
+        read.transpose()
+    }
+}
+
+impl<R: BufRead> FusedIterator for Samples<R> {}

@@ -1,0 +1,89 @@
+//! Logs of ledgers: what they say, and the samples of their schedules.
+
+use std::fs;
+
+use samedeal::Sampler;
+use samedeal::ledger::{FileLog, Ledger};
+use serde_json::Value;
+
+use crate::files::{self, Dataset};
+use crate::{failing, json, text};
+
+#[test]
+fn what_readers_did_and_its_samples() {
+    let path = files::folder("ledger").join("epoch.log");
+    let sampler = Sampler::builder(100).seed(-5).epoch(1).order("torch").consumed(10).build().unwrap();
+    let open = |reader| Ledger::builder(reader).block(20).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
+    let (one, other) = (open(1), open(4));
+    let mut claim = one.claim().unwrap().unwrap();
+    claim.commit(5).unwrap();
+    let mut rest = other.claim().unwrap().unwrap();
+    rest.commit_rest().unwrap();
+    claim.release().unwrap();
+    let log = path.display();
+    assert_eq!(text(&format!("ledger {log} --format text")), "1\t1\t1\t5\t15\n4\t1\t1\t20\t0\n");
+    let found = json(&format!("ledger {log} --json"));
+    assert_eq!((&found["state"]["order"], &found["state"]["consumed"]), (&"torch".into(), &10.into()));
+    assert_eq!(found["progress"]["committed"], 25);
+    assert_eq!((&found["progress"]["finished"], &found["progress"]["entries"]), (&false.into(), &6.into()));
+    let shown = text(&format!("ledger {log}"));
+    assert!(shown.ends_with("25 of 90 samples committed, in 6 entries; order torch, seed -5, epoch 1\n"), "{shown}");
+
+    let all: Vec<u64> = sampler.indices(..).unwrap();
+    let lines = |samples: &[u64]| samples.iter().map(|sample| format!("{sample}\n")).collect::<String>();
+    let replay = |reader, more: &str| format!("ledger {log} --reader {reader} --readers 3 {more}");
+    assert_eq!(text(&replay(1, "--format text")), lines(&[&all[..5], &all[20..40]].concat()));
+    assert_eq!(text(&replay(0, "--format text")), "");
+    let found = json(&replay(1, "--json"));
+    assert_eq!((&found["samples"][5], &found["progress"]["claimed"]), (&Value::from(all[20]), &0.into()));
+    let shown = text(&replay(1, ""));
+    assert_eq!(shown.lines().count(), 3 + 20 + 1 + 1);
+    assert!(shown.contains("20 of the 25 samples of reader 1 of 3; --all shows more; the epoch is not finished"));
+    assert_eq!(text(&replay(1, "--all")).lines().count(), 3 + 25 + 1 + 1);
+
+    let told = |arguments: &str| failing(arguments).1;
+    assert_eq!(told(&format!("ledger {log} --reader 3 --readers 3")), "error: --reader is 3; allowed: 0 to 2");
+    assert_eq!(
+        told(&replay(0, "--lanes 3")),
+        "error: --lanes and --window are for --order sharded; the order is torch"
+    );
+    let good = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{good}{{\"event\":\"claim\"")).unwrap();
+    assert_eq!(json(&format!("ledger {log} --json"))["progress"]["entries"], 6);
+    fs::write(&path, good.replace("\"release\"", "\"claim\"")).unwrap();
+    for more in ["", "--reader 0 --readers 1"] {
+        let told = told(&format!("ledger {log} {more}"));
+        assert!(
+            told.contains("epoch.log: entry is {\"event\":\"claim\"") && told.contains("(line 6 of the log)"),
+            "{told}"
+        );
+    }
+    fs::write(&path, "").unwrap();
+    assert!(told(&format!("ledger {log}")).ends_with("the first line of the log of a ledger"));
+    assert!(told(&format!("ledger {log}.no")).contains("epoch.log.no: "));
+}
+
+#[test]
+fn the_rows_of_files() {
+    let dataset = Dataset::write("ledger-files");
+    let sizes = [3, 40, 1, 0, 57, 20, 9];
+    let sampler = Sampler::sharded(sizes, 4, 8).seed(3).build().unwrap();
+    let path = dataset.folder.join("epoch.log");
+    let ledger = Ledger::builder(0).block(32).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
+    while let Some(mut claim) = ledger.claim().unwrap() {
+        claim.commit_rest().unwrap();
+    }
+    let all: Vec<u64> = sampler.indices(..).unwrap();
+    let replay = format!("ledger {} --reader 0 --readers 1", path.display());
+    let here = format!("{replay} {} --lanes 4 --window 8", dataset.folder.display());
+    assert!(text(&format!("{here} --format text")).lines().eq(all.iter().map(u64::to_string)));
+    let shown = text(&format!("{here} --all"));
+    let (file, row, _) = &dataset.rows[all[0] as usize];
+    let first = shown.lines().nth(3).unwrap();
+    assert!(first.contains(file) && first.contains(&format!(" {row} ")), "{first}");
+    assert!(shown.ends_with("130 of the 130 samples of reader 0 of 1\n"), "{shown}");
+    let (_, told) = failing(&replay);
+    assert!(told.contains("name the files"), "{told}");
+    let (_, told) = failing(&here.replace("--window 8", "--window 9"));
+    assert!(told.contains("sharding is"), "{told}");
+}

@@ -1,0 +1,433 @@
+//! Ledgers: processes and threads of unequal speed on one log, one of them killed; logs that are torn, or of something else.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use samedeal::ledger::{Attempt, EventKind, FileLog, Ledger, Log, MemoryLog, RawLedger, Schedule};
+use samedeal::{Error, FailureKind, Layout, Sampler};
+
+const SAMPLES: u64 = 3_000;
+
+fn sampler() -> Sampler {
+    Sampler::builder(SAMPLES).seed(-7).epoch(2).rank(1).world(3).layout(Layout::Contiguous).build().unwrap()
+}
+
+/// What the whole epoch is, position by position.
+fn epoch(consumed: u64) -> Vec<u64> {
+    let whole = Sampler::builder(SAMPLES).seed(-7).epoch(2).consumed(consumed).build().unwrap();
+    whole.indices(..).unwrap()
+}
+
+/// A path that no other test has.
+fn path(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("samedeal-ledger-{}-{name}.log", std::process::id()));
+    let _ = fs::remove_file(&path);
+    path
+}
+
+#[track_caller]
+fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
+    let error = result.unwrap_err();
+    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
+    (failure.kind, failure.field.clone())
+}
+
+fn contradiction(field: &str) -> (FailureKind, String) {
+    (FailureKind::Contradiction, field.to_owned())
+}
+
+/// A reader in a process of its own: this test itself, run again with variables that say so.
+fn spawn(path: &Path, reader: u32, pause: u64) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "a_reader", "--nocapture", "--include-ignored"]);
+    command.env("LEDGER_LOG", path).env("LEDGER_READER", reader.to_string()).env("LEDGER_PAUSE", pause.to_string());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+/// What a process does that `spawn` started: waits for the others, takes parts of claims, commits each, and tells what it was.
+#[test]
+#[ignore = "a part of the test below"]
+fn a_reader() {
+    let Ok(path) = std::env::var("LEDGER_LOG") else { return };
+    let number = |name| std::env::var(name).unwrap().parse::<u64>().unwrap();
+    let log = FileLog::open(path).unwrap();
+    let ledger = Ledger::builder(number("LEDGER_READER") as u32).block(50).lease(Duration::from_secs(2));
+    let ledger = ledger.open(&sampler(), log).unwrap();
+    println!("ready");
+    io::stdin().read_line(&mut String::new()).unwrap();
+    while let Some(mut claim) = ledger.claim().unwrap() {
+        while claim.committed() < claim.count() {
+            thread::sleep(Duration::from_millis(number("LEDGER_PAUSE")));
+            let part = 10.min(claim.count() - claim.committed());
+            let from = u64::from(claim.committed());
+            let samples: Vec<u64> = claim.samples(from..from + u64::from(part)).unwrap();
+            claim.commit(part).unwrap();
+            println!("took {samples:?}");
+        }
+    }
+    println!("finished");
+}
+
+/// What a process tells until it ends, or is killed after so many parts.
+fn told(child: &mut Child, lines: impl Iterator<Item = io::Result<String>>, most: usize) -> (Vec<Vec<u64>>, bool) {
+    let (mut parts, mut finished) = (Vec::new(), false);
+    for line in lines {
+        let line = line.unwrap();
+        finished |= line == "finished";
+        let Some(list) = line.strip_prefix("took [") else { continue };
+        parts.push(list.trim_end_matches(']').split(", ").map(|number| number.parse().unwrap()).collect());
+        if parts.len() == most {
+            child.kill().unwrap();
+            break;
+        }
+    }
+    (parts, finished)
+}
+
+#[test]
+fn processes_of_unequal_speed_one_of_them_killed() {
+    let path = path("processes");
+    let mut children: Vec<_> = (0..).zip([4, 4, 16]).map(|(reader, pause)| spawn(&path, reader, pause)).collect();
+    let mut outputs = Vec::new();
+    for child in &mut children {
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().ends_with("ready")));
+        outputs.push(lines);
+    }
+    for child in &mut children {
+        child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    }
+    let threads: Vec<_> = (0..)
+        .zip(children.into_iter().zip(outputs))
+        .map(|(reader, (mut child, lines))| {
+            thread::spawn(move || {
+                let found = told(&mut child, lines, if reader == 1 { 12 } else { usize::MAX });
+                child.wait().unwrap();
+                found
+            })
+        })
+        .collect();
+    let found: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    assert_eq!(found.iter().map(|(_, finished)| *finished).collect::<Vec<_>>(), [true, false, true]);
+
+    // By the log: every sample was committed once, and each reader has told what it committed, but maybe the one that died.
+    let replay = Schedule::open(&path).unwrap();
+    let mut all = replay.samples(&sampler()).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
+    all.sort_unstable();
+    assert!(all.iter().copied().eq(0..SAMPLES));
+    let mut counts = Vec::new();
+    for (reader, (parts, finished)) in (0..).zip(&found) {
+        let of_reader = Schedule::open(&path).unwrap().of(reader, 3).unwrap().samples(&sampler()).unwrap();
+        let committed = of_reader.collect::<Result<Vec<_>, _>>().unwrap();
+        let told = parts.concat();
+        assert!(committed.starts_with(&told) && (committed.len() == told.len() || !finished), "reader {reader}");
+        counts.push(committed.len());
+    }
+    // Four times as slow: it holds nobody up, and does much less than the others.
+    assert!(counts[2] * 2 < counts[0] && counts[2] > 0, "{counts:?}");
+    let mut replay = Schedule::open(&path).unwrap();
+    assert!(!replay.progress().unwrap().is_finished());
+    assert_eq!(replay.by_ref().map(|event| u64::from(event.unwrap().count)).sum::<u64>(), SAMPLES);
+    let progress = replay.progress().unwrap();
+    assert!(progress.is_finished() && progress.claimed == 0 && replay.next().is_none());
+    // On any other number of readers it is the same schedule, dealt otherwise.
+    let mut halves = Vec::new();
+    for reader in [0, 1] {
+        let half = Schedule::open(&path).unwrap().of(reader, 2).unwrap().samples(&sampler()).unwrap();
+        halves.extend(half.collect::<Result<Vec<_>, _>>().unwrap());
+    }
+    halves.sort_unstable();
+    assert_eq!(halves, all);
+    fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn threads_commit_every_sample_once() {
+    let log = MemoryLog::new();
+    let threads: Vec<_> = (0..4)
+        .map(|reader| {
+            let log = log.clone();
+            thread::spawn(move || {
+                let ledger = Ledger::builder(reader).block(7).open(&sampler(), log).unwrap();
+                let mut samples = Vec::new();
+                while let Some(mut claim) = ledger.claim().unwrap() {
+                    samples.extend(claim.samples::<u32>(..).unwrap());
+                    if claim.start() % 5 == 0 && claim.committed() == 0 {
+                        // A part, and the rest to whoever wants it.
+                        let part = claim.count() / 2;
+                        samples.truncate(samples.len() - (claim.count() - part) as usize);
+                        claim.commit(part).unwrap();
+                        claim.release().unwrap();
+                    } else {
+                        claim.commit_rest().unwrap();
+                        claim.commit_rest().unwrap();
+                    }
+                }
+                samples
+            })
+        })
+        .collect();
+    let mut all: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    all.sort_unstable();
+    assert!(all.iter().map(|&sample| u64::from(sample)).eq(0..SAMPLES));
+}
+
+#[test]
+fn a_silent_reader_loses_its_claim_and_is_told() {
+    let log = MemoryLog::new();
+    let open = |reader| {
+        let builder = Ledger::builder(reader).block(SAMPLES as u32).lease(Duration::from_millis(300));
+        builder.open(&sampler(), log.clone()).unwrap()
+    };
+    let (one, other) = (open(1), open(2));
+    let mut claim = one.claim().unwrap().unwrap();
+    claim.commit(1_000).unwrap();
+    let Attempt::Wait(time) = other.try_claim().unwrap() else { panic!("nothing is free") };
+    assert!(time > Duration::from_millis(100) && time <= Duration::from_millis(300), "{time:?}");
+    claim.renew().unwrap();
+    assert_eq!(claim.committed(), 1_000);
+    // It waits for as long as a lease after the renewal.
+    let begun = Instant::now();
+    let mut rest = other.claim().unwrap().unwrap();
+    assert!(begun.elapsed() >= Duration::from_millis(250), "{:?}", begun.elapsed());
+    assert_eq!((rest.start(), rest.count()), (1_000, 2_000));
+    for lost in [claim.commit(1), claim.commit_rest(), claim.renew()] {
+        let error = lost.unwrap_err();
+        assert!(error.to_string().contains("went to others"), "{error}");
+        assert_eq!(error.failure().unwrap().field, "start");
+    }
+    assert_eq!(failing(claim.release()), contradiction("start"));
+    assert_eq!(failing(rest.commit(2_001)), (FailureKind::OutOfRange, "count".into()));
+    assert_eq!(rest.samples::<u64>(..).unwrap(), epoch(0)[1_000..]);
+    assert_eq!(rest.samples::<u64>(5..9).unwrap(), epoch(0)[1_005..1_009]);
+    assert_eq!(failing(rest.samples::<u64>(..2_001)), (FailureKind::OutOfRange, "count".into()));
+    // Who holds all that is left would wait for itself.
+    let begun = Instant::now();
+    let error = other.claim().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "claim is 2000 positions of reader 2; allowed: a commit or a release of what it holds: nothing else is left"
+    );
+    assert!(begun.elapsed() >= Duration::from_millis(300) && begun.elapsed() < Duration::from_secs(3));
+    rest.commit_rest().unwrap();
+    assert!(other.claim().unwrap().is_none() && matches!(one.try_claim().unwrap(), Attempt::Finished));
+    assert_eq!(failing(rest.renew()), contradiction("start"));
+    let progress = one.progress().unwrap();
+    assert_eq!((progress.positions, progress.committed, progress.claimed), (SAMPLES, SAMPLES, 0));
+}
+
+#[test]
+fn who_comes_back_gives_back_what_it_held() {
+    let path = path("back");
+    let open = || Ledger::builder(9).block(100).open(&sampler(), FileLog::open(&path).unwrap()).unwrap();
+    let first = open();
+    let mut claims: Vec<_> = (0..3).map(|_| first.claim().unwrap().unwrap()).collect();
+    claims[1].commit(40).unwrap();
+    let again = open();
+    assert_eq!(again.progress().unwrap().claimed, 0);
+    let claim = again.claim().unwrap().unwrap();
+    assert_eq!((claim.start(), claim.count(), again.reader()), (0, 100, 9));
+    let claim = again.claim().unwrap().unwrap();
+    assert_eq!((claim.start(), claim.count()), (140, 60));
+    assert_eq!(failing(claims[2].commit(1)), contradiction("start"));
+    fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
+    let path = path("torn");
+    let ledger = || Ledger::builder(0).block(1_000);
+    let open = || ledger().open(&sampler(), FileLog::open(&path).unwrap());
+    drop(open().unwrap());
+    let header = fs::read_to_string(&path).unwrap();
+    let appended =
+        |text: &str| OpenOptions::new().append(true).open(&path).unwrap().write_all(text.as_bytes()).unwrap();
+
+    // A writer that died within its first entry, or within a later one.
+    for torn in ["{", "{\"samedeal\":1,\"kind\":\"ledger\",\"or"] {
+        fs::write(&path, torn).unwrap();
+        open().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), header);
+    }
+    let reader = open().unwrap();
+    appended("{\"event\":\"claim\",\"rea");
+    let mut claim = reader.claim().unwrap().unwrap();
+    appended("{\"ev");
+    assert_eq!(reader.progress().unwrap().entries, 2);
+    assert_eq!(Schedule::open(&path).unwrap().count(), 0);
+    claim.commit_rest().unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.lines().count() == 3 && text.ends_with("\"count\":1000}\n"), "{text}");
+
+    // What is no log stays as it is.
+    let state = sampler().state(0).unwrap();
+    for (other, field) in [
+        (format!("{state}\n"), Some("state")),
+        ("notes\n".into(), Some("state")),
+        (format!("{header}\n"), Some("entry")),
+        (format!("{header}{{\"event\":\"commit\",\"reader\":0,\"start\":0,\"count\":1}}\n"), Some("entry")),
+        (state, None),
+        ("notes".into(), None),
+        ("x".repeat(1 << 15), None),
+        (format!("{}\n", "x".repeat(1 << 15)), None),
+    ] {
+        fs::write(&path, &other).unwrap();
+        let error = open().unwrap_err();
+        match field {
+            Some(field) => assert_eq!(error.failure().unwrap().field, field, "{error}"),
+            None => {
+                assert!(matches!(&error, Error::Log(log) if log.io().kind() == io::ErrorKind::InvalidData), "{error}")
+            }
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), other);
+    }
+    fs::write(&path, b"\xff\n").unwrap();
+    assert!(open().unwrap_err().to_string().contains("line 1 is not UTF-8"));
+    // A log that was cut while it was in use.
+    fs::write(&path, &text).unwrap();
+    let reader = open().unwrap();
+    fs::write(&path, &header).unwrap();
+    let error = reader.try_claim().unwrap_err();
+    assert!(error.to_string().contains(&*path.to_string_lossy()) && error.to_string().contains("shorter"), "{error}");
+    fs::remove_file(&path).unwrap();
+    assert!(FileLog::open(path.join("no")).is_err());
+}
+
+#[test]
+fn a_log_is_of_one_epoch() {
+    let log = MemoryLog::new();
+    let open = |builder: samedeal::Builder, block| {
+        Ledger::builder(0).block(block).open(&builder.build().unwrap(), log.clone())
+    };
+    let builder = || Sampler::builder(100).seed(1).epoch(4).consumed(20);
+    let ledger = open(builder().world(5), 8).unwrap();
+    assert_eq!(ledger.progress().unwrap().positions, 80);
+    open(builder().rank(2).world(3), 8).unwrap();
+    assert_eq!(failing(open(builder().seed(2), 8)), contradiction("seed"));
+    assert_eq!(failing(open(builder().epoch(5), 8)), contradiction("epoch"));
+    assert_eq!(failing(open(builder().consumed(0), 8)), contradiction("consumed"));
+    assert_eq!(failing(open(builder().order("torch"), 8)), contradiction("order"));
+    assert_eq!(failing(open(Sampler::builder(101), 8)), contradiction("samples"));
+    assert_eq!(failing(open(builder(), 9)), contradiction("block"));
+    assert_eq!(failing(open(builder(), 0)), (FailureKind::OutOfRange, "block".into()));
+    let none = Ledger::builder(0).block(8).lease(Duration::ZERO).open(&builder().build().unwrap(), log.clone());
+    assert_eq!(failing(none), (FailureKind::OutOfRange, "lease".into()));
+    let forever = Ledger::builder(0).block(8).lease(Duration::MAX).open(&builder().build().unwrap(), log.clone());
+    assert_eq!(failing(forever), (FailureKind::OutOfRange, "lease".into()));
+    let mut claim = ledger.claim().unwrap().unwrap();
+    assert_eq!(claim.samples::<u64>(..).unwrap(), builder().build().unwrap().indices::<u64>(..8).unwrap());
+    claim.commit_rest().unwrap();
+
+    let text = log.text();
+    let replay = || Schedule::new(text.as_bytes()).unwrap();
+    assert_eq!(failing(replay().samples(&Sampler::new(100).unwrap())), contradiction("seed"));
+    assert_eq!(failing(replay().of(2, 2)), (FailureKind::OutOfRange, "reader".into()));
+    assert_eq!(failing(replay().of(0, 0)), (FailureKind::OutOfRange, "readers".into()));
+    assert_eq!(failing(Schedule::new(&b""[..])), (FailureKind::Missing, "entry".into()));
+    let bad = text.replace("\"commit\"", "\"claim\"");
+    let mut events = Schedule::new(bad.as_bytes()).unwrap();
+    let error = events.next().unwrap().unwrap_err();
+    assert!(error.to_string().contains("(line 3 of the log)") && events.next().is_none(), "{error}");
+    assert_eq!(failing(Schedule::new(&b"{}\n"[..])), (FailureKind::WrongType, "state".into()));
+}
+
+/// A store of somebody else's, whose first answer to everything is that somebody was faster.
+struct Contended {
+    entries: Vec<String>,
+    others: BTreeMap<u64, String>,
+    broken: bool,
+}
+
+impl Log for Contended {
+    fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
+        // One at a time.
+        Ok(self.entries.iter().skip(from as usize).take(1).cloned().collect())
+    }
+
+    fn append(&mut self, number: u64, entry: &str) -> io::Result<bool> {
+        if self.broken {
+            return Ok(false);
+        }
+        if let Some(other) = self.others.remove(&number) {
+            self.entries.push(other);
+            return Ok(false);
+        }
+        assert_eq!(number, self.entries.len() as u64);
+        self.entries.push(entry.to_owned());
+        Ok(true)
+    }
+}
+
+#[test]
+fn somebody_is_faster() {
+    let header = samedeal::ledger::header(&sampler().state(0).unwrap(), 100).unwrap();
+    let event =
+        |kind: EventKind, start: u64| format!("{{\"event\":\"{kind}\",\"reader\":5,\"start\":{start},\"count\":100}}");
+    let others = [
+        (0, header.clone()),
+        (1, event(EventKind::Claim, 0)),
+        (3, event(EventKind::Commit, 0)),
+        (5, event(EventKind::Claim, 200)),
+    ];
+    let log = Contended { entries: Vec::new(), others: others.into(), broken: false };
+    let ledger = Ledger::builder(0).block(100).open(&sampler(), log).unwrap();
+    let mut claim = ledger.claim().unwrap().unwrap();
+    assert_eq!(claim.start(), 100);
+    claim.commit_rest().unwrap();
+    assert_eq!(ledger.claim().unwrap().unwrap().start(), 300);
+    assert_eq!(ledger.progress().unwrap().entries, 7);
+
+    let log = Contended { entries: vec![header.clone()], others: BTreeMap::new(), broken: true };
+    let error = Ledger::builder(0).block(100).open(&sampler(), log).unwrap().try_claim().unwrap_err();
+    assert!(matches!(&error, Error::Log(_)) && error.to_string().contains("none when it is read"), "{error}");
+    assert!(std::error::Error::source(&error).is_some() && error == error.clone());
+
+    // An entry that is no longer than it may be, and others.
+    let raw = RawLedger::new(&header, 1).unwrap();
+    for long in [1 << 14, (1 << 14) + 1, 1 << 27] {
+        let error = raw.apply(&" ".repeat(long), 0).unwrap_err();
+        let kind = if long > 1 << 14 { FailureKind::OutOfRange } else { FailureKind::WrongType };
+        assert_eq!(failing::<()>(Err(error)), (kind, "state".into()));
+    }
+    raw.apply(&header, 0).unwrap();
+    for long in [1 << 14, (1 << 14) + 1, 1 << 27] {
+        assert_eq!(failing(raw.apply(&"\u{1F0A1}".repeat(long / 4), 0)), (FailureKind::WrongType, "entry".into()));
+    }
+}
+
+#[test]
+fn a_file_log_counts_its_entries() {
+    let path = path("counts");
+    let mut log = FileLog::open(&path).unwrap();
+    assert_eq!(log.read(0).unwrap(), [""; 0]);
+    assert!(log.append(0, "a").unwrap() && log.append(1, "b").unwrap());
+    let mut other = FileLog::open(&path).unwrap();
+    assert!(!other.append(0, "c").unwrap() && !other.append(1, "c").unwrap());
+    assert_eq!(other.append(3, "c").unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    assert!(other.append(2, "c").unwrap() && !log.append(2, "d").unwrap());
+    assert_eq!((log.read(2).unwrap(), log.read(3).unwrap()), (vec!["c".to_owned()], vec![]));
+    assert_eq!(log.read(1).unwrap(), ["b", "c"]);
+    // Entries in numbers.
+    let mut file = File::create(&path).unwrap();
+    for number in 0..10_000 {
+        writeln!(file, "{number}").unwrap();
+    }
+    let mut log = FileLog::open(&path).unwrap();
+    let mut read = Vec::new();
+    loop {
+        let new = log.read(read.len() as u64).unwrap();
+        if new.is_empty() {
+            break;
+        }
+        read.extend(new);
+    }
+    assert!(read.iter().map(|entry| entry.parse::<u64>().unwrap()).eq(0..10_000));
+    assert_eq!(log.read(9_998).unwrap(), ["9998", "9999"]);
+    assert_eq!(log.path(), path);
+    fs::remove_file(&path).unwrap();
+}

@@ -63,7 +63,7 @@ test('the reader of Parquet says what it needs, and reads where that is installe
 
 test('every example of the README prints what it says', async () => {
   const blocks = examples('js');
-  assert.equal(blocks.length, 10);
+  assert.equal(blocks.length, 11);
   for (const block of blocks) {
     const said = [...block.matchAll(/(?:;|^) ?\/\/ (.*)$/gm)].map(([, text]) => text);
     assert.deepEqual((await output(block)).trimEnd().split('\n'), said);
@@ -78,8 +78,8 @@ test('the entries have the same names, and say where they are not loaded', async
     try { new web.Sampler(3); } catch ({ message }) { console.log(message); }`;
   assert.equal(
     await output(text),
-    'BatchStream Batcher ChunkStream Mesh SamedealError Sampler ShardPlan collatePack collatePad detectRank orders ' +
-      'verifyShards version ' +
+    'BatchStream Batcher ChunkStream MemoryLog Mesh SamedealError Sampler ShardPlan collatePack collatePad detectRank ' +
+      'openLedger orders replayLedger verifyShards version ' +
       'SamedealError Sampler init orders version\n' +
       'samedeal/web is not loaded: await init() first\n',
   );

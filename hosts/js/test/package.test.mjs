@@ -200,6 +200,27 @@ test('the types hold in a strict project', async () => {
     ['es2022', 'dom'],
   );
   await check(
+    `import { type Claim, type Ledger, type LedgerEvent, type Log, MemoryLog, openLedger, replayLedger, Sampler, type Schedule } from 'samedeal';
+    const store: Log = { read: (from) => ['entry'].slice(from), append: async (number, entry) => entry.length === number };
+    const sampler = new Sampler(10);
+    const ledger: Ledger = await openLedger(sampler, store, { reader: 1n, block: 64, lease: 500 });
+    for await (const claim of ledger) { await claim.commit(3n); claim.samples(0, claim.count).at(-1)?.toFixed(); }
+    const attempt = await ledger.tryClaim();
+    const next: Claim | number = 'claim' in attempt ? attempt.claim : 'wait' in attempt ? attempt.wait : 0;
+    const schedule: Schedule = replayLedger(new MemoryLog().entries, { reader: 0, readers: 2n });
+    const events: LedgerEvent[] = [...schedule];
+    const finished: boolean = schedule.progress().finished;
+    for (const sample of schedule.samples(sampler)) sample.toFixed();
+    // @ts-expect-error
+    openLedger(sampler, store, { block: 3 });
+    // @ts-expect-error
+    openLedger(sampler, { read: () => [] }, { reader: 0 });
+    // @ts-expect-error
+    ledger.commit(next);
+    export { events, finished, next };`,
+    ['es2022', 'dom'],
+  );
+  await check(
     `import { type Batch, type BatchPlace, Batcher, BatchStream, type Stretch, collatePack, collatePad, type Metrics, type Strategy } from 'samedeal';
     const strategy: Strategy = 'pack';
     const batcher: Batcher = new Batcher(new Uint32Array(3), { strategy, capacity: 4n, boundaries: [3], tail: 'drop' });

@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::shared::Shared;
 use super::{Event, EventKind, Log, Progress, Proposal, RawLedger, header};
 use crate::range::run;
 use crate::{Builder, Error, Failure, Index, Layout, Sampler};
@@ -44,7 +45,7 @@ impl LedgerBuilder {
         let Self { reader, block, lease } = self;
         let header = header(&sampler.state(0)?, block)?;
         let raw = RawLedger::new(&header, lease.as_millis().try_into().unwrap_or(u64::MAX))?;
-        let mut shared = Shared { raw, log: Box::new(log), entries: 0, begun: Instant::now() };
+        let mut shared = Shared::new(raw, log);
         shared.catch_up()?;
         if shared.entries == 0 && shared.append(&header)?.is_none() {
             shared.after_others()?;
@@ -98,67 +99,6 @@ impl Reader {
     fn locked(&self) -> MutexGuard<'_, Shared> {
         // A panic within a log leaves what was applied, which is counted.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The log, and what it says as far as it was read.
-struct Shared {
-    raw: RawLedger,
-    log: Box<dyn Log>,
-    /// How many entries were applied.
-    entries: u64,
-    begun: Instant,
-}
-
-impl Shared {
-    fn now(&self) -> u64 {
-        self.begun.elapsed().as_millis() as u64
-    }
-
-    /// Applies what is new in the log.
-    fn catch_up(&mut self) -> Result<(), Error> {
-        loop {
-            let new = self.log.read(self.entries)?;
-            if new.is_empty() {
-                return Ok(());
-            }
-            let now = self.now();
-            for entry in new {
-                self.raw.apply(&entry, now)?;
-                self.entries += 1;
-            }
-        }
-    }
-
-    /// Appends an entry, and applies it; none if somebody was faster.
-    fn append(&mut self, entry: &str) -> Result<Option<Option<Event>>, Error> {
-        if !self.log.append(self.entries, entry)? {
-            return Ok(None);
-        }
-        let event = self.raw.apply(entry, self.now())?;
-        self.entries += 1;
-        Ok(Some(event))
-    }
-
-    /// Appends the entry that `make` finds right, also where others append theirs meanwhile.
-    fn write(&mut self, make: impl Fn(&RawLedger) -> Result<String, Error>) -> Result<Event, Error> {
-        loop {
-            if let Some(Some(event)) = self.append(&make(&self.raw)?)? {
-                return Ok(event);
-            }
-            self.after_others()?;
-        }
-    }
-
-    /// Applies what others were faster with.
-    fn after_others(&mut self) -> Result<(), Error> {
-        let before = self.entries;
-        self.catch_up()?;
-        if self.entries == before {
-            let what = format!("it has an entry {before} when another one is added, and none when it is read");
-            return Err(std::io::Error::other(what).into());
-        }
-        Ok(())
     }
 }
 

@@ -28,7 +28,7 @@ impl FileLog {
     /// The log of a file, which is made where there is none.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_owned();
-        let opened = OpenOptions::new().read(true).append(true).create(true).open(&path);
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = opened.map_err(|error| named(&path, error))?;
         Ok(Self { path, file, number: 0, offset: 0 })
     }
@@ -83,6 +83,7 @@ impl FileLog {
             self.file.set_len(self.offset)?;
         }
         let line = format!("{entry}\n");
+        self.file.seek(SeekFrom::Start(self.offset))?;
         if let Err(error) = self.file.write_all(line.as_bytes()) {
             // Whoever comes next cuts it off, if this does not.
             let _ = self.file.set_len(self.offset);

@@ -30,6 +30,7 @@ mod lines;
 mod log;
 mod raw;
 mod schedule;
+mod shared;
 
 pub use claims::{Attempt, Claim, Ledger, LedgerBuilder};
 pub use file::FileLog;

@@ -1,9 +1,10 @@
 # %% [markdown]
 # # A ledger: readers of unequal speed, one of which dies
 #
-# Three processes read one epoch. One is four times slower than the first; another is killed with samples in its hands. With a
-# fixed deal, the epoch would take as long as the slowest third of it, and end without what the dead one had. With a ledger,
-# whoever is free takes the next block, every sample is read once, and afterwards the very same schedule can be read again.
+# Three processes read one epoch. One is four times slower than the first; another is killed with samples in its
+# hands. With a fixed deal, the epoch would take as long as the slowest third of it, and end without what the dead one
+# had. With a ledger, whoever is free takes the next block, every sample is read once, and afterwards the very same
+# schedule can be read again.
 #
 # To run it: `python share_an_epoch.py`, after `pip install samedeal`.
 
@@ -27,8 +28,8 @@ PAUSES = {0: 0.002, 1: 0.008, 2: 0.002}
 # %% [markdown]
 # ## A reader
 #
-# It opens the log that all of them share, claims a block of the epoch's order, reads it batch by batch, and commits each. Who is
-# silent for longer than the lease, here two seconds, loses what it has not committed.
+# It opens the log that all of them share, claims a block of the epoch's order, reads it batch by batch, and commits
+# each. Who is silent for longer than the lease, here two seconds, loses what it has not committed.
 
 
 # %%
@@ -48,7 +49,8 @@ def read(path, reader, start):
 # %% [markdown]
 # ## The epoch, and what its log says
 #
-# Once no block is left that nobody has claimed, the others wait until the dead reader's lease is over, and take what it had.
+# Once no block is left that nobody has claimed, the others wait until the dead reader's lease is over, and take what
+# it had.
 
 
 # %%

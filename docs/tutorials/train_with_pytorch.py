@@ -1,10 +1,11 @@
 # %% [markdown]
 # # PyTorch: killed on two ranks, resumed on three
 #
-# A run with DDP is killed in the middle of its second epoch, as machines are. It goes on with another number of ranks from
-# what rank 0 saved last, and in each epoch every sample is still trained once.
+# A run with DDP is killed in the middle of its second epoch, as machines are. It goes on with another number of ranks
+# from what rank 0 saved last, and in each epoch every sample is still trained once.
 #
-# To run it: `python train_with_pytorch.py`, after `pip install 'samedeal[torch]'`. It needs no GPU: ranks are processes.
+# To run it: `python train_with_pytorch.py`, after `pip install 'samedeal[torch]'`. It needs no GPU: ranks are
+# processes.
 
 # %%
 import os
@@ -47,12 +48,13 @@ class Waves(Dataset):
 # %% [markdown]
 # ## The loop
 #
-# Three lines differ from a loop with PyTorch's own sampler. The sampler is imported from samedeal; it gives the same indices
-# in the same order. `Resumable` takes the place of the loader, and knows which batches the *loop* got, however many the
-# workers have read ahead. And `verify_ranks` stops all ranks with a clear message where one of them would read something else.
+# Three lines differ from a loop with PyTorch's own sampler. The sampler is imported from samedeal; it gives the same
+# indices in the same order. `Resumable` takes the place of the loader, and knows which batches the *loop* got,
+# however many the workers have read ahead. And `verify_ranks` stops all ranks with a clear message where one of them
+# would read something else.
 #
-# The checkpoint holds `loader.state_dict()` beside the model: a short text, which says how far the epoch has come. One rank
-# saves it for all.
+# The checkpoint holds `loader.state_dict()` beside the model: a short text, which says how far the epoch has come.
+# One rank saves it for all.
 
 
 # %%
@@ -97,10 +99,11 @@ def train(rank, world, folder):
 # %% [markdown]
 # ## Two runs
 #
-# The first has two ranks, and both of them are killed, a few steps after a checkpoint. The second has three, and begins with
-# that checkpoint: at once, since what was read before is neither read nor computed again.
+# The first has two ranks, and both of them are killed, a few steps after a checkpoint. The second has three, and
+# begins with that checkpoint: at once, since what was read before is neither read nor computed again.
 #
-# Then the proof: what was trained before the checkpoint, and what was trained after it, is in each epoch every sample once.
+# Then the proof: what was trained before the checkpoint, and what was trained after it, is in each epoch every sample
+# once.
 
 
 # %%

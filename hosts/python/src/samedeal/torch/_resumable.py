@@ -13,6 +13,7 @@ from ._states import Count
 
 _PLAIN = ("torch.utils.data.sampler", "torchdata.stateful_dataloader.sampler")
 """Whose `BatchSampler` takes samples one after the other."""
+_END: Any = object()
 
 
 class Resumable:
@@ -87,7 +88,8 @@ class Resumable:
 
 
 def _counted(batches: Iterator[Any], count: Count[Any]) -> Iterator[Any]:
-    for batch in batches:
+    # No for loop: where that asks an iterator for an iterator, the loaders of Ray Train begin anew.
+    while (batch := next(batches, _END)) is not _END:
         count.steps += 1
         yield batch
     count.ended = True

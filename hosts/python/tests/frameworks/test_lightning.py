@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from lightning import LightningDataModule
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from samedeal import ContradictionError, WrongTypeError
 from samedeal.lightning import ResumableData
-from samedeal.torch import DistributedSampler
+from samedeal.torch import DistributedSampler, Resumable
 from torch.utils.data import DataLoader, RandomSampler
+from torchdata.stateful_dataloader import StatefulDataLoader
 
 HERE = Path(__file__).parent
 WORLD = 2
@@ -226,6 +228,27 @@ def sampled() -> Any:
 def test_other_loaders_are_refused(tmp_path: Path, loader: Any) -> None:
     with pytest.raises(WrongTypeError, match="a DataLoader with samedeal"):
         lit.trainer_of(tmp_path).fit(lit.Model(), datamodule=Other(loader))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_loaders_that_have_states_of_their_own(tmp_path: Path, workers: int) -> None:
+    """Lightning alone would end the epoch early that is resumed with them."""
+    kinds: list[Callable[[], Any]] = [
+        sampled,
+        lambda: Resumable(sampled()),
+        lambda: StatefulDataLoader(
+            lit.Features(), 5, sampler=DistributedSampler(lit.Features(), 1, 0), num_workers=workers
+        ),
+    ]
+    seen = []
+    for number, kind in enumerate(kinds):
+        for saved in (None, lit.checkpoint(tmp_path / str(number), 6)):
+            model = lit.Model()
+            trainer = lit.trainer_of(tmp_path / str(number), limit_val_batches=0, max_epochs=1)
+            trainer.fit(model, datamodule=Other(kind()), ckpt_path=saved, weights_only=False)
+            seen.append(model.seen[0 if saved else 6 :])
+    assert len(seen[0]) == 15 - 6
+    assert all(steps == seen[0] for steps in seen)
 
 
 def test_overfitting_is_refused(tmp_path: Path) -> None:

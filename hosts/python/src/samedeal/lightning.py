@@ -14,7 +14,7 @@ import torch.distributed
 
 from . import ContradictionError
 from . import _arguments as check
-from .torch import Resumable, verify_ranks
+from .torch import Resumable, ShardedDataset, verify_ranks
 
 __all__ = ["ResumableData"]
 
@@ -180,7 +180,8 @@ class _Loader:
             reason = "the checkpoint is of another loader, or load_state_dict of super() was not called"
             allowed = f"{done}, as Lightning has counted: {reason}"
             raise ContradictionError(_BATCHES, str(self._before), allowed)
-        if torch.distributed.is_available() and torch.distributed.is_initialized():
+        shards = isinstance(self._resumable.sampler, ShardedDataset)
+        if torch.distributed.is_available() and torch.distributed.is_initialized() and not shards:
             verify_ranks(self._resumable)
         self._length, self._got = len(self), 0
         for batch in self._resumable:

@@ -19,7 +19,7 @@ from lightning import LightningDataModule
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from samedeal import ContradictionError, WrongTypeError
 from samedeal.lightning import ResumableData
-from samedeal.torch import DistributedSampler, Resumable
+from samedeal.torch import BatchSampler, DistributedSampler, Resumable
 from torch.utils.data import DataLoader, RandomSampler
 from torchdata.stateful_dataloader import StatefulDataLoader
 
@@ -197,6 +197,37 @@ def test_the_state_is_what_any_host_reads(stopped: Path) -> None:
     sampler.load_state_dict(saved)
     assert (sampler.epoch, saved["batches"]) == (1, 1)
     assert len(sampler) == lit.SAMPLES - json.loads(saved["samedeal"])["consumed"] == lit.SAMPLES - 5 * WORLD
+
+
+@pytest.mark.parametrize("every", [0, 2])
+def test_epochs_of_different_length(tmp_path: Path, every: int) -> None:
+    """Each is read to its end, with one loader for all, unless the trainer is told to ask for others."""
+    asked = []
+
+    class Uneven(lit.Data):
+        def train_dataloader(self) -> Any:
+            asked.append("train")
+            batches = BatchSampler(lit.LENGTHS, budget=120, window=0, seed=5, rank=0, world=1)
+            return DataLoader(lit.Features(), batch_sampler=batches)
+
+        def val_dataloader(self) -> Any:
+            asked.append("val")
+            return super().val_dataloader()
+
+    model = lit.Model()
+    trainer = lit.trainer_of(tmp_path, max_epochs=4, reload_dataloaders_every_n_epochs=every)
+    trainer.fit(model, datamodule=Uneven("budget", 0))
+    lengths = []
+    for epoch in range(4):
+        steps = [one for one in model.seen if one["epoch"] == epoch]
+        assert sorted(i for one in steps for i in one["samples"]) == list(range(lit.SAMPLES))
+        assert [(one["batch"], one["batches"]) for one in steps] == [(i, len(steps)) for i in range(len(steps))]
+        lengths.append(len(steps))
+    assert lengths == [55, 56, 56, 55]
+    assert len(model.validated) == 4 * 8
+    assert asked.count("val") == (2 if every else 1)
+    # Where the length changed, and two epochs later.
+    assert asked.count("train") == (3 if every else 1)
 
 
 def test_a_data_module_is_pickled(tmp_path: Path) -> None:

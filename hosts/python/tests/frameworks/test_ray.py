@@ -8,8 +8,10 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+import ray.train
 import rayed
 import torch
 from ray.train.torch.train_loop_utils import _WrappedDataLoader
@@ -68,6 +70,22 @@ def test_ray_says_who_a_worker_is(out: Path) -> None:
     for rank in range(2):
         told = json.loads((out / f"look-{rank}.json").read_text())
         assert told == {"ray": [rank, 2], "group": False, "sampler": [rank, 2], "variables": 1}
+
+
+def test_processes_that_are_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variables of a launcher count, whatever Ray makes of a process that it did not start."""
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    with pytest.raises(RuntimeError, match="outside of a Ray Train training function"):
+        ray.train.get_context()
+    assert DistributedSampler(range(8)).num_replicas == 4
+    # Older versions have a context for all, of no experiment.
+    for experiment, expected in ((None, (1, 4)), ("name", (2, 3))):
+        context = Mock(**{"get_experiment_name.return_value": experiment})
+        context.configure_mock(**{"get_world_rank.return_value": 2, "get_world_size.return_value": 3})
+        monkeypatch.setattr(ray.train, "get_context", lambda context=context: context)
+        sampler = DistributedSampler(range(8))
+        assert (sampler.rank, sampler.num_replicas) == expected
 
 
 @pytest.mark.parametrize("workers", [0, 1])

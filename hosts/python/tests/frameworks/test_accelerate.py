@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import accelerate
@@ -15,7 +16,7 @@ import accelerated
 import pytest
 import torch
 from accelerate import data_loader
-from samedeal import ContradictionError, WrongTypeError
+from samedeal import ContradictionError, Mesh, WrongTypeError
 from samedeal.accelerate import PreparedLoader, prepare
 from samedeal.torch import BatchSampler, DistributedSampler, Resumable, verify_ranks
 from torch.utils.data import DataLoader
@@ -156,7 +157,7 @@ def test_one_process() -> None:
     verify_ranks(data_loader.skip_first_batches(loader.loader, 2))
 
 
-def test_what_is_refused() -> None:
+def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     accelerator = accelerate.Accelerator(cpu=True)
     plain = DataLoader(range(20), 4)
     with pytest.raises(WrongTypeError, match="SequentialSampler"):
@@ -166,7 +167,16 @@ def test_what_is_refused() -> None:
     good = DataLoader(range(20), 4, sampler=DistributedSampler(range(20), 1, 0))
     with pytest.raises(ContradictionError, match="prepared by Accelerate"):
         prepare(accelerator, accelerator.prepare(good))
-    assert accelerator._custom_objects == []
+    with monkeypatch.context() as patch:
+        # As with tensor parallelism, which needs a device for each process.
+        sharing = SimpleNamespace(non_data_parallel_size=2)
+        patch.setattr(accelerate.Accelerator, "parallelism_config", property(lambda self: sharing))
+        with pytest.raises(ContradictionError, match="of which 2 share data"):
+            prepare(accelerator, good)
+        shared = DistributedSampler(range(20), 2, 0, mesh=Mesh(2, {"dp": 1, "tp": 2}, divide=["dp"]))
+        verify_ranks(shared)
+        assert len(prepare(accelerator, DataLoader(range(20), 4, sampler=shared))) == 5
+    del accelerator._custom_objects[:]
     assert isinstance(prepare(accelerator, Resumable(good)), PreparedLoader)
     for wrong in (plain, accelerator.prepare(plain)):
         with pytest.raises(WrongTypeError, match="a loader with one of them"):

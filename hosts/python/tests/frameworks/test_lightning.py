@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import lit
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from lightning import LightningDataModule
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from samedeal import ContradictionError, WrongTypeError
 from samedeal.lightning import ResumableData
-from samedeal.torch import BatchSampler, DistributedSampler, Resumable
+from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset
 from torch.utils.data import DataLoader, RandomSampler
 from torchdata.stateful_dataloader import StatefulDataLoader
 
@@ -282,6 +284,29 @@ def test_loaders_that_have_states_of_their_own(tmp_path: Path, workers: int) -> 
     assert all(steps == seen[0] for steps in seen)
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_shards(tmp_path: Path, workers: int) -> None:
+    """Of a dataset in files, which is no DataLoader's to sample."""
+    for number in range(4):
+        pq.write_table(pa.table({"id": range(20 * number, 20 * number + 20)}), tmp_path / f"{number}.parquet")
+
+    def samples(batch: Any) -> Any:
+        ids = torch.tensor(batch["id"].to_pylist())
+        return ids, torch.ones(len(ids), 4)
+
+    def train(saved: Path | None) -> list[dict[str, Any]]:
+        dataset = ShardedDataset(tmp_path, batch_size=4, transform=samples, seed=3)
+        loader = DataLoader(dataset, batch_size=None, num_workers=workers)
+        model = lit.Model()
+        trainer = lit.trainer_of(tmp_path / "saved", limit_val_batches=0)
+        trainer.fit(model, datamodule=Other(loader), ckpt_path=saved, weights_only=False)
+        return model.seen
+
+    whole = train(None)
+    assert Counter(i for one in whole for i in one["samples"]) == {i: 2 for i in range(80)}
+    assert train(lit.checkpoint(tmp_path / "saved", 27)) == whole[27:]
+
+
 def test_overfitting_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ContradictionError, match="overfit_batches is 2"):
         lit.trainer_of(tmp_path, overfit_batches=2).fit(lit.Model(), datamodule=Other(sampled()))
@@ -321,6 +346,12 @@ def test_the_rest_of_a_data_module_is_left_alone(tmp_path: Path) -> None:
     assert again.value == 7
     trainer.fit(model, datamodule=again)
     assert [one["batch"] for one in model.seen] == list(range(15))
+
+
+def test_the_order_of_base_classes_counts() -> None:
+    """With Lightning's first, nothing would be saved."""
+    with pytest.raises(ContradictionError, match=r"class Data\(ResumableData, LightningDataModule\)"):
+        type("Data", (LightningDataModule, ResumableData), {})
 
 
 def test_what_lightning_documents(tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
 
     Args:
         accelerator: What prepares the rest.
-        loader: A `torch.utils.data.DataLoader` with a sampler of `samedeal.torch`, or a `Resumable` of one.
+        loader: A `torch.utils.data.DataLoader` with a sampler or a `ShardedDataset` of `samedeal.torch`, or a
+            `Resumable` of one.
 
     Raises:
         WrongTypeError: It has another sampler, or this is no accelerator.

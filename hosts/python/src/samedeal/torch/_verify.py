@@ -73,19 +73,27 @@ def _inside(source: Any) -> tuple[_Dealt, str | None]:
     """The sampler that a loader reads by, and what between the two deals batches to processes, if anything does."""
     found, divider = source, None
     accelerate = sys.modules.get("accelerate.data_loader")
+    names = () if accelerate is None else ("BatchSamplerShard", "IterableDatasetShard")
+    shards: tuple[Any, ...] = tuple(getattr(accelerate, name) for name in names)
     for _ in range(_DEPTH):
-        if isinstance(getattr(found, "dataset", None), ShardedDataset):
-            found = found.dataset
         if isinstance(found, _Dealt):
             return found, divider
-        if accelerate is not None:
-            deals = isinstance(found, accelerate.BatchSamplerShard) and found.num_processes > 1
-            sends = isinstance(found, accelerate.DataLoaderDispatcher) and found.state.num_processes > 1
-            divider = type(found).__name__ if deals or sends else divider
-        names = ("loader",) if isinstance(found, Resumable) else ("batch_sampler", "sampler")
-        found = next((part for name in names if (part := getattr(found, name, None)) is not None), None)
+        deals = isinstance(found, shards) and found.num_processes > 1
+        if deals or (accelerate is not None and _is_sent(found, accelerate)):
+            divider = type(found).__name__
+        dataset = getattr(found, "dataset", None)
+        if isinstance(dataset, (ShardedDataset, *shards)):
+            found = dataset
+            continue
+        parts = ("loader",) if isinstance(found, Resumable) else ("batch_sampler", "sampler")
+        found = next((part for name in parts if (part := getattr(found, name, None)) is not None), None)
     allowed = "a DistributedSampler, BatchSampler, ShardedDataset or Resumable of samedeal.torch, or a loader with one"
     raise WrongTypeError("sampler", check.described(source), allowed)
+
+
+def _is_sent(loader: Any, accelerate: Any) -> bool:
+    """Whether process 0 reads for all."""
+    return isinstance(loader, accelerate.DataLoaderDispatcher) and loader.state.num_processes > 1
 
 
 def _check_undivided(sampler: _Dealt, divider: str | None) -> None:

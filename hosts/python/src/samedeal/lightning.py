@@ -29,8 +29,8 @@ class ResumableData:
 
     Its `train_dataloader` returns a `DataLoader` with a sampler or a `ShardedDataset` of `samedeal.torch`. Checkpoints
     have its state, of the batches that the model was trained with, wherever they are saved; `trainer.fit(...,
-    ckpt_path=...)` goes on there, with as many devices and nodes as there are then. Epochs are set before each pass, also
-    those of a `BatchSampler`, which Lightning does not set, and ranks are compared (`verify_ranks`).
+    ckpt_path=...)` goes on there, with as many devices and nodes as there are then. Epochs are set before each pass,
+    also those of a `BatchSampler`, which Lightning does not set, and ranks are compared (`verify_ranks`).
     `use_distributed_sampler` may be either: it is about the other loaders, which are left alone. Where `state_dict` and
     `load_state_dict` are overridden, they call those of `super()`.
     """

@@ -1,4 +1,4 @@
-"""Training with DDP in real processes: killed in the middle of an epoch, and resumed on this and on other worlds."""
+"""Training with DDP and FSDP in real processes: killed in the middle of an epoch, and resumed on this and on other worlds."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_every_sample_is_read_once(files: Path, killed: Path, tmp_path: Path, wo
         whole = run(WORLD, files, tmp_path / "whole", tmp_path / "none")
         assert whole.returncode == 0, whole.stderr
     middle = 0
-    for kind, workers in training.RUNS:
-        name = f"{kind}-{workers}"
+    for each in training.RUNS:
+        kind, workers, name = each.kind, each.workers, each.name
         saved = torch.load(killed / f"{name}.pt")
         steps = saved["steps"]
         assert 0 < DEATH - steps <= training.EVERY

@@ -4,8 +4,8 @@
 # A run is killed in the middle of its second epoch. It goes on with another number of devices, from the checkpoint that
 # Lightning saved last, and in each epoch every sample is still trained once.
 #
-# To run it: `python train_with_lightning.py`, after `pip install 'samedeal[torch]' lightning`. It needs no GPU: processes
-# take the place of devices.
+# To run it: `python train_with_lightning.py`, after `pip install 'samedeal[torch]' lightning`. It needs no GPU:
+# processes take the place of devices.
 
 # %%
 import json
@@ -31,8 +31,9 @@ folder = Path(scratch.name)
 # %% [markdown]
 # ## The data
 #
-# A data module is made resumable by one more base class, and by a sampler of samedeal under its training loader. The sampler
-# is called as PyTorch's is, and gives the same order. Rank and world are not its parameters: the process group says them.
+# A data module is made resumable by one more base class, and by a sampler of samedeal under its training loader. The
+# sampler is called as PyTorch's is, and gives the same order. Rank and world are not its parameters: the process
+# group says them.
 
 
 # %%
@@ -57,8 +58,8 @@ class Data(ResumableData, LightningDataModule):
 # %% [markdown]
 # ## The model
 #
-# It learns the sum of the values. For the proof at the end, it writes down which samples each step has seen. In the first run
-# a step comes at which all processes are killed, as a cluster would.
+# It learns the sum of the values. For the proof at the end, it writes down which samples each step has seen. In the
+# first run a step comes at which all processes are killed, as a cluster would.
 
 
 # %%
@@ -100,8 +101,8 @@ def trainer(devices):
 # %% [markdown]
 # ## Two devices, until they are killed
 #
-# An epoch is 192 samples, 8 a step on each of two devices: 12 steps. Step 18 is the middle of epoch 1; it is never made, and
-# the last checkpoint is that of step 16.
+# An epoch is 192 samples, 8 a step on each of two devices: 12 steps. Step 18 is the middle of epoch 1; it is never
+# made, and the last checkpoint is that of step 16.
 
 # %%
 try:
@@ -113,8 +114,8 @@ print("saved last:", last.name)
 assert last.name == "step=16.ckpt"
 
 # %% [markdown]
-# What the checkpoint says about the data is a short text, the same for all ranks, which every language reads: of epoch 1, the
-# first 64 positions are consumed, four steps of two times eight samples.
+# What the checkpoint says about the data is a short text, the same for all ranks, which every language reads: of
+# epoch 1, the first 64 positions are consumed, four steps of two times eight samples.
 
 # %%
 state = torch.load(last, weights_only=True)["Data"]["train_dataloader"]
@@ -125,7 +126,8 @@ assert state["batches"] == 4
 # %% [markdown]
 # ## Three devices go on
 #
-# Nothing is said about the data but `ckpt_path`. The rest of epoch 1 is dealt among three, at once: nothing is replayed.
+# Nothing is said about the data but `ckpt_path`. The rest of epoch 1 is dealt among three, at once: nothing is
+# replayed.
 
 # %%
 trainer(devices=3).fit(Model("three"), datamodule=Data(), ckpt_path=last)

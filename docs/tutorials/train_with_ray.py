@@ -1,10 +1,11 @@
 # %% [markdown]
 # # Ray Train: a worker dies, and their number changes
 #
-# Two workers train on a local Ray. One of them dies, and Ray starts both anew from the last checkpoint; later, three workers
-# go on. In each epoch, every sample is still trained once.
+# Two workers train on a local Ray. One of them dies, and Ray starts both anew from the last checkpoint; later, three
+# workers go on. In each epoch, every sample is still trained once.
 #
-# To run it: `python train_with_ray.py`, after `pip install 'samedeal[torch]' 'ray[train]'`. It needs no GPU and no cluster.
+# To run it: `python train_with_ray.py`, after `pip install 'samedeal[torch]' 'ray[train]'`. It needs no GPU and no
+# cluster.
 
 # %%
 import json
@@ -30,12 +31,12 @@ folder = Path(scratch.name)
 # %% [markdown]
 # ## What each worker does
 #
-# The sampler finds rank and world by itself. `Resumable` counts the batches that the loop got, and its state goes into the
-# checkpoint next to the weights. Ray keeps checkpoints that are reported; all workers report, one of them with the file: what
-# it says about the data is the same for all.
+# The sampler finds rank and world by itself. `Resumable` counts the batches that the loop got, and its state goes
+# into the checkpoint next to the weights. Ray keeps checkpoints that are reported; all workers report, one of them
+# with the file: what it says about the data is the same for all.
 #
-# `config["stop"]` is a step to end at, so that there is something left for more workers; `config["death"]` is a step before
-# which worker 1 is killed, if it did not come from a checkpoint.
+# `config["stop"]` is a step to end at, so that there is something left for more workers; `config["death"]` is a step
+# before which worker 1 is killed, if it did not come from a checkpoint.
 
 
 # %%
@@ -90,8 +91,8 @@ def run(workers, **config):
 # %% [markdown]
 # ## Two workers, one of whom dies
 #
-# An epoch is 192 samples, 8 a step of each of two workers: 12 steps. A worker dies before step 10, and both begin again where
-# the last checkpoint was that Ray had by then. They end after step 16, in the middle of epoch 1.
+# An epoch is 192 samples, 8 a step of each of two workers: 12 steps. A worker dies before step 10, and both begin
+# again where the last checkpoint was that Ray had by then. They end after step 16, in the middle of epoch 1.
 
 # %%
 ray.init(num_cpus=4, include_dashboard=False, object_store_memory=100_000_000, log_to_driver=False)
@@ -111,8 +112,8 @@ ray.shutdown()
 # %% [markdown]
 # ## The proof
 #
-# What counts is what is in the weights: of the workers that were interrupted, the steps up to the checkpoint that the next
-# ones began with.
+# What counts is what is in the weights: of the workers that were interrupted, the steps up to the checkpoint that the
+# next ones began with.
 
 
 # %%
@@ -122,7 +123,7 @@ assert starts[0] == 0
 assert starts[1] in (4, 8)
 assert starts[2] == 16
 counts = Counter()
-for begun, end in zip(starts, [*starts[1:], 1000]):
+for begun, end in zip(starts, [*starts[1:], 1000], strict=True):
     for log in folder.glob(f"from-{begun}-*.jsonl"):
         for line in log.read_text().splitlines():
             step, epoch, samples = json.loads(line)

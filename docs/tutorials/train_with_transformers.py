@@ -41,7 +41,7 @@ folder = Path(scratch.name)
 class Sequences(Dataset):
     """Sample i is a sequence that begins with i."""
 
-    lengths = [2 + i * 7919 % 96 for i in range(SAMPLES)]
+    lengths = tuple(2 + i * 7919 % 96 for i in range(SAMPLES))
 
     def __len__(self):
         return SAMPLES

@@ -126,7 +126,7 @@ def main(folder):
     assert sorted(epochs) == [*range(EPOCHS)]
     for epoch, seen in epochs.items():
         assert seen == Counter(range(SAMPLES)), epoch
-    print(f"killed after step {DEATH}, resumed after step {kept}: each of {SAMPLES} samples once in each of {EPOCHS} epochs")
+    print(f"killed after step {DEATH}, resumed after step {kept}: in {EPOCHS} epochs, each of {SAMPLES} samples once")
 
 
 if __name__ == "__main__":

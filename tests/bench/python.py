@@ -10,6 +10,17 @@ from itertools import islice
 from pathlib import Path
 from time import perf_counter
 
+from process import done, memory, reset_peak
+from resuming import (
+    first_batch_loader,
+    first_batch_loader_torch,
+    passes,
+    resume_feistel,
+    resume_order_torch,
+    resume_torchdata,
+    verify_ranks,
+)
+
 BATCH = 32
 ROWS = 1024
 
@@ -263,24 +274,6 @@ def torch_sampler(samples: int, world: int):
     return DistributedSampler(range(samples), num_replicas=world, rank=0)
 
 
-def done(began: float, result: object) -> float:
-    """The time since; whatever is handed in lives until now, so that taking it apart is not part of it."""
-    return perf_counter() - began
-
-
-def reset_peak() -> int:
-    """Begins the measurement of the peak memory anew; the memory that is in use now."""
-    Path("/proc/self/clear_refs").write_text("5")
-    return memory("VmRSS")
-
-
-def memory(field: str) -> int:
-    """What the kernel says about this process's memory."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    kilobytes = next(line.split()[1] for line in lines if line.startswith(field))
-    return int(kilobytes) << 10
-
-
 MEASUREMENTS: dict[str, Callable[..., object]] = {
     measurement.__name__: measurement
     for measurement in (
@@ -304,6 +297,13 @@ MEASUREMENTS: dict[str, Callable[..., object]] = {
         stream_samples,
         plan_budget,
         plan_pack,
+        resume_feistel,
+        resume_order_torch,
+        resume_torchdata,
+        passes,
+        first_batch_loader,
+        first_batch_loader_torch,
+        verify_ranks,
     )
 }
 

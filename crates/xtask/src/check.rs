@@ -70,6 +70,6 @@ fn wasm_lint(packages: &[&str], target: &str) -> Command {
 /// Over all Python of the project, by the settings of the Python host.
 fn ruff(arguments: &[&str]) -> Command {
     let mut command = project::own("target/venv/bin/ruff", arguments);
-    command.args(["--config", "hosts/python/pyproject.toml", "hosts/python", "tests"]);
+    command.args(["--config", "hosts/python/pyproject.toml", "hosts/python", "tests", "docs"]);
     command
 }

@@ -16,6 +16,8 @@ use crate::setup;
 const ORACLES: &str = "hosts/python/tests/oracle";
 /// The tests under torch: ranks and loader workers in processes of their own.
 const DISTRIBUTED: &str = "hosts/python/tests/distributed";
+/// A training job in Python that is killed, and the rest of its epoch by the other hosts.
+const RESUME: &str = "tests/resume";
 /// The tests under what people train with, and the tutorials.
 const FRAMEWORKS: &str = "hosts/python/tests/frameworks";
 
@@ -48,6 +50,7 @@ pub fn steps() -> Vec<Step> {
             progress.run(&mut project::own("target/release/bench", &["--smoke", "--runs", "1"]))?;
             Ok(Report::note("cargo xtask bench takes them"))
         }),
+        with_torch("saved by Python, finished by Rust and Node", RESUME),
         suite("JavaScript host", || {
             let mut command = machine::with_browser(project::npm("hosts/js", &["test"]));
             // Without a terminal Node 20 writes TAP, which does not end with the failures.

@@ -26,6 +26,9 @@ class BatchStream:
     is not in it. Every rank pushes all samples. What waits is a window (8,192 samples with "pad-to-max", or where
     `window` is 0) and what the one before left over.
 
+    It has no state to save. To go on after an interruption, push the same samples to another stream, and leave out as
+    many batches as were taken: it takes their lengths alone, and costs what planning them did.
+
     It may be shared by threads, and holds what was pushed: it does not pickle, and works in the process that made it.
     """
 

@@ -7,6 +7,7 @@ the two ways against each other.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import os
@@ -100,7 +101,7 @@ class Process:
             return self._compiled.get(component) or self._compile(component)
 
     def successor(self) -> Process:
-        """For a forked child: nothing made before the fork is used again, nor taken apart."""
+        """For a forked child, or an end: nothing made before is used again, nor taken apart."""
         things = [*self.owned, *(thing for compiled in self._compiled.values() for thing in compiled)]
         for thing in things:
             # Another thread of the parent may have been inside of it, so that its locks stay closed here for ever.
@@ -162,6 +163,13 @@ process = Process()
 def _after_fork_in_child() -> None:
     global process
     process = process.successor()
+
+
+@atexit.register
+def _at_exit() -> None:
+    # Where PyTorch was imported first, the interpreter takes wasmtime apart before what is made of it. Its destructors
+    # would fail, and say so.
+    process.successor()
 
 
 if hasattr(os, "register_at_fork"):

@@ -29,11 +29,13 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
 
     Args:
         accelerator: What prepares the rest.
-        loader: A `torch.utils.data.DataLoader` with a sampler of `samedeal.torch`, or a `Resumable` of one.
+        loader: A `torch.utils.data.DataLoader` with a sampler or a `ShardedDataset` of `samedeal.torch`, or a
+            `Resumable` of one.
 
     Raises:
         WrongTypeError: It has another sampler, or this is no accelerator.
-        ContradictionError: It was prepared by Accelerate before.
+        ContradictionError: It was prepared by Accelerate before; or processes share data (tensor or context
+            parallelism), and its sampler has no `mesh`.
     """
     if not isinstance(accelerator, accelerate.Accelerator):
         raise WrongTypeError("accelerator", check.described(accelerator), "an accelerate.Accelerator")
@@ -42,8 +44,19 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
     if isinstance(loader, DataLoaderStateMixin):
         raise ContradictionError("loader", "prepared by Accelerate", "a DataLoader as PyTorch knows it")
     prepared = PreparedLoader(loader, accelerator)
+    check_mesh(accelerator, prepared.sampler)
     accelerator.register_for_checkpointing(prepared)
     return prepared
+
+
+def check_mesh(accelerator: accelerate.Accelerator, sampler: Any) -> None:
+    """Raises where processes share data that this sampler would divide among them."""
+    config = getattr(accelerator, "parallelism_config", None)
+    sharing = getattr(config, "non_data_parallel_size", 1)
+    if sharing > 1 and not sampler._shares:
+        allowed = "one with mesh=..., the dimension of the accelerator's mesh that divides the data"
+        value = f"a {type(sampler).__name__} for all processes, of which {sharing} share data"
+        raise ContradictionError("sampler", value, allowed)
 
 
 class PreparedLoader(Resumable, DataLoaderStateMixin):

@@ -14,7 +14,7 @@ import torch.distributed
 
 from . import ContradictionError
 from . import _arguments as check
-from .torch import Resumable, verify_ranks
+from .torch import Resumable, ShardedDataset, verify_ranks
 
 __all__ = ["ResumableData"]
 
@@ -27,12 +27,12 @@ _BATCHES = "batches"
 class ResumableData:
     """What makes a data module resumable: `class Data(ResumableData, LightningDataModule)`.
 
-    Its `train_dataloader` returns a `DataLoader` with a sampler of `samedeal.torch`. Checkpoints have its state, of the
-    batches that the model was trained with, wherever they are saved; `trainer.fit(..., ckpt_path=...)` goes on there,
-    with as many devices and nodes as there are then. Epochs are set before each pass, batches too, which Lightning does
-    not set; before it, ranks are compared (`verify_ranks`). `use_distributed_sampler` may be either, and says what
-    happens to the other loaders, which are left alone. Where `state_dict` and `load_state_dict` are overridden, they
-    call those of `super()`.
+    Its `train_dataloader` returns a `DataLoader` with a sampler or a `ShardedDataset` of `samedeal.torch`. Checkpoints
+    have its state, of the batches that the model was trained with, wherever they are saved; `trainer.fit(...,
+    ckpt_path=...)` goes on there, with as many devices and nodes as there are then. Epochs are set before each pass,
+    also those of a `BatchSampler`, which Lightning does not set, and ranks are compared (`verify_ranks`).
+    `use_distributed_sampler` may be either: it is about the other loaders, which are left alone. Where `state_dict` and
+    `load_state_dict` are overridden, they call those of `super()`.
     """
 
     trainer: Any
@@ -42,8 +42,16 @@ class ResumableData:
     """The loader that Lightning is to get when it asks next."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Looks after `train_dataloader`."""
+        """Looks after `train_dataloader`.
+
+        Raises:
+            ContradictionError: Lightning's class comes first, so that checkpoints would have no state.
+        """
         super().__init_subclass__(**options)
+        names = [base.__name__ for base in cls.__mro__]
+        if "LightningDataModule" in names[: names.index(ResumableData.__name__)]:
+            order = f"class {cls.__name__}(ResumableData, LightningDataModule)"
+            raise ContradictionError("bases", "LightningDataModule, ResumableData", order)
         if _KEY in vars(cls):
             setattr(cls, _KEY, _looked_after(vars(cls)[_KEY]))
 
@@ -180,7 +188,8 @@ class _Loader:
             reason = "the checkpoint is of another loader, or load_state_dict of super() was not called"
             allowed = f"{done}, as Lightning has counted: {reason}"
             raise ContradictionError(_BATCHES, str(self._before), allowed)
-        if torch.distributed.is_available() and torch.distributed.is_initialized():
+        shards = isinstance(self._resumable.sampler, ShardedDataset)
+        if torch.distributed.is_available() and torch.distributed.is_initialized() and not shards:
             verify_ranks(self._resumable)
         self._length, self._got = len(self), 0
         for batch in self._resumable:

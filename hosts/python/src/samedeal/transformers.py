@@ -21,6 +21,7 @@ from transformers.trainer_utils import get_last_checkpoint
 
 from . import ContradictionError, MissingError, WrongTypeError
 from . import _arguments as check
+from .accelerate import check_mesh
 from .torch import BatchSampler, DistributedSampler, verify_ranks
 
 __all__ = ["Trainer", "TrainerMixin"]
@@ -109,6 +110,7 @@ class TrainerMixin(_Trainer):
             allowed = "True: what was trained on is else no beginning of the epoch"
             raise ContradictionError("dataloader-in-order", "False", allowed)
         sampler = self._sampler_for(theirs.dataset, strategy == "random")
+        check_mesh(self.accelerator, sampler)
         self._batches = _Batches(sampler, theirs.batch_sampler.batch_size, self.args.dataloader_drop_last)
         if self._saved is not None:
             sampler.load_state_dict(self._saved)

@@ -11,15 +11,16 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from conftest import write
 from samedeal import Mesh, SamedealError
-from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, verify_ranks
+from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, ShardedDataset, verify_ranks
 from torch.distributed.device_mesh import init_device_mesh
 from torch.utils.data import DataLoader, Subset
 
 LENGTHS = [3, 9, 4, 4, 7, 1, 2, 5] * 10
 
 
-def cases(rank: int, world: int) -> dict[str, Any]:
+def cases(rank: int, world: int, files: Path) -> dict[str, Any]:
     """A sampler per case. The last rank is the odd one."""
     data, odd = range(100), rank == world - 1
     first: dict[str, Any] = {"num_replicas": world, "rank": rank}
@@ -64,6 +65,10 @@ def cases(rank: int, world: int) -> dict[str, Any]:
         "budget": BatchSampler(LENGTHS, budget=20 + odd),
         "history": taken(BatchSampler(LENGTHS, budget=20), 1 + odd),
         "seed and epoch": moved(DistributedSampler(data, seed=int(odd)), 1 + odd),
+        "fine files": Resumable(DataLoader(ShardedDataset(files), batch_size=None, num_workers=2)),
+        "seed of files": ShardedDataset(files, seed=int(odd)),
+        "lanes of files": DataLoader(ShardedDataset(files, lanes=8 + odd), batch_size=None),
+        "consumed of files": taken(ShardedDataset(files), 2 + odd),
         "broken": DistributedSampler(Shrinking(odd), **first),
     }
 
@@ -86,8 +91,9 @@ def main(out: Path) -> None:
     dist.init_process_group("gloo")
     torch.set_num_threads(1)
     rank, world = dist.get_rank(), dist.get_world_size()
+    files = write(out / f"files-{rank}", (20, 13))
     told: dict[str, Any] = {}
-    for name, sampler in cases(rank, world).items():
+    for name, sampler in cases(rank, world, files).items():
         try:
             verify_ranks(sampler)
             told[name] = None

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
+import os
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -21,7 +24,7 @@ from conftest import SAMPLES, SIZES, write
 from samedeal import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, UnknownNameError
 from samedeal.parquet import Shards
 from samedeal.torch import LanesWarning, ShardedDataset, to_tensors
-from samedeal.torch._dataset import _compact
+from samedeal.torch._tensors import compact
 from torch.utils.data import DataLoader
 
 
@@ -209,6 +212,33 @@ def test_stopping_early_ends_the_reading(data: Path) -> None:
         next(iterator)
         iterator.close()  # type: ignore[attr-defined]
     assert threading.active_count() == before
+    gc.disable()
+    try:
+        iterator = iter(dataset := ShardedDataset(data, batch_size=8))
+        next(iterator)
+        # What the dataset counts by does not keep it.
+        del iterator
+        assert threading.active_count() == before
+        assert dataset.state_dict() == dataset.state_dict(1)
+    finally:
+        gc.enable()
+
+
+def test_a_fork_waits_for_no_thread_of_its_parent(data: Path) -> None:
+    iterator = iter(ShardedDataset(data, batch_size=8))
+    next(iterator)
+    child = os.fork()
+    if child == 0:
+        # A hang would be a death by this.
+        signal.alarm(60)
+        try:
+            list(iterator)
+        except RuntimeError:
+            del iterator
+            os._exit(7)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert next(iterator).num_rows == 8
 
 
 @pytest.mark.filterwarnings("ignore:epoch 0 is read")
@@ -366,7 +396,7 @@ def test_what_leaves_a_worker_is_no_larger_than_it_is(data: Path) -> None:
     batch = next(iter(ShardedDataset(data, batch_size=8)))
     table = pa.table({"a": pa.array(["x", "y", "x"] * 1_000).dictionary_encode(), "b": range(3_000)}).to_batches()[0]
     for part in (batch, table.slice(100, 8)):
-        small = _compact(part)
+        small = compact(part)
         assert small.equals(part)
         assert len(pickle.dumps(small)) < 4_000
     loader = DataLoader(ShardedDataset(data, batch_size=8), batch_size=None, num_workers=1)

@@ -1,4 +1,4 @@
-"""Training with DDP in real processes: killed in the middle of an epoch, and resumed on this and on other worlds."""
+"""Training with DDP and FSDP in real processes: killed within an epoch, and resumed on this and on other worlds."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from typing import Any
 import pytest
 import torch
 import training
+from conftest import write
 from samedeal.torch import DistributedSampler
 from test_processes import HERE, torchrun
+from training import WORLD
 
-WORLD = 2
-"""Two, whose gradients have one sum. Those of three DDP adds as its buckets lie, which it makes anew after a step."""
 DEATH = 23
 """The step of each model after which all processes of the job are killed: about the middle of one of the epochs."""
 
 
-def run(world: int, out: Path, *arguments: Any) -> Any:
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The samples in files."""
+    return write(tmp_path_factory.mktemp("files") / "shards", (100, 1, 0, 90, 60), row_group=20)
+
+
+def run(world: int, files: Path, out: Path, *arguments: Any) -> Any:
     out.mkdir()
-    return torchrun(world, HERE / "training.py", out, *arguments)
+    return torchrun(world, HERE / "training.py", files, out, *arguments)
 
 
 def batches(out: Path, name: str, world: int) -> list[list[tuple[int, list[int]]]]:
@@ -30,10 +36,10 @@ def batches(out: Path, name: str, world: int) -> list[list[tuple[int, list[int]]
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def killed(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a job left behind that was killed."""
     folder = tmp_path_factory.mktemp("killed")
-    job = run(WORLD, folder / "out", folder / "none", DEATH)
+    job = run(WORLD, files, folder / "out", folder / "none", DEATH)
     assert job.returncode != 0
     assert "SIGKILL" in job.stderr
     assert not list((folder / "out").glob("*.weights"))
@@ -41,15 +47,15 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("world", [WORLD, 3, 4])
-def test_every_sample_is_read_once(killed: Path, tmp_path: Path, world: int) -> None:
-    job = run(world, tmp_path / "rest", killed)
+def test_every_sample_is_read_once(files: Path, killed: Path, tmp_path: Path, world: int) -> None:
+    job = run(world, files, tmp_path / "rest", killed)
     assert job.returncode == 0, job.stderr
     if world == WORLD:
-        whole = run(WORLD, tmp_path / "whole", tmp_path / "none")
+        whole = run(WORLD, files, tmp_path / "whole", tmp_path / "none")
         assert whole.returncode == 0, whole.stderr
     middle = 0
-    for kind, workers in training.RUNS:
-        name = f"{kind}-{workers}"
+    for each in training.RUNS:
+        kind, workers, name = each.kind, each.workers, each.name
         saved = torch.load(killed / f"{name}.pt")
         steps = saved["steps"]
         assert 0 < DEATH - steps <= training.EVERY
@@ -62,7 +68,12 @@ def test_every_sample_is_read_once(killed: Path, tmp_path: Path, world: int) -> 
             )
             middle += bool(first and rest)
             # PyTorch's samplers repeat a few of what is left, so that every rank has as many.
-            left, readers = (training.SAMPLES - len(first), world) if rest else (training.SAMPLES, WORLD)
+            then = 1
+            if kind in training.FILES:
+                then = max(1, workers if world == WORLD else training.OTHER_WORKERS[workers])
+            left, readers = training.SAMPLES - len(first), world * then
+            if not rest:
+                left, readers = training.SAMPLES, WORLD * (max(1, workers) if kind in training.FILES else 1)
             padding = 0 if kind in training.BATCHES else -left % readers
             assert len(first) + len(rest) == training.SAMPLES + padding, (name, epoch)
             assert {*first, *rest} == set(range(training.SAMPLES)), (name, epoch)

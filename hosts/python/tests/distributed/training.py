@@ -1,4 +1,6 @@
-"""A training run with DDP that is killed, and goes on from what rank 0 saved: `training.py OUT CHECKPOINTS [STEP]`.
+"""A training run with DDP and FSDP that is killed, and goes on from what rank 0 saved.
+
+    training.py DATA OUT CHECKPOINTS [STEP]
 
 Several models train side by side, a step each in turn, so that one job tries all kinds of loaders.
 """
@@ -11,14 +13,19 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
-from samedeal.torch import BatchSampler, DistributedSampler, Resumable, verify_ranks
+from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset, verify_ranks
 from torch import nn
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
 from torch.utils.data import DataLoader, Dataset
 
+WORLD = 2
+"""Two, whose gradients have one sum. Those of three DDP adds as its buckets lie, which it makes anew after a step."""
 EPOCHS = 2
 SAMPLES = 251
 EVERY = 3
@@ -28,7 +35,30 @@ BATCHES: dict[str, dict[str, Any]] = {
     "budget": {"budget": 500},
     "pack": {"strategy": "pack", "capacity": 128, "max_batch_size": 2},
 }
-RUNS = [("torch", 0), ("torch", 2), ("feistel", 0), ("budget", 0), ("budget", 2), ("pack", 2)]
+FILES: dict[str, dict[str, Any]] = {"files": {"lanes": 12, "window": 4}}
+"""A dataset in files, of as many samples."""
+
+
+class Run(NamedTuple):
+    """What is read, by how many workers, and who holds the model."""
+
+    kind: str
+    workers: int
+    fsdp: bool = False
+    """Whether the ranks share its parameters, or each has all of them."""
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"{self.kind}-{self.workers}" + ("-fsdp" if self.fsdp else "")
+
+
+RUNS = [Run("torch", 0), Run("torch", 2), Run("feistel", 0), Run("budget", 0), Run("budget", 2), Run("pack", 2)]
+RUNS += [Run("files", 0), Run("files", 2), Run("torch", 0, fsdp=True), Run("pack", 0, fsdp=True)]
+FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
+"""A checkpoint has the whole of each parameter, for any world."""
+OTHER_WORKERS = {0: 3, 2: 1}
+"""How many workers read files where the run goes on in another world."""
 
 
 class Features(Dataset[Any]):  # type: ignore[misc]
@@ -41,13 +71,21 @@ class Features(Dataset[Any]):  # type: ignore[misc]
         return index, torch.sin(torch.arange(1, 5) * (index + 1))
 
 
+def read(batch: Any) -> tuple[list[int], torch.Tensor]:
+    """The same of rows of a file."""
+    return collate([Features()[index] for index in batch.column("id").to_pylist()])
+
+
 def collate(samples: list[Any]) -> tuple[list[int], torch.Tensor]:
     """A rank may have nothing in a step."""
     return [index for index, _ in samples], torch.stack([x for _, x in samples]) if samples else torch.zeros(0, 4)
 
 
-def loader_of(kind: str, workers: int) -> Resumable:
+def loader_of(kind: str, workers: int, files: Path) -> Resumable:
     """What the run reads."""
+    if kind in FILES:
+        rows = ShardedDataset(files, columns=["id"], batch_size=8, transform=read, seed=5, **FILES[kind])
+        return Resumable(DataLoader(rows, batch_size=None, num_workers=workers, persistent_workers=workers > 0))
     how: dict[str, Any] = {"collate_fn": collate, "num_workers": workers, "persistent_workers": workers > 0}
     data = Features()
     if kind in BATCHES:
@@ -55,18 +93,26 @@ def loader_of(kind: str, workers: int) -> Resumable:
     return Resumable(DataLoader(data, 8, sampler=DistributedSampler(data, seed=5, order=kind), **how))
 
 
-def train(kind: str, workers: int, out: Path, checkpoints: Path) -> Iterator[None]:
+def distributed(model: nn.Module, fsdp: bool) -> nn.Module:
+    """The same model, held by all ranks."""
+    if not fsdp:
+        return nn.parallel.DistributedDataParallel(model)
+    fully_shard(model, mesh=init_device_mesh("cpu", (dist.get_world_size(),)))
+    return model
+
+
+def train(run: Run, files: Path, out: Path, checkpoints: Path, same: bool) -> Iterator[None]:
     """Trains one model, and pauses after each step."""
-    rank = dist.get_rank()
-    loader = loader_of(kind, workers)
+    rank, (kind, workers, fsdp), name = dist.get_rank(), run, run.name
+    loader = loader_of(kind, workers if same or kind not in FILES else OTHER_WORKERS[workers], files)
     torch.manual_seed(3)
-    model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1)))
+    model = distributed(nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1)), fsdp)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    name, steps = f"{kind}-{workers}", 0
+    steps = 0
     if (saved := checkpoints / f"{name}.pt").exists():
         found = torch.load(saved)
-        model.load_state_dict(found["model"])
-        optimizer.load_state_dict(found["optimizer"])
+        states = {"model_state_dict": found["model"], "optim_state_dict": found["optimizer"]}
+        set_state_dict(model, optimizer, **states, options=FULL)
         loader.load_state_dict(found["loader"])
         steps = found["steps"]
     with (out / f"{name}-{rank}.jsonl").open("w") as log:
@@ -83,21 +129,26 @@ def train(kind: str, workers: int, out: Path, checkpoints: Path) -> Iterator[Non
                 steps += 1
                 log.write(json.dumps([epoch, samples]) + "\n")
                 log.flush()
-                if rank == 0 and steps % EVERY == 0:
-                    states = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-                    torch.save({**states, "loader": loader.state_dict(), "steps": steps}, out / f"{name}.part")
-                    (out / f"{name}.part").rename(out / f"{name}.pt")
+                if steps % EVERY == 0:
+                    states = dict(
+                        zip(("model", "optimizer"), get_state_dict(model, optimizer, options=FULL), strict=True)
+                    )
+                    if rank == 0:
+                        torch.save({**states, "loader": loader.state_dict(), "steps": steps}, out / f"{name}.part")
+                        (out / f"{name}.part").rename(out / f"{name}.pt")
                 yield
             assert number + 1 == expected if expected else True
-    weights = [parameter.detach().numpy().tobytes().hex() for parameter in model.parameters()]
+    parameters, _ = get_state_dict(model, optimizer, options=FULL)
+    weights = [parameter.numpy().tobytes().hex() for parameter in parameters.values()]
     (out / f"{name}-{rank}.weights").write_text(json.dumps(weights))
 
 
-def main(out: Path, checkpoints: Path, death: int | None) -> None:
+def main(files: Path, out: Path, checkpoints: Path, death: int | None) -> None:
     """Trains all, until they are done or this is to die."""
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
-    runs = [train(*run, out, checkpoints) for run in RUNS]
+    same = dist.get_world_size() == WORLD
+    runs = [train(run, files, out, checkpoints, same) for run in RUNS]
     steps = 0
     while runs:
         runs = [run for run in runs if next(run, "done") is None]
@@ -108,4 +159,5 @@ def main(out: Path, checkpoints: Path, death: int | None) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if sys.argv[3:] else None)
+    data, out, checkpoints = map(Path, sys.argv[1:4])
+    main(data, out, checkpoints, int(sys.argv[4]) if sys.argv[4:] else None)

@@ -13,12 +13,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DataLoaderConfiguration
 from samedeal import SamedealError
 from samedeal.accelerate import prepare
-from samedeal.torch import BatchSampler, DistributedSampler, Resumable, verify_ranks
+from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset, to_tensors, verify_ranks
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
@@ -111,6 +113,12 @@ def prepared_twice(out: Path) -> None:
         except SamedealError as error:
             found = [type(error).__name__, error.field, str(error)]
         told[name] = [found, sorted({i for samples, _ in loader for i in samples.tolist()})]
+    pq.write_table(pa.table({"id": range(64)}), out / f"files-{accelerator.process_index}.parquet")
+    files = ShardedDataset(out / f"files-{accelerator.process_index}.parquet", batch_size=8, transform=to_tensors)
+    try:
+        verify_ranks(Accelerator(cpu=True).prepare(DataLoader(files, batch_size=None)))
+    except SamedealError as error:
+        told["dispatched files"] = [[type(error).__name__, error.field, str(error)], []]
     for loader in (loader_of("budget"), Resumable(loader_of("torch"))):
         verify_ranks(loader)
     (out / f"twice-{accelerator.process_index}.json").write_text(json.dumps(told))

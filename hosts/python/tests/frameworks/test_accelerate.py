@@ -8,16 +8,19 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import accelerate
 import accelerated
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from accelerate import data_loader
-from samedeal import ContradictionError, WrongTypeError
+from samedeal import ContradictionError, Mesh, WrongTypeError
 from samedeal.accelerate import PreparedLoader, prepare
-from samedeal.torch import BatchSampler, DistributedSampler, Resumable, verify_ranks
+from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset, to_tensors, verify_ranks
 from torch.utils.data import DataLoader
 
 HERE = Path(__file__).parent
@@ -85,7 +88,7 @@ def test_a_second_deal_loses_samples_and_is_told(killed: Path) -> None:
         for (kind, field, text), _ in (one[name] for one in told):
             assert (kind, field) == ("ContradictionError", "loader")
             assert "samedeal.accelerate.prepare" in text
-            assert ("DataLoaderDispatcher" if name == "dispatched" else "BatchSamplerShard") in text
+            assert ("DataLoaderDispatcher" if name.startswith("dispatched") else "BatchSamplerShard") in text
         seen = {i for one in told for i in one[name][1]}
         # Half of them, and a few more where the first ones come again.
         assert len(seen) < accelerated.SAMPLES * 0.6, name
@@ -156,7 +159,30 @@ def test_one_process() -> None:
     verify_ranks(data_loader.skip_first_batches(loader.loader, 2))
 
 
-def test_what_is_refused() -> None:
+@pytest.mark.parametrize("workers", [0, 2])
+def test_files(tmp_path: Path, workers: int) -> None:
+    """What reads its data by itself is prepared, ended and resumed alike."""
+    for number, rows in enumerate((50, 0, 83)):
+        ids = range(50 * bool(number), 50 * bool(number) + rows)
+        table = pa.table({"id": pa.array(ids, pa.int64())})
+        pq.write_table(table, tmp_path / f"{number}.parquet")
+    accelerator = accelerate.Accelerator(cpu=True)
+    dataset = ShardedDataset(tmp_path, batch_size=8, transform=to_tensors, seed=1)
+    loader = prepare(accelerator, DataLoader(dataset, batch_size=None, num_workers=workers))
+    assert accelerator.prepare(loader) is loader
+    ends, seen = [], []
+    for number, batch in enumerate(loader):
+        ends.append(accelerator.gradient_state.end_of_dataloader)
+        seen += batch["id"].tolist()
+        if number == 4:
+            state, first = loader.state_dict(), list(seen)
+    assert ends == [False] * (len(loader) - 1) + [True]
+    assert {*seen} == set(range(133))
+    loader.load_state_dict(state)
+    assert first + [i for batch in loader for i in batch["id"].tolist()] == seen
+
+
+def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     accelerator = accelerate.Accelerator(cpu=True)
     plain = DataLoader(range(20), 4)
     with pytest.raises(WrongTypeError, match="SequentialSampler"):
@@ -166,8 +192,17 @@ def test_what_is_refused() -> None:
     good = DataLoader(range(20), 4, sampler=DistributedSampler(range(20), 1, 0))
     with pytest.raises(ContradictionError, match="prepared by Accelerate"):
         prepare(accelerator, accelerator.prepare(good))
-    assert accelerator._custom_objects == []
+    with monkeypatch.context() as patch:
+        # As with tensor parallelism, which needs a device for each process.
+        sharing = SimpleNamespace(non_data_parallel_size=2)
+        patch.setattr(accelerate.Accelerator, "parallelism_config", property(lambda self: sharing))
+        with pytest.raises(ContradictionError, match="of which 2 share data"):
+            prepare(accelerator, good)
+        shared = DistributedSampler(range(20), 2, 0, mesh=Mesh(2, {"dp": 1, "tp": 2}, divide=["dp"]))
+        verify_ranks(shared)
+        assert len(prepare(accelerator, DataLoader(range(20), 4, sampler=shared))) == 5
+    del accelerator._custom_objects[:]
     assert isinstance(prepare(accelerator, Resumable(good)), PreparedLoader)
     for wrong in (plain, accelerator.prepare(plain)):
-        with pytest.raises(WrongTypeError, match="a loader with one of them"):
+        with pytest.raises(WrongTypeError, match="or a loader with one"):
             verify_ranks(wrong)

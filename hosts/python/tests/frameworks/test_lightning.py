@@ -8,18 +8,22 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import lit
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from lightning import LightningDataModule
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from samedeal import ContradictionError, WrongTypeError
 from samedeal.lightning import ResumableData
-from samedeal.torch import DistributedSampler
+from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset
 from torch.utils.data import DataLoader, RandomSampler
+from torchdata.stateful_dataloader import StatefulDataLoader
 
 HERE = Path(__file__).parent
 WORLD = 2
@@ -197,6 +201,37 @@ def test_the_state_is_what_any_host_reads(stopped: Path) -> None:
     assert len(sampler) == lit.SAMPLES - json.loads(saved["samedeal"])["consumed"] == lit.SAMPLES - 5 * WORLD
 
 
+@pytest.mark.parametrize("every", [0, 2])
+def test_epochs_of_different_length(tmp_path: Path, every: int) -> None:
+    """Each is read to its end, with one loader for all, unless the trainer is told to ask for others."""
+    asked = []
+
+    class Uneven(lit.Data):
+        def train_dataloader(self) -> Any:
+            asked.append("train")
+            batches = BatchSampler(lit.LENGTHS, budget=120, window=0, seed=5, rank=0, world=1)
+            return DataLoader(lit.Features(), batch_sampler=batches)
+
+        def val_dataloader(self) -> Any:
+            asked.append("val")
+            return super().val_dataloader()
+
+    model = lit.Model()
+    trainer = lit.trainer_of(tmp_path, max_epochs=4, reload_dataloaders_every_n_epochs=every)
+    trainer.fit(model, datamodule=Uneven("budget", 0))
+    lengths = []
+    for epoch in range(4):
+        steps = [one for one in model.seen if one["epoch"] == epoch]
+        assert sorted(i for one in steps for i in one["samples"]) == list(range(lit.SAMPLES))
+        assert [(one["batch"], one["batches"]) for one in steps] == [(i, len(steps)) for i in range(len(steps))]
+        lengths.append(len(steps))
+    assert lengths == [55, 56, 56, 55]
+    assert len(model.validated) == 4 * 8
+    assert asked.count("val") == (2 if every else 1)
+    # Where the length changed, and two epochs later.
+    assert asked.count("train") == (3 if every else 1)
+
+
 def test_a_data_module_is_pickled(tmp_path: Path) -> None:
     """As for processes that are spawned, with the trainer that it belongs to."""
     trainer = lit.trainer_of(tmp_path, limit_val_batches=0)
@@ -226,6 +261,50 @@ def sampled() -> Any:
 def test_other_loaders_are_refused(tmp_path: Path, loader: Any) -> None:
     with pytest.raises(WrongTypeError, match="a DataLoader with samedeal"):
         lit.trainer_of(tmp_path).fit(lit.Model(), datamodule=Other(loader))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_loaders_that_have_states_of_their_own(tmp_path: Path, workers: int) -> None:
+    """Lightning alone would end the epoch early that is resumed with them."""
+    kinds: list[Callable[[], Any]] = [
+        sampled,
+        lambda: Resumable(sampled()),
+        lambda: StatefulDataLoader(
+            lit.Features(), 5, sampler=DistributedSampler(lit.Features(), 1, 0), num_workers=workers
+        ),
+    ]
+    seen = []
+    for number, kind in enumerate(kinds):
+        for saved in (None, lit.checkpoint(tmp_path / str(number), 6)):
+            model = lit.Model()
+            trainer = lit.trainer_of(tmp_path / str(number), limit_val_batches=0, max_epochs=1)
+            trainer.fit(model, datamodule=Other(kind()), ckpt_path=saved, weights_only=False)
+            seen.append(model.seen[0 if saved else 6 :])
+    assert len(seen[0]) == 15 - 6
+    assert all(steps == seen[0] for steps in seen)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_shards(tmp_path: Path, workers: int) -> None:
+    """Of a dataset in files, which is no DataLoader's to sample."""
+    for number in range(4):
+        pq.write_table(pa.table({"id": range(20 * number, 20 * number + 20)}), tmp_path / f"{number}.parquet")
+
+    def samples(batch: Any) -> Any:
+        ids = torch.tensor(batch["id"].to_pylist())
+        return ids, torch.ones(len(ids), 4)
+
+    def train(saved: Path | None) -> list[dict[str, Any]]:
+        dataset = ShardedDataset(tmp_path, batch_size=4, transform=samples, seed=3)
+        loader = DataLoader(dataset, batch_size=None, num_workers=workers)
+        model = lit.Model()
+        trainer = lit.trainer_of(tmp_path / "saved", limit_val_batches=0)
+        trainer.fit(model, datamodule=Other(loader), ckpt_path=saved, weights_only=False)
+        return model.seen
+
+    whole = train(None)
+    assert Counter(i for one in whole for i in one["samples"]) == {i: 2 for i in range(80)}
+    assert train(lit.checkpoint(tmp_path / "saved", 27)) == whole[27:]
 
 
 def test_overfitting_is_refused(tmp_path: Path) -> None:
@@ -267,6 +346,12 @@ def test_the_rest_of_a_data_module_is_left_alone(tmp_path: Path) -> None:
     assert again.value == 7
     trainer.fit(model, datamodule=again)
     assert [one["batch"] for one in model.seen] == list(range(15))
+
+
+def test_the_order_of_base_classes_counts() -> None:
+    """With Lightning's first, nothing would be saved."""
+    with pytest.raises(ContradictionError, match=r"class Data\(ResumableData, LightningDataModule\)"):
+        type("Data", (LightningDataModule, ResumableData), {})
 
 
 def test_what_lightning_documents(tmp_path: Path) -> None:

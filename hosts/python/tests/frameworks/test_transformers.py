@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,13 @@ class Steps(TrainerCallback):  # type: ignore[misc]
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self.numbers.append(state.global_step)
+
+
+class Endless(torch.utils.data.IterableDataset[Any]):  # type: ignore[misc]
+    """Data without a length."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(trained.Features()[i] for i in itertools.count())
 
 
 def trainer_of(out: Path, made: Any = Trainer, given: Any = None, **options: Any) -> Any:
@@ -197,8 +206,10 @@ def test_what_is_refused(tmp_path: Path) -> None:
         trainer_of(tmp_path, train_sampling_strategy="group_by_length").get_train_dataloader()
     with pytest.raises(ContradictionError, match="dataloader_in_order"):
         trainer_of(tmp_path, dataloader_in_order=False, dataloader_num_workers=1).train()
-    stream = transformers.Trainer(trained.Model(), arguments(tmp_path), train_dataset=trained.Features())
-    stream.train()
+    stream = Trainer(trained.Model(), arguments(tmp_path, max_steps=4), train_dataset=Endless())
+    with pytest.raises(WrongTypeError, match="train_dataset is <Endless>; allowed: a dataset that has a len"):
+        stream.train()
+    transformers.Trainer(trained.Model(), arguments(tmp_path), train_dataset=trained.Features()).train()
     with pytest.raises(MissingError, match="TrainerMixin, or ignore_data_skip=True"):
         trainer_of(tmp_path).train(resume_from_checkpoint=True)
     trainer_of(tmp_path / "own").train()

@@ -77,6 +77,7 @@ def train(kind: str, workers: int, out: Path, checkpoints: Path, death: int | No
         output_dir=str(out / name),
         use_cpu=True,
         ddp_backend="gloo",
+        ddp_find_unused_parameters=False,
         per_device_train_batch_size=8,
         gradient_accumulation_steps=ACCUMULATED,
         num_train_epochs=EPOCHS,

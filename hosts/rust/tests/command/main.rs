@@ -308,7 +308,7 @@ fn refusals_say_which_value_and_what_is_allowed() {
 #[test]
 fn every_subcommand_has_help_with_examples() {
     for subcommand in
-        ["indices", "batches", "locate", "fingerprint", "verify", "replay", "shards", "mesh", "rank", "state"]
+        ["indices", "batches", "locate", "step", "fingerprint", "verify", "replay", "shards", "mesh", "rank", "state"]
     {
         let help = text(&format!("{subcommand} --help"));
         assert!(help.contains("Examples:") && help.contains(&format!("samedeal {subcommand} ")), "{help}");

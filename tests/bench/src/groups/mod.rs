@@ -6,6 +6,7 @@ mod feistel;
 mod lengths;
 mod native;
 mod python;
+mod resume;
 mod shards;
 mod start;
 
@@ -34,6 +35,7 @@ pub const GROUPS: &[Group] = &[
     python::FIRST_BATCH,
     python::GRAIN,
     python::BATCH,
+    resume::GROUP,
     native::FISHER_YATES,
     native::NODE,
     shards::PLAN,

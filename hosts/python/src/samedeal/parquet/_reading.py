@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from .. import Sampler, ShardPlan
-from ._cursor import Cursor
+from ._cursor import DECODED_ROWS, Cursor
 from ._files import Shards
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-T = TypeVar("T")
 
 # What a cursor holds of each column: the only one, and one of many lanes.
 SHARD_BYTES = 1 << 23
@@ -76,6 +73,50 @@ def read_samples(shards: Shards, sampler: Sampler, marks: Marks = Marks()) -> It
             cursor.close()
 
 
+def read_rows(
+    shards: Shards,
+    samples: Sequence[int],
+    real: int | None = None,
+    marks: Marks = Marks(),  # noqa: B008
+) -> Iterator[pa.Table]:
+    """Any samples, in this order, and in memory together: best some that are stored near one another.
+
+    Args:
+        shards: Where they are stored.
+        samples: Their indices.
+        real: How many of them, the first ones, are no padding; by default all.
+        marks: Columns to add.
+
+    Yields:
+        A table or several.
+
+    Raises:
+        OSError: A shard cannot be read, or is not as long as it was.
+    """
+    indices = np.asarray(samples, dtype=np.int64)
+    stored, rows = np.unique(indices, return_inverse=True)
+    if len(stored) == 0:
+        return
+    bases = np.concatenate(([0], np.cumsum(shards.sizes)))
+    shard = np.searchsorted(bases, stored, side="right") - 1
+    # To go on through what lies between two rows costs less than to begin anew, unless it is much.
+    breaks = np.flatnonzero((np.diff(stored) > DECODED_ROWS) | (np.diff(shard) > 0)) + 1
+    cursor = Cursor(shards, SHARD_BYTES)
+    read: list[pa.RecordBatch] = []
+    try:
+        for part in np.split(np.arange(len(stored)), breaks):
+            own = stored[part]
+            at, end = int(own[0]), int(own[-1]) + 1
+            for run in cursor.read(int(shard[part[0]]), at - int(bases[shard[part[0]]]), end - at):
+                wanted = own[(own >= at) & (own < at + run.num_rows)] - at
+                read.append(run.take(pa.array(wanted)))
+                at += run.num_rows
+    finally:
+        cursor.close()
+    table = pa.Table.from_batches(read, shards.schema)
+    yield from _taken(table, rows, indices, len(indices) if real is None else real, marks)
+
+
 def read_shards(
     shards: Shards,
     plan: ShardPlan,
@@ -83,16 +124,18 @@ def read_shards(
     worker: int = 0,
     *,
     shuffle_rows: bool = False,
+    taken: NDArray[np.int64] | None = None,
     marks: Marks = Marks(),  # noqa: B008
 ) -> Iterator[pa.Table]:
     """The whole shards of a reader, one after the other.
 
     Args:
         shards: Where they are stored.
-        plan: Over `shards.sizes`. It must not be moved meanwhile.
+        plan: Over `shards.sizes`, or over what is left of them. It must not be moved meanwhile.
         rank: Of the reader.
         worker: Of the reader.
         shuffle_rows: Whether the rows of each shard come in the order of `plan.rows`, which takes a shard in memory.
+        taken: How many rows of each shard, the first ones in the order in which they come, were read before.
         marks: Columns to add.
 
     Yields:
@@ -102,46 +145,28 @@ def read_shards(
         OSError: A shard cannot be read, or is not as long as it was.
     """
     bases = np.concatenate(([0], np.cumsum(shards.sizes)))
+    # Of the order of a shard's rows, a plan over what is left knows nothing.
+    whole = plan if taken is None else ShardPlan(shards.sizes, seed=plan.seed, epoch=plan.epoch)
     cursor = Cursor(shards, SHARD_BYTES)
     try:
         for shard in plan.shards(rank, worker).tolist():
             size, base = int(shards.sizes[shard]), int(bases[shard])
-            if size == 0:
+            first = 0 if taken is None else int(taken[shard])
+            if size == first:
                 continue
-            runs = cursor.read(shard, 0, size)
             if shuffle_rows:
-                rows = plan.rows(shard)
-                table = pa.Table.from_batches(runs, shards.schema)
+                rows = whole.rows(shard, first)
+                table = pa.Table.from_batches(cursor.read(shard, 0, size), shards.schema)
                 yield from _taken(table, rows, base + rows, size, marks)
                 del table
                 continue
-            for run in runs:
+            base += first
+            for run in cursor.read(shard, first, size - first):
                 table = pa.Table.from_batches([run])
                 yield _marked(table, base + np.arange(run.num_rows), run.num_rows, marks)
                 base += run.num_rows
     finally:
         cursor.close()
-
-
-def ahead(items: Iterator[T]) -> Generator[T, None, None]:
-    """The same items, each made on a background thread while the one before it is in use."""
-    end = object()
-    close = getattr(items, "close", lambda: None)
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="samedeal-read") as pool:
-        try:
-            upcoming = pool.submit(next, items, end)
-            while (item := upcoming.result()) is not end:
-                upcoming = pool.submit(next, items, end)
-                yield item  # type: ignore[misc]  # The end has been told apart.
-        finally:
-            try:
-                # On the thread that runs them, so that the files are closed when whoever stops early goes on.
-                closing = pool.submit(close)
-            except RuntimeError:
-                # The interpreter is on its way out, and has waited for that thread.
-                close()
-            else:
-                closing.result()
 
 
 def batches(tables: Iterator[pa.Table], size: int, drop_last: bool) -> Iterator[pa.RecordBatch]:

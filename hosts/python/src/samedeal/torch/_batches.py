@@ -185,13 +185,14 @@ class _Lists(Place[Batcher], Pass):
 
 def _lengths_in(dataset: Any, column: str) -> Any:
     """The lengths that a column has, or those of what it has."""
-    allowed = f"a dataset with the column {check.shown(column)!r}"
+    allowed, wanted = f"a dataset with the column {check.shown(column)!r}", check.name("column", column)
     try:
-        values = dataset[check.name("column", column)]
-    except (KeyError, IndexError, TypeError, AttributeError, NotImplementedError) as error:
+        values = dataset[wanted]
+        if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u"):
+            return values
+        # Arrow gives no numbers but objects of its own, and Hugging Face's datasets look only now whether it is there.
+        items = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+    except (LookupError, TypeError, AttributeError, NotImplementedError, ValueError) as error:
         raise WrongTypeError("lengths", check.described(dataset), allowed) from error
-    if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u"):
-        return values
-    # Arrow gives no numbers but objects of its own.
-    items = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
-    return [len(item) if hasattr(item, "__len__") else item for item in items]
+    # A number of PyTorch's or NumPy's has a `__len__`, too.
+    return [len(item) if hasattr(item, "__len__") and getattr(item, "ndim", 1) > 0 else item for item in items]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
@@ -14,18 +16,25 @@ from torch.utils.data import IterableDataset, get_worker_info
 
 from .. import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, Steps, WrongTypeError
 from .. import _arguments as check
-from ..parquet import Marks, Shards, ahead, batches, read_samples, read_shards
+from ..parquet import Marks, Shards, ahead, batches
 from ..parquet._files import Paths
 from . import _place as place
+from ._deals import Reader, SampleDeal, ShardDeal
+from ._rest import HISTORY, MAX_STRETCHES, MAX_WORKERS, Progress, Stretch, stretches
+from ._states import Count, Pass, Resuming, Start, text_of, wrapped
+from ._tensors import compact
 
 DEALS = ("samples", "shards")
 LANES = 64
 WINDOW = 256
 
-# Of the numbers that all processes of a loader share.
-_EPOCH, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES = range(4)
+# Of the numbers that all processes of a loader share: the last ones are how many stretches there are, and these.
+_EPOCH, _CONSUMED, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _BEGUN, _STRETCHES = range(7)
+_SHARED = _STRETCHES + 1 + MAX_STRETCHES * len(Stretch._fields)
+_READER = "reader"
+"""Where a state has the worker that it is of."""
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
-_WORKERS = check.Width(0, 2**16, f"0 to {2**16}")
+_WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
 
 
@@ -61,7 +70,7 @@ class ShardInfo:
     """How many readers read each row: 1, or more where their number does not divide the lanes."""
 
 
-class ShardedDataset(IterableDataset[Any]):
+class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     """The rows of Parquet files, dealt to ranks and to the workers of each loader.
 
     Each worker of each rank reads its own part, and no `DistributedSampler` or `split_dataset_by_node` is needed.
@@ -77,6 +86,9 @@ class ShardedDataset(IterableDataset[Any]):
     the size of batches here: Arrow batches cost no Python object for each row.
 
     The rank is that of the process group as soon as there is one, else what the launcher's variables say.
+
+    `Resumable` around the loader counts what the training loop got; a state resumes on any number of ranks and workers,
+    with batches of any size. Without workers, and with torchdata's `StatefulDataLoader`, the dataset counts by itself.
     """
 
     def __init__(
@@ -157,7 +169,7 @@ class ShardedDataset(IterableDataset[Any]):
             # Where files are stored, which another policy asks for, no file says.
             check.enum("policy", self._options["policy"], ("size-aware", "round-robin"))
             check.boolean("shuffle", self._options["shuffle"])
-            rows = self._options.pop("shuffle_rows", self._options["shuffle"])
+            rows = self._options.setdefault("shuffle_rows", self._options["shuffle"])
             self.shuffle_rows = check.boolean("shuffle-rows", rows)
         self.batch_size = None if batch_size is None else check.integer("batch-size", batch_size, _BATCH)
         self.drop_last = check.boolean("drop-last", drop_last)
@@ -168,6 +180,7 @@ class ShardedDataset(IterableDataset[Any]):
         self.transform = transform
         self.seed = check.integer("seed", seed, check.S64)
         self.mesh = mesh
+        self._shares = mesh is not None
         self._place = place.find(rank, world)
         self._find_rank()
         if isinstance(paths, Shards):
@@ -184,45 +197,43 @@ class ShardedDataset(IterableDataset[Any]):
                     raise ContradictionError(field, mark, "a name that no other column has")
                 known.append(mark)
         # In memory that the workers share, so that those which live on follow to the next epoch.
-        self._shared = torch.zeros(4, dtype=torch.int64).share_memory_()
-        self.set_epoch(epoch)
+        self._shared = torch.zeros(_SHARED, dtype=torch.int64).share_memory_()
+        self._start_with(Progress(check.integer("epoch", epoch, _EPOCHS)))
+        self._share()
         # Whatever is wrong shows here and not in a worker.
-        self._dealt(0, 1)
+        self._deal.batches(self._core, self._readers(1), self.rank, self.drop_last)
 
     @property
     def epoch(self) -> int:
         """The epoch that the next iteration reads."""
-        return int(self._shared[_EPOCH])
+        return self._progress().epoch
+
+    @epoch.setter
+    def epoch(self, epoch: SupportsIndex) -> None:
+        self.set_epoch(epoch)
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Reads another epoch from the next iteration on, in the workers too."""
+        """Reads another epoch from the next iteration on, in the workers too.
+
+        The same epoch again leaves what a state has said about it, until that has been read.
+        """
         self._find_rank()
-        self._shared[_EPOCH] = check.integer("epoch", epoch, _EPOCHS)
+        super().set_epoch(check.integer("epoch", epoch, _EPOCHS))
+        self._share()
 
     def steps(self, workers: SupportsIndex = 0) -> Steps:
         """Between which bounds the ranks' numbers of items lie: batches, or rows where no batch size is given.
 
+        After `load_state_dict`, it is what is left of the epoch.
+
         Args:
             workers: Loader workers of each rank: `num_workers` of the `DataLoader`.
         """
-        self._find_rank()
-        count = max(1, check.integer("workers", workers, _WORKERS))
-        size = self.batch_size or 1
-        if self.deal == "shards":
-            return self.plan(count).steps(size, drop_last=self.drop_last)
-        counts = []
-        dealt = self.sampler(0, count)
-        # Where readers differ, the first ones get a sample more.
-        for rank in (self.world - 1, 0):
-            steps = 0
-            for worker in range(count):
-                dealt.set_rank(rank + self.world * worker)
-                steps += dealt.num_batches(size, drop_last=self.drop_last)
-            counts.append(steps)
-        return Steps(*counts)
+        own = self._readers(check.integer("workers", workers, _WORKERS))
+        return Steps(*self._deal.bounds(self._progress(), own, self.drop_last))
 
     def shard_info(self, worker: SupportsIndex | None = None, workers: SupportsIndex | None = None) -> ShardInfo:
-        """What a reader of this rank has of the epoch.
+        """What a reader of this rank has of the epoch, or of what is left of it.
 
         Args:
             worker: Which loader worker; by default the one that asks, or 0 in the main process.
@@ -236,57 +247,102 @@ class ShardedDataset(IterableDataset[Any]):
             own = check.integer("worker", worker, check.RANK)
         if own >= count:
             raise OutOfRangeError("worker", str(own), check.below(count))
-        dealt = self._dealt(own, count)
-        if isinstance(dealt, Sampler):
-            samples, padding, shards = len(dealt), dealt.num_padding, None
-        else:
-            shards = tuple(dealt.shards(self.rank, own).tolist())
-            samples, padding = int(self.shards.sizes[list(shards)].sum()), 0
-        reads = self._reads(count)
-        return ShardInfo(self.rank, self.world, own, count, self.epoch, samples, padding, shards, reads)
+        reader = self._reader(self._progress(), own, count)
+        return ShardInfo(
+            self.rank,
+            self.world,
+            own,
+            count,
+            self.epoch,
+            reader.samples,
+            reader.padding,
+            reader.shards,
+            self._reads(count),
+        )
 
     def sampler(self, worker: int = 0, workers: int = 0) -> Sampler:
-        """With `deal="samples"`: the sampler that a worker of this rank goes through.
+        """With `deal="samples"`: the sampler that a worker of this rank goes through in a whole epoch.
 
         Raises:
             ContradictionError: Whole shards are dealt.
         """
-        if self.deal != "samples":
+        deal = self._deal
+        if not isinstance(deal, SampleDeal):
             raise ContradictionError("deal", self.deal, "samples, where there is a sampler")
         workers = max(1, check.integer("workers", workers, _WORKERS))
         if not 0 <= check.whole("worker", worker) < workers:
             raise OutOfRangeError("worker", str(worker), check.below(workers))
-        reader, readers = self.rank + self.world * worker, self.world * workers
-        return Sampler.sharded(
-            self.shards.sizes, rank=reader, world=readers, seed=self.seed, epoch=self.epoch, **self._options
-        )
+        return deal.sampler(self.epoch, 0, self.rank + self.world * worker, self.world * workers)
 
     def plan(self, workers: int = 0) -> ShardPlan:
-        """With `deal="shards"`: which shards each worker of each rank has.
+        """With `deal="shards"`: which shards each worker of each rank has in a whole epoch.
 
         Raises:
             ContradictionError: Samples are dealt.
         """
-        if self.deal != "shards":
+        deal = self._deal
+        if not isinstance(deal, ShardDeal):
             raise ContradictionError("deal", self.deal, "shards, where there is a plan")
-        workers = max(1, check.integer("workers", workers, _WORKERS))
-        return ShardPlan(
-            self.shards.sizes,
-            bytes=self.shards.bytes,
-            world=self.world,
-            workers=workers,
-            seed=self.seed,
-            epoch=self.epoch,
-            **self._options,
-        )
+        return deal.plan(self.epoch, self.world, max(1, check.integer("workers", workers, _WORKERS)))
+
+    def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
+        """Where the epoch stands, for a checkpoint: the same on all ranks, for any number of them and of their workers.
+
+        Args:
+            taken: How many batches (rows, where there is no batch size) of the newest pass the training loop took. By
+                default what `Resumable` has counted, else what the pass has given, without workers.
+
+        Raises:
+            OutOfRangeError: There are not so many.
+            MissingError: Workers read for a loader without `Resumable`: only the loop knows what it took.
+        """
+        if get_worker_info() is not None:
+            # What the worker read, its iterator says.
+            return {}
+        if self._count is None and self._shared[_BEGUN]:
+            if taken is None:
+                needed = "the number of batches that the loop took, or a samedeal.torch.Resumable around the loader"
+                raise MissingError("taken", "", needed)
+            # Theirs is the newest.
+            self._pass = None
+        return super().state_dict(taken)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken: the next pass gives what is left of its epoch.
+
+        With as many ranks and workers, and batches of the same size, batch for batch as if nothing had happened; else
+        what is left is dealt anew. After a failure, all is as it was.
+
+        Under a plain loader with workers, nobody knows when a pass has ended: passes give the same until `set_epoch`.
+
+        Raises:
+            ContradictionError: The state is of other data, or of another order, deal or seed.
+            WrongTypeError: It is no such state.
+            OutOfRangeError: It is too long, or says that more was taken than there is.
+        """
+        if get_worker_info() is None:
+            super().load_state_dict(state_dict)
+            self._shared[_LAST_READ] = 0
+            self._share()
 
     def __iter__(self) -> Iterator[Any]:
-        """This reader's rows or batches of the epoch that is set now."""
+        """This reader's rows or batches of the epoch that is set now, or of what is left of it."""
         self._find_rank()
         worker, workers = place.worker()
+        inside = get_worker_info() is not None
         if worker == 0:
             self._warn(workers)
-        return self._items(self._dealt(worker, workers), worker, self.epoch)
+        if inside:
+            self._shared[_BEGUN] = workers
+            return _Items(self, _Opening(self, self._progress(), workers), worker)
+        core = copy.copy(self._begin())
+        self._share()
+        made = _Items(self, _Opening(self, core, 1), 0)
+        self._pass = made.given
+        if made.reader.samples == 0:
+            # Not looked at by a loader that goes on to the next epoch.
+            self._ended(made.given)
+        return made
 
     def __repr__(self) -> str:
         """What is dealt, and to whom."""
@@ -297,9 +353,9 @@ class ShardedDataset(IterableDataset[Any]):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """All of it: the numbers that are shared stay so on the way to a worker."""
+        """All of it but the pass that is under way: the numbers that are shared stay so on the way to a worker."""
         self._find_rank()
-        return dict(self.__dict__)
+        return super().__getstate__()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """From a pickle, which may have been a file."""
@@ -316,33 +372,83 @@ class ShardedDataset(IterableDataset[Any]):
         self._place = place.current(self._place)
         self.rank, self.world = place.data_rank(self._place, self.mesh)
 
-    def _dealt(self, worker: int, workers: int) -> Sampler | ShardPlan:
-        return self.sampler(worker, workers) if self.deal == "samples" else self.plan(workers)
+    @property
+    def _deal(self) -> SampleDeal | ShardDeal:
+        made = SampleDeal if self.deal == "samples" else ShardDeal
+        return made(self.shards, self.seed, self._options)
 
-    def _items(self, dealt: Sampler | ShardPlan, worker: int, epoch: int) -> Iterator[Any]:
-        if isinstance(dealt, Sampler):
-            tables = read_samples(self.shards, dealt, self.marks)
-        else:
-            tables = read_shards(
-                self.shards, dealt, self.rank, worker, shuffle_rows=self.shuffle_rows, marks=self.marks
-            )
-        source = ahead(tables)
-        items = self._rows(source) if self.batch_size is None else batches(source, self.batch_size, self.drop_last)
-        in_worker = get_worker_info() is not None
-        try:
-            for number, item in enumerate(items):
-                if number == 1 and worker == 0:
-                    # One item alone is a look at what comes.
-                    self._shared[_LAST_READ] = epoch + 1
-                made = item if self.transform is None else self.transform(item)
-                yield _compact(made) if in_worker and isinstance(made, pa.RecordBatch) else made
-        finally:
-            source.close()
+    def _readers(self, workers: int, steps: int = 0) -> Stretch:
+        """Those that there are now."""
+        self._find_rank()
+        drop = self._options.get("remainder") == "drop" if self.deal == "samples" else self.drop_last
+        return Stretch(self.world, max(1, workers), self.batch_size or 1, drop, steps)
 
-    def _rows(self, tables: Iterator[pa.Table]) -> Iterator[dict[str, Any]]:
-        for table in tables:
-            for batch in table.to_batches(max_chunksize=1024):
-                yield from batch.to_pylist()
+    def _reader(self, progress: Progress, worker: int, workers: int, given: int = 0) -> Reader:
+        own = self._readers(workers)
+        return self._deal.reader(progress, own, self.rank, worker, given * own.batch_size)
+
+    def _length(self, workers: int) -> int:
+        """How many batches this rank has left."""
+        return self._deal.batches(self._progress(), self._readers(workers), self.rank, self.drop_last)
+
+    def _expect_steps(self, workers: int) -> Count:
+        """Counts what a loop gets of the pass of a loader with so many workers that begins next."""
+        length = self._length(workers)
+        self._share(workers)
+        return self._expect(0, 1, length, length)
+
+    def _share(self, workers: int = 0) -> None:
+        """Tells the workers of the next pass what it reads; how many they are, where somebody knows."""
+        core = self._core
+        numbers = [int(number) for stretch in core.history for number in stretch]
+        head = {_EPOCH: core.epoch, _CONSUMED: core.consumed, _BEGUN: workers, _STRETCHES: len(core.history)}
+        for at, number in head.items():
+            self._shared[at] = number
+        self._shared[_STRETCHES + 1 : _STRETCHES + 1 + len(numbers)] = torch.tensor(numbers, dtype=torch.int64)
+
+    def _progress(self) -> Progress:
+        """Where the next pass begins."""
+        if get_worker_info() is None:
+            return self._upcoming()
+        width, numbers = len(Stretch._fields), self._shared.tolist()
+        first = _STRETCHES + 1
+        found = []
+        for at in range(first, first + numbers[_STRETCHES] * width, width):
+            world, workers, batch_size, drop_last, steps = numbers[at : at + width]
+            found.append(Stretch(world, workers, batch_size, bool(drop_last), steps))
+        return Progress(numbers[_EPOCH], numbers[_CONSUMED], tuple(found))
+
+    def _parsed(self, state: Any) -> Progress:
+        """What a state says, if it is one of this dataset."""
+        text = text_of(state)
+        if _READER in state:
+            allowed = "what state_dict gave in the main process, for all readers"
+            raise WrongTypeError("state", "that of one loader worker", allowed)
+        deal = self._deal
+        found = deal.parsed(text)
+        check.integer("epoch", found.epoch, _EPOCHS)
+        history = stretches(state)
+        # Whether there are as many steps as it says.
+        deal.left(found, history)
+        return Progress(found.epoch, found.consumed, history)
+
+    def _go_on(self, core: Progress, state: Any) -> None:
+        found = self._parsed(state)
+        core.epoch, core.consumed, core.history = found.epoch, found.consumed, found.history
+
+    def _opening(self) -> Start:
+        return _Opening(self, copy.copy(self._upcoming()), max(1, int(self._shared[_BEGUN])))
+
+    def _current(self) -> Progress:
+        self._find_rank()
+        return self._core
+
+    def _made(self, epoch: int) -> Progress:
+        return Progress(epoch)
+
+    @staticmethod
+    def _is_rest(core: Progress) -> bool:
+        return core.consumed > 0 or len(core.history) > 0
 
     def _reads(self, workers: int) -> int:
         readers = self.world * workers
@@ -366,45 +472,141 @@ class ShardedDataset(IterableDataset[Any]):
             warnings.warn(told, LanesWarning, stacklevel=3)
 
 
-def to_tensors(batch: pa.RecordBatch) -> dict[str, Any]:
-    """A batch as a dictionary of columns: tensors where the values are numbers, else lists.
+class _Opening(Start):
+    """Where a pass of a dataset began."""
 
-    Numbers are not copied where Arrow's memory allows it, and are not to be written to then. Fixed-size lists of
-    numbers become tensors of two dimensions. Unsigned numbers keep their type, with which torch can do little; texts,
-    timestamps and dictionaries become lists.
+    def __init__(self, dataset: ShardedDataset, progress: Progress, workers: int) -> None:
+        self._deal = dataset._deal
+        self.progress = progress
+        self.workers = workers
+        self._readers = dataset._readers(workers)
+        self._drop_last = dataset.drop_last
 
-    Raises:
-        MissingError: A number is missing; fill it before.
-        WrongTypeError: This is a row, not a batch.
-    """
-    if not isinstance(batch, pa.RecordBatch):
-        raise WrongTypeError("batch", check.described(batch), "a pyarrow.RecordBatch: give the dataset a batch_size")
-    return {name: _tensor(name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
+    @functools.cached_property
+    def most(self) -> int:
+        """How many batches the ranks have that have most."""
+        return self._deal.bounds(self.progress, self._readers, self._drop_last)[1]
 
-
-def _tensor(name: str, column: pa.Array) -> Any:
-    if pa.types.is_fixed_size_list(column.type) and _is_number(column.type.value_type):
-        values = column.flatten()
-        if column.null_count == 0:
-            return _tensor(name, values).reshape(len(column), column.type.list_size)
-    elif not _is_number(column.type):
-        return column.to_pylist()
-    if column.null_count:
-        # A list here and a tensor in the next batch would fail later, and elsewhere.
-        raise MissingError(name, "", f"a number in every row of column {name}, which has nulls: fill them first")
-    with warnings.catch_warnings():
-        # Arrow's memory is read-only, as the documentation says.
-        warnings.simplefilter("ignore")
-        return torch.from_numpy(column.to_numpy(zero_copy_only=False))
+    def after(self, taken: int) -> dict[str, Any]:
+        """The state once every rank has taken so many batches, or all that it has."""
+        progress = self.progress
+        if taken > self.most:
+            raise OutOfRangeError("taken", str(taken), f"0 to {self.most}")
+        if taken == self.most > 0:
+            progress = Progress(progress.epoch, self._deal.shards.samples)
+        elif taken:
+            progress = self._deal.after(progress, self._readers._replace(steps=taken))
+        if len(progress.history) > MAX_STRETCHES:
+            raise OutOfRangeError(HISTORY, f"of {len(progress.history)} worlds", f"up to {MAX_STRETCHES}")
+        state = wrapped(self._deal.text(progress))
+        return state | {HISTORY: [stretch._asdict() for stretch in progress.history]} if progress.history else state
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+class _Given(Pass):
+    """What a pass has given: all that a dataset keeps of it, so that the reading ends with the iterator."""
+
+    def __init__(self, place: _Opening, taken: int = 0) -> None:
+        self.place = place
+        self.taken = taken
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as much."""
+        return self.place.after(self.taken)
 
 
-def _compact(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same rows alone: a part of a table would take the whole table with it to the main process."""
-    stream = pa.BufferOutputStream()
-    with pa.ipc.new_stream(stream, batch.schema) as writer:
-        writer.write_batch(batch)
-    return pa.ipc.open_stream(stream.getvalue()).read_next_batch()
+class _Items:
+    """What a reader gives in a pass, one after the other."""
+
+    def __init__(self, owner: ShardedDataset, place: _Opening, worker: int) -> None:
+        self._owner = owner
+        self._worker = worker
+        self._inside = get_worker_info() is not None
+        self.given = _Given(place)
+        self.reader = self._read()
+
+    def _read(self) -> Reader:
+        owner, given = self._owner, self.given
+        reader = owner._reader(given.place.progress, self._worker, given.place.workers, given.taken)
+        # It must not hold this: what is freed in a circle is freed anywhere, be it on the thread that it waits for.
+        self._items = _made(owner, reader, given.place.progress.epoch, self._worker, self._inside)
+        return reader
+
+    def __iter__(self) -> _Items:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            item = next(self._items)
+        except StopIteration:
+            self._owner._ended(self.given)
+            raise
+        self.given.taken += 1
+        return item
+
+    def close(self) -> None:
+        """Ends the reading."""
+        self._items.close()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken what this pass gave; in a worker, what this worker alone has given."""
+        if not self._inside:
+            return self.given.state_dict()
+        return self.given.place.after(0) | {_READER: self._identity() | {"taken": self.given.taken}}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken.
+
+        Raises:
+            ContradictionError: It is of another dataset; or, in a worker, of other workers.
+            WrongTypeError: It is none.
+        """
+        taken = 0
+        if self._inside:
+            text_of(state_dict)
+            reader = state_dict.get(_READER)
+            own = self._identity()
+            if not isinstance(reader, Mapping) or reader.keys() != {*own, "taken"}:
+                raise WrongTypeError("state", check.described(reader), "what state_dict gave in a loader worker")
+            for name, value in own.items():
+                if reader[name] != value:
+                    allowed = f"{check.shown(reader[name])}, which the state is of: one of Resumable goes with any"
+                    raise ContradictionError(name.replace("_", "-"), str(value), allowed)
+            taken = check.integer("taken", reader["taken"], check.COUNT)
+            state_dict = {key: value for key, value in state_dict.items() if key != _READER}
+        elif state_dict == self.state_dict():
+            return
+        progress = self._owner._parsed(state_dict)
+        self.close()
+        # The same one, by which the dataset counts.
+        self.given.place, self.given.taken = _Opening(self._owner, progress, self.given.place.workers), taken
+        self.reader = self._read()
+
+    def _identity(self) -> dict[str, int]:
+        own = self.given.place._readers
+        return {
+            "world": own.world,
+            "workers": own.workers,
+            "worker": self._worker,
+            "batch_size": own.batch_size,
+        }
+
+
+def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside: bool) -> Generator[Any, None, None]:
+    source = ahead(reader.tables(owner.marks))
+    size = owner.batch_size
+    items = _rows(source) if size is None else batches(source, size, owner.drop_last)
+    try:
+        for number, item in enumerate(items):
+            if number == 1 and worker == 0:
+                # One item alone is a look at what comes.
+                owner._shared[_LAST_READ] = epoch + 1
+            made = item if owner.transform is None else owner.transform(item)
+            yield compact(made) if inside and isinstance(made, pa.RecordBatch) else made
+    finally:
+        source.close()
+
+
+def _rows(tables: Iterator[pa.Table]) -> Iterator[dict[str, Any]]:
+    for table in tables:
+        for batch in table.to_batches(max_chunksize=1024):
+            yield from batch.to_pylist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ class Place(NamedTuple):
 def find(rank: object, world: object) -> Place:
     """The place of this process.
 
-    Explicit values win; then the process group, where one is there; then the launcher's variables.
+    Explicit values win; then the process group, where one is there; then Ray Train; then the launcher's variables.
 
     Raises:
         MissingError: One of the two is given without the other, or a variable is missing.
@@ -43,6 +44,8 @@ def find(rank: object, world: object) -> Place:
         return Place(known.rank, known.world, explicit=True)
     if (group := of_group()) is not None:
         return group
+    if (worker := of_ray()) is not None:
+        return worker
     found = detect_rank()
     for warning in found.warnings:
         warnings.warn(warning, stacklevel=4)
@@ -54,6 +57,22 @@ def of_group() -> Place | None:
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return Place(torch.distributed.get_rank(), torch.distributed.get_world_size(), explicit=False)
     return None
+
+
+def of_ray() -> Place | None:
+    """The place among the workers of Ray Train, if this is one of them: trainers without torch set no variables."""
+    train = sys.modules.get("ray.train")
+    if train is None:
+        return None
+    try:
+        context = train.get_context()
+        # Older versions have a context everywhere, of no experiment where nothing is trained.
+        if context.get_experiment_name() is None:
+            return None
+        return Place(context.get_world_rank(), context.get_world_size(), explicit=False)
+    except Exception:
+        # What a process gets that is no worker is a RuntimeError, or in Ray Tune a DeprecationWarning.
+        return None
 
 
 def current(known: Place) -> Place:

@@ -8,11 +8,13 @@ from typing import Any, SupportsIndex
 from .. import ContradictionError, WrongTypeError
 from .. import _arguments as check
 from ._batches import BatchSampler
+from ._dataset import ShardedDataset
 from ._sampler import DistributedSampler
 from ._states import Count
 
 _PLAIN = ("torch.utils.data.sampler", "torchdata.stateful_dataloader.sampler")
 """Whose `BatchSampler` takes samples one after the other."""
+_END: Any = object()
 
 
 class Resumable:
@@ -20,7 +22,8 @@ class Resumable:
 
     It counts the batches that the loop got, which workers are ahead of, and `state_dict` says so: after the step that a
     batch was for, it is what a checkpoint needs. It is the same on all ranks, and resumes on any number of them. The
-    loader has a `DistributedSampler` of this package with a `batch_size`, or a `BatchSampler` of it.
+    loader has a `DistributedSampler` of this package with a `batch_size`, or a `BatchSampler` of it; or it reads a
+    `ShardedDataset`, with `batch_size=None`.
     """
 
     def __init__(self, loader: Any) -> None:
@@ -31,13 +34,13 @@ class Resumable:
 
         Raises:
             WrongTypeError: It has another sampler, or another library's batches of it.
-            ContradictionError: It gives batches in another order than the sampler does.
+            ContradictionError: It gives batches in another order than the sampler does, or makes batches of batches.
         """
         self.sampler, self._batch = _source(loader)
         if not getattr(loader, "in_order", True) and loader.num_workers:
             raise ContradictionError("in-order", "False", "True: what the loop got is else no beginning of the epoch")
         self.loader = loader
-        self._count: Count[Any] | None = None
+        self._count: Count | None = None
 
     @property
     def dataset(self) -> Any:
@@ -70,32 +73,47 @@ class Resumable:
         count = self._count
         if count is not None and count is self.sampler._count and not count.over:
             return count.length
+        if isinstance(self.sampler, ShardedDataset):
+            return self.sampler._length(self.loader.num_workers)
         return len(self.loader)
 
     def __iter__(self) -> Iterator[Any]:
         """One pass over the loader."""
-        length = len(self.loader)
-        if isinstance(self.sampler, BatchSampler):
-            start = self.sampler._start
-            count: Count[Any] = self.sampler._expect(start, 1, start + length, length)
+        sampler = self.sampler
+        if isinstance(sampler, ShardedDataset):
+            count = sampler._expect_steps(self.loader.num_workers)
         else:
-            count = self.sampler._expect(0, self._batch, len(self.sampler), length)
+            length = len(self.loader)
+            if isinstance(sampler, BatchSampler):
+                count = sampler._expect(sampler._start, 1, sampler._start + length, length)
+            else:
+                count = sampler._expect(0, self._batch, len(sampler), length)
         self._count = count
         batches = iter(self.loader)
-        count.opening, count.expected = False, self.sampler._pass is None
+        # A dataset's passes may be those of workers alone.
+        count.opening, count.expected = False, sampler._pass is None and not isinstance(sampler, ShardedDataset)
         return _counted(batches, count)
 
 
-def _counted(batches: Iterator[Any], count: Count[Any]) -> Iterator[Any]:
-    for batch in batches:
+def _counted(batches: Iterator[Any], count: Count) -> Iterator[Any]:
+    # No for loop: where that asks an iterator for an iterator, the loaders of Ray Train begin anew.
+    while (batch := next(batches, _END)) is not _END:
         count.steps += 1
         yield batch
     count.ended = True
 
 
-def _source(loader: Any) -> tuple[DistributedSampler | BatchSampler, int]:
+def _source(loader: Any) -> tuple[DistributedSampler | BatchSampler | ShardedDataset, int]:
     """Where the batches of a loader come from, and how many samples each takes."""
-    allowed = "a DataLoader with samedeal.torch.BatchSampler, or samedeal.torch.DistributedSampler and a batch_size"
+    allowed = (
+        "a DataLoader with samedeal.torch.BatchSampler, samedeal.torch.DistributedSampler and a batch_size, or "
+        "samedeal.torch.ShardedDataset"
+    )
+    if isinstance(dataset := getattr(loader, "dataset", None), ShardedDataset):
+        if loader.batch_size is not None:
+            allowed = "None, and the size of batches as that of the dataset"
+            raise ContradictionError("batch-size", check.shown(loader.batch_size), allowed)
+        return dataset, 1
     batches, sampler = getattr(loader, "batch_sampler", None), getattr(loader, "sampler", None)
     if isinstance(batches, BatchSampler):
         return batches, 1

@@ -167,7 +167,10 @@ class _Cursor(Place[Sampler], Pass):
         # One attribute, so that a signal handler which asks for a state finds both.
         self._read: tuple[int, Iterator[int]] = 0, iter(())
         """How many samples were read, and those that were not given yet."""
-        self.end: int = core._engine.use(_extent)
+        self.end: int
+        self.end, first = core._engine.use(_opening, self.config)
+        if first:
+            self._read = self.end, iter(first)
 
     @property
     def taken(self) -> int:
@@ -178,6 +181,8 @@ class _Cursor(Place[Sampler], Pass):
     def windows(self) -> Iterator[Iterator[int]]:
         """The samples, a run of them at a time."""
         count = _FIRST
+        if self._read[0]:
+            yield self._read[1]
         while (start := self._read[0]) < self.end:
             stop = min(start + count, self.end)
             values = self.core._engine.use(_values, self.config, start, stop - start)
@@ -235,8 +240,11 @@ def _length(dataset: Any) -> int:
         raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
 
 
-def _extent(deal: Deal) -> int:
-    return deal.num_samples()
+def _opening(deal: Deal, config: Any) -> tuple[int, list[int]]:
+    """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
+    end = deal.num_samples()
+    is_short = config.samples <= _FIRST and deal.current == config
+    return end, deal.indices(0, end).tolist() if is_short else []
 
 
 def _values(deal: Deal, config: Any, start: int, count: int) -> list[int] | None:

@@ -8,10 +8,12 @@ from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
 
 from .. import Batcher, Sampler, WrongTypeError
 from .. import _arguments as check
+from ._rest import Progress
 
 _KEY = "samedeal"
 
-C = TypeVar("C", Sampler, Batcher)
+C = TypeVar("C", Sampler, Batcher, Progress)
+D = TypeVar("D", Sampler, Batcher)
 
 
 def wrapped(text: str) -> dict[str, Any]:
@@ -30,11 +32,11 @@ def text_of(state: Any) -> str:
     return text
 
 
-class Place(Generic[C]):
+class Place(Generic[D]):
     """Where a pass began: what deals it, as it stood then."""
 
-    def __init__(self, core: C) -> None:
-        self.core: C = core
+    def __init__(self, core: D) -> None:
+        self.core: D = core
         self.config: Any = core._engine.config
 
     def state(self, taken: int) -> str:
@@ -45,16 +47,27 @@ class Place(Generic[C]):
         # It deals another epoch by now.
         return self.twin().state(taken)
 
-    def twin(self) -> C:
+    def twin(self) -> D:
         """Another one, that deals as it did."""
-        twin: C = copy.copy(self.core)
+        twin: D = copy.copy(self.core)
         twin._engine.config = self.config
         return twin
+
+    def after(self, taken: int) -> dict[str, Any]:
+        """The same state as PyTorch keeps it."""
+        return wrapped(self.state(taken))
 
 
 def _state(resource: Any, config: Any, taken: int) -> str | None:
     found: str | None = resource.state(taken) if resource.current == config else None
     return found
+
+
+class Start(Protocol):
+    """Where a pass began."""
+
+    def after(self, taken: int) -> dict[str, Any]:
+        """The state once every rank has taken so much from there."""
 
 
 class Pass(Protocol):
@@ -66,11 +79,11 @@ class Pass(Protocol):
         """The state once every rank has taken what the pass gave."""
 
 
-class Count(Generic[C]):
+class Count:
     """How many batches of a pass the training loop got."""
 
-    def __init__(self, place: Place[C], start: int, batch: int, end: int, length: int) -> None:
-        self.place: Place[C] = place
+    def __init__(self, place: Start, start: int, batch: int, end: int, length: int) -> None:
+        self.place = place
         self.start = start
         self.batch = batch
         """What each batch takes: samples, or 1 where the sampler deals batches."""
@@ -93,7 +106,7 @@ class Count(Generic[C]):
     def state_dict(self) -> dict[str, Any]:
         """The state once every rank has taken as many."""
         taken = self.end if self.over else min(self.start + self.steps * self.batch, self.end)
-        return wrapped(self.place.state(taken))
+        return self.place.after(taken)
 
 
 class Resuming(Generic[C]):
@@ -105,7 +118,7 @@ class Resuming(Generic[C]):
     _core: C
     _pass: Pass | None
     """The newest one of this epoch."""
-    _count: Count[C] | None
+    _count: Count | None
     """What the loop got of it, if somebody counts."""
     _over: bool
     _later: int | None
@@ -133,6 +146,16 @@ class Resuming(Generic[C]):
     def _first(self) -> int:
         """How much of it a pass leaves out at first."""
         return 0
+
+    def _opening(self) -> Start:
+        """Where the next pass begins."""
+        core: Any = self._upcoming()
+        return Place(core)
+
+    def _go_on(self, core: C, state: Any) -> None:
+        """Moves what deals to where a state was taken."""
+        known: Any = core
+        known.resume(text_of(state))
 
     @staticmethod
     def _is_rest(core: C) -> bool:
@@ -176,9 +199,9 @@ class Resuming(Generic[C]):
         running = self._count or self._pass
         if taken is not None:
             number = check.integer("taken", taken, check.U64)
-            place = Place(self._upcoming()) if running is None else running.place
-            return wrapped(place.state(self._first() + number))
-        return wrapped(self._upcoming().state(self._first())) if running is None else running.state_dict()
+            place: Start = self._opening() if running is None else running.place
+            return place.after(self._first() + number)
+        return self._opening().after(self._first()) if running is None else running.state_dict()
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Goes on where a state was taken, on this world: the next pass gives what is left of its epoch.
@@ -192,7 +215,7 @@ class Resuming(Generic[C]):
         """
         core = self._current()
         before = core.epoch
-        core.resume(text_of(state_dict))
+        self._go_on(core, state_dict)
         self._forget()
         if core.epoch < before:
             # StatefulDataLoader loads a state when the pass begins, after set_epoch.
@@ -227,12 +250,12 @@ class Resuming(Generic[C]):
             self._over = True
             self._finished += 1
 
-    def _expect(self, start: int, batch: int, end: int, length: int) -> Count[C]:
+    def _expect(self, start: int, batch: int, end: int, length: int) -> Count:
         """Counts what a loop gets of the pass that begins next."""
-        core, later = self._upcoming(), self._later
+        place, later = self._opening(), self._later
         self._forget()
         self._later = later
-        self._count = Count(Place(core), start, batch, end, length)
+        self._count = Count(place, start, batch, end, length)
         return self._count
 
     def __getstate__(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import torch.distributed as dist
 from .. import ContradictionError, MissingError, SamedealError, WrongTypeError
 from .. import _arguments as check
 from ._batches import BatchSampler
-from ._dataset import EpochWarning
+from ._dataset import EpochWarning, ShardedDataset
 from ._resumable import Resumable
 from ._sampler import DistributedSampler
 
@@ -23,6 +23,7 @@ _BYTES = 2048
 """What each rank tells the others."""
 _EDGE = 64
 """Of a list of indices, so many from either end are looked at."""
+_Dealt = DistributedSampler | BatchSampler | ShardedDataset
 _DEPTH = 8
 """How many samplers and loaders may be wrapped in each other."""
 
@@ -39,7 +40,8 @@ def verify_ranks(sampler: Any, group: Any = None) -> None:
     among all ranks once more, so that most samples are never read: that is told, too.
 
     Args:
-        sampler: A `DistributedSampler`, `BatchSampler` or `Resumable` of this package, or a loader with one of them.
+        sampler: A `DistributedSampler`, `BatchSampler`, `ShardedDataset` or `Resumable` of this package, or a loader
+            with one of them.
         group: The process group, all of whose ranks call this; by default that of the whole job.
 
     Raises:
@@ -49,7 +51,7 @@ def verify_ranks(sampler: Any, group: Any = None) -> None:
     """
     own, divider = _inside(sampler)
     if not (dist.is_available() and dist.is_initialized()):
-        if own._current().world > 1:
+        if _place_of(own)[1] > 1:
             raise MissingError("group", "", "a process group: call torch.distributed.init_process_group before")
         _remind(own)
         return
@@ -67,36 +69,52 @@ def verify_ranks(sampler: Any, group: Any = None) -> None:
     _remind(own)
 
 
-def _inside(source: Any) -> tuple[DistributedSampler | BatchSampler, str | None]:
+def _inside(source: Any) -> tuple[_Dealt, str | None]:
     """The sampler that a loader reads by, and what between the two deals batches to processes, if anything does."""
     found, divider = source, None
     accelerate = sys.modules.get("accelerate.data_loader")
+    names = () if accelerate is None else ("BatchSamplerShard", "IterableDatasetShard")
+    shards: tuple[Any, ...] = tuple(getattr(accelerate, name) for name in names)
     for _ in range(_DEPTH):
-        if isinstance(found, (DistributedSampler, BatchSampler)):
+        if isinstance(found, _Dealt):
             return found, divider
-        if accelerate is not None:
-            deals = isinstance(found, accelerate.BatchSamplerShard) and found.num_processes > 1
-            sends = isinstance(found, accelerate.DataLoaderDispatcher) and found.state.num_processes > 1
-            divider = type(found).__name__ if deals or sends else divider
-        names = ("loader",) if isinstance(found, Resumable) else ("batch_sampler", "sampler")
-        found = next((part for name in names if (part := getattr(found, name, None)) is not None), None)
-    allowed = "a DistributedSampler, BatchSampler or Resumable of samedeal.torch, or a loader with one of them"
+        deals = isinstance(found, shards) and found.num_processes > 1
+        if deals or (accelerate is not None and _is_sent(found, accelerate)):
+            divider = type(found).__name__
+        dataset = getattr(found, "dataset", None)
+        if isinstance(dataset, (ShardedDataset, *shards)):
+            found = dataset
+            continue
+        parts = ("loader",) if isinstance(found, Resumable) else ("batch_sampler", "sampler")
+        found = next((part for name in parts if (part := getattr(found, name, None)) is not None), None)
+    allowed = "a DistributedSampler, BatchSampler, ShardedDataset or Resumable of samedeal.torch, or a loader with one"
     raise WrongTypeError("sampler", check.described(source), allowed)
 
 
-def _check_undivided(sampler: DistributedSampler | BatchSampler, divider: str | None) -> None:
+def _is_sent(loader: Any, accelerate: Any) -> bool:
+    """Whether process 0 reads for all."""
+    return isinstance(loader, accelerate.DataLoaderDispatcher) and loader.state.num_processes > 1
+
+
+def _check_undivided(sampler: _Dealt, divider: str | None) -> None:
     """Raises where batches of one rank would be dealt to all."""
-    world = sampler._current().world
+    _, world = _place_of(sampler)
     if divider is not None and world > 1:
         value = f"prepared by Accelerate, whose {divider} deals the batches of this rank to all ranks again"
         allowed = f"one that is not: its {type(sampler).__name__} has divided the data among {world} ranks already"
         raise ContradictionError("loader", value, f"{allowed} (samedeal.accelerate.prepare)")
 
 
-def _told(sampler: DistributedSampler | BatchSampler) -> dict[str, Any]:
+def _told(sampler: _Dealt) -> dict[str, Any]:
     """What has to be alike, and the rank."""
-    core = sampler._upcoming()
-    told: dict[str, Any] = {"sampler": type(sampler).__name__, "world": core.world, "rank": core.rank}
+    rank, world = _place_of(sampler)
+    told: dict[str, Any] = {"sampler": type(sampler).__name__, "world": world, "rank": rank}
+    if isinstance(sampler, ShardedDataset):
+        progress, shards = sampler._upcoming(), sampler.shards
+        names = ("seed", "epoch", "deal", "batch_size", "drop_last")
+        shared = {"samples": shards.samples, "sizes": _digest(shards.sizes)}
+        shared |= {name: getattr(sampler, name) for name in names} | sampler._options
+        return told | shared | {"consumed": progress.consumed, "history": _digest(progress.history)}
     if isinstance(sampler, DistributedSampler):
         config = sampler._upcoming()._engine.config._asdict()
         shared = {name: config[name] for name in ("samples", "seed", "order", "epoch", "remainder", "consumed")}
@@ -113,6 +131,11 @@ def _told(sampler: DistributedSampler | BatchSampler) -> dict[str, Any]:
         sampler._fingerprint = _digest(plan.lengths)
     lengths = {"samples": len(plan.lengths), "lengths": sampler._fingerprint}
     return told | lengths | config | {"start": sampler._start}
+
+
+def _place_of(sampler: _Dealt) -> tuple[int, int]:
+    core = sampler if isinstance(sampler, ShardedDataset) else sampler._current()
+    return core.rank, core.world
 
 
 def _identity(dataset: Any) -> str | None:
@@ -193,7 +216,7 @@ def _times(count: int) -> str:
     return "one rank" if count == 1 else f"{count} ranks"
 
 
-def _remind(sampler: DistributedSampler | BatchSampler) -> None:
+def _remind(sampler: _Dealt) -> None:
     """Warns where an epoch is about to be read a second time."""
     before, now = sampler._told, (sampler._upcoming().epoch, sampler._finished)
     sampler._told = now

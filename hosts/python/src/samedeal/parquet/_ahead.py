@@ -1,0 +1,78 @@
+"""Reading ahead, on a thread."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Generator, Iterator
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_END = object()
+_PATIENCE = 30
+"""Seconds that the end of an iteration waits for the item that is being made."""
+_running: dict[threading.Thread, SimpleQueue[bool]] = {}
+"""What asks each thread for another item, or to end."""
+
+
+def ahead(items: Iterator[T]) -> Generator[T, None, None]:
+    """The same items, each made on a background thread while the one before it is in use.
+
+    A fork has no such thread: nothing waits for it there, and whoever asks for more gets a `RuntimeError`.
+    """
+    process = os.getpid()
+    # These queues may be put to wherever the garbage collector comes by; most locks, an executor's too, may not.
+    asked: SimpleQueue[bool] = SimpleQueue()
+    made: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+    thread = threading.Thread(target=_make, args=(items, asked, made), name="samedeal-read", daemon=True)
+    _running[thread] = asked
+    asked.put(True)
+    thread.start()
+    try:
+        while True:
+            item, error = made.get()
+            if error is not None:
+                raise error
+            if item is _END:
+                return
+            asked.put(True)
+            yield item
+            if os.getpid() != process:
+                raise RuntimeError("the reading is of the process that began it; begin another one after a fork")
+    finally:
+        _running.pop(thread, None)
+        asked.put(False)
+        if os.getpid() == process and thread is not threading.current_thread():
+            # So that the files are closed when whoever stops early goes on.
+            thread.join(_PATIENCE)
+
+
+def _make(items: Iterator[Any], asked: SimpleQueue[bool], made: SimpleQueue[tuple[Any, BaseException | None]]) -> None:
+    try:
+        while asked.get():
+            try:
+                made.put((next(items, _END), None))
+            except BaseException as error:
+                made.put((None, error))
+    finally:
+        # On the thread that runs them.
+        getattr(items, "close", lambda: None)()
+
+
+def _end_all() -> None:
+    """Before the interpreter goes, in which no thread may be reading then."""
+    for thread, asked in list(_running.items()):
+        asked.put(False)
+        thread.join(_PATIENCE)
+
+
+def _forget_all() -> None:
+    _running.clear()
+
+
+atexit.register(_end_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)

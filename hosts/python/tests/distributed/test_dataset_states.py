@@ -1,0 +1,354 @@
+"""States of `ShardedDataset`: taken and resumed by any number of ranks and workers."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import itertools
+import json
+import pickle
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from conftest import SIZES as LARGE_SIZES
+from conftest import write
+from samedeal import ContradictionError, MissingError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
+from samedeal.parquet import batches
+from samedeal.torch import Resumable, ShardedDataset
+from torch.utils.data import DataLoader
+from tqdm import tqdm
+
+SIZES = (5, 0, 1, 13, 8, 2)
+SAMPLES = sum(SIZES)
+DEALS: dict[str, dict[str, Any]] = {
+    "pad": {"lanes": 3, "window": 2},
+    "drop": {"lanes": 3, "window": 2, "remainder": "drop"},
+    "uneven": {"lanes": 4, "window": 3, "remainder": "uneven"},
+    "drop last": {"lanes": 3, "window": 2, "remainder": "uneven", "drop_last": True},
+    "shards": {"deal": "shards"},
+    "plain": {"deal": "shards", "shuffle": False, "policy": "round-robin"},
+    "shards drop last": {"deal": "shards", "drop_last": True},
+}
+READERS = [(1, 2, 2), (2, 2, 1), (2, 3, 2), (3, 2, 3)]
+"""Ranks, workers and sizes of batches."""
+LARGE: dict[str, dict[str, Any]] = {"samples": {"lanes": 8, "window": 16}, "shards": {"deal": "shards"}}
+OTHERS = [*READERS, (1, 1, 1), (2, 1, 4), (1, 4, 3)]
+
+pytestmark = pytest.mark.filterwarnings("ignore::samedeal.torch.LanesWarning")
+
+Batches = list[list[int]]
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Few rows in many shards."""
+    return write(tmp_path_factory.mktemp("small") / "shards", SIZES, row_group=4)
+
+
+class Job:
+    """All ranks of a job, whose loaders take batches from their workers in turn."""
+
+    def __init__(self, folder: Path, deal: str, readers: tuple[int, int, int], state: Any = None) -> None:
+        world, self.workers, size = readers
+        options = {"columns": ["id"], "seed": 3, "epoch": 2, "world": world, "batch_size": size, **DEALS[deal]}
+        self.ranks = [ShardedDataset(folder, rank=rank, **options) for rank in range(world)]
+        for dataset in self.ranks if state is not None else ():
+            dataset.load_state_dict(state)
+        self.whole = [self._loader(dataset) for dataset in self.ranks]
+
+    def _loader(self, dataset: ShardedDataset) -> Batches:
+        """What a loader gives in a pass: a worker that has no more drops out."""
+        assert dataset.batch_size is not None
+        queues = []
+        for worker in range(self.workers):
+            reader = dataset._reader(dataset._core, worker, self.workers)
+            found = batches(reader.tables(dataset.marks), dataset.batch_size, dataset.drop_last)
+            queues.append([batch.column("id").to_pylist() for batch in found])
+        turns = itertools.zip_longest(*queues)
+        made = [batch for turn in turns for batch in turn if batch is not None]
+        assert dataset._length(self.workers) == len(made)
+        return made
+
+    @property
+    def steps(self) -> int:
+        """Steps of the rank that has most."""
+        most = max(map(len, self.whole))
+        assert self.ranks[0].steps(self.workers) == (min(map(len, self.whole)), most)
+        return most
+
+    def take(self, steps: int) -> tuple[list[int], Any]:
+        """The samples of the first steps, and the state that any rank saves then."""
+        states = []
+        for dataset, own in zip(self.ranks, self.whole, strict=True):
+            count = dataset._expect_steps(self.workers)
+            if steps <= len(own):
+                count.steps = steps
+                states.append(dataset.state_dict())
+        assert all(state == states[0] for state in states)
+        return [i for own in self.whole for batch in own[:steps] for i in batch], json.loads(json.dumps(states[0]))
+
+
+def check_rest(deal: str, first: list[int], job: Job) -> None:
+    """With the rest they are the epoch, but for what the deal says of a remainder."""
+    rest = [i for own in job.whole for batch in own for i in batch]
+    seen = Counter(first + rest)
+    readers = len(job.ranks) * job.workers
+    if deal in ("uneven", "shards", "plain"):
+        assert seen == Counter(range(SAMPLES))
+    elif deal == "pad":
+        assert set(seen) == set(range(SAMPLES))
+        assert seen.total() - SAMPLES == -(SAMPLES - len(first)) % readers or not rest
+    else:
+        assert set(seen.values()) == {1}
+        # What does not divide by readers, or by batches of each of them.
+        size = 2 if deal == "drop" else job.ranks[0].batch_size
+        assert size is not None
+        assert SAMPLES - seen.total() <= readers * (size - 1)
+
+
+@pytest.mark.parametrize("deal", DEALS)
+@pytest.mark.parametrize("readers", READERS)
+def test_every_step_on_the_same_readers(small: Path, deal: str, readers: tuple[int, int, int]) -> None:
+    job = Job(small, deal, readers)
+    for steps in range(job.steps + 1):
+        state = job.take(steps)[1]
+        again = Job(small, deal, readers, state)
+        assert again.whole == [own[steps:] for own in job.whole]
+        # And once more, from there.
+        for more in {1, again.steps // 2} if again.steps else ():
+            assert again.take(more)[1] == job.take(steps + more)[1]
+
+
+@pytest.mark.parametrize("deal", DEALS)
+@pytest.mark.parametrize("readers", READERS)
+def test_every_step_on_other_readers(small: Path, deal: str, readers: tuple[int, int, int]) -> None:
+    job = Job(small, deal, readers)
+    others = itertools.cycle(other for other in OTHERS if other != readers)
+    for steps in range(job.steps):
+        first, state = job.take(steps)
+        then = Job(small, deal, next(others), state)
+        check_rest(deal, first, then)
+        if steps % 2 == 0:
+            continue
+        # A second and a third interruption, on yet others.
+        for _ in range(2):
+            more, state = then.take(then.steps // 3)
+            first += more
+            then = Job(small, deal, next(others), state)
+            check_rest(deal, first, then)
+        assert len(json.dumps(state)) < 1_000
+
+
+def ids(batch: Any) -> list[int]:
+    """A transform."""
+    found: list[int] = batch.column("id").to_pylist()
+    return found
+
+
+def dataset_of(data: Path, deal: str, rank: int, world: int, **options: Any) -> ShardedDataset:
+    options = {"columns": ["id"], "batch_size": 50, "seed": 1, "transform": ids, **LARGE[deal], **options}
+    return ShardedDataset(data, rank=rank, world=world, **options)
+
+
+def loader_of(dataset: ShardedDataset, workers: int, made: Any = DataLoader, **options: Any) -> Any:
+    return made(dataset, batch_size=None, num_workers=workers, **options)
+
+
+def take(loader: Any, count: int) -> Batches:
+    return list(itertools.islice(loader, count))
+
+
+@pytest.mark.parametrize(("deal", "method"), [("samples", "fork"), ("samples", "spawn"), ("shards", "fork")])
+def test_what_the_loop_got_of_workers_that_are_ahead(data: Path, deal: str, method: str) -> None:
+    how: dict[str, Any] = {"multiprocessing_context": method, "prefetch_factor": 3, "persistent_workers": True}
+    dataset = dataset_of(data, deal, 1, 2)
+    loader = Resumable(loader_of(dataset, 2, **how))
+    with tqdm(loader, file=io.StringIO()) as bar:
+        whole = list(bar)
+        assert bar.total == bar.n == len(whole) == len(loader)
+    loader.set_epoch(1)
+    others = list(loader)
+    loader.set_epoch(0)
+    for done in (1, len(whole) - 2):
+        # Workers live on, and follow.
+        assert take(loader, done) == whole[:done]
+        state = loader.state_dict()
+        assert len(loader) == len(whole)
+        loader.load_state_dict(state)
+        assert len(loader) == len(whole) - done
+        assert dataset.shard_info(0, 2).samples > 0
+        passed = iter(loader)
+        assert next(passed) == whole[done]
+        assert len(loader) == len(whole) - done
+        assert loader.state_dict() != state
+        assert list(passed) == whole[done + 1 :]
+        # What comes after the rest is whole again.
+        loader.set_epoch(1)
+        assert len(loader) == len(others)
+        assert list(loader) == others
+        loader.load_state_dict(state)
+        assert loader.epoch == 0
+        loader.set_epoch(1)
+        assert take(loader, 2) == others[:2]
+        loader.set_epoch(0)
+    again = Resumable(loader_of(dataset_of(data, deal, 1, 2), 2))
+    again.load_state_dict(pickle.loads(pickle.dumps(state)))
+    again.set_epoch(0)
+    assert list(again) == whole[done:]
+    assert len(again) == len(whole)
+
+
+@pytest.mark.parametrize("deal", LARGE)
+@pytest.mark.filterwarnings("ignore:epoch 0 is read")
+def test_without_workers_the_dataset_counts(data: Path, deal: str) -> None:
+    dataset = dataset_of(data, deal, 0, 2)
+    whole = list(dataset)
+    assert dataset.state_dict() == dataset.state_dict(len(whole))
+    with pytest.raises(OutOfRangeError, match="taken"):
+        dataset.state_dict(10**6)
+    passed = iter(dataset)
+    assert [next(passed) for _ in range(5)] == whole[:5]
+    state = dataset.state_dict()
+    assert state == passed.state_dict() == dataset.state_dict(5)  # type: ignore[attr-defined]
+    twin = dataset_of(data, deal, 0, 2)
+    twin.load_state_dict(state)
+    assert twin.steps().most == dataset.steps().most - 5
+    rest = iter(twin)
+    assert next(rest) == whole[5]
+    assert list(rest) == whole[6:]
+    assert list(twin) == whole
+    # Rows one by one, and batches of another size.
+    rows = dataset_of(data, deal, 0, 2, batch_size=None, transform=lambda row: row["id"])
+    rows.load_state_dict(state)
+    assert list(rows) == [i for batch in whole[5:] for i in batch]
+    # A plain loader's workers are ahead of the loop by nobody knows how much.
+    plain = loader_of(dataset, 2)
+    assert len(take(plain, 3)) == 3
+    with pytest.raises(MissingError, match="Resumable"):
+        dataset.state_dict()
+    twin.load_state_dict(dataset.state_dict(3))
+    assert list(Resumable(loader_of(twin, 2))) == list(Resumable(loader_of(dataset_of(data, deal, 0, 2), 2)))[3:]
+
+
+@pytest.mark.parametrize("deal", LARGE)
+@pytest.mark.parametrize(("workers", "options"), [(0, {}), (2, {}), (2, {"snapshot_every_n_steps": 3})])
+@pytest.mark.filterwarnings("ignore:epoch . is read")
+def test_under_the_loader_of_torchdata(data: Path, deal: str, workers: int, options: dict[str, Any]) -> None:
+    made = importlib.import_module("torchdata.stateful_dataloader").StatefulDataLoader
+    whole = []
+    for epoch in (0, 1):
+        dataset = dataset_of(data, deal, 1, 2, epoch=epoch)
+        whole.append(list(loader_of(dataset, workers)))
+    for done in (1, 7, len(whole[0]) - 1, len(whole[0])):
+        iterator = iter(loader := loader_of(dataset_of(data, deal, 1, 2), workers, made, **options))
+        assert take(iterator, done) == whole[0][:done]
+        if done == len(whole[0]):
+            assert list(iterator) == []
+        state = pickle.loads(pickle.dumps(loader.state_dict()))
+        del iterator
+        dataset = dataset_of(data, deal, 1, 2)
+        loader = loader_of(dataset, workers, made, **options)
+        loader.load_state_dict(state)
+        if done == len(whole[0]):
+            dataset.set_epoch(1)
+            assert list(loader) == whole[1]
+        else:
+            assert list(loader) == whole[0][done:]
+            dataset.set_epoch(1)
+            assert list(loader) == whole[1]
+    # A state of Resumable is where a pass begins, of the workers of this loader too.
+    counted = Resumable(loader_of(dataset_of(data, deal, 1, 2), workers))
+    take(counted, 5)
+    dataset = dataset_of(data, deal, 1, 2)
+    dataset.load_state_dict(counted.state_dict())
+    loader = loader_of(dataset, workers, made, **options)
+    iterator = iter(loader)
+    assert take(iterator, 4) == whole[0][5:9]
+    state = loader.state_dict()
+    del iterator
+    loader = loader_of(dataset_of(data, deal, 1, 2), workers, made, **options)
+    loader.load_state_dict(state)
+    assert list(loader) == whole[0][9:]
+
+
+def test_a_state_of_one_worker_goes_with_it_alone(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def inside(worker: int, workers: int) -> Any:
+        info = SimpleNamespace(id=worker, num_workers=workers)
+        for module in ("_place", "_dataset"):
+            monkeypatch.setattr(f"samedeal.torch.{module}.get_worker_info", lambda: info)
+        found: Any = iter(dataset_of(data, "samples", 0, 2))
+        return found
+
+    first = inside(1, 3)
+    whole = list(first)
+    first = inside(1, 3)
+    assert take(first, 4) == whole[:4]
+    state = first.state_dict()
+    again = inside(1, 3)
+    again.load_state_dict(state)
+    assert list(again) == whole[4:]
+    for other, field in ((inside(0, 3), "worker"), (inside(1, 4), "workers")):
+        with pytest.raises(ContradictionError) as caught:
+            other.load_state_dict(state)
+        assert caught.value.field == field
+    for wrong in ({}, {"samedeal": "{}"}, {**state, "reader": 3}, {**state, "reader": {"world": 2}}):
+        with pytest.raises(WrongTypeError):
+            again.load_state_dict(wrong)
+    monkeypatch.undo()
+    with pytest.raises(WrongTypeError, match="one loader worker"):
+        dataset_of(data, "samples", 0, 2).load_state_dict(state)
+
+
+@pytest.mark.parametrize("deal", LARGE)
+def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str) -> None:
+    def told(error: type[SamedealError], dataset: ShardedDataset, state: Any) -> SamedealError:
+        before = dataset._core.epoch, dataset.steps(2)
+        with pytest.raises(error) as caught:
+            dataset.load_state_dict(state)
+        assert before == (dataset._core.epoch, dataset.steps(2))
+        return caught.value
+
+    dataset = dataset_of(data, deal, 0, 2)
+    loader = Resumable(loader_of(dataset, 2))
+    take(loader, 5)
+    state = loader.state_dict()
+    (stretch,) = state["history"]
+    other = told(ContradictionError, dataset_of(data, deal, 0, 2, seed=7), state)
+    assert (other.field, other.value) == ("seed", "7")
+    assert other.allowed.startswith("1")
+    other = told(ContradictionError, dataset_of(small, deal, 0, 2), state)
+    assert (other.field, other.value) == ("samples", str(SAMPLES))
+    assert other.allowed.startswith("2238")
+    options: dict[str, Any] = {"lanes": 7} if deal == "samples" else {"policy": "round-robin"}
+    told(ContradictionError, dataset_of(data, deal, 0, 2, **options), state)
+    told(WrongTypeError, dataset_of(data, "shards" if deal == "samples" else "samples", 0, 2), state)
+    for wrong in (None, "{}", {}, {"samedeal": 3}, {"samedeal": "{}"}, {"samedeal": "[" * 9_000}):
+        told(WrongTypeError, dataset, wrong)
+    told(OutOfRangeError, dataset, {"samedeal": " " * 2**15})
+    for history in (3, "x", [3], [{**stretch, "more": 1}], [dict(list(stretch.items())[1:])]):
+        told(WrongTypeError, dataset, {**state, "history": history})
+    for name, value in (("world", 0), ("workers", 2**17), ("batch_size", -1), ("steps", 10**5), ("steps", 2**70)):
+        told(OutOfRangeError, dataset, {**state, "history": [{**stretch, name: value}]})
+    for name, odd in zip(("world", "steps", "drop_last"), (2.0, "1", 1), strict=True):
+        told(WrongTypeError, dataset, {**state, "history": [{**stretch, name: odd}]})
+    told(OutOfRangeError, dataset, {**state, "history": [{**stretch, "steps": 1, "batch_size": 1}] * 65})
+    with pytest.raises(ContradictionError, match="batch_size is 4"):
+        Resumable(DataLoader(dataset, batch_size=4))
+    dataset.load_state_dict(state)
+    assert dataset._core.history
+
+
+def test_whole_turns_are_what_any_host_resumes(data: Path) -> None:
+    loader = Resumable(loader_of(dataset_of(data, "samples", 0, 2), 2))
+    take(loader, 6)
+    state = loader.state_dict()
+    assert set(state) == {"samedeal"}
+    sampler = Sampler.sharded(LARGE_SIZES, seed=1, lanes=8, window=16)
+    sampler.resume(state["samedeal"])
+    assert sampler.consumed == 6 * 2 * 50
+    dataset = dataset_of(data, "samples", 0, 1)
+    dataset.load_state_dict(state)
+    assert [i for batch in dataset for i in batch] == list(sampler)

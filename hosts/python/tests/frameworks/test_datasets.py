@@ -1,0 +1,105 @@
+"""Hugging Face's datasets: rows by number, and streams, in real ranks with real workers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamed
+from datasets import Dataset
+from samedeal import WrongTypeError
+from samedeal.torch import BatchSampler, DistributedSampler
+from torch.utils.data import DataLoader
+
+HERE = Path(__file__).parent
+WORLD = 2
+
+
+def run(world: int, out: Path, what: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
+    words = [*command, str(HERE / "streamed.py"), str(out), what]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    job = subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    assert job.returncode == 0, job.stderr
+    return [json.loads((out / f"{what}-{rank}.json").read_text()) for rank in range(world)]
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("streamed")
+
+
+@pytest.fixture(scope="module")
+def first(out: Path) -> list[dict[str, Any]]:
+    return run(WORLD, out, "first")
+
+
+def samples(batches: Iterable[list[list[int]]]) -> list[int]:
+    return sorted(chain.from_iterable(chain.from_iterable(batches)))
+
+
+@pytest.mark.parametrize("kind", ["rows-0", "rows-2", "budget-0", "budget-2", "stream-0", "stream-2"])
+def test_an_epoch_and_its_two_parts(first: list[dict[str, Any]], kind: str) -> None:
+    for told in first:
+        assert told[kind]["part"] + told[kind]["rest"] == told[kind]["whole"]
+    assert samples(told[kind]["whole"] for told in first) == list(range(streamed.SAMPLES))
+
+
+def test_another_world_reads_what_is_left(first: list[dict[str, Any]], out: Path) -> None:
+    rest = run(3, out, "rest")
+    for kind in rest[0]:
+        before, after = samples(told[kind]["part"] for told in first), samples(told[kind] for told in rest)
+        left = streamed.SAMPLES - len(before)
+        # PyTorch's sampler repeats a sample or two, so that every rank has as many.
+        assert len(after) == left + (-left % 3 if kind.startswith("rows") else 0)
+        assert {*before, *after} == set(range(streamed.SAMPLES))
+        assert before
+        assert after
+
+
+def test_data_that_were_divided_before(first: list[dict[str, Any]]) -> None:
+    for told in first:
+        assert "would be divided twice" in told["divided"]
+
+
+def test_a_batch_is_one_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    given = Dataset.__getitems__
+
+    def counting(self: Any, keys: list[int]) -> Any:
+        asked.append(len(keys))
+        return given(self, keys)
+
+    monkeypatch.setattr(Dataset, "__getitems__", counting)
+    data = streamed.rows().select_columns(["id"])
+    list(DataLoader(data, 16, sampler=DistributedSampler(data, 2, 0)))
+    assert asked == [16] * 7 + [13]
+
+
+@pytest.mark.parametrize("kind", [None, "torch", "numpy", "arrow", "pandas"])
+def test_lengths_of_a_column_in_any_format(kind: str | None) -> None:
+    data = streamed.rows().with_format(kind)
+    expected = [*BatchSampler(streamed.LENGTHS, budget=400, rank=0, world=1)]
+    for column in ("length", "input_ids"):
+        assert [*BatchSampler(data, column=column, budget=400, rank=0, world=1)] == expected
+    with pytest.raises(WrongTypeError, match="the column 'width'"):
+        BatchSampler(data, column="width", budget=400, rank=0, world=1)
+
+
+def test_streams_have_no_numbers() -> None:
+    with pytest.raises(WrongTypeError, match="a dataset that has a len"):
+        DistributedSampler(streamed.stream(), 1, 0)
+
+
+def test_nothing_is_said_at_the_end() -> None:
+    """Whatever is imported first, and whatever is still alive."""
+    code = "import datasets, torch\nfrom samedeal import Batcher, Sampler\nkept = Sampler(9), Batcher([1], budget=1)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stderr == ""

@@ -1,0 +1,47 @@
+"""The tutorials do what they say, as a user runs them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[4] / "docs/tutorials"
+TUTORIALS = sorted(FOLDER.glob("*.py"))
+LIMIT = 240
+"""Seconds, on a machine that has much else to do."""
+
+
+@pytest.mark.parametrize("tutorial", TUTORIALS, ids=[path.stem for path in TUTORIALS])
+def test_tutorial(tutorial: Path, tmp_path: Path) -> None:
+    # Some libraries write to the home directory. One thread each: processes share few cores.
+    environment = os.environ | {"HOME": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    (tmp_path / "work").mkdir()
+    with subprocess.Popen(
+        [sys.executable, str(tutorial)],
+        cwd=tmp_path / "work",
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as job:
+        try:
+            printed, _ = job.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            # With the processes that it has started.
+            os.killpg(job.pid, signal.SIGKILL)
+            raise
+    assert job.returncode == 0, printed
+
+
+def test_all_are_in_the_index() -> None:
+    index = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert TUTORIALS
+    for tutorial in TUTORIALS:
+        assert f"[{tutorial.name}]({tutorial.name})" in index
+        assert tutorial.read_text(encoding="utf-8").startswith("# %% [markdown]\n# # ")

@@ -1,0 +1,142 @@
+"""Samplers under PyTorch's DataLoader, and resuming them: ours, torch's and torchdata's."""
+
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from process import done, memory, reset_peak
+
+BATCH = 32
+
+
+def resume_feistel(samples: int, world: int, epoch: int) -> float:
+    """From a state at 90 % of an epoch to the next index; samplers have been used before in the process."""
+    return resume(samples, world, epoch, "feistel")
+
+
+def resume_order_torch(samples: int, world: int, epoch: int) -> float:
+    """The same in torch's order, whose table is made anew."""
+    return resume(samples, world, epoch, "torch")
+
+
+def resume(samples: int, world: int, epoch: int, order: str) -> float:
+    """The same in any order."""
+    from samedeal.torch import DistributedSampler
+
+    def made(count: int) -> Any:
+        return DistributedSampler(range(count), world, 0, order=order)
+
+    next(iter(made(1000)))
+    before = made(samples)
+    before.set_epoch(epoch)
+    state = before.state_dict(samples // world * 9 // 10)
+    del before
+    began = perf_counter()
+    sampler = made(samples)
+    sampler.load_state_dict(state)
+    index = next(iter(sampler))
+    return done(began, (sampler, index))
+
+
+def resume_torchdata(samples: int, world: int, epoch: int) -> float:
+    """The same with torchdata's sampler."""
+    from torchdata.stateful_dataloader.sampler import StatefulDistributedSampler
+
+    def made(count: int) -> Any:
+        return StatefulDistributedSampler(range(count), world, 0)
+
+    next(iter(made(1000)))
+    state = {"yielded": samples // world * 9 // 10}
+    began = perf_counter()
+    sampler = made(samples)
+    sampler.set_epoch(epoch)
+    sampler.load_state_dict(state)
+    index = next(iter(sampler))
+    return done(began, (sampler, index))
+
+
+class Numbers:
+    """A dataset that takes no time."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitems__(self, indices: list[int]) -> list[int]:
+        return indices
+
+
+def passes(samples: int, world: int, epoch: int, count: int) -> tuple[float, float, float]:
+    """A pass of a DataLoader over what costs nothing: with torch's sampler, ours, and ours with feistel, in turns.
+
+    The medians of so many passes, each of another epoch.
+    """
+    import torch.utils.data
+    from samedeal.torch import DistributedSampler
+
+    data = Numbers(samples)
+    makers: list[Callable[[], Any]] = [
+        lambda: torch.utils.data.DistributedSampler(data, world, 0),
+        lambda: DistributedSampler(data, world, 0),
+        lambda: DistributedSampler(data, world, 0, order="feistel"),
+    ]
+    samplers = [make() for make in makers]
+    loaders = [torch.utils.data.DataLoader(data, BATCH, sampler=one, collate_fn=list) for one in samplers]
+    times: list[list[float]] = [[], [], []]
+    # The first ones are a warm-up, and forgotten.
+    for number in range(-1 - count // 10, count):
+        for sampler, loader, found in zip(samplers, loaders, times, strict=True):
+            began = perf_counter()
+            sampler.set_epoch(epoch * count + number + count)
+            for _ in loader:
+                pass
+            if number >= 0:
+                found.append(perf_counter() - began)
+    theirs, ours, feistel = map(statistics.median, times)
+    return theirs, ours, feistel
+
+
+def first_batch_loader(samples: int, world: int, epoch: int) -> tuple[float, float]:
+    """Time to the first batch of a DataLoader with feistel, and the most memory until then beyond the imports."""
+    from samedeal.torch import DistributedSampler
+
+    return first(lambda data: DistributedSampler(data, world, 0, order="feistel"), samples, epoch)
+
+
+def first_batch_loader_torch(samples: int, world: int, epoch: int) -> tuple[float, float]:
+    """The same with torch's sampler."""
+    from torch.utils.data import DistributedSampler
+
+    return first(lambda data: DistributedSampler(data, world, 0), samples, epoch)
+
+
+def first(make: Callable[[Any], Any], samples: int, epoch: int) -> tuple[float, float]:
+    """The same with any sampler."""
+    from torch.utils.data import DataLoader
+
+    data = Numbers(samples)
+    # What a loader imports and sets up by itself.
+    next(iter(DataLoader(Numbers(BATCH), BATCH, collate_fn=list)))
+    before = reset_peak()
+    began = perf_counter()
+    sampler = make(data)
+    sampler.set_epoch(epoch)
+    batch = next(iter(DataLoader(data, BATCH, sampler=sampler, collate_fn=list)))
+    return done(began, batch), memory("VmHWM") - before
+
+
+def verify_ranks(ranks: int, epochs: int) -> float:
+    """What it costs an epoch that ranks compare what they are about to read: in processes of gloo."""
+    script = Path(__file__).with_name("agreement.py")
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+    # One thread each, as the launcher would choose, and say so.
+    one = os.environ | {"OMP_NUM_THREADS": "1"}
+    job = subprocess.run([*launcher, script, str(epochs)], stdout=subprocess.PIPE, text=True, check=True, env=one)
+    return float(job.stdout)

@@ -1,0 +1,84 @@
+//! PyTorch's loaders: resuming within an epoch, passes, the first batch, and ranks that compare themselves.
+
+use super::Group;
+use crate::Result;
+use crate::bench::{Bench, Series};
+use crate::quantity::Quantity::{Bytes, Seconds, Times};
+use crate::table::Row;
+
+/// Whatever of torch is held against a sampler of ours.
+const SAMPLER: &str = "DistributedSampler";
+const RANKS: u64 = 8;
+
+/// How many samples a loader goes through, as people write it, and how many passes are taken of them.
+const PASSES: &[(u64, &str, u64)] = &[
+    (100, "100", 2_000),
+    (1_000, "1,000", 1_000),
+    (10_000, "10^4", 300),
+    (100_000, "10^5", 50),
+    (1_000_000, "10^6", 7),
+    (10_000_000, "10^7", 1),
+];
+
+pub const GROUP: Group = Group {
+    name: "resume",
+    about: "resuming at 90 % of N = 10^8, the first batch of a loader (5 GB), passes, and verify_ranks",
+    warm_up: false,
+    run,
+    rows,
+};
+
+fn run(bench: &mut Bench) -> Result<()> {
+    let deal = format!("{} {RANKS} {}", bench.size(100_000_000, 10_000), bench.run);
+    for measurement in ["resume_feistel", "resume_order_torch", "resume_torchdata"] {
+        let time = bench.fresh_python()?.ask(&format!("{measurement} {deal}"))?[0];
+        bench.series.record(format!("resume {measurement}"), time);
+    }
+    for measurement in ["first_batch_loader", "first_batch_loader_torch"] {
+        let answer = bench.fresh_python()?.ask(&format!("{measurement} {deal}"))?;
+        bench.series.record(format!("resume {measurement} time"), answer[0]);
+        bench.series.record(format!("resume {measurement} memory"), answer[1]);
+    }
+    for &(samples, name, count) in PASSES {
+        let (samples, count) = (samples.min(bench.size(samples, 1_000)), bench.size(count, 2));
+        let request = format!("passes {samples} {RANKS} {} {count}", bench.run);
+        let answer = bench.python()?.ask(&request)?;
+        for (whose, time) in ["torch", "ours", "feistel"].iter().zip(answer) {
+            bench.series.record(format!("resume pass {name} {whose}"), time);
+        }
+    }
+    let request = format!("verify_ranks {} {}", bench.size(4, 2), bench.size(100, 2));
+    let time = bench.python()?.ask(&request)?[0];
+    bench.series.record("resume verify_ranks", time);
+    Ok(())
+}
+
+fn rows(series: &Series) -> Vec<Row> {
+    let figure = |name: &str| series.median(&format!("resume {name}"));
+    let resumed = |title, name| {
+        let other = Seconds(figure("resume_torchdata"));
+        Row::new(title, Seconds(figure(name))).less_than("StatefulDistributedSampler", other)
+    };
+    let mut rows = vec![
+        resumed("resume at 90 % of N = 10^8, W = 8, feistel", "resume_feistel").at_least(Times(1_000.0), None),
+        resumed("the same in order=\"torch\", which has to shuffle", "resume_order_torch"),
+        Row::new("first batch of a DataLoader, N = 10^8, W = 8, feistel", Seconds(figure("first_batch_loader time")))
+            .less_than(SAMPLER, Seconds(figure("first_batch_loader_torch time")))
+            .at_least(Times(200.0), None),
+        Row::new("the same, peak memory beyond the imports", Bytes(figure("first_batch_loader memory")))
+            .less_than(SAMPLER, Bytes(figure("first_batch_loader_torch memory")))
+            .at_least(Times(50.0), None),
+    ];
+    for (_, name, _) in PASSES {
+        let theirs = Seconds(figure(&format!("pass {name} torch")));
+        for (whose, order) in [("ours", "its order"), ("feistel", "feistel")] {
+            let title = format!("pass of a DataLoader, N = {name}, W = 8, {order}");
+            let row = Row::new(title, Seconds(figure(&format!("pass {name} {whose}")))).less_than(SAMPLER, theirs);
+            rows.push(if whose == "ours" { row.at_least(Times(1.0), None) } else { row });
+        }
+    }
+    rows.push(
+        Row::new("verify_ranks, 4 ranks, an epoch", Seconds(figure("verify_ranks"))).at_most(Seconds(5e-3), None),
+    );
+    rows
+}

@@ -3,9 +3,9 @@
     python tests/bench/ledger.py [--smoke]
 
 Every reader is a process that takes a fixed time a sample (it sleeps: what is measured is who waits for whom, not the
-machine). A fixed deal gives each a quarter; with a ledger they claim blocks from a `FileLog`, and commit every batch; the
-ideal is all samples over the sum of the speeds. Times are from the moment at which all are ready to the end of the last
-one.
+machine). A fixed deal gives each a quarter; with a ledger they claim blocks from a `FileLog`, and commit every batch;
+the ideal is all samples over the sum of the speeds. Times are from the moment at which all are ready to the end of the
+last one.
 """
 
 from __future__ import annotations

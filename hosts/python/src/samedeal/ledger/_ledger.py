@@ -100,8 +100,8 @@ class Ledger:
     not agree on what time it is.
 
     A claim that was taken over cannot be committed any more. So a position is committed once, by one reader; but what
-    that reader did with it before it fell silent, such as a step of training, only it knows: give leases longer than any
-    pause.
+    that reader did with it before it fell silent, such as a step of training, only it knows: give leases longer than
+    any pause.
 
     It does not pickle: each process, and each thread that claims, opens the log for itself.
     """

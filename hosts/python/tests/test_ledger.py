@@ -186,6 +186,54 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     assert ledger.progress() == other.progress()
 
 
+def test_a_file_that_is_no_log_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint"
+    for text in ['{"model": 1}', "x", '{"samedeal" : 1', "weights\nmore"]:
+        path.write_text(text)
+        with pytest.raises(SamedealError):
+            Ledger(Sampler(40), FileLog(path), reader=0)
+        assert path.read_text() == text
+
+
+def test_stores_that_show_nothing_are_told_of() -> None:
+    class Blind(MemoryLog):
+        blind = False
+
+        def append(self, number: int, entry: str) -> bool:
+            return not self.blind and super().append(number, entry)
+
+    log = Blind()
+    ledger = Ledger(Sampler(40), log, reader=0)
+    log.blind = True
+    with pytest.raises(ContradictionError, match="without an entry number 1"):
+        ledger.claim()
+    other = Blind()
+    other.blind = True
+    with pytest.raises(ContradictionError, match="log is empty"):
+        Ledger(Sampler(40), other, reader=0)
+
+
+def test_a_loop_that_broke_off_keeps_nothing() -> None:
+    log = MemoryLog()
+    ledger = Ledger(Sampler(30), log, reader=0, block=10, lease=0.3)
+    for claim in ledger:
+        break
+    del claim
+    second = ledger.claim()
+    assert second is not None
+    other = Ledger(Sampler(30), log, reader=1, block=10, lease=0.3)
+    third = other.claim()
+    assert third is not None
+    third.commit()
+    for _ in range(4):
+        time.sleep(0.1)
+        second.commit(1)
+    # What the loop held was not renewed beside it.
+    fourth = other.claim(timeout=0.1)
+    assert fourth is not None
+    assert fourth.start == 0
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_fork_reads_the_log_again(tmp_path: Path) -> None:
     ledger = Ledger(Sampler(40), FileLog(tmp_path / "log"), reader=0, block=10)

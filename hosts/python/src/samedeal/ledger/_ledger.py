@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import random
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
@@ -139,7 +141,8 @@ class Ledger:
         self._first = self._order.consumed
         self._header = header(self._order.state(0), self.block)
         self._lock = threading.RLock()
-        self._claims: dict[int, Claim] = {}
+        # Those that nobody holds any more, such as a loop that broke off, go to others when the lease is over.
+        self._claims: weakref.WeakValueDictionary[int, Claim] = weakref.WeakValueDictionary()
         self._begin()
         for start in self._ask(lambda machine: machine.held_by(self.reader).tolist()[::2]):
             self._append(lambda machine, start=start: machine.release(self.reader, start))  # type: ignore[misc]
@@ -230,13 +233,22 @@ class Ledger:
     def _append(self, propose: Callable[[Machine], str | None]) -> Event | None:
         """Appends what a reader that knows all of the log proposes, and applies it; None where it proposes nothing."""
         with self._lock:
+            attempt = 0
             while True:
+                before = self._entries
                 self._catch_up()
+                if attempt and self._entries == before:
+                    allowed = "one that shows the entry for which it refused another"
+                    raise ContradictionError("log", f"without an entry number {before}", allowed)
                 entry = self._ask(propose)
                 if entry is None:
                     return None
                 if self.log.append(self._entries, entry):
                     return self._apply(entry)
+                if attempt > 2:
+                    # Others that take as long are always first: not all at the same time.
+                    time.sleep(random.uniform(0, 0.001 * min(attempt, 100)))
+                attempt += 1
 
     def _catch_up(self) -> None:
         if self._process is not _component.process or not self._machine.core.whole:
@@ -254,6 +266,8 @@ class Ledger:
         if not self.log.read(0):
             self.log.append(0, self._header)
         self._catch_up()
+        if self._entries == 0:
+            raise ContradictionError("log", "empty", "one that shows what was appended to it")
 
     def _apply(self, entry: str) -> Event | None:
         event = self._ask(lambda machine: machine.apply(entry, _now()))

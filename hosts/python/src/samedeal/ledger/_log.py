@@ -10,10 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from .._errors import ContradictionError
+
 if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
+
+
+_BEGINNINGS = (b'{"samedeal":1,"kind":"ledger"', b'{"event":"')
+"""Of lines of a log, the longest one first."""
 
 
 class Log(Protocol):
@@ -75,7 +81,7 @@ class FileLog:
             OSError: The file cannot be read; that there is none is no error.
         """
         try:
-            with self.path.open("rb") as file:
+            with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
                 return self._new(file.fileno(), start)
         except FileNotFoundError:
             return []
@@ -84,6 +90,7 @@ class FileLog:
         """Makes this entry number `number`, unless there is one already.
 
         Raises:
+            ContradictionError: It is no log.
             OSError: The file cannot be written.
         """
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
@@ -93,7 +100,7 @@ class FileLog:
                 known, at = self._read
                 if known != number:
                     return False
-                os.ftruncate(descriptor, at)
+                self._cut(descriptor)
                 os.lseek(descriptor, at, os.SEEK_SET)
                 line = entry.encode() + b"\n"
                 while line:
@@ -101,6 +108,16 @@ class FileLog:
                 return True
         finally:
             os.close(descriptor)
+
+    def _cut(self, descriptor: int) -> None:
+        """Cuts off what a writer has left of a line; of a file that is no log, nothing."""
+        known, at = self._read
+        os.lseek(descriptor, at, os.SEEK_SET)
+        left = os.read(descriptor, len(_BEGINNINGS[0]))
+        if left and not any(beginning.startswith(left[: len(beginning)]) for beginning in _BEGINNINGS):
+            value = f"{self.path}: line {known + 1} is no entry, and has no end"
+            raise ContradictionError("log", value, "a file that is the log of a ledger, or not there yet")
+        os.ftruncate(descriptor, at)
 
     def _new(self, descriptor: int, start: int) -> list[str]:
         """The whole lines from number `start` on."""
@@ -139,8 +156,8 @@ def copy_log(source: Log, target: Log) -> int:
 
 
 @contextmanager
-def _locked(descriptor: int) -> Iterator[None]:
-    """Holds the lock of a file, which goes with the process that holds it."""
+def _locked(descriptor: int, shared: bool = False) -> Iterator[None]:
+    """Holds the lock of a file, alone or beside other readers; it goes with the process that holds it."""
     if sys.platform == "win32":
         os.lseek(descriptor, 0, os.SEEK_SET)
         while True:
@@ -156,7 +173,7 @@ def _locked(descriptor: int) -> Iterator[None]:
             os.lseek(descriptor, 0, os.SEEK_SET)
             msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
     else:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         try:
             yield
         finally:

@@ -217,6 +217,7 @@ def test_a_loop_that_broke_off_keeps_nothing() -> None:
     log = MemoryLog()
     ledger = Ledger(Sampler(30), log, reader=0, block=10, lease=0.3)
     for claim in ledger:
+        assert claim.start == 0
         break
     del claim
     second = ledger.claim()

@@ -229,28 +229,28 @@ export const kinds = {
   },
   ledger: {
     engine: 'planning',
-    recipe: ({ header, lease }) => new LedgerRecipe(header, BigInt(lease)),
-    make: (engine, { header, lease }) => new AppliedLog(engine, header, BigInt(lease)),
+    recipe: ({ header }) => new LedgerRecipe(header),
+    make: (engine, { header }) => new AppliedLog(engine, header),
     raw: {
       apply: (raw, { entry, now }) => raw.apply(entry, now),
       claim: (raw, { reader, now }) => proposal(raw.claim(reader, now)),
-      commit: (raw, { reader, start, count }) => raw.commit(reader, start, count),
-      release: (raw, { reader, start }) => raw.release(reader, start),
+      commit: (raw, { claim, done }) => raw.commit(claim, done),
+      release: (raw, { claim }) => raw.release(claim),
       'held-by': (raw, { reader }) => raw.heldBy(reader),
       progress: (raw) => raw.progress(),
-      'sampler-state': (raw) => raw.samplerState(),
+      'initial-state': (raw) => raw.initialState(),
     },
     own: {
       apply: (own, { entry, now }) => own.apply(entry, now),
       claim: (own, { reader, now }) => proposal(own.claim(reader, now)),
-      commit: (own, { reader, start, count }) => own.commit(reader, start, count),
-      release: (own, { reader, start }) => own.release(reader, start),
+      commit: (own, { claim, done }) => own.commit(claim, done),
+      release: (own, { claim }) => own.release(claim),
       'held-by': (own, { reader }) => own.heldBy(reader).flat(),
       progress(own) {
         const { finished, ...others } = own.progress();
         return others;
       },
-      'sampler-state': (own) => own.samplerState(),
+      'initial-state': (own) => own.initialState(),
     },
     rawFailures: [],
   },

@@ -6,8 +6,11 @@ use alloc::vec::Vec;
 
 use crate::failure::shorten;
 use crate::memory::{grow, has_room};
-use crate::state::{EntryFields, LedgerState, MAX_STATE, SamplerState, check_block, same};
+use crate::state::{EntryFields, LedgerState, MAX_STATE, SamplerState, same};
 use crate::{Failure, MAX_EXACT};
+
+/// The most runs that readers hold at a time.
+const MAX_RUNS: usize = 1 << 16;
 
 /// Why what a log is of has to be what there is.
 const IN_LOG: &str = "as in the log; anything else begins a log of its own";
@@ -35,6 +38,8 @@ impl EventKind {
 /// An entry of the log, but the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
+    /// Which entry it is: the first one of the log is number 0.
+    pub number: u64,
     /// What happens.
     pub kind: EventKind,
     /// Whose run it is.
@@ -43,27 +48,32 @@ pub struct Event {
     pub start: u64,
     /// How many there are.
     pub count: u32,
+    /// The number of the claim that the run is of: that of the event itself, where it is one.
+    pub claim: u64,
 }
 
-impl Event {
+/// What an entry says.
+#[derive(Clone, Copy)]
+struct Entry {
+    kind: EventKind,
+    reader: u32,
+    start: u64,
+    count: u32,
+}
+
+impl Entry {
     /// The text: JSON, in one line.
     fn write(&self) -> String {
         let Self { kind, reader, start, count } = self;
         format!("{{\"event\":\"{}\",\"reader\":{reader},\"start\":{start},\"count\":{count}}}", kind.name())
     }
 
-    /// What a text from anywhere says. Failures: `entry`.
-    fn read(text: &str) -> Result<Self, Failure> {
-        let fields = (text.len() <= MAX_STATE).then(|| EntryFields::read(text)).flatten();
-        let event = fields.and_then(|EntryFields { event, reader, start, count }| {
-            let &(kind, _) = EventKind::ALL.iter().find(|&&(_, name)| name == event)?;
-            let (reader, count) = (reader.try_into().ok()?, count.try_into().ok()?);
-            (start <= MAX_EXACT).then_some(Self { kind, reader, start, count })
-        });
-        event.ok_or_else(|| {
-            let allowed = "an entry of a ledger: event (claim, commit or release), reader, start and count";
-            Failure::wrong_type("entry", text, allowed)
-        })
+    /// What a text from anywhere says.
+    fn read(text: &str) -> Option<Self> {
+        let EntryFields { event, reader, start, count } = EntryFields::read(text)?;
+        let &(kind, _) = EventKind::ALL.iter().find(|&&(_, name)| name == event)?;
+        let (reader, count) = (reader.try_into().ok()?, count.try_into().ok()?);
+        (start <= MAX_EXACT).then_some(Self { kind, reader, start, count })
     }
 }
 
@@ -75,6 +85,8 @@ pub enum Proposal {
     Entry(String),
     /// Nothing is free now. Something may be once another entry comes, or so many milliseconds have gone by.
     Wait(u64),
+    /// The reader itself holds all that is left.
+    Held,
     /// Every position is committed.
     Finished,
 }
@@ -88,17 +100,40 @@ pub struct Progress {
     pub committed: u64,
     /// How many are claimed, and not committed.
     pub claimed: u64,
-    /// How many entries the log has.
+    /// How many entries were applied.
     pub entries: u64,
 }
 
-/// A run that a reader holds. What was committed of it is not in it any more.
+/// A run that a reader holds.
 #[derive(Clone, Copy)]
 struct Lease {
+    /// The first position that is not committed.
     start: u64,
-    count: u32,
+    /// How many are not.
+    left: u32,
     reader: u32,
-    /// When there was an entry of it last, on the clock of whoever holds this ledger.
+    /// The number of its claim, the first position of that, and how many it took.
+    claim: u64,
+    first: u64,
+    count: u32,
+}
+
+impl Lease {
+    fn done(&self) -> u32 {
+        self.count - self.left
+    }
+
+    fn entry(&self, kind: EventKind, count: u32) -> String {
+        Entry { kind, reader: self.reader, start: self.start, count }.write()
+    }
+}
+
+/// A reader that holds runs.
+#[derive(Clone, Copy)]
+struct Holder {
+    reader: u32,
+    runs: usize,
+    /// When it was heard of last, on the clock of whoever has this ledger.
     seen: u64,
 }
 
@@ -110,112 +145,106 @@ struct Lease {
 ///
 /// ```
 /// use samedeal_core::{Config, Ledger, Proposal, Sampler};
-/// let first = Ledger::header(&Sampler::new(Config::new(10))?.state(0)?, 4)?;
-/// let mut ledger = Ledger::new(&first, 60_000)?;
+/// let first = Ledger::header(&Sampler::new(Config::new(10))?.state(0)?, 4, 60_000)?;
+/// let mut ledger = Ledger::new(&first)?;
 /// ledger.apply(&first, 0)?;
-/// let Proposal::Entry(claim) = ledger.claim(7, 0)? else { panic!() };
-/// assert_eq!(claim, r#"{"event":"claim","reader":7,"start":0,"count":4}"#);
-/// ledger.apply(&claim, 0)?;
-/// ledger.apply(&ledger.commit(7, 0, 4)?, 1_000)?;
+/// let Proposal::Entry(entry) = ledger.claim(7, 0)? else { panic!() };
+/// assert_eq!(entry, r#"{"event":"claim","reader":7,"start":0,"count":4}"#);
+/// let claim = ledger.apply(&entry, 0)?.unwrap().claim;
+/// ledger.apply(&ledger.commit(claim, 4)?, 1_000)?;
 /// assert_eq!(ledger.progress().committed, 4);
 /// # Ok::<(), samedeal_core::Failure>(())
 /// ```
 pub struct Ledger {
     /// The first entry.
     header: String,
+    block: u32,
     /// How long a reader may be silent, in milliseconds.
     lease: u64,
-    block: u32,
     /// The first position that was never claimed.
     next: u64,
     first: u64,
     end: u64,
-    /// Ascending. No two begin at the same position.
+    /// Ascending by start. No two begin at the same position.
     leases: Vec<Lease>,
-    /// Runs that were given back, descending.
+    /// Ascending by reader.
+    holders: Vec<Holder>,
+    /// Runs that were given back, descending, and how many positions they have.
     free: Vec<(u64, u32)>,
+    freed: u64,
     committed: u64,
     entries: u64,
 }
 
 impl Ledger {
-    /// The first entry of a log: of the positions that a state of a sampler leaves, claimed `block` at a time. Failures:
-    /// `state`, `block`.
-    pub fn header(state: &str, block: u32) -> Result<String, Failure> {
-        let sampler = SamplerState::read(state)?;
-        Ok(LedgerState { sampler, block: check_block(block.into())? }.write())
+    /// The first entry of a log: of the positions that a state of a sampler leaves, claimed `block` at a time. A reader
+    /// loses what it holds after `lease` milliseconds (1 to 2^53 - 1) without an entry. Failures: `state`, `block`, `lease`.
+    pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Failure> {
+        Ok(LedgerState::new(SamplerState::read(state)?, block.into(), lease)?.write())
     }
 
-    /// The ledger of a log that begins with `header`, before that was applied. A reader loses what it holds after `lease`
-    /// milliseconds (1 to 2^53 - 1) without an entry. Failures: `state`, `block`, `lease`.
-    pub fn new(header: &str, lease: u64) -> Result<Self, Failure> {
+    /// The ledger of a log that begins with `header`, before that was applied. Failures: `state`, `block`, `lease`.
+    pub fn new(header: &str) -> Result<Self, Failure> {
         let state = LedgerState::read(header)?;
-        if !(1..=MAX_EXACT).contains(&lease) {
-            return Err(Failure::out_of_range("lease", lease, format!("1 to {MAX_EXACT}")));
-        }
         let SamplerState { consumed, samples, .. } = state.sampler;
         Ok(Self {
             header: state.write(),
-            lease,
             block: state.block,
+            lease: state.lease,
             next: consumed,
             first: consumed,
             end: samples,
             leases: Vec::new(),
+            holders: Vec::new(),
             free: Vec::new(),
+            freed: 0,
             committed: 0,
             entries: 0,
         })
     }
 
     /// The state of the sampler whose positions these are: where its order stood when nothing was claimed.
-    pub fn sampler_state(&self) -> String {
+    pub fn initial_state(&self) -> String {
         LedgerState::read(&self.header).map(|state| state.sampler.write()).unwrap_or_default()
     }
 
     /// Takes the next entry of the log, at a time in milliseconds on any clock that does not go back. None for the first one. After
-    /// a failure, nothing has changed. Failures: `state`, `order`, `samples`, `seed`, `epoch`, `consumed`, `block` (the first
-    /// entry is of something else), `entry` (it is none, or does not follow from the ones before it), `out-of-memory`.
-    pub fn apply(&mut self, entry: &str, now: u64) -> Result<Option<Event>, Failure> {
+    /// a failure, nothing has changed. Failures: `entry` (it is none); `state`, `block`, `lease`, `order`, `samples`, `seed`,
+    /// `epoch`, `consumed` (the first entry is none, or of something else); `entry` (it does not follow from the ones before
+    /// it); `out-of-memory`.
+    pub fn apply(&mut self, text: &str, now: u64) -> Result<Option<Event>, Failure> {
+        // A log is a file of lines, wherever it is kept.
+        if text.len() > MAX_STATE || text.contains(['\n', '\r']) {
+            return Err(no_entry(text));
+        }
         if self.entries == 0 {
-            self.compare(entry)?;
+            self.compare(text)?;
             self.entries = 1;
             return Ok(None);
         }
-        let event = Event::read(entry)?;
-        let Event { kind, reader, start, count } = event;
-        if kind == EventKind::Claim {
-            if self.choice() != Some((start, count)) {
-                return Err(self.refused(entry));
-            }
-            make_room(&mut self.leases)?;
-            if self.free.pop().is_none() {
-                self.next += u64::from(count);
-            }
-            let place = self.leases.partition_point(|lease| lease.start < start);
-            self.leases.insert(place, Lease { start, count, reader, seen: now });
-        } else {
-            let Some(place) = self.held(reader, start) else { return Err(self.refused(entry)) };
-            let lease = self.leases[place];
-            if count > lease.count || (kind == EventKind::Release && count < lease.count) {
-                return Err(self.refused(entry));
-            }
-            if kind == EventKind::Release {
-                make_room(&mut self.free)?;
-                let place = self.free.partition_point(|&(free, _)| free > start);
-                self.free.insert(place, (start, count));
-            } else {
-                self.committed += u64::from(count);
-            }
-            if count == lease.count {
-                self.leases.remove(place);
-            } else {
-                let rest = (start + u64::from(count), lease.count - count);
-                self.leases[place] = Lease { start: rest.0, count: rest.1, seen: now, ..lease };
-            }
+        let entry = Entry::read(text).ok_or_else(|| no_entry(text))?;
+        let number = self.entries;
+        let claim = match entry.kind {
+            EventKind::Claim => self.claimed(entry, number).map(|()| number),
+            EventKind::Commit => self.done(entry),
+            EventKind::Release => self.released(entry),
+        };
+        let Some(claim) = claim else {
+            let allowed = format!("what follows from the {number} entries before it");
+            return Err(match self.has_room() {
+                true => Failure::contradiction("entry", shorten(text), allowed),
+                false => Failure::out_of_memory("entry", self.leases.len() + 1, "fewer runs at a time"),
+            });
+        };
+        // What others say of it is no sign of life.
+        if entry.kind != EventKind::Release
+            && let Ok(place) = self.holder(entry.reader)
+        {
+            self.holders[place].seen = now;
         }
         self.entries += 1;
-        Ok(Some(event))
+        let Entry { kind, reader, start, count } = entry;
+        Ok(Some(Event { number, kind, reader, start, count, claim }))
     }
 
     /// What a reader that wants more positions does: takes what was given back, or what nobody has claimed yet; and where
@@ -224,87 +253,156 @@ impl Ledger {
     pub fn claim(&self, reader: u32, now: u64) -> Result<Proposal, Failure> {
         self.begun()?;
         if let Some((start, count)) = self.choice() {
-            return Ok(Proposal::Entry(Event { kind: EventKind::Claim, reader, start, count }.write()));
+            return Ok(Proposal::Entry(Entry { kind: EventKind::Claim, reader, start, count }.write()));
         }
         // The reader itself is there: it asks.
+        let seen = |lease: &&Lease| self.holder(lease.reader).map_or(0, |place| self.holders[place].seen);
         let others = self.leases.iter().filter(|lease| lease.reader != reader);
-        match others.min_by_key(|lease| lease.seen) {
-            Some(&Lease { start, count, reader, seen }) => {
-                let silent = now.saturating_sub(seen);
+        match others.min_by_key(seen) {
+            Some(lease) => {
+                let silent = now.saturating_sub(seen(&lease));
                 if silent < self.lease {
                     return Ok(Proposal::Wait(self.lease - silent));
                 }
-                Ok(Proposal::Entry(Event { kind: EventKind::Release, reader, start, count }.write()))
+                Ok(Proposal::Entry(lease.entry(EventKind::Release, lease.left)))
             }
             None if self.leases.is_empty() => Ok(Proposal::Finished),
-            None => Ok(Proposal::Wait(self.lease)),
+            None => Ok(Proposal::Held),
         }
     }
 
-    /// The entry that says that a reader is through with so many of the positions that it holds from `start` on, where
-    /// a run of its begins. None of them is an entry too: it says that the reader is there. Failures: `start` (it does not
-    /// hold them any more), `count`.
-    pub fn commit(&self, reader: u32, start: u64, count: u32) -> Result<String, Failure> {
-        let held = self.run(reader, start)?;
-        if count > held {
-            return Err(Failure::out_of_range("count", count, format!("0 to {held}")));
+    /// The entry that says that a reader is through with the first `done` positions of a claim, by the number of that. As many as
+    /// before are an entry too: it says that the reader is there. Failures: `claim` (it is not held any more), `done`.
+    pub fn commit(&self, claim: u64, done: u32) -> Result<String, Failure> {
+        let lease = self.held(claim)?;
+        if done < lease.done() || done > lease.count {
+            return Err(Failure::out_of_range("done", done, format!("{} to {}", lease.done(), lease.count)));
         }
-        Ok(Event { kind: EventKind::Commit, reader, start, count }.write())
+        Ok(lease.entry(EventKind::Commit, done - lease.done()))
     }
 
-    /// The entry that gives back the run that a reader holds from `start` on. Failures: `start` (it does not hold it any more).
-    pub fn release(&self, reader: u32, start: u64) -> Result<String, Failure> {
-        let count = self.run(reader, start)?;
-        Ok(Event { kind: EventKind::Release, reader, start, count }.write())
+    /// The entry that gives back what is left of a claim, by its number. Failures: `claim` (it is not held any more).
+    pub fn release(&self, claim: u64) -> Result<String, Failure> {
+        let lease = self.held(claim)?;
+        Ok(lease.entry(EventKind::Release, lease.left))
     }
 
-    /// The runs that a reader holds, ascending, at most 2^19 of them. Two numbers each: the first position, how many.
-    /// Failures: `out-of-memory`.
+    /// What a reader holds, by position. Four numbers each: the number of the claim, its first position, how many it took, and
+    /// how many of them are committed. Failures: `out-of-memory`.
     pub fn held_by(&self, reader: u32) -> Result<Vec<u64>, Failure> {
         let mut out = Vec::new();
-        for lease in self.leases.iter().filter(|lease| lease.reader == reader).take(1 << 19) {
-            grow("reader", 2, &mut out)?;
-            out.extend([lease.start, lease.count.into()]);
+        for lease in self.leases.iter().filter(|lease| lease.reader == reader) {
+            grow("reader", 4, &mut out)?;
+            out.extend([lease.claim, lease.first, lease.count.into(), lease.done().into()]);
         }
         Ok(out)
     }
 
     /// How far the readers have come.
     pub fn progress(&self) -> Progress {
-        let free: u64 = self.free.iter().map(|&(_, count)| u64::from(count)).sum();
         Progress {
             positions: self.end - self.first,
             committed: self.committed,
-            claimed: self.next - self.first - self.committed - free,
+            claimed: self.next - self.first - self.committed - self.freed,
             entries: self.entries,
         }
     }
 
     /// The run that is claimed next.
     fn choice(&self) -> Option<(u64, u32)> {
+        if self.leases.len() >= MAX_RUNS {
+            return None;
+        }
         let fresh = u64::from(self.block).min(self.end - self.next) as u32;
         self.free.last().copied().or((fresh > 0).then_some((self.next, fresh)))
     }
 
-    /// Which lease is that of a reader, and begins there.
-    fn held(&self, reader: u32, start: u64) -> Option<usize> {
-        let place = self.leases.binary_search_by_key(&start, |lease| lease.start).ok()?;
-        (self.leases[place].reader == reader).then_some(place)
+    /// Gives a run to a reader, if it is the choice.
+    fn claimed(&mut self, entry: Entry, number: u64) -> Option<()> {
+        let Entry { reader, start, count, .. } = entry;
+        if self.choice() != Some((start, count)) || !self.has_room() {
+            return None;
+        }
+        if self.free.pop().is_some() {
+            self.freed -= u64::from(count);
+        } else {
+            self.next += u64::from(count);
+        }
+        match self.holder(reader) {
+            Ok(place) => self.holders[place].runs += 1,
+            Err(place) => self.holders.insert(place, Holder { reader, runs: 1, seen: 0 }),
+        }
+        let place = self.leases.partition_point(|lease| lease.start < start);
+        self.leases.insert(place, Lease { start, left: count, reader, claim: number, first: start, count });
+        Some(())
     }
 
-    /// How many positions a reader holds from one on. Failures: `entry`, `start`.
-    fn run(&self, reader: u32, start: u64) -> Result<u32, Failure> {
-        self.begun()?;
-        match self.held(reader, start) {
-            Some(place) => Ok(self.leases[place].count),
-            None => {
-                let allowed = format!(
-                    "the beginning of a run that reader {reader} holds: what it held and was silent about for {} ms went to others",
-                    self.lease
-                );
-                Err(Failure::contradiction("start", start, allowed))
+    /// Commits a part of a run; the number of its claim.
+    fn done(&mut self, entry: Entry) -> Option<u64> {
+        let place = self.run(entry)?;
+        let lease = &mut self.leases[place];
+        let claim = lease.claim;
+        lease.left = lease.left.checked_sub(entry.count)?;
+        lease.start += u64::from(entry.count);
+        self.committed += u64::from(entry.count);
+        if lease.left == 0 {
+            self.drop(place);
+        }
+        Some(claim)
+    }
+
+    /// Gives back a run; the number of its claim.
+    fn released(&mut self, entry: Entry) -> Option<u64> {
+        let place = self.run(entry)?;
+        let Lease { claim, left, .. } = self.leases[place];
+        if entry.count != left || !self.has_room() {
+            return None;
+        }
+        self.drop(place);
+        let place = self.free.partition_point(|&(free, _)| free > entry.start);
+        self.free.insert(place, (entry.start, entry.count));
+        self.freed += u64::from(entry.count);
+        Some(claim)
+    }
+
+    /// Which lease an entry is about: of its reader, from its start on.
+    fn run(&self, entry: Entry) -> Option<usize> {
+        let place = self.leases.binary_search_by_key(&entry.start, |lease| lease.start).ok()?;
+        (self.leases[place].reader == entry.reader).then_some(place)
+    }
+
+    fn drop(&mut self, place: usize) {
+        let lease = self.leases.remove(place);
+        if let Ok(place) = self.holder(lease.reader) {
+            self.holders[place].runs -= 1;
+            if self.holders[place].runs == 0 {
+                self.holders.remove(place);
             }
         }
+    }
+
+    fn holder(&self, reader: u32) -> Result<usize, usize> {
+        self.holders.binary_search_by_key(&reader, |holder| holder.reader)
+    }
+
+    /// Room for one more run of any kind, in lists that stay as they are where there is none.
+    fn has_room(&mut self) -> bool {
+        let found = has_room(&mut self.leases, 1) && has_room(&mut self.holders, 1) && has_room(&mut self.free, 1);
+        if !found {
+            self.leases.shrink_to_fit();
+            self.holders.shrink_to_fit();
+            self.free.shrink_to_fit();
+        }
+        found
+    }
+
+    /// The lease of a claim. Failures: `entry`, `claim`.
+    fn held(&self, claim: u64) -> Result<&Lease, Failure> {
+        self.begun()?;
+        self.leases.iter().find(|lease| lease.claim == claim).ok_or_else(|| {
+            let allowed = "one that is held: this was committed, given back, or taken over after a silence";
+            Failure::contradiction("claim", claim, allowed)
+        })
     }
 
     fn begun(&self) -> Result<(), Failure> {
@@ -324,20 +422,12 @@ impl Ledger {
         same("epoch", theirs.epoch, ours.epoch, IN_LOG)?;
         same("consumed", theirs.consumed, ours.consumed, IN_LOG)?;
         same("block", found.block, own.block, IN_LOG)?;
+        same("lease", found.lease, own.lease, IN_LOG)?;
         same("state", theirs.fingerprint, ours.fingerprint, IN_LOG)
-    }
-
-    fn refused(&self, entry: &str) -> Failure {
-        let number = self.entries;
-        Failure::contradiction("entry", shorten(entry), format!("what follows from the {number} entries before it"))
     }
 }
 
-/// Room for one more run, in a list that stays as it is where there is none. Failures: `out-of-memory`.
-fn make_room<T>(runs: &mut Vec<T>) -> Result<(), Failure> {
-    if has_room(runs, 1) {
-        return Ok(());
-    }
-    runs.shrink_to_fit();
-    Err(Failure::out_of_memory("entry", runs.len() + 1, "fewer runs that are claimed, or given back, at a time"))
+fn no_entry(text: &str) -> Failure {
+    let allowed = "an entry of a ledger, in one line: event (claim, commit or release), reader, start and count";
+    Failure::wrong_type("entry", text, allowed)
 }

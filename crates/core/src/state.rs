@@ -37,6 +37,8 @@ pub(crate) struct LedgerState<'a> {
     pub(crate) sampler: SamplerState<'a>,
     /// How many positions are claimed at a time.
     pub(crate) block: u32,
+    /// How long a reader may be silent, in milliseconds.
+    pub(crate) lease: u64,
 }
 
 /// What the state of a batcher says.
@@ -66,16 +68,16 @@ impl<'a> SamplerState<'a> {
     /// What a text from anywhere says. Failures: `state`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
         match Self::of(read(text, "sampler")?) {
-            Some((state, None)) => state.checked(),
+            Some((state, None, None)) => state.checked(),
             _ => Err(refused(text, "sampler")),
         }
     }
 
-    /// What is in fields that are those of a sampler, and a block, if there is one.
-    fn of(fields: Fields<'a>) -> Option<(Self, Option<u64>)> {
-        let Fields { order, samples, seed, epoch, consumed, strategy, history, block, fingerprint, .. } = fields;
+    /// What is in fields that are those of a sampler, and a block and a lease, if there are some.
+    fn of(fields: Fields<'a>) -> Option<(Self, Option<u64>, Option<u64>)> {
+        let Fields { order, samples, seed, epoch, consumed, strategy, history, block, lease, fingerprint, .. } = fields;
         let (Some(consumed), None, None) = (consumed, strategy, history) else { return None };
-        Some((Self { order, samples, seed, epoch, consumed, fingerprint }, block))
+        Some((Self { order, samples, seed, epoch, consumed, fingerprint }, block, lease))
     }
 
     fn checked(self) -> Result<Self, Failure> {
@@ -90,23 +92,26 @@ impl<'a> SamplerState<'a> {
 impl<'a> LedgerState<'a> {
     /// The text: JSON, in one line.
     pub(crate) fn write(&self) -> String {
-        self.sampler.written("ledger", &format!(",\"block\":{}", self.block))
+        self.sampler.written("ledger", &format!(",\"block\":{},\"lease\":{}", self.block, self.lease))
     }
 
-    /// What a text from anywhere says. Failures: `state`, `block`.
+    /// What a text from anywhere says. Failures: `state`, `block`, `lease`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
-        let Some((sampler, Some(block))) = SamplerState::of(read(text, "ledger")?) else {
+        let Some((sampler, Some(block), Some(lease))) = SamplerState::of(read(text, "ledger")?) else {
             return Err(refused(text, "ledger"));
         };
-        Ok(Self { sampler: sampler.checked()?, block: check_block(block)? })
+        Self::new(sampler.checked()?, block, lease)
     }
-}
 
-/// Failures: `block`.
-pub(crate) fn check_block(block: u64) -> Result<u32, Failure> {
-    match block.try_into() {
-        Ok(block @ 1..) => Ok(block),
-        _ => Err(Failure::out_of_range("block", block, format!("1 to {}", u32::MAX))),
+    /// Failures: `block`, `lease`.
+    pub(crate) fn new(sampler: SamplerState<'a>, block: u64, lease: u64) -> Result<Self, Failure> {
+        let Ok(block @ 1..) = block.try_into() else {
+            return Err(Failure::out_of_range("block", block, format!("1 to {}", u32::MAX)));
+        };
+        if !(1..=MAX_EXACT).contains(&lease) {
+            return Err(Failure::out_of_range("lease", lease, format!("1 to {MAX_EXACT}")));
+        }
+        Ok(Self { sampler, block, lease })
     }
 }
 
@@ -125,9 +130,9 @@ impl<'a> BatcherState<'a> {
 
     /// What a text from anywhere says. Failures: `state`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
-        let Fields { order, samples, seed, epoch, consumed, strategy, history, block, fingerprint, .. } =
+        let Fields { order, samples, seed, epoch, consumed, strategy, history, block, lease, fingerprint, .. } =
             read(text, "batcher")?;
-        let (None, Some(strategy), Some(history), None) = (consumed, strategy, history, block) else {
+        let (None, Some(strategy), Some(history), None, None) = (consumed, strategy, history, block, lease) else {
             return Err(refused(text, "batcher"));
         };
         Ok(Self { order, samples, seed, epoch, strategy, history, fingerprint })

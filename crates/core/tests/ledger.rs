@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use samedeal_core::{Config, EventKind, Kind, Ledger, Proposal, Sampler};
+use samedeal_core::{Config, Event, EventKind, Kind, Ledger, Proposal, Sampler};
 
 const LEASE: u64 = 100;
 
 fn header(samples: u64, consumed: u64, block: u32) -> String {
     let sampler = Sampler::new(Config { consumed, ..Config::new(samples) }).unwrap();
-    Ledger::header(&sampler.state(0).unwrap(), block).unwrap()
+    Ledger::header(&sampler.state(0).unwrap(), block, LEASE).unwrap()
 }
 
 fn begun(header: &str) -> Ledger {
-    let mut ledger = Ledger::new(header, LEASE).unwrap();
+    let mut ledger = Ledger::new(header).unwrap();
     ledger.apply(header, 0).unwrap();
     ledger
 }
@@ -25,13 +25,14 @@ struct Reader {
     applied: usize,
     /// How far its clock is off.
     offset: u64,
-    holds: Option<(u64, u32)>,
+    /// Claim, how many are committed, how many there are.
+    holds: Option<(u64, u32, u32)>,
     silent_until: u64,
 }
 
 impl Reader {
     fn new(id: u32, header: &str, offset: u64) -> Self {
-        let ledger = Ledger::new(header, LEASE).unwrap();
+        let ledger = Ledger::new(header).unwrap();
         Self { id, ledger, applied: 0, offset, holds: None, silent_until: 0 }
     }
 
@@ -45,16 +46,16 @@ impl Reader {
     /// One turn: commits a part of what it holds, or claims. Whether all is done.
     fn turn(&mut self, log: &mut Vec<String>, now: u64, part: u32) -> bool {
         self.catch_up(log, now);
-        if let Some((start, count)) = self.holds {
-            let done = part.min(count);
-            match self.ledger.commit(self.id, start, done) {
+        if let Some((claim, done, count)) = self.holds {
+            let done = (done + part).min(count);
+            match self.ledger.commit(claim, done) {
                 Ok(entry) => {
                     log.push(entry);
-                    self.holds = (done < count).then_some((start + u64::from(done), count - done));
+                    self.holds = (done < count).then_some((claim, done, count));
                 }
                 // It was silent too long.
                 Err(failure) => {
-                    assert_eq!((failure.kind, failure.field), (Kind::Contradiction, "start"));
+                    assert_eq!((failure.kind, failure.field), (Kind::Contradiction, "claim"));
                     self.holds = None;
                 }
             }
@@ -62,17 +63,19 @@ impl Reader {
         }
         match self.ledger.claim(self.id, now + self.offset).unwrap() {
             Proposal::Entry(entry) => {
-                self.ledger.apply(&entry, now + self.offset).unwrap();
+                let event = self.ledger.apply(&entry, now + self.offset).unwrap().unwrap();
                 log.push(entry);
                 self.applied = log.len();
-                let held = self.ledger.held_by(self.id).unwrap();
-                self.holds = held.first().map(|&start| (start, held[1] as u32));
+                if event.kind == EventKind::Claim {
+                    self.holds = Some((event.claim, 0, event.count));
+                }
                 false
             }
             Proposal::Wait(time) => {
                 assert!((1..=LEASE).contains(&time));
                 false
             }
+            Proposal::Held => unreachable!("a reader commits what it holds first"),
             Proposal::Finished => true,
         }
     }
@@ -166,40 +169,102 @@ proptest! {
     }
 }
 
+fn apply(ledger: &mut Ledger, entry: Proposal, now: u64) -> Event {
+    match entry {
+        Proposal::Entry(entry) => ledger.apply(&entry, now).unwrap().unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn claimed(ledger: &mut Ledger, reader: u32, now: u64) -> Event {
+    let proposal = ledger.claim(reader, now).unwrap();
+    apply(ledger, proposal, now)
+}
+
 #[test]
 fn who_is_silent_loses_what_was_not_committed() {
     let header = header(10, 0, 6);
     let mut ledger = begun(&header);
-    let apply = |ledger: &mut Ledger, entry: Proposal, now| match entry {
-        Proposal::Entry(entry) => ledger.apply(&entry, now).unwrap().unwrap(),
-        other => panic!("{other:?}"),
-    };
-    let claim = ledger.claim(1, 0).unwrap();
-    apply(&mut ledger, claim, 0);
-    let claim = ledger.claim(2, 0).unwrap();
-    assert_eq!(apply(&mut ledger, claim, 0).count, 4);
-    let commit = ledger.commit(1, 0, 2).unwrap();
-    ledger.apply(&commit, 50).unwrap();
-    // Reader 2 holds 6 to 9 since 0, reader 1 holds 2 to 5 since 50.
+    let one = claimed(&mut ledger, 1, 0);
+    assert_eq!((one.number, one.claim, one.start, one.count), (1, 1, 0, 6));
+    let two = claimed(&mut ledger, 2, 0);
+    assert_eq!((two.claim, two.count), (2, 4));
+    let commit = ledger.commit(one.claim, 2).unwrap();
+    let event = ledger.apply(&commit, 50).unwrap().unwrap();
+    assert_eq!((event.number, event.claim, event.start, event.count), (3, 1, 0, 2));
+    // Reader 2 was heard of at 0, reader 1 at 50.
     assert_eq!(ledger.claim(3, 60).unwrap(), Proposal::Wait(40));
     assert_eq!(ledger.claim(2, 60).unwrap(), Proposal::Wait(90));
-    // A commit of nothing is a sign of life.
-    let commit = ledger.commit(2, 6, 0).unwrap();
+    // As many as before are a sign of life.
+    let commit = ledger.commit(two.claim, 0).unwrap();
     ledger.apply(&commit, 99).unwrap();
     assert_eq!(ledger.claim(3, 100).unwrap(), Proposal::Wait(50));
-    let release = ledger.claim(3, 150).unwrap();
-    let event = apply(&mut ledger, release, 150);
+    let event = claimed(&mut ledger, 3, 150);
     assert_eq!((event.kind, event.reader, event.start, event.count), (EventKind::Release, 1, 2, 4));
-    assert_eq!(ledger.commit(1, 2, 1).unwrap_err().field, "start");
-    let claim = ledger.claim(3, 150).unwrap();
-    let event = apply(&mut ledger, claim, 150);
+    assert_eq!((event.claim, ledger.commit(one.claim, 3).unwrap_err().field), (one.claim, "claim"));
+    let event = claimed(&mut ledger, 3, 150);
     assert_eq!((event.kind, event.reader, event.start, event.count), (EventKind::Claim, 3, 2, 4));
-    assert_eq!(ledger.held_by(3).unwrap(), [2, 4]);
+    assert_eq!(ledger.held_by(3).unwrap(), [6, 2, 4, 0]);
     // It gives back what it does not want.
-    let release = ledger.release(3, 2).unwrap();
+    let release = ledger.release(event.claim).unwrap();
     ledger.apply(&release, 160).unwrap();
     assert_eq!(ledger.held_by(3).unwrap(), []);
     assert_eq!((ledger.progress().committed, ledger.progress().claimed), (2, 4));
+}
+
+#[test]
+fn a_claim_that_was_lost_is_not_another_one_of_the_same_run() {
+    let mut ledger = begun(&header(4, 0, 4));
+    let lost = claimed(&mut ledger, 1, 0);
+    let other = claimed(&mut ledger, 2, LEASE);
+    assert_eq!((other.kind, other.claim), (EventKind::Release, lost.claim));
+    let again = claimed(&mut ledger, 1, LEASE);
+    assert_eq!((again.start, again.count), (lost.start, lost.count));
+    assert_eq!(ledger.commit(lost.claim, 4).unwrap_err().kind, Kind::Contradiction);
+    assert_eq!(ledger.release(lost.claim).unwrap_err().field, "claim");
+    // What was appended, but nobody knew it, is not committed twice.
+    for done in [2, 2, 4] {
+        let commit = ledger.commit(again.claim, done).unwrap();
+        ledger.apply(&commit, LEASE).unwrap();
+        assert_eq!(ledger.progress().committed, u64::from(done));
+    }
+    assert_eq!(ledger.commit(again.claim, 4).unwrap_err().field, "claim");
+}
+
+#[test]
+fn any_entry_of_a_reader_is_a_sign_of_life_for_all_that_it_holds() {
+    let mut ledger = begun(&header(12, 0, 4));
+    let first = claimed(&mut ledger, 1, 0);
+    claimed(&mut ledger, 1, 60);
+    let commit = ledger.commit(first.claim, 4).unwrap();
+    ledger.apply(&commit, 90).unwrap();
+    claimed(&mut ledger, 2, 90);
+    assert_eq!(ledger.claim(2, 120).unwrap(), Proposal::Wait(70));
+    assert_eq!(ledger.commit(3, 9).unwrap_err().field, "claim");
+    assert_eq!(ledger.commit(2, 5).unwrap_err().field, "done");
+    assert_eq!(begun(&header(4, 0, 4)).claim(1, 0).unwrap(), ledger_claim_text());
+    let mut alone = begun(&header(4, 0, 4));
+    claimed(&mut alone, 1, 0);
+    assert_eq!(alone.claim(1, 1_000).unwrap(), Proposal::Held);
+}
+
+fn ledger_claim_text() -> Proposal {
+    Proposal::Entry("{\"event\":\"claim\",\"reader\":1,\"start\":0,\"count\":4}".into())
+}
+
+#[test]
+fn no_more_runs_are_held_than_there_is_room_for() {
+    let mut ledger = begun(&header(1 << 20, 0, 1));
+    for number in 0..1 << 16 {
+        assert_eq!(claimed(&mut ledger, number % 7, 0).start, u64::from(number));
+    }
+    assert_eq!(ledger.claim(7, 10).unwrap(), Proposal::Wait(90));
+    let entry = format!("{{\"event\":\"claim\",\"reader\":1,\"start\":{},\"count\":1}}", 1 << 16);
+    assert_eq!(ledger.apply(&entry, 0).unwrap_err().field, "entry");
+    assert_eq!(ledger.held_by(0).unwrap().len(), 4 * (65_536_usize).div_ceil(7));
+    let release = ledger.claim(7, LEASE).unwrap();
+    assert_eq!(apply(&mut ledger, release, LEASE).start, 0);
+    assert_eq!(claimed(&mut ledger, 7, LEASE).start, 0);
 }
 
 #[test]
@@ -215,24 +280,28 @@ fn ledgers_of_something_else_are_refused() {
         (own.replace("\"block\":4", "\"block\":0"), "block"),
         (own.replace("\"block\":4", "\"block\":4294967296"), "block"),
         (own.replace(",\"block\":4", ""), "state"),
+        (own.replace("\"lease\":100", "\"lease\":101"), "lease"),
+        (own.replace("\"lease\":100", "\"lease\":0"), "lease"),
+        (own.replace("\"lease\":100", "\"lease\":9007199254740992"), "lease"),
+        (own.replace(",\"lease\":100", ""), "state"),
+        (format!("{own}\n"), "entry"),
+        (own.replace(',', ",\r"), "entry"),
         (own.replace("ledger", "sampler"), "state"),
         (own.replace("\"consumed\":2", "\"consumed\":11"), "state"),
         (own.replace("\"fingerprint\":\"", "\"fingerprint\":\"0"), "state"),
         (String::new(), "state"),
     ] {
         assert_ne!(own, found);
-        let mut ledger = Ledger::new(&own, LEASE).unwrap();
+        let mut ledger = Ledger::new(&own).unwrap();
         assert_eq!(ledger.apply(&found, 0).unwrap_err().field, field, "{found}");
         assert_eq!(ledger.claim(0, 0).unwrap_err().field, "entry");
-        ledger.apply(&own.replace(',', " ,\n"), 0).unwrap();
+        ledger.apply(&own.replace(',', " ,\t"), 0).unwrap();
     }
-    assert_eq!(Ledger::new(&own, 0).err().unwrap().field, "lease");
-    assert_eq!(Ledger::new(&own, 1 << 53).err().unwrap().field, "lease");
     let ledger = begun(&own);
     let mut sampler = Sampler::new(Config::new(10)).unwrap();
-    sampler.resume(&ledger.sampler_state()).unwrap();
+    sampler.resume(&ledger.initial_state()).unwrap();
     assert_eq!(sampler.config().consumed, 2);
-    assert_eq!(Ledger::header(&own, 4).unwrap_err().field, "state");
-    assert_eq!(Ledger::header(&ledger.sampler_state(), 0).unwrap_err().field, "block");
-    assert_eq!(Ledger::header(&ledger.sampler_state(), 4).unwrap(), own);
+    assert_eq!(Ledger::header(&own, 4, LEASE).unwrap_err().field, "state");
+    assert_eq!(Ledger::header(&ledger.initial_state(), 0, LEASE).unwrap_err().field, "block");
+    assert_eq!(Ledger::header(&ledger.initial_state(), 4, LEASE).unwrap(), own);
 }

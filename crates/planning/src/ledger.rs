@@ -10,25 +10,27 @@ use crate::bindings::exports::samedeal::deal::{ledger, types};
 impl ledger::Guest for Component {
     type Ledger = Ledger;
 
-    fn header(state: String, block: u32) -> Result<String, types::Failure> {
-        Ok(core_::Ledger::header(&state, block)?)
+    fn header(state: String, block: u32, lease: u64) -> Result<String, types::Failure> {
+        Ok(core_::Ledger::header(&state, block, lease)?)
     }
 }
 
 pub struct Ledger(RefCell<core_::Ledger>);
 
 impl ledger::GuestLedger for Ledger {
-    fn new(header: String, lease: u64) -> Result<Self, types::Failure> {
-        Ok(Self(RefCell::new(core_::Ledger::new(&header, lease)?)))
+    fn new(header: String) -> Result<Self, types::Failure> {
+        Ok(Self(RefCell::new(core_::Ledger::new(&header)?)))
     }
 
     fn apply(&self, entry: String, now: u64) -> Result<Option<ledger::Event>, types::Failure> {
         let event = self.0.borrow_mut().apply(&entry, now)?;
-        Ok(event.map(|core_::Event { kind, reader, start, count }| ledger::Event {
+        Ok(event.map(|core_::Event { number, kind, reader, start, count, claim }| ledger::Event {
+            number,
             kind: kind.into(),
             reader,
             start,
             count,
+            claim,
         }))
     }
 
@@ -36,16 +38,17 @@ impl ledger::GuestLedger for Ledger {
         Ok(match self.0.borrow().claim(reader, now)? {
             core_::Proposal::Entry(entry) => ledger::Proposal::Entry(entry),
             core_::Proposal::Wait(time) => ledger::Proposal::Wait(time),
+            core_::Proposal::Held => ledger::Proposal::Held,
             core_::Proposal::Finished => ledger::Proposal::Finished,
         })
     }
 
-    fn commit(&self, reader: u32, start: u64, count: u32) -> Result<String, types::Failure> {
-        Ok(self.0.borrow().commit(reader, start, count)?)
+    fn commit(&self, claim: u64, done: u32) -> Result<String, types::Failure> {
+        Ok(self.0.borrow().commit(claim, done)?)
     }
 
-    fn release(&self, reader: u32, start: u64) -> Result<String, types::Failure> {
-        Ok(self.0.borrow().release(reader, start)?)
+    fn release(&self, claim: u64) -> Result<String, types::Failure> {
+        Ok(self.0.borrow().release(claim)?)
     }
 
     fn held_by(&self, reader: u32) -> Result<Vec<u64>, types::Failure> {
@@ -57,8 +60,8 @@ impl ledger::GuestLedger for Ledger {
         ledger::Progress { positions, committed, claimed, entries }
     }
 
-    fn sampler_state(&self) -> String {
-        self.0.borrow().sampler_state()
+    fn initial_state(&self) -> String {
+        self.0.borrow().initial_state()
     }
 }
 

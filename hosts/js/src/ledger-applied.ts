@@ -6,30 +6,28 @@ import type { PlanningBindings } from './plan-raw.js';
 import type { Integer } from './types.js';
 
 /** The first entry of a log, for the state of a sampler. */
-export function headerWith(engine: Engine<PlanningBindings>, state: string, block: number): string {
-  const text = stateText(state);
-  return engine.once(['state', text], 0, ({ header }) => header(text, block));
+export function headerWith(engine: Engine<PlanningBindings>, state: string, block: number, lease: Integer): string {
+  const [text, time] = [stateText(state), natural('lease', lease)];
+  return engine.once(['state', text], 0, ({ header }) => header(text, block, time));
 }
 
 /** What a ledger begins as. */
 export class LedgerRecipe implements Recipe<PlanningBindings, RawLedger> {
   readonly header: string;
-  readonly lease: bigint;
   /** What a log of many readers makes of it. */
   readonly size = ALONE;
   readonly lost = 'the engine of this ledger is lost: open it again';
 
-  constructor(header: string, lease: bigint) {
+  constructor(header: string) {
     this.header = header;
-    this.lease = lease;
   }
 
   get cause(): readonly [string, unknown] {
-    return ['lease', this.lease];
+    return ['state', this.header];
   }
 
   make(bindings: PlanningBindings): RawLedger {
-    return bindings.ledger(this.header, this.lease);
+    return bindings.ledger(this.header);
   }
 }
 
@@ -38,9 +36,8 @@ export class AppliedLog {
   readonly #handle: Handle<PlanningBindings, RawLedger>;
   #entries = 0;
 
-  constructor(engine: Engine<PlanningBindings>, header: string, lease: Integer) {
-    const recipe = new LedgerRecipe(stateText(header), natural('lease', lease));
-    this.#handle = new Handle(engine, this, 'ledger', recipe);
+  constructor(engine: Engine<PlanningBindings>, header: string) {
+    this.#handle = new Handle(engine, this, 'ledger', new LedgerRecipe(stateText(header)));
   }
 
   /** How many entries were applied. */
@@ -53,26 +50,30 @@ export class AppliedLog {
     const text = entryText(entry, this.#entries === 0);
     const event = this.#handle.call((raw) => raw.apply(text, BigInt(now)));
     this.#entries += 1;
-    return event && { ...event, start: Number(event.start) };
+    if (!event) return undefined;
+    const { number, start, claim } = event;
+    return { ...event, number: Number(number), start: Number(start), claim: Number(claim) };
   }
 
   claim(reader: number, now: Integer): RawProposal {
     return this.#handle.call((raw) => raw.claim(reader, BigInt(now)));
   }
 
-  commit(reader: number, start: Integer, count: Integer): string {
-    const [first, many] = [natural('start', start), natural32('count', count, U32)];
-    return this.#handle.call((raw) => raw.commit(reader, first, many));
+  commit(claim: Integer, done: Integer): string {
+    const [number, many] = [natural('claim', claim), natural32('done', done, U32)];
+    return this.#handle.call((raw) => raw.commit(number, many));
   }
 
-  release(reader: number, start: Integer): string {
-    return this.#handle.call((raw) => raw.release(reader, BigInt(start)));
+  release(claim: Integer): string {
+    const number = natural('claim', claim);
+    return this.#handle.call((raw) => raw.release(number));
   }
 
-  /** The first position and the number of positions of each run that a reader holds. */
-  heldBy(reader: number): [start: number, count: number][] {
-    const runs = this.#handle.call((raw) => raw.heldBy(reader));
-    return Array.from({ length: runs.length / 2 }, (_, i) => [Number(runs[2 * i]), Number(runs[2 * i + 1])]);
+  /** The claims that a reader holds: number, first position, how many there are, and how many of them are committed. */
+  heldBy(reader: number): [claim: number, start: number, count: number, done: number][] {
+    const held = this.#handle.call((raw) => raw.heldBy(reader));
+    const at = (index: number) => Number(held[index]);
+    return Array.from({ length: held.length / 4 }, (_, i) => [at(4 * i), at(4 * i + 1), at(4 * i + 2), at(4 * i + 3)]);
   }
 
   progress(): LedgerProgress {
@@ -82,8 +83,8 @@ export class AppliedLog {
     return { positions, committed, claimed, entries, finished: committed === positions };
   }
 
-  samplerState(): string {
-    return this.#handle.call((raw) => raw.samplerState());
+  initialState(): string {
+    return this.#handle.call((raw) => raw.initialState());
   }
 
   dispose(): void {

@@ -1,5 +1,5 @@
 import { FROM_ONE, fail, natural32, options, U32 } from './checks.js';
-import { type Engine, symbolDispose } from './engine.js';
+import type { Engine } from './engine.js';
 import { SamedealError } from './errors.js';
 import { type Samplers, whole } from './ledger.js';
 import { AppliedLog } from './ledger-applied.js';
@@ -11,15 +11,17 @@ const WINDOW = 1 << 15;
 
 /**
  * The schedule of a log, once more: the runs of positions that its readers committed, in the order in which they did, each
- * entry held against those before it. `replayLedger` makes it; it is gone through once.
+ * entry held against those before it. `replayLedger` makes it, of the whole log.
  */
 export class Schedule implements Iterable<LedgerEvent> {
-  readonly #applied: AppliedLog;
-  readonly #lines: Iterator<unknown>;
+  readonly #committed: readonly LedgerEvent[];
+  readonly #progress: LedgerProgress;
   readonly #samplers: Samplers;
   /** Which reader of how many. */
   readonly reader: number;
   readonly readers: number;
+  /** The state of the sampler whose positions these are, before any: it says of which order, seed and epoch the log is. */
+  readonly initialState: string;
 
   /** @internal */
   constructor(engine: Engine<PlanningBindings>, samplers: Samplers, lines: Iterable<string>, given?: ReplayOptions) {
@@ -30,33 +32,40 @@ export class Schedule implements Iterable<LedgerEvent> {
     this.reader = natural32('reader', reader, range);
     if (this.reader >= this.readers) fail('out-of-range', 'reader', this.reader, `0 to ${range[1]}`);
     this.#samplers = samplers;
-    this.#lines = linesOf(lines);
-    const { value: header, done } = this.#lines.next();
-    if (done) fail('missing', 'entry', '', 'the first line of the log of a ledger');
-    this.#applied = inLine(1, () => new AppliedLog(engine, header as string, 1));
-    this.#applied.apply(header, 0);
+    let applied: AppliedLog | undefined;
+    const committed: LedgerEvent[] = [];
+    try {
+      for (const entry of linesOf(lines)) {
+        const event = inLine((applied?.entries ?? 0) + 1, () => {
+          applied ??= new AppliedLog(engine, entry as string);
+          return applied.apply(entry, 0);
+        });
+        if (event?.kind !== 'commit' || event.count === 0) continue;
+        if (event.reader % this.readers === this.reader) committed.push(event);
+      }
+      if (!applied) fail('missing', 'entry', '', 'the first line of the log of a ledger');
+      this.#committed = committed;
+      this.#progress = applied.progress();
+      this.initialState = applied.initialState();
+    } finally {
+      applied?.dispose();
+    }
   }
 
-  /** What was committed, runs of one position at least. Errors: `entry` (which line does not follow from those before it, or is none). */
+  /** What was committed, runs of one position at least. */
   *[Symbol.iterator](): Generator<LedgerEvent, void, undefined> {
-    for (;;) {
-      const { value: entry, done } = this.#lines.next();
-      if (done) return;
-      const event = inLine(this.#applied.entries + 1, () => this.#applied.apply(entry, 0));
-      const ours = event && event.kind === 'commit' && event.reader % this.readers === this.reader;
-      if (ours && event.count > 0) yield event;
-    }
+    for (const event of this.#committed) yield { ...event };
   }
 
   /**
    * The samples in place of the positions, by a sampler of the same dataset, seed and order, at any epoch, rank and world.
-   * Errors: `order`, `samples`, `seed`, `sharding` (not those of the log), `entry`.
+   * Errors: `order`, `samples`, `seed`, `sharding` (not those of the log).
    */
   *samples(sampler: unknown): Generator<number, void, undefined> {
     const positions = whole(this.#samplers, sampler);
     try {
-      positions.resume(this.samplerState);
-      for (const { start, count } of this) {
+      positions.resume(this.initialState);
+      for (const { start, count } of this.#committed) {
         const [from, end] = [start - positions.consumed, start - positions.consumed + count];
         for (let at = from; at < end; at += WINDOW) yield* positions.indices(at, Math.min(at + WINDOW, end));
       }
@@ -65,35 +74,20 @@ export class Schedule implements Iterable<LedgerEvent> {
     }
   }
 
-  /** How far the log goes, up to the line that was read last: after all of them, whether the epoch is finished. */
+  /** How far the log goes, of all readers: whether the epoch is finished. */
   progress(): LedgerProgress {
-    return this.#applied.progress();
-  }
-
-  /** The state of the sampler whose positions these are: it says of which order, seed and epoch the log is. */
-  get samplerState(): string {
-    return this.#applied.samplerState();
-  }
-
-  /** Frees the engine's memory; the schedule cannot be used afterwards. */
-  dispose(): void {
-    this.#applied.dispose();
-  }
-
-  /** The same as `dispose()`, for `using`. */
-  [symbolDispose](): void {
-    this.dispose();
+    return { ...this.#progress };
   }
 }
 
 /** The lines of a text, of which one without an end is none; or lines as they are. */
-function linesOf(lines: unknown): Iterator<unknown> {
-  if (typeof lines === 'string') return lines.split('\n').slice(0, -1)[Symbol.iterator]();
+function linesOf(lines: unknown): Iterable<unknown> {
+  if (typeof lines === 'string') return lines.split('\n').slice(0, -1);
   const iterable = lines as Iterable<unknown> | null | undefined;
   if (typeof iterable?.[Symbol.iterator] !== 'function') {
     fail('wrong-type', 'lines', lines, 'the text of a log, or its lines');
   }
-  return iterable[Symbol.iterator]();
+  return iterable as Iterable<unknown>;
 }
 
 /** The same, with the line in the failure of an entry. */

@@ -5,6 +5,8 @@ export type EventKind = 'claim' | 'commit' | 'release';
 
 /** An entry of the log of a ledger, but the first one. */
 export interface LedgerEvent {
+  /** The number of the entry. */
+  number: number;
   kind: EventKind;
   /** Whose run it is. */
   reader: number;
@@ -12,6 +14,8 @@ export interface LedgerEvent {
   start: number;
   /** How many there are. */
   count: number;
+  /** The number of the claim that it belongs to: of a claim, its own. */
+  claim: number;
 }
 
 /** How far the readers of a log have come. */
@@ -49,7 +53,10 @@ export interface LedgerOptions {
   reader: Integer;
   /** How many positions are claimed at a time, the same for all readers: 1 to 2^32 - 1; 1,024 by default. */
   block?: Integer;
-  /** After which silence, in milliseconds, others lose what they hold: 1 to 2^53 - 1; 60,000 by default. */
+  /**
+   * After which silence of a reader, in milliseconds, others take all that it holds, the same for all readers: 1 to 2^53 - 1;
+   * 60,000 by default.
+   */
   lease?: Integer;
 }
 

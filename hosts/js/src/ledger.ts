@@ -1,4 +1,4 @@
-import { FROM_ONE, fail, integer, natural, natural32, options, U32 } from './checks.js';
+import { FROM_ONE, fail, integer, natural32, options, U32 } from './checks.js';
 import { type Engine, symbolDispose } from './engine.js';
 import { AppliedLog, headerWith } from './ledger-applied.js';
 import type { LedgerEvent, LedgerOptions, LedgerProgress, Log } from './ledger-types.js';
@@ -31,6 +31,8 @@ interface Owner {
 
 /** A run of positions that a reader holds. */
 export class Claim {
+  /** The number of its entry in the log, which no other claim has. */
+  readonly number: number;
   /** The first position. */
   readonly start: number;
   readonly #owner: Owner;
@@ -38,8 +40,9 @@ export class Claim {
   #committed = 0;
 
   /** @internal */
-  constructor(owner: Owner, start: number, count: number) {
+  constructor(owner: Owner, { number, start, count }: LedgerEvent) {
     this.#owner = owner;
+    this.number = number;
     this.start = start;
     this.#count = count;
   }
@@ -67,25 +70,27 @@ export class Claim {
   }
 
   /**
-   * The reader is through with `count` more positions, the next ones, for good: with the rest by default. Errors: `start` (the
-   * claim was lost, after a silence as long as a lease or because another process has the same number; others read the rest of
-   * it), `count` (more than are left), `entry` (what is new in the log is not of this ledger), those of the log.
+   * The reader is through with `count` more positions, the next ones, for good: with the rest by default. After an error of the
+   * log, the same again commits nothing twice. Errors: `claim` (it was lost, after a silence as long as a lease or because
+   * another process has the same number; others read the rest of it), `count` (more than are left), `entry` (what is new in the
+   * log is not of this ledger), those of the log.
    */
   async commit(count?: Integer): Promise<void> {
     const given = count === undefined ? undefined : natural32('count', count, U32);
-    const many = () => given ?? this.count - this.committed;
+    const done = () => this.committed + (given ?? this.count - this.committed);
     await this.#owner.write(
       (applied) => {
-        const isNone = given === undefined && many() === 0;
-        return isNone ? undefined : applied.commit(this.#owner.reader, this.start + this.committed, many());
+        if (given === undefined && this.committed === this.count) return undefined;
+        if (done() > this.count) fail('out-of-range', 'count', given, `0 to ${this.count - this.committed}`);
+        return applied.commit(this.number, done());
       },
       () => {
-        this.#committed += many();
+        this.#committed = done();
       },
     );
   }
 
-  /** Says that the reader is still there: where a step takes longer than the leases of others. Errors: as `commit`. */
+  /** Says that the reader is still there, for all that it holds: where a step takes longer than the lease. Errors: as `commit`. */
   renew(): Promise<void> {
     return this.commit(0);
   }
@@ -95,7 +100,7 @@ export class Claim {
     await this.#owner.write(
       (applied) => {
         const isNone = this.committed === this.count;
-        return isNone ? undefined : applied.release(this.#owner.reader, this.start + this.committed);
+        return isNone ? undefined : applied.release(this.number);
       },
       () => {
         this.#count = this.#committed;
@@ -104,8 +109,11 @@ export class Claim {
   }
 }
 
-/** What came of `tryClaim`: a claim, how many milliseconds to wait at most before another attempt, or that all is committed. */
-export type Attempt = { claim: Claim } | { wait: number } | { finished: true };
+/**
+ * What came of `tryClaim`: a claim, how many milliseconds to wait for others at most before another attempt, that all that is
+ * left is held by this reader itself, or that all is committed.
+ */
+export type Attempt = { claim: Claim } | { wait: number } | { held: true } | { finished: true };
 
 /** A log in memory, for a page or a test: for the readers of one process. */
 export class MemoryLog implements Log {
@@ -131,12 +139,11 @@ export class Ledger implements AsyncIterable<Claim> {
   readonly #applied: AppliedLog;
   readonly #log: Log;
   readonly #owner: Owner;
-  readonly #lease: number;
   /** The last call under way. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** @internal */
-  constructor(applied: AppliedLog, log: Log, sampler: BaseSampler, reader: number, lease: number) {
+  constructor(applied: AppliedLog, log: Log, sampler: BaseSampler, reader: number) {
     this.#applied = applied;
     this.#log = log;
     this.#owner = {
@@ -148,7 +155,6 @@ export class Ledger implements AsyncIterable<Claim> {
           after();
         }),
     };
-    this.#lease = lease;
   }
 
   /** Which reader this is. */
@@ -161,10 +167,10 @@ export class Ledger implements AsyncIterable<Claim> {
     await this.#catchUp();
     if (this.#applied.entries === 0 && !(await this.#append(header)).added) await this.#afterOthers();
     for (;;) {
-      const [run] = this.#applied.heldBy(this.reader);
-      if (!run) return;
+      const [held] = this.#applied.heldBy(this.reader);
+      if (!held) return;
       // Where somebody was faster, the next look shows it.
-      if (!(await this.#append(this.#applied.release(this.reader, run[0]))).added) await this.#afterOthers();
+      if (!(await this.#append(this.#applied.release(held[0]))).added) await this.#afterOthers();
     }
   }
 
@@ -175,28 +181,29 @@ export class Ledger implements AsyncIterable<Claim> {
       for (;;) {
         const proposal = this.#applied.claim(this.reader, now());
         if (proposal.tag === 'finished') return { finished: true };
+        if (proposal.tag === 'held') return { held: true };
         if (proposal.tag === 'wait') return { wait: Number(proposal.val) };
         const { added, event } = await this.#append(proposal.val);
         if (!added) await this.#afterOthers();
         // Else it was a release, of what another one held.
-        else if (event?.kind === 'claim') return { claim: new Claim(this.#owner, event.start, event.count) };
+        else if (event?.kind === 'claim') return { claim: new Claim(this.#owner, event) };
       }
     });
   }
 
   /**
    * Claims positions, and waits where all that is left is others' work; null once every position is committed. Errors: as
-   * `tryClaim`; `claim` (all that is left is held by this reader itself, which neither committed nor released any of it for as
-   * long as a lease).
+   * `tryClaim`; `claim` (all that is left is held by this reader itself).
    */
   async claim(): Promise<Claim | null> {
-    let [entries, since] = [0, now()];
     for (;;) {
       const attempt = await this.tryClaim();
       if ('claim' in attempt) return attempt.claim;
       if ('finished' in attempt) return null;
-      if (this.#applied.entries !== entries) [entries, since] = [this.#applied.entries, now()];
-      else if (now() - since >= this.#lease) this.#refuseToWait();
+      if ('held' in attempt) {
+        const allowed = 'a reader that commits or releases what it holds: nothing else is left';
+        fail('contradiction', 'claim', `reader ${this.reader}`, allowed);
+      }
       const time = Math.min(attempt.wait, POLL);
       await new Promise((resolve) => setTimeout(resolve, time));
     }
@@ -204,13 +211,20 @@ export class Ledger implements AsyncIterable<Claim> {
 
   /**
    * The claims of this reader, one after the other, until every position is committed: each is committed when the next one is
-   * asked for, unless that was done. Errors: as `claim` and `Claim.commit`.
+   * asked for, unless that was done. A loop that is broken off gives back what is not committed of the one that it had. Errors:
+   * as `claim` and `Claim.commit`.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Claim, void, undefined> {
     for (;;) {
       const claim = await this.claim();
       if (!claim) return;
-      yield claim;
+      let isDone = false;
+      try {
+        yield claim;
+        isDone = true;
+      } finally {
+        if (!isDone) await claim.release();
+      }
       await claim.commit();
     }
   }
@@ -275,13 +289,6 @@ export class Ledger implements AsyncIterable<Claim> {
     if (this.#applied.entries > before) return;
     throw new Error(`the log has an entry ${before} when another one is added, and none when it is read`);
   }
-
-  #refuseToWait(): void {
-    const held = this.#applied.heldBy(this.reader).reduce((sum, [, count]) => sum + count, 0);
-    if (this.#applied.progress().claimed !== held) return;
-    const allowed = 'a commit or a release of what it holds: nothing else is left';
-    fail('contradiction', 'claim', `${held} positions of reader ${this.reader}`, allowed);
-  }
 }
 
 /** Milliseconds on a clock that does not go back. */
@@ -300,13 +307,12 @@ export async function openWith(
   const { reader, block = 1024, lease = 60_000 } = options(given, OPTIONS);
   if (reader === undefined) fail('missing', 'reader', '', 'a number that no other reader has');
   const [id, size] = [natural32('reader', reader, U32), natural32('block', block, FROM_ONE)];
-  const time = natural('lease', lease);
   if (typeof log?.read !== 'function' || typeof log.append !== 'function') {
     fail('wrong-type', 'log', log, 'an object with the methods read and append');
   }
   const positions = whole(samplers, sampler);
-  const header = headerWith(engine, positions.state(0), size);
-  const ledger = new Ledger(new AppliedLog(engine, header, time), log, positions, id, Number(time));
+  const header = headerWith(engine, positions.state(0), size, lease);
+  const ledger = new Ledger(new AppliedLog(engine, header), log, positions, id);
   await ledger.open(header);
   return ledger;
 }

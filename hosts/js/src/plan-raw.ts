@@ -54,7 +54,7 @@ export interface RawStreamConfig {
 export interface PlanningBindings extends Bindings {
   plan(config: RawPlanConfig): RawPlan;
   stream(config: RawStreamConfig): RawStream;
-  ledger(header: string, lease: bigint): RawLedger;
-  header(state: string, block: number): string;
+  ledger(header: string): RawLedger;
+  header(state: string, block: number, lease: bigint): string;
   verify(shards: number, offsets: Uint32Array, assigned: Uint32Array): { overlaps: Uint32Array; gaps: Uint32Array };
 }

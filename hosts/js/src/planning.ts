@@ -11,7 +11,7 @@ export function planningInstances(modules: Modules): () => PlanningBindings {
     return {
       plan: (config) => new shards.Plan(config) as RawPlan,
       stream: (config) => new shards.ChunkStream(config) as RawStream,
-      ledger: (header, lease) => new ledger.Ledger(header, lease) as RawLedger,
+      ledger: (header) => new ledger.Ledger(header) as RawLedger,
       header: ledger.header,
       verify: shards.verify,
       release,

@@ -137,7 +137,6 @@ pub struct ChunkStream {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ledger {
     pub header: String,
-    pub lease: U64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -270,19 +269,17 @@ pub enum Call {
         now: U64,
     },
     Commit {
-        reader: u32,
-        start: U64,
-        count: u32,
+        claim: U64,
+        done: u32,
     },
     Release {
-        reader: u32,
-        start: U64,
+        claim: U64,
     },
     HeldBy {
         reader: u32,
     },
     Progress,
-    SamplerState,
+    InitialState,
     // Of a mesh.
     DataWorld,
     DataRank {
@@ -329,6 +326,7 @@ pub enum Call {
     Header {
         state: String,
         block: u32,
+        lease: U64,
     },
     Detect {
         environment: Vec<(String, String)>,
@@ -419,10 +417,12 @@ pub struct Verification {
 
 #[derive(Serialize)]
 pub struct Event {
+    pub number: U64,
     pub kind: String,
     pub reader: u32,
     pub start: U64,
     pub count: u32,
+    pub claim: U64,
 }
 
 /// What a reader that claims is told.
@@ -431,6 +431,7 @@ pub struct Event {
 pub enum Proposal {
     Entry(String),
     Wait(U64),
+    Held,
     Finished,
 }
 

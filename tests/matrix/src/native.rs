@@ -32,7 +32,7 @@ impl Engine for Native {
                 .map(Self::Sampler),
             Subject::Plan(plan) => shards::Plan::new(read_plan(plan)).map(Self::Plan),
             Subject::ChunkStream(stream) => read_stream(stream).and_then(shards::Stream::new).map(Self::ChunkStream),
-            Subject::Ledger(ledger) => core::Ledger::new(&ledger.header, ledger.lease.0).map(Self::Ledger),
+            Subject::Ledger(ledger) => core::Ledger::new(&ledger.header).map(Self::Ledger),
             Subject::Mesh(mesh) => core::Mesh::new(mesh.world, read_axes(&mesh.axes)).map(Self::Mesh),
             Subject::Batcher(config) => batching::read_config(config)
                 .and_then(batch::Batcher::new)
@@ -128,24 +128,26 @@ fn ask_ledger(ledger: &mut core::Ledger, call: &Call) -> Answer {
         Call::Claim { reader, now } => record(match ledger.claim(reader, now.0)? {
             core::Proposal::Entry(entry) => format::Proposal::Entry(entry),
             core::Proposal::Wait(time) => format::Proposal::Wait(U64(time)),
+            core::Proposal::Held => format::Proposal::Held,
             core::Proposal::Finished => format::Proposal::Finished,
         }),
-        Call::Commit { reader, start, count } => ledger.commit(reader, start.0, count)?.into(),
-        Call::Release { reader, start } => ledger.release(reader, start.0)?.into(),
+        Call::Commit { claim, done } => ledger.commit(claim.0, done)?.into(),
+        Call::Release { claim } => ledger.release(claim.0)?.into(),
         Call::HeldBy { reader } => strings(&ledger.held_by(reader)?),
         Call::Progress => {
             let core::Progress { positions, committed, claimed, entries } = ledger.progress();
             let [positions, committed, claimed, entries] = [positions, committed, claimed, entries].map(U64);
             record(format::Progress { positions, committed, claimed, entries })
         }
-        Call::SamplerState => ledger.sampler_state().into(),
+        Call::InitialState => ledger.initial_state().into(),
         _ => panic!("no call of a ledger: {call:?}"),
     })
 }
 
 fn write_event(event: core::Event) -> Value {
-    let core::Event { kind, reader, start, count } = event;
-    record(format::Event { kind: format!("{kind:?}").to_lowercase(), reader, start: U64(start), count })
+    let core::Event { number, kind, reader, start, count, claim } = event;
+    let kind = format!("{kind:?}").to_lowercase();
+    record(format::Event { number: U64(number), kind, reader, start: U64(start), count, claim: U64(claim) })
 }
 
 fn ask_mesh(mesh: &core::Mesh, call: &Call) -> Answer {
@@ -165,7 +167,7 @@ fn ask_functions(call: &Call) -> Answer {
             let shards::Verification { overlaps, gaps } = shards::verify(*shards, offsets, assigned)?;
             record(format::Verification { overlaps, gaps })
         }
-        Call::Header { state, block } => core::Ledger::header(state, *block)?.into(),
+        Call::Header { state, block, lease } => core::Ledger::header(state, *block, lease.0)?.into(),
         Call::Detect { environment, rank, world } => {
             let launch::Detection { rank, world, local_rank, local_world, launcher, used, warnings } =
                 launch::detect(environment, *rank, *world)?;

@@ -19,6 +19,7 @@ pub(super) struct Fields<'a> {
     pub(super) strategy: Option<&'a str>,
     pub(super) history: Option<Vec<Stretch>>,
     pub(super) block: Option<u64>,
+    pub(super) lease: Option<u64>,
     pub(super) fingerprint: &'a str,
 }
 
@@ -30,7 +31,7 @@ struct Found<'a> {
     history: Option<Vec<Stretch>>,
 }
 
-const NUMBERS: [&str; 6] = ["samedeal", "samples", "seed", "epoch", "consumed", "block"];
+const NUMBERS: [&str; 7] = ["samedeal", "samples", "seed", "epoch", "consumed", "block", "lease"];
 const TEXTS: [&str; 4] = ["kind", "order", "strategy", "fingerprint"];
 
 /// Whether it is negative, and its amount.
@@ -47,7 +48,7 @@ impl<'a> Fields<'a> {
             }
             reader.field(name, (&NUMBERS, &mut found.numbers), (&TEXTS, &mut found.texts))
         })?;
-        let [samedeal, samples, seed, epoch, consumed, block] = found.numbers;
+        let [samedeal, samples, seed, epoch, consumed, block, lease] = found.numbers;
         let [kind, order, strategy, fingerprint] = found.texts;
         Some(Self {
             samedeal: unsigned(samedeal?)?,
@@ -60,6 +61,7 @@ impl<'a> Fields<'a> {
             strategy,
             history: found.history,
             block: optional(block)?,
+            lease: optional(lease)?,
             fingerprint: fingerprint?,
         })
     }
@@ -268,7 +270,7 @@ mod tests {
             })
         });
         (fields.keys().all(known)
-            && ["samedeal", "samples", "epoch", "consumed", "block"].into_iter().all(natural)
+            && ["samedeal", "samples", "epoch", "consumed", "block", "lease"].into_iter().all(natural)
             && fields.get("seed").is_some_and(Value::is_i64)
             && ["samedeal", "samples", "epoch", "kind", "order", "fingerprint"]
                 .iter()
@@ -279,8 +281,20 @@ mod tests {
     }
 
     fn as_value(fields: &Fields) -> Value {
-        let Fields { samedeal, kind, order, samples, seed, epoch, consumed, strategy, history, block, fingerprint } =
-            fields;
+        let Fields {
+            samedeal,
+            kind,
+            order,
+            samples,
+            seed,
+            epoch,
+            consumed,
+            strategy,
+            history,
+            block,
+            lease,
+            fingerprint,
+        } = fields;
         let mut value = serde_json::json!({
             "samedeal": samedeal, "kind": kind, "order": order, "samples": samples, "seed": seed, "epoch": epoch,
             "fingerprint": fingerprint,
@@ -289,6 +303,7 @@ mod tests {
         let more = [
             ("consumed", consumed.map(Value::from)),
             ("block", block.map(Value::from)),
+            ("lease", lease.map(Value::from)),
             ("strategy", strategy.map(Value::from)),
             ("history", history.as_ref().map(|history| history.iter().map(past).collect())),
         ];
@@ -299,14 +314,14 @@ mod tests {
     }
 
     const STATE: &str = r#"{"samedeal":1,"kind":"batcher","order":"feistel","samples":90,"seed":-2,"epoch":18446744073709551615,
-        "consumed":7,"block":64,"strategy":"pack","history":[{"world":2,"steps":3},{"steps":0,"world":4294967295}],"fingerprint":"ab"}"#;
+        "consumed":7,"block":64,"lease":9,"strategy":"pack","history":[{"world":2,"steps":3},{"steps":0,"world":4294967295}],"fingerprint":"ab"}"#;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         /// Bytes of a state are replaced, left out and put in.
         #[test]
-        fn agrees_with_a_library(changes in prop::collection::vec((0_usize..410, 0_usize..3, 0_usize..40), 0..4)) {
+        fn agrees_with_a_library(changes in prop::collection::vec((0_usize..420, 0_usize..3, 0_usize..40), 0..4)) {
             const BYTES: &[u8] = b"\"\\{}[]:,0123456789-+.eE \n\ttrufalsn\x01\x7fkwx";
             let mut text = STATE.as_bytes().to_vec();
             for (at, change, byte) in changes {

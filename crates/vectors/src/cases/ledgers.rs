@@ -23,11 +23,15 @@ fn headers() -> Vec<Case> {
         base("sequential", 0),
     ] {
         let state = state(Subject::Config(config));
-        calls.extend([1, 4, u32::MAX, 0].map(|block| Call::Header { state: state.clone(), block }));
+        for (block, lease) in
+            [(1, 1), (4, 60_000), (u32::MAX, MAX_EXACT), (0, 0), (4, 0), (4, MAX_EXACT + 1), (4, u64::MAX)]
+        {
+            calls.push(Call::Header { state: state.clone(), block, lease: U64(lease) });
+        }
     }
     let sharding = Sharding { sizes: [4, 0, 9].map(U64).to_vec(), lanes: 2, window: 3 };
     let sharded = state(Subject::Sharded { config: base("sharded", 13), sharding });
-    calls.push(Call::Header { state: sharded, block: 6 });
+    calls.push(Call::Header { state: sharded, block: 6, lease: U64(LEASE) });
     let good = state(Subject::Config(base("feistel", 10)));
     for text in [
         String::new(),
@@ -40,7 +44,7 @@ fn headers() -> Vec<Case> {
         header(10, 0, 3),
         good.replace("\"consumed\":0", "\"consumed\":0,\"block\":3"),
     ] {
-        calls.push(Call::Header { state: text, block: 0 });
+        calls.push(Call::Header { state: text, block: 0, lease: U64(0) });
     }
     vec![asked("first entries", Subject::Functions {}, calls)]
 }
@@ -52,24 +56,25 @@ fn runs() -> Vec<Case> {
         [(10, 0, 3, 1), (10, 3, 4, 2), (100, 0, 7, 3), (5, 5, 2, 2), (6, 0, u32::MAX, 2), (3, 2, 1, 3)]
     {
         let header = header(samples, consumed, block);
-        let subject = Subject::Ledger(Ledger { header: header.clone(), lease: U64(LEASE) });
+        let subject = ledger(header.clone());
         let mut native = Native::create(&subject).expect("a ledger");
-        let mut calls = vec![Call::SamplerState, Call::Claim { reader: 0, now: U64(0) }];
+        let mut calls = vec![Call::InitialState, Call::Claim { reader: 0, now: U64(0) }];
         let mut take = |call: Call| -> Value {
             let answer = native.call(&call);
             calls.push(call);
             answer.unwrap_or(Value::Null)
         };
         take(Call::Apply { entry: header, now: U64(0) });
-        let mut held: Vec<Option<(u64, u32)>> = vec![None; readers as usize];
+        // Claim, how many are committed, how many there are.
+        let mut held: Vec<Option<(U64, u32, u32)>> = vec![None; readers as usize];
         for now in 1.. {
             // Reader r has every 2^r-th turn.
             let Some(reader) = (0..readers).rev().find(|reader| now % (1 << reader) == 0) else { continue };
             let entry = match held[reader as usize] {
-                Some((start, count)) => {
-                    let done = count.min(3);
-                    held[reader as usize] = (done < count).then(|| (start + u64::from(done), count - done));
-                    take(Call::Commit { reader, start: U64(start), count: done })
+                Some((claim, done, count)) => {
+                    let done = (done + 3).min(count);
+                    held[reader as usize] = (done < count).then_some((claim, done, count));
+                    take(Call::Commit { claim, done })
                 }
                 None => {
                     let proposal = take(Call::Claim { reader, now: U64(now) });
@@ -82,8 +87,8 @@ fn runs() -> Vec<Case> {
             let Some(entry) = entry.as_str() else { continue };
             let event = take(Call::Apply { entry: entry.into(), now: U64(now) });
             if event["kind"] == "claim" {
-                let start = event["start"].as_str().and_then(|start| start.parse().ok()).expect("a number");
-                held[reader as usize] = Some((start, event["count"].as_u64().expect("a number") as u32));
+                let claim = event["claim"].as_str().and_then(|claim| claim.parse().ok()).expect("a number");
+                held[reader as usize] = Some((U64(claim), 0, event["count"].as_u64().expect("a number") as u32));
             }
             take(Call::Progress);
         }
@@ -105,7 +110,7 @@ fn logs() -> Vec<Case> {
         entry("release", 5, 1, 3),
         entry("claim", 9, 1, 3),
         entry("commit", 9, 1, 3),
-        "\t{ \"count\" : 4 , \"start\":4,\n\"reader\":5,\"event\":\"claim\" } ".into(),
+        "\t{ \"count\" : 4 , \"start\":4,\t\"reader\":5,\"event\":\"claim\" } ".into(),
         entry("claim", 5, 8, 4),
         entry("claim", 5, 12, 1),
         entry("commit", 5, 8, 4),
@@ -147,19 +152,30 @@ fn silences() -> Vec<Case> {
         claim(2, 150),
         apply(entry("commit", 2, 6, 0), 149),
         claim(3, 150),
-        Call::Commit { reader: 1, start: U64(2), count: 1 },
+        Call::Commit { claim: U64(1), done: 3 },
+        Call::Commit { claim: U64(1), done: 1 },
+        Call::Commit { claim: U64(1), done: 2 },
+        Call::Commit { claim: U64(1), done: 7 },
         apply(entry("release", 1, 2, 4), 150),
-        Call::Commit { reader: 1, start: U64(2), count: 1 },
-        Call::Release { reader: 1, start: U64(2) },
+        Call::Commit { claim: U64(1), done: 3 },
+        Call::Release { claim: U64(1) },
         claim(1, 150),
-        claim(3, 150),
-        apply(entry("claim", 3, 2, 4), 150),
-        Call::Commit { reader: 3, start: U64(2), count: 5 },
-        Call::Commit { reader: 3, start: U64(3), count: 1 },
-        Call::Commit { reader: 2, start: U64(2), count: 1 },
-        Call::Commit { reader: 3, start: U64(2), count: 4 },
-        Call::Commit { reader: 3, start: U64(2), count: 0 },
-        Call::Release { reader: 3, start: U64(2) },
+        apply(entry("claim", 1, 2, 4), 150),
+        // The same run, and another claim.
+        Call::Commit { claim: U64(1), done: 6 },
+        Call::Commit { claim: U64(6), done: 4 },
+        Call::Release { claim: U64(6) },
+        claim(3, 248),
+        claim(3, 249),
+        Call::HeldBy { reader: 1 },
+        apply(entry("commit", 1, 2, 1), 260),
+        Call::Commit { claim: U64(6), done: 0 },
+        Call::Commit { claim: U64(6), done: 4 },
+        Call::Commit { claim: U64(2), done: 1 },
+        Call::Commit { claim: U64(5), done: 0 },
+        Call::Commit { claim: U64(u64::MAX), done: 0 },
+        Call::Release { claim: U64(0) },
+        Call::HeldBy { reader: 1 },
         Call::HeldBy { reader: 3 },
         claim(2, u64::MAX),
         claim(3, u64::MAX),
@@ -179,6 +195,8 @@ fn refused() -> Vec<Case> {
         " ".repeat((1 << 14) + 1),
         "\u{1F0A1}".repeat(70),
         format!("{good}x"),
+        format!("{good}\n"),
+        good.replace(',', ",\r"),
         good.replace("claim", "grab"),
         good.replace("\"reader\":2", "\"reader\":4294967296"),
         good.replace("\"reader\":2", "\"reader\":-1"),
@@ -206,8 +224,8 @@ fn refused() -> Vec<Case> {
         Call::Progress,
         Call::HeldBy { reader: 1 },
         Call::Claim { reader: 1, now: U64(0) },
-        Call::Commit { reader: 1, start: U64(0), count: 1 },
-        Call::Release { reader: 1, start: U64(0) },
+        Call::Commit { claim: U64(1), done: 1 },
+        Call::Release { claim: U64(1) },
         Call::Apply { entry: entry("claim", 1, 0, 4), now: U64(0) },
         Call::Apply { entry: first.clone(), now: U64(0) },
         Call::Apply { entry: entry("claim", 1, 0, 4), now: U64(0) },
@@ -227,10 +245,14 @@ fn other_headers() -> Vec<Case> {
         own.replace("\"epoch\":0", "\"epoch\":1"),
         own.replace("\"consumed\":2", "\"consumed\":3"),
         own.replace("\"block\":4", "\"block\":5"),
+        own.replace("\"lease\":100", "\"lease\":101"),
         own.replace("\"fingerprint\":\"", "\"fingerprint\":\"0"),
         own.replace("\"block\":4", "\"block\":0"),
         own.replace("\"block\":4", "\"block\":4294967296"),
         own.replace(",\"block\":4", ""),
+        own.replace(",\"lease\":100", ""),
+        own.replace("\"lease\":100", "\"lease\":0"),
+        own.replace("\"lease\":100", "\"lease\":9007199254740992"),
         own.replace("\"consumed\":2", "\"consumed\":11"),
         own.replace("ledger", "sampler"),
         own.replace("\"samedeal\":1", "\"samedeal\":3"),
@@ -241,12 +263,8 @@ fn other_headers() -> Vec<Case> {
         ledger(own.clone()),
         texts.clone().map(|entry| Call::Apply { entry, now: U64(0) }),
     )];
-    for (number, header) in texts.into_iter().skip(7).enumerate() {
+    for (number, header) in texts.into_iter().skip(8).enumerate() {
         cases.push(asked(&format!("no first entry, {number}"), ledger(header), []));
-    }
-    for lease in [0, 1, MAX_EXACT, MAX_EXACT + 1, u64::MAX] {
-        let subject = Subject::Ledger(Ledger { header: own.clone(), lease: U64(lease) });
-        cases.push(asked(&format!("lease {lease}"), subject, [Call::Progress]));
     }
     cases
 }
@@ -263,7 +281,7 @@ fn edges() -> Vec<Case> {
         Call::Apply { entry: entry("claim", u32::MAX, start, block), now: U64(u64::MAX) },
         Call::Claim { reader: 0, now: U64(u64::MAX) },
         Call::Apply { entry: entry("claim", 0, rest, (end - rest) as u32), now: U64(u64::MAX) },
-        Call::Commit { reader: u32::MAX, start: U64(start), count: block },
+        Call::Commit { claim: U64(1), done: block },
         Call::Apply { entry: entry("commit", u32::MAX, start, block - 1), now: U64(0) },
         Call::Progress,
         Call::Claim { reader: 0, now: U64(99) },
@@ -274,7 +292,7 @@ fn edges() -> Vec<Case> {
 }
 
 fn ledger(header: String) -> Subject {
-    Subject::Ledger(Ledger { header, lease: U64(LEASE) })
+    Subject::Ledger(Ledger { header })
 }
 
 fn entry(event: &str, reader: u32, start: u64, count: u32) -> String {
@@ -284,7 +302,12 @@ fn entry(event: &str, reader: u32, start: u64, count: u32) -> String {
 fn header(samples: u64, consumed: u64, block: u32) -> String {
     let state = state(Subject::Config(Config { consumed: U64(consumed), ..base("feistel", samples) }));
     let mut functions = Native::create(&Subject::Functions {}).expect("nothing to make");
-    functions.call(&Call::Header { state, block }).expect("a first entry").as_str().expect("a text").into()
+    functions
+        .call(&Call::Header { state, block, lease: U64(LEASE) })
+        .expect("a first entry")
+        .as_str()
+        .expect("a text")
+        .into()
 }
 
 fn state(subject: Subject) -> String {

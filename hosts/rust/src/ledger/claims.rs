@@ -1,10 +1,10 @@
 use std::ops::RangeBounds;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::shared::Shared;
-use super::{Event, EventKind, Log, Progress, Proposal, RawLedger, header};
+use super::{Event, EventKind, Held, Log, Progress, Proposal, RawLedger, header};
 use crate::range::run;
 use crate::{Builder, Error, Failure, Index, Layout, Sampler};
 
@@ -28,8 +28,8 @@ impl LedgerBuilder {
         self
     }
 
-    /// After which silence others take what this reader sees a reader hold; 60 seconds unless set. Range: from a
-    /// millisecond. Longer than any step takes: a commit, also of a part or of none, is no silence.
+    /// After which silence of a reader others take all that it holds, the same for all readers; 60 seconds unless set. Range:
+    /// 1 to 2^53 - 1 milliseconds. Longer than any step takes: a claim or a commit, also of a part or of none, is no silence.
     pub fn lease(mut self, silence: Duration) -> Self {
         self.lease = silence;
         self
@@ -38,27 +38,26 @@ impl LedgerBuilder {
     /// Begins a log, or joins the one that is there: for the positions of the sampler's epoch that are not consumed, whatever
     /// its rank and world. What this reader held in a former life is given back.
     /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state`:
-    /// the log is of something else; `entry`), [`WrongType`](crate::FailureKind::WrongType) (`state`, `entry`: it is no log),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `lease`,
+    /// `state`: the log is of something else; `entry`), [`WrongType`](crate::FailureKind::WrongType) (`state`, `entry`: it is no log),
     /// [`Error::Log`].
     pub fn open(self, sampler: &Sampler, log: impl Log + 'static) -> Result<Ledger, Error> {
         let Self { reader, block, lease } = self;
-        let header = header(&sampler.state(0)?, block)?;
-        let raw = RawLedger::new(&header, lease.as_millis().try_into().unwrap_or(u64::MAX))?;
-        let mut shared = Shared::new(raw, log);
+        let header = header(&sampler.state(0)?, block, lease.as_millis().try_into().unwrap_or(u64::MAX))?;
+        let mut shared = Shared::new(RawLedger::new(&header)?, log);
         shared.catch_up()?;
         if shared.entries == 0 && shared.append(&header)?.is_none() {
             shared.after_others()?;
         }
-        while let Some(&(start, _)) = shared.raw.held_by(reader)?.first() {
-            match shared.write(|raw| raw.release(reader, start)) {
+        while let Some(&Held { claim, .. }) = shared.raw.held_by(reader)?.first() {
+            match shared.write(|raw| raw.release(claim)) {
                 // Somebody was faster.
-                Err(Error::Failure(failure)) if failure.field == "start" => {}
+                Err(Error::Failure(failure)) if failure.field == "claim" => {}
                 done => drop(done?),
             }
         }
         let whole = whole(sampler)?;
-        Ok(Ledger { reader: Arc::new(Reader { number: reader, lease, whole, shared: Mutex::new(shared) }) })
+        Ok(Ledger { reader: Arc::new(Reader { number: reader, whole, shared: Mutex::new(shared) }) })
     }
 }
 
@@ -90,7 +89,6 @@ pub struct Ledger {
 /// Who claims, and commits.
 struct Reader {
     number: u32,
-    lease: Duration,
     whole: Sampler,
     shared: Mutex<Shared>,
 }
@@ -109,6 +107,8 @@ pub enum Attempt {
     Claimed(Claim),
     /// Nothing is free now. Something may be once another reader commits or releases, or after this time.
     Wait(Duration),
+    /// All that is left is held by this reader itself, which commits or releases it first.
+    Held,
     /// Every position is committed.
     Finished,
 }
@@ -134,12 +134,13 @@ impl Ledger {
             let entry = match shared.raw.claim(self.reader.number, shared.now())? {
                 Proposal::Entry(entry) => entry,
                 Proposal::Wait(time) => return Ok(Attempt::Wait(Duration::from_millis(time))),
+                Proposal::Held => return Ok(Attempt::Held),
                 Proposal::Finished => return Ok(Attempt::Finished),
             };
             match shared.append(&entry)? {
-                Some(Some(Event { kind: EventKind::Claim, start, count, .. })) => {
+                Some(Some(Event { kind: EventKind::Claim, number, start, count, .. })) => {
                     let reader = Arc::clone(&self.reader);
-                    return Ok(Attempt::Claimed(Claim { reader, start, count, committed: 0 }));
+                    return Ok(Attempt::Claimed(Claim { reader, number, start, count, committed: 0 }));
                 }
                 // What another one held is free now.
                 Some(_) => {}
@@ -150,22 +151,19 @@ impl Ledger {
 
     /// Claims positions, and waits where all that is left is others' work; none once every position is committed. Errors: as
     /// [`try_claim`](Self::try_claim); [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: all that is left is
-    /// held by this reader itself, which neither committed nor released any of it for as long as a lease).
+    /// held by this reader itself).
     pub fn claim(&self) -> Result<Option<Claim>, Error> {
-        let (mut entries, mut since) = (0, Instant::now());
         loop {
-            let time = match self.try_claim()? {
+            match self.try_claim()? {
                 Attempt::Claimed(claim) => return Ok(Some(claim)),
+                Attempt::Wait(time) => thread::sleep(time.min(POLL)),
+                Attempt::Held => {
+                    let value = format!("reader {}", self.reader.number);
+                    let allowed = "a reader that commits or releases what it holds: nothing else is left";
+                    return Err(Failure::contradiction("claim", value, allowed).into());
+                }
                 Attempt::Finished => return Ok(None),
-                Attempt::Wait(time) => time,
-            };
-            let found = self.reader.locked().entries;
-            if found != entries {
-                (entries, since) = (found, Instant::now());
-            } else if since.elapsed() >= self.reader.lease {
-                self.check_others()?;
             }
-            thread::sleep(time.min(POLL));
         }
     }
 
@@ -175,37 +173,31 @@ impl Ledger {
         shared.catch_up()?;
         shared.raw.progress()
     }
-
-    /// Whether anybody else holds anything.
-    fn check_others(&self) -> Result<(), Error> {
-        let shared = self.reader.locked();
-        let held = shared.raw.held_by(self.reader.number)?.iter().map(|&(_, count)| u64::from(count)).sum();
-        if shared.raw.progress()?.claimed > held {
-            return Ok(());
-        }
-        let value = format!("{held} positions of reader {}", self.reader.number);
-        let allowed = "a commit or a release of what it holds: nothing else is left";
-        Err(Failure::contradiction("claim", value, allowed).into())
-    }
 }
 
 impl std::fmt::Debug for Ledger {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Reader { number, lease, whole, .. } = &*self.reader;
-        f.debug_struct("Ledger").field("reader", number).field("lease", lease).field("of", whole).finish()
+        let Reader { number, whole, .. } = &*self.reader;
+        f.debug_struct("Ledger").field("reader", number).field("of", whole).finish()
     }
 }
 
-/// A run of positions that a reader holds. One that is dropped is held until it is silent for a lease.
-#[must_use = "a claim is held until it is committed or released, or silent for a lease"]
+/// A run of positions that a reader holds. One that is dropped is held until the reader is silent for a lease.
+#[must_use = "a claim is held until it is committed or released, or its reader silent for a lease"]
 pub struct Claim {
     reader: Arc<Reader>,
+    number: u64,
     start: u64,
     count: u32,
     committed: u32,
 }
 
 impl Claim {
+    /// The number of its entry in the log, which no other claim has.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// The first position.
     pub fn start(&self) -> u64 {
         self.start
@@ -228,12 +220,18 @@ impl Claim {
     }
 
     /// The reader is through with `count` more positions, the next ones, for good.
-    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`start`: the claim was lost, after a silence as long as a
-    /// lease or because another process has the same number; others read the rest of it), out of range (`count`: more than are
-    /// left), contradiction, wrong type (`entry`: what is new in the log is not of this ledger), [`Error::Log`].
+    /// After [`Error::Log`], the same again commits nothing twice.
+    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: it was lost, after a silence as long as a lease or
+    /// because another process has the same number; others read the rest of it), out of range (`count`: more than are left),
+    /// contradiction, wrong type (`entry`: what is new in the log is not of this ledger), [`Error::Log`].
     pub fn commit(&mut self, count: u32) -> Result<(), Error> {
-        self.write(|raw, reader, start| raw.commit(reader, start, count))?;
-        self.committed += count;
+        let left = self.count - self.committed;
+        if count > left {
+            return Err(Failure::out_of_range("count", count, format!("0 to {left}")).into());
+        }
+        let done = self.committed + count;
+        self.write(|raw, claim| raw.commit(claim, done))?;
+        self.committed = done;
         Ok(())
     }
 
@@ -245,10 +243,10 @@ impl Claim {
         }
     }
 
-    /// Says that the reader is still there: where a step takes longer than the leases of others. Errors: as
+    /// Says that the reader is still there, for all that it holds: where a step takes longer than the lease. Errors: as
     /// [`commit`](Self::commit).
     pub fn renew(&self) -> Result<(), Error> {
-        self.write(|raw, reader, start| raw.commit(reader, start, 0))
+        self.write(|raw, claim| raw.commit(claim, self.committed))
     }
 
     /// Gives back what is not committed, for other readers. Errors: as [`commit`](Self::commit).
@@ -256,22 +254,21 @@ impl Claim {
         if self.committed == self.count {
             return Ok(());
         }
-        self.write(|raw, reader, start| raw.release(reader, start))
+        self.write(RawLedger::release)
     }
 
-    /// Appends an entry of what is left.
-    fn write(&self, make: impl Fn(&RawLedger, u32, u64) -> Result<String, Error>) -> Result<(), Error> {
-        let start = self.start + u64::from(self.committed);
-        self.reader.locked().write(|raw| make(raw, self.reader.number, start))?;
+    /// Appends an entry of it.
+    fn write(&self, make: impl Fn(&RawLedger, u64) -> Result<String, Error>) -> Result<(), Error> {
+        self.reader.locked().write(|raw| make(raw, self.number))?;
         Ok(())
     }
 }
 
 impl std::fmt::Debug for Claim {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { reader, start, count, committed } = self;
+        let Self { reader, number, start, count, committed } = self;
         let mut shown = f.debug_struct("Claim");
-        shown.field("reader", &reader.number).field("start", start).field("count", count);
+        shown.field("reader", &reader.number).field("number", number).field("start", start).field("count", count);
         shown.field("committed", committed).finish()
     }
 }

@@ -123,6 +123,10 @@ impl Log for FileLog {
 
     fn append(&mut self, number: u64, entry: &str) -> io::Result<bool> {
         let append = |log: &mut Self| {
+            if entry.contains(['\n', '\r']) {
+                let what = format!("entry {number} is more than one line");
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+            }
             log.file.lock()?;
             let added = log.append_locked(number, entry);
             log.file.unlock()?;

@@ -35,5 +35,5 @@ mod shared;
 pub use claims::{Attempt, Claim, Ledger, LedgerBuilder};
 pub use file::FileLog;
 pub use log::{Log, MemoryLog};
-pub use raw::{Event, EventKind, Progress, Proposal, RawLedger, header};
+pub use raw::{Event, EventKind, Held, Progress, Proposal, RawLedger, header};
 pub use schedule::{Samples, Schedule};

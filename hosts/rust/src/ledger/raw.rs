@@ -23,6 +23,8 @@ named!(EventKind in ledger, "event", { Claim = "claim", Commit = "commit", Relea
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Event {
+    /// The number of the entry.
+    pub number: u64,
     /// What happens.
     pub kind: EventKind,
     /// Whose run it is.
@@ -31,12 +33,28 @@ pub struct Event {
     pub start: u64,
     /// How many there are.
     pub count: u32,
+    /// The number of the claim that it belongs to: of a claim, its own.
+    pub claim: u64,
 }
 
 impl From<ledger::Event> for Event {
-    fn from(ledger::Event { kind, reader, start, count }: ledger::Event) -> Self {
-        Self { kind: kind.into(), reader, start, count }
+    fn from(ledger::Event { number, kind, reader, start, count, claim }: ledger::Event) -> Self {
+        Self { number, kind: kind.into(), reader, start, count, claim }
     }
+}
+
+/// A claim that a reader holds; see [`RawLedger::held_by`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Held {
+    /// The number of its entry.
+    pub claim: u64,
+    /// The first position.
+    pub start: u64,
+    /// How many there are.
+    pub count: u32,
+    /// How many of them, the first ones, are committed.
+    pub done: u32,
 }
 
 /// What a reader that wants more positions is told; see [`RawLedger::claim`].
@@ -45,8 +63,11 @@ pub enum Proposal {
     /// An entry to append: the reader's claim, or the release of what another one holds that was silent too long, after which
     /// the reader asks again.
     Entry(String),
-    /// Nothing is free now. Something may be once somebody appends an entry, or so many milliseconds have gone by.
+    /// Others hold all that is left. Something may be free once somebody appends an entry, or so many milliseconds have gone
+    /// by.
     Wait(u64),
+    /// All that is left is held by this reader itself, which commits or releases it first.
+    Held,
     /// Every position is committed.
     Finished,
 }
@@ -56,6 +77,7 @@ impl From<ledger::Proposal> for Proposal {
         match proposal {
             ledger::Proposal::Entry(entry) => Self::Entry(entry),
             ledger::Proposal::Wait(time) => Self::Wait(time),
+            ledger::Proposal::Held => Self::Held,
             ledger::Proposal::Finished => Self::Finished,
         }
     }
@@ -83,11 +105,12 @@ impl Progress {
 }
 
 /// The first entry of a log: of the positions that a state of a sampler ([`Sampler::state`](crate::Sampler::state)) leaves,
-/// claimed `block` at a time. Errors: wrong type, out of range (`state`), out of range (`block` is 0).
-pub fn header(state: &str, block: u32) -> Result<String, Error> {
+/// claimed `block` at a time; a reader loses what it holds after `lease` milliseconds without an entry of it. Errors: wrong
+/// type, out of range (`state`), out of range (`block` is 0, `lease` is not 1 to 2^53 - 1).
+pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
     let state = checked_state(state)?;
     Instance::new(LEAST_MEMORY)?
-        .ask(|exports: &Planning, store| exports.samedeal_deal_ledger().call_header(store, state, block))
+        .ask(|exports: &Planning, store| exports.samedeal_deal_ledger().call_header(store, state, block, lease))
 }
 
 /// What a log says, as far as it was applied: a [`Ledger`](super::Ledger) without the log and without a clock, for who has
@@ -97,21 +120,20 @@ pub struct RawLedger {
 }
 
 impl RawLedger {
-    /// The ledger of a log that begins with `header`, which is applied like all other entries. A reader loses what it holds
-    /// after `lease` milliseconds without an entry of it.
+    /// The ledger of a log that begins with `header`, which is applied like all other entries.
     /// Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange)
-    /// (`state`, `block`; `lease` is not 1 to 2^53 - 1).
-    pub fn new(header: &str, lease: u64) -> Result<Self, Error> {
+    /// (`state`, `block`, `lease`).
+    pub fn new(header: &str) -> Result<Self, Error> {
         let header = checked_state(header)?;
         let ledger = Object::new(MOST_MEMORY, |exports: &Planning, store| {
-            exports.samedeal_deal_ledger().ledger().call_constructor(store, header, lease)
+            exports.samedeal_deal_ledger().ledger().call_constructor(store, header)
         })?;
         Ok(Self { ledger })
     }
 
     /// Takes the next entry of the log, at a time. None for the first one. After a failure, nothing has changed. Errors:
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state`:
-    /// the first entry is of another log; `entry`: it does not follow from those before it),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `lease`,
+    /// `state`: the first entry is of another log; `entry`: it does not follow from those before it),
     /// [`WrongType`](crate::FailureKind::WrongType) (`entry`, `state`: it is none), out of memory (`entry`).
     pub fn apply(&self, entry: &str, now: u64) -> Result<Option<Event>, Error> {
         // What does not fit into the memory would stop the component before it can say so.
@@ -133,25 +155,25 @@ impl RawLedger {
         self.ask(|methods, store, ledger| methods.call_claim(store, ledger, reader, now)).map(Proposal::from)
     }
 
-    /// The entry that says that a reader is through with `count` more positions of the run that it holds from `start` on.
-    /// Errors: missing (`entry`), contradiction (`start`: it holds none there any more; others may have read it), out of range
-    /// (`count`).
-    pub fn commit(&self, reader: u32, start: u64, count: u32) -> Result<String, Error> {
-        self.ask(|methods, store, ledger| methods.call_commit(store, ledger, reader, start, count))
+    /// The entry that says that the first `done` positions of a claim are through: of the claim whose entry has that number. As
+    /// many as are committed say that the reader is still there. Errors: missing (`entry`), contradiction (`claim`: it is not
+    /// held any more), out of range (`done`: fewer than are committed, or more than there are).
+    pub fn commit(&self, claim: u64, done: u32) -> Result<String, Error> {
+        self.ask(|methods, store, ledger| methods.call_commit(store, ledger, claim, done))
     }
 
-    /// The entry that gives back the run that a reader holds from `start` on. Errors: missing (`entry`), contradiction
-    /// (`start`).
-    pub fn release(&self, reader: u32, start: u64) -> Result<String, Error> {
-        self.ask(|methods, store, ledger| methods.call_release(store, ledger, reader, start))
+    /// The entry that gives back what is left of a claim. Errors: missing (`entry`), contradiction (`claim`).
+    pub fn release(&self, claim: u64) -> Result<String, Error> {
+        self.ask(|methods, store, ledger| methods.call_release(store, ledger, claim))
     }
 
-    /// The first position and the number of positions of every run that a reader holds, ascending, at most 2^19 of them.
-    /// Errors: out of memory.
-    pub fn held_by(&self, reader: u32) -> Result<Vec<(u64, u32)>, Error> {
-        let runs = self.ask(|methods, store, ledger| methods.call_held_by(store, ledger, reader))?;
-        let (runs, _) = runs.as_chunks();
-        Ok(runs.iter().map(|&[start, count]| (start, count as u32)).collect())
+    /// The claims that a reader holds. Errors: out of memory.
+    pub fn held_by(&self, reader: u32) -> Result<Vec<Held>, Error> {
+        let held = self.ask(|methods, store, ledger| methods.call_held_by(store, ledger, reader))?;
+        let (held, _) = held.as_chunks();
+        let named =
+            |&[claim, start, count, done]: &[u64; 4]| Held { claim, start, count: count as u32, done: done as u32 };
+        Ok(held.iter().map(named).collect())
     }
 
     /// How far the readers have come. Errors: the engine's alone.
@@ -163,8 +185,8 @@ impl RawLedger {
 
     /// The state of the sampler whose positions these are, as it stood when nothing was claimed: for
     /// [`Sampler::resume`](crate::Sampler::resume). Errors: the engine's alone.
-    pub fn sampler_state(&self) -> Result<String, Error> {
-        self.call(|methods, store, ledger| methods.call_sampler_state(store, ledger))
+    pub fn initial_state(&self) -> Result<String, Error> {
+        self.call(|methods, store, ledger| methods.call_initial_state(store, ledger))
     }
 
     fn call<T>(

@@ -39,11 +39,11 @@ impl Schedule<BufReader<File>> {
 impl<R: BufRead> Schedule<R> {
     /// The log in the lines of a text, for one reader. Errors: [`Missing`](crate::FailureKind::Missing) (`entry`: there is no
     /// first one), [`WrongType`](crate::FailureKind::WrongType), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`,
-    /// `block`: it is of no ledger), [`Error::Log`].
+    /// `block`, `lease`: it is of no ledger), [`Error::Log`].
     pub fn new(mut source: R) -> Result<Self, Error> {
         let needed = "the first line of the log of a ledger";
         let header = next_line(&mut source, 1)?.ok_or_else(|| Failure::missing("entry", needed))?;
-        let ledger = RawLedger::new(&header, 1).map_err(|error| in_line(error, 1))?;
+        let ledger = RawLedger::new(&header).map_err(|error| in_line(error, 1))?;
         ledger.apply(&header, 0)?;
         Ok(Self { source, ledger, line: 1, reader: 0, readers: 1, ended: false })
     }
@@ -65,9 +65,9 @@ impl<R: BufRead> Schedule<R> {
         self.ledger.progress()
     }
 
-    /// The state of the sampler whose positions these are. Errors: the engine's alone.
-    pub fn sampler_state(&self) -> Result<String, Error> {
-        self.ledger.sampler_state()
+    /// The state of the sampler whose positions these are, as it stood when nothing was claimed. Errors: the engine's alone.
+    pub fn initial_state(&self) -> Result<String, Error> {
+        self.ledger.initial_state()
     }
 
     /// The next entry, of whichever reader; none at the end. Errors: contradiction, wrong type (`entry`, with its line),
@@ -89,7 +89,7 @@ impl<R: BufRead> Schedule<R> {
     /// log).
     pub fn samples(self, sampler: &Sampler) -> Result<Samples<R>, Error> {
         let mut whole = whole(sampler)?;
-        whole.resume(&self.sampler_state()?)?;
+        whole.resume(&self.initial_state()?)?;
         Ok(Samples { schedule: self, whole, run: (0, 0), window: Vec::new().into_iter() })
     }
 }

@@ -173,7 +173,7 @@ fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem>
 
 /// What the log is of, as its first entry has it.
 fn state(schedule: &Schedule<BufReader<File>>) -> Result<Value, Problem> {
-    let state = schedule.sampler_state()?;
+    let state = schedule.initial_state()?;
     serde_json::from_str(&state).map_err(|error| Problem::message(format!("the state of the log: {error}")))
 }
 

@@ -70,7 +70,7 @@ def main(path):
     for commit in schedule.commits:
         shares[commit.reader] += commit.count
     print(f"{schedule}; samples of each reader: {dict(sorted(shares.items()))}")
-    assert schedule.progress.finished
+    assert schedule.progress().finished
     assert shares[0] > shares[1]
 
     # The log is the schedule: the first reader's samples again, and those of all in the order in which they were read.

@@ -218,7 +218,7 @@ def written(value: Any) -> Any:
         kind, held = value
         return kind if held is None else {kind: str(held)}
     if isinstance(value, Event):
-        return asdict(value) | {"start": str(value.start)}
+        return asdict(value) | {name: str(getattr(value, name)) for name in ("number", "start", "claim")}
     if hasattr(value, "_asdict"):
         return record(value._asdict())
     if isinstance(value, list) and value and hasattr(value[0], "_asdict"):

@@ -35,7 +35,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.ShardPlace: ("offset",),
     reference.Balance: ("least", "most", "total"),
     reference.Steps: ("least", "most"),
-    reference.Event: ("start",),
+    reference.Event: ("number", "start", "claim"),
     reference.Progress: ("positions", "committed", "claimed", "entries"),
     reference.Metrics: tuple(vars(reference.Metrics())),
     reference.Run: ("samples", "costs"),

@@ -10,15 +10,17 @@ from .base import MAX_SAMPLES, Failure, require
 from .state import FIELDS, MAX_STATE, is_whole, read_any_state, read_json
 
 KINDS = ("claim", "commit", "release")
-MAX_RUNS = 2**19
+MAX_RUNS = 2**16
 
 
 @dataclass(frozen=True)
 class Event:
+    number: int
     kind: str
     reader: int
     start: int
     count: int
+    claim: int
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,25 @@ class Run:
 
     reader: int
     count: int
-    seen: int
+    claim: int
+    first: int
+    """Of the claim, as `took`."""
+    took: int
+
+    @property
+    def done(self) -> int:
+        return self.took - self.count
 
 
-def header(state: str, block: int) -> str:
-    fields = read_any_state(state, "sampler")
-    require(block > 0, "block", block)
-    return written(fields | {"kind": "ledger", "block": block}, ("consumed", "block"))
+def header(state: str, block: int, lease: int) -> str:
+    fields = read_any_state(state, "sampler") | {"kind": "ledger", "block": block, "lease": lease}
+    require_terms(fields)
+    return written(fields, ("consumed", "block", "lease"))
+
+
+def require_terms(fields: dict[str, Any]) -> None:
+    require(0 < fields["block"] < 2**32, "block", fields["block"])
+    require(0 < fields["lease"] < 2**53, "lease", fields["lease"])
 
 
 def written(fields: dict[str, Any], own: tuple[str, ...]) -> str:
@@ -51,17 +65,16 @@ def written(fields: dict[str, Any], own: tuple[str, ...]) -> str:
 
 def read_header(text: str) -> dict[str, Any]:
     fields = read_any_state(text, "ledger")
-    require(0 < fields["block"] < 2**32, "block", fields["block"])
+    require_terms(fields)
     return fields
 
 
-def write(event: Event) -> str:
-    fields = {"event": event.kind, "reader": event.reader, "start": event.start, "count": event.count}
-    return json.dumps(fields, separators=(",", ":"))
+def write(kind: str, reader: int, start: int, count: int) -> str:
+    return json.dumps({"event": kind, "reader": reader, "start": start, "count": count}, separators=(",", ":"))
 
 
-def read(text: str) -> Event:
-    fields = read_json(text) if len(text.encode()) <= MAX_STATE else None
+def read(text: str) -> tuple[str, int, int, int]:
+    fields = read_json(text)
     if (
         not isinstance(fields, dict)
         or set(fields) != {"event", "reader", "start", "count"}
@@ -71,21 +84,22 @@ def read(text: str) -> Event:
         or not is_whole(fields["count"], 0, 2**32)
     ):
         raise Failure("wrong-type", "entry", text)
-    return Event(fields["event"], fields["reader"], fields["start"], fields["count"])
+    return fields["event"], fields["reader"], fields["start"], fields["count"]
 
 
 class Ledger:
-    def __init__(self, header: str, lease: int) -> None:
+    def __init__(self, header: str) -> None:
         self.header = read_header(header)
-        require(0 < lease < 2**53, "lease", lease)
-        self.lease = lease
         self.next = self.header["consumed"]
         self.held: dict[int, Run] = {}
         """By their start."""
+        self.seen: dict[int, int] = {}
         self.free: dict[int, int] = {}
         self.committed = self.entries = 0
 
     def choice(self) -> tuple[int, int] | None:
+        if len(self.held) == MAX_RUNS:
+            return None
         if self.free:
             start = min(self.free)
             return start, self.free[start]
@@ -93,36 +107,41 @@ class Ledger:
         return (self.next, count) if count else None
 
     def apply(self, entry: str, now: int) -> Event | None:
+        if len(entry.encode()) > MAX_STATE or "\n" in entry or "\r" in entry:
+            raise Failure("wrong-type", "entry", entry)
         if self.entries == 0:
             found = read_header(entry)
-            for name in ("order", "samples", "seed", "epoch", "consumed", "block", "fingerprint"):
+            for name in ("order", "samples", "seed", "epoch", "consumed", "block", "lease", "fingerprint"):
                 field = "state" if name == "fingerprint" else name
                 require(found[name] == self.header[name], field, self.header[name], "contradiction")
             self.entries = 1
             return None
-        event = read(entry)
-        run = self.held.get(event.start)
-        if event.kind == "claim":
-            follows = self.choice() == (event.start, event.count)
+        kind, reader, start, count = read(entry)
+        run = self.held.get(start)
+        if kind == "claim":
+            follows = self.choice() == (start, count)
         else:
-            follows = run is not None and run.reader == event.reader and event.count <= run.count
-            follows = follows and (event.kind == "commit" or event.count == run.count)
+            follows = run is not None and run.reader == reader and count <= run.count
+            follows = follows and (kind == "commit" or count == run.count)
         if not follows:
-            raise Failure("contradiction", "entry", entry[:64])
-        if event.kind == "claim":
-            if self.free.pop(event.start, None) is None:
-                self.next += event.count
-            self.held[event.start] = Run(event.reader, event.count, now)
-        elif event.kind == "release":
-            del self.held[event.start]
-            self.free[event.start] = event.count
-        else:
-            del self.held[event.start]
-            self.committed += event.count
-            if event.count < run.count:
-                self.held[event.start + event.count] = replace(run, count=run.count - event.count, seen=now)
+            raise Failure("contradiction", "entry", entry)
+        number = self.entries
         self.entries += 1
-        return event
+        if kind == "claim":
+            if self.free.pop(start, None) is None:
+                self.next += count
+            run = self.held[start] = Run(reader, count, number, start, count)
+        else:
+            del self.held[start]
+            if kind == "release":
+                self.free[start] = count
+            else:
+                self.committed += count
+                if count < run.count:
+                    self.held[start + count] = replace(run, count=run.count - count)
+        if kind != "release":
+            self.seen[reader] = now
+        return Event(number, kind, reader, start, count, run.claim)
 
     def begun(self) -> None:
         if self.entries == 0:
@@ -132,38 +151,40 @@ class Ledger:
         self.begun()
         chosen = self.choice()
         if chosen is not None:
-            return {"entry": write(Event("claim", reader, *chosen))}
+            return {"entry": write("claim", reader, *chosen)}
         others = {start: run for start, run in self.held.items() if run.reader != reader}
         if others:
-            start = min(others, key=lambda start: (others[start].seen, start))
+            start = min(others, key=lambda start: (self.seen[others[start].reader], start))
             run = others[start]
-            silent = max(0, now - run.seen)
-            if silent >= self.lease:
-                return {"entry": write(Event("release", run.reader, start, run.count))}
-            return {"wait": str(self.lease - silent)}
-        return {"wait": str(self.lease)} if self.held else "finished"
+            silent = max(0, now - self.seen[run.reader])
+            if silent >= self.header["lease"]:
+                return {"entry": write("release", run.reader, start, run.count)}
+            return {"wait": str(self.header["lease"] - silent)}
+        return "held" if self.held else "finished"
 
-    def run(self, reader: int, start: int) -> Run:
+    def run(self, claim: int) -> tuple[int, Run]:
         self.begun()
-        run = self.held.get(start)
-        if run is None or run.reader != reader:
-            raise Failure("contradiction", "start", start)
-        return run
+        for start, run in self.held.items():
+            if run.claim == claim:
+                return start, run
+        raise Failure("contradiction", "claim", claim)
 
-    def commit(self, reader: int, start: int, count: int) -> str:
-        require(count <= self.run(reader, start).count, "count", count)
-        return write(Event("commit", reader, start, count))
+    def commit(self, claim: int, done: int) -> str:
+        start, run = self.run(claim)
+        require(run.done <= done <= run.took, "done", done)
+        return write("commit", run.reader, start, done - run.done)
 
-    def release(self, reader: int, start: int) -> str:
-        return write(Event("release", reader, start, self.run(reader, start).count))
+    def release(self, claim: int) -> str:
+        start, run = self.run(claim)
+        return write("release", run.reader, start, run.count)
 
     def held_by(self, reader: int) -> list[int]:
-        runs = [(start, run.count) for start, run in sorted(self.held.items()) if run.reader == reader]
-        return [number for run in runs[:MAX_RUNS] for number in run]
+        runs = [run for _, run in sorted(self.held.items()) if run.reader == reader]
+        return [number for run in runs for number in (run.claim, run.first, run.took, run.done)]
 
     def progress(self) -> Progress:
         positions = self.header["samples"] - self.header["consumed"]
         return Progress(positions, self.committed, sum(run.count for run in self.held.values()), self.entries)
 
-    def sampler_state(self) -> str:
+    def initial_state(self) -> str:
         return written(self.header | {"kind": "sampler"}, ("consumed",))

@@ -11,7 +11,7 @@ from .base import MAX_SAMPLES, Failure, require
 VERSION = 1
 MAX_STATE = 2**14
 FIELDS = ("samedeal", "kind", "order", "samples", "seed", "epoch")
-OWN = {"sampler": ("consumed",), "batcher": ("strategy", "history"), "ledger": ("consumed", "block")}
+OWN = {"sampler": ("consumed",), "batcher": ("strategy", "history"), "ledger": ("consumed", "block", "lease")}
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ def is_state(fields: Any, kind: str) -> bool:
         and is_whole(fields["epoch"], 0, 2**64)
         and is_whole(fields.get("consumed", 0), 0, 2**64)
         and is_whole(fields.get("block", 0), 0, 2**64)
+        and is_whole(fields.get("lease", 0), 0, 2**64)
         and isinstance(fields.get("history", []), list)
         and all(map(is_stretch, fields.get("history", [])))
     )

@@ -53,7 +53,7 @@ def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
     kept = FileLog(tmp_path / "log")
     copy_log(StoreLog(store), kept)
     schedule, order = Schedule(kept), Sampler(claiming.SAMPLES, seed=claiming.SEED)
-    assert schedule.progress.finished
+    assert schedule.progress().finished
     assert sorted(np.concatenate([*schedule.replay(order)])) == list(range(claiming.SAMPLES))
     for number in range(3):
         own = np.concatenate([*schedule.replay(order, number, 4)]).tolist()
@@ -91,6 +91,7 @@ def test_an_entry_that_nobody_counted_is_found() -> None:
     assert found is not None
     assert (found.start, found.count) == (60, 40)
     assert not log.append(1, claim)
+    assert not log.append(9, claim)
 
 
 def test_a_pass_that_was_left_gives_back_what_the_loop_did_not_get() -> None:
@@ -116,8 +117,22 @@ def test_a_loop_that_lost_its_claim_is_told() -> None:
     next(loop)
     taken = other.claim(timeout=10)
     assert taken is not None
-    with pytest.raises(ContradictionError, match="reader 0 holds"):
+    with pytest.raises(ContradictionError, match="claim is 1"):
         next(loop)
+
+
+def test_a_loader_by_itself_commits_nothing() -> None:
+    ledger = Ledger(Sampler(10), MemoryLog(), reader=0, block=4)
+    loader = DataLoader(torch.arange(10), batch_sampler=ClaimSampler(ledger, 2))
+    with pytest.raises(ContradictionError, match="Claimed"):
+        next(iter(loader))
+    first, second = iter(Claimed(loader)), iter(Claimed(loader))
+    next(first)
+    next(second)
+    with pytest.raises(ContradictionError, match="one pass"):
+        next(first)
+    assert len([*second]) >= 4
+    assert ledger.progress().finished
 
 
 def test_arguments_are_checked() -> None:

@@ -8,12 +8,13 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeVar
 
 from .. import _arguments as check
 from .. import _component
 from .._errors import ContradictionError, OutOfRangeError, WrongTypeError
-from .._ledgering import FINISHED, Event, Machine, Progress, header
+from .._ledgering import ENTRY, HELD, WAIT, Event, Machine, Progress, header
 from .._sampler import Sampler
 from ._log import Log
 
@@ -30,36 +31,51 @@ POLL = 0.1
 class Claim:
     """A run of positions that a reader holds."""
 
-    def __init__(self, ledger: Ledger, start: int, count: int) -> None:
+    def __init__(self, ledger: Ledger, number: int, start: int, count: int, done: int = 0) -> None:
         """Made by `Ledger.claim`."""
         self._ledger = ledger
-        self.start = start
+        self._number = number
+        """Of its entry in the log."""
+        self._done = done
+        """How many positions the entry took before those of this object."""
+        self.start = start + done
         """The first position of the run."""
-        self.count = count
+        self.count = count - done
         """How many there are."""
         self.committed = 0
         """How many of them are committed, the first ones."""
-        self.samples: NDArray[np.int64] = ledger.samples(start, count)
+        self.lost = False
+        """Whether what is not committed was given back, or taken over, as far as is known."""
+
+    @cached_property
+    def samples(self) -> NDArray[np.int64]:
         """The sample indices of the run, in order."""
-        self._seen = time.monotonic()
+        return self._ledger.samples(self.start, self.count)
 
     def commit(self, count: SupportsIndex | None = None) -> None:
         """Says that the reader is through with the next `count` positions, by default with all that are left.
 
+        After an error of the log, nobody knows whether that was written: commit the same again, before anything else,
+        and nothing is committed twice.
+
         Raises:
             OutOfRangeError: There are not so many left.
-            ContradictionError: The reader was silent for longer than the lease, and others may have read them.
+            ContradictionError: The reader does not hold them any more, and others may have read them: it was silent for
+                longer than the lease, or another process has its number.
             OSError: The log cannot be written.
         """
         left = self.count - self.committed
         number = left if count is None else check.integer("count", count, check.Width(0, left, f"0 to {left}"))
         if left == 0:
             return
-        start = self.start + self.committed
-        self._ledger._append(lambda machine: machine.commit(self._ledger.reader, start, number))
-        self.committed += number
-        self._seen = time.monotonic()
-        self._ledger._keep(self)
+        goal = self.committed + number
+
+        def propose(machine: Machine) -> str | None:
+            # What was appended, though the log had not said so, is known by now.
+            known = self.committed >= goal and number > 0
+            return None if known else machine.commit(self._number, self._done + max(goal, self.committed))
+
+        self._ledger._append(propose)
 
     def renew(self) -> None:
         """Says that the reader is still there: before a lease ends, where nothing is to be committed yet.
@@ -75,12 +91,8 @@ class Claim:
         Raises:
             ContradictionError: As in `commit`.
         """
-        if self.committed < self.count:
-            start = self.start + self.committed
-            self._ledger._append(lambda machine: machine.release(self._ledger.reader, start))
-            self.count = self.committed
-            self.samples = self.samples[: self.count]
-            self._ledger._keep(self)
+        if self.committed < self.count and not self.lost:
+            self._ledger._append(lambda machine: machine.release(self._number))
 
     def __len__(self) -> int:
         """How many positions there are."""
@@ -92,6 +104,15 @@ class Claim:
             f"<positions {self.start} to {self.start + self.count - 1} of reader {self._ledger.reader}, "
             f"{self.committed} committed>"
         )
+
+
+class Wait(NamedTuple):
+    """That nothing is free."""
+
+    seconds: float
+    """For how long at most."""
+    held: bool
+    """Whether this reader itself holds all that is left."""
 
 
 class Ledger:
@@ -123,9 +144,10 @@ class Ledger:
             sampler: Of what order: its epoch, from its `consumed` positions on. Its rank and world do not matter.
             log: Where all readers write, such as a `FileLog`, or a `samedeal.torch.StoreLog`. One for each epoch.
             reader: The number of this reader, 0 to 2**32 - 1: no other reader has it.
-            block: How many positions a claim takes, 1 to 2**20, the same for all readers. The last claim of the slowest
-                one is what the others may wait for.
-            lease: After how many seconds without a word of it, a reader loses what it holds: 0.001 or more.
+            block: How many positions a claim takes, 1 to 2**32 - 1, the same for all readers. The last claim of the
+                slowest one is what the others may wait for.
+            lease: After how many seconds without an entry of it, a reader loses what it holds: 0.001 or more, the same
+                for all readers.
 
         Raises:
             SamedealError: A value is not allowed, or the log is one of something else.
@@ -133,43 +155,47 @@ class Ledger:
         """
         if not isinstance(sampler, Sampler):
             raise WrongTypeError("sampler", check.described(sampler), "a samedeal.Sampler")
+        if not all(callable(getattr(log, method, None)) for method in ("read", "append")):
+            raise WrongTypeError("log", check.described(log), "a log, such as FileLog(path)")
         self.reader = check.integer("reader", reader, check.U32)
-        self.block = check.integer("block", block, check.Width(1, 2**20, f"1 to {2**20}"))
+        self.block = check.integer("block", block, check.U32_FROM_1)
         self.lease = _seconds(lease)
         self.log = log
         self._order = _whole(sampler)
         self._first = self._order.consumed
-        self._header = header(self._order.state(0), self.block)
+        self._header = header(self._order.state(0), self.block, max(1, round(self.lease * 1000)))
         self._lock = threading.RLock()
-        # Those that nobody holds any more, such as a loop that broke off, go to others when the lease is over.
+        # Those that nobody has any more, such as a loop that broke off, are given out again.
         self._claims: weakref.WeakValueDictionary[int, Claim] = weakref.WeakValueDictionary()
         self._begin()
-        for start in self._ask(lambda machine: machine.held_by(self.reader).tolist()[::2]):
-            self._append(lambda machine, start=start: machine.release(self.reader, start))  # type: ignore[misc]
+        # Others may give back the same meanwhile.
+        while self._append(self._release) is not None:
+            pass
 
     def claim(self, timeout: float | None = None) -> Claim | None:
         """The next run of positions for this reader; None once all are committed.
 
-        Waits while other readers hold what is left. (What this reader holds itself, it has to commit first: a wait for
-        nothing else raises.)
+        Waits while other readers hold what is left.
 
         Args:
             timeout: For how many seconds to wait at most; for as long as it takes by default.
 
         Raises:
-            TimeoutError: Nothing was free in time, or never will be.
+            ContradictionError: This reader itself holds all that is left: it has to commit or release that first.
+            TimeoutError: Nothing was free in time.
             OSError: The log cannot be read or written.
         """
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             found = self._try()
-            if not isinstance(found, float):
+            if not isinstance(found, Wait):
                 return found
-            left = found if end is None else min(found, end - time.monotonic())
+            if found.held:
+                allowed = "a commit or a release of what it holds first"
+                raise ContradictionError("claim", f"all that is left, held by reader {self.reader} itself", allowed)
+            left = found.seconds if end is None else min(found.seconds, end - time.monotonic())
             if left <= 0:
                 raise TimeoutError(f"reader {self.reader} found nothing free in {timeout} s")
-            if not self._others_hold():
-                raise TimeoutError(f"all that is left is held by reader {self.reader} itself: commit it first")
             time.sleep(min(left, POLL))
 
     def __iter__(self) -> Iterator[Claim]:
@@ -193,42 +219,42 @@ class Ledger:
         """Whose, and of what."""
         return f"<Ledger of {self._order!r}, reader {self.reader}, block {self.block}, lease {self.lease} s>"
 
-    def _try(self) -> Claim | float | None:
-        """A claim, or for how many seconds to wait, or nothing once all is committed."""
+    def _try(self) -> Claim | Wait | None:
+        """A claim, or that nothing is free, or nothing once all is committed."""
         told: list[Any] = []
 
         def propose(machine: Machine) -> str | None:
-            kind, value = machine.claim(self.reader, _now())
-            told[:] = kind, value
-            return value if kind == "entry" else None
+            told[:] = machine.claim(self.reader, _now())
+            return told[1] if told[0] == ENTRY else None
 
-        while True:
-            event = self._append(propose)
-            kind, value = told
-            if event is None:
-                return None if kind == FINISHED else value / 1000
-            if event.kind == "claim":
-                claim = Claim(self, event.start, event.count)
-                self._claims[event.start] = claim
-                return claim
-
-    def _others_hold(self) -> bool:
         with self._lock:
-            own: list[int] = self._ask(lambda machine: machine.held_by(self.reader)).tolist()
-            return sum(own[1::2]) < self._ask(Machine.progress).claimed
+            self._catch_up()
+            if (claim := self._adopted()) is not None:
+                return claim
+            while (event := self._append(propose)) is not None:
+                if event.kind == "claim":
+                    return self._known(Claim(self, event.claim, event.start, event.count))
+            kind, value = told
+            if kind == WAIT:
+                return Wait(value / 1000, held=False)
+            return Wait(0, held=True) if kind == HELD else None
 
-    def _keep(self, claim: Claim) -> None:
-        """Renews what else this reader holds, where it was long silent about it."""
-        if claim.committed == claim.count:
-            self._claims.pop(claim.start, None)
-        late = time.monotonic() - self.lease / 4
-        for other in [*self._claims.values()]:
-            if other is not claim and other._seen < late:
-                try:
-                    other.renew()
-                except ContradictionError:
-                    # It is lost, which whoever commits it is told.
-                    self._claims.pop(other.start, None)
+    def _adopted(self) -> Claim | None:
+        """A claim of this reader that nobody has: a loop broke off, or a log had not said that it was appended."""
+        held = self._ask(lambda machine: machine.held_by(self.reader)).reshape(-1, 4).tolist()
+        for number, start, count, done in held:
+            if number not in self._claims:
+                return self._known(Claim(self, number, start, count, done))
+        return None
+
+    def _known(self, claim: Claim) -> Claim:
+        self._claims[claim._number] = claim
+        return claim
+
+    def _release(self, machine: Machine) -> str | None:
+        """Gives back something that this reader holds."""
+        held = machine.held_by(self.reader).tolist()
+        return machine.release(held[0]) if held else None
 
     def _append(self, propose: Callable[[Machine], str | None]) -> Event | None:
         """Appends what a reader that knows all of the log proposes, and applies it; None where it proposes nothing."""
@@ -261,7 +287,7 @@ class Ledger:
     def _begin(self) -> None:
         """A ledger that has read the log, which has a first entry then."""
         self._process = _component.process
-        self._machine = Machine(self._header, max(1, round(self.lease * 1000)))
+        self._machine = Machine(self._header)
         self._entries = 0
         if not self.log.read(0):
             self.log.append(0, self._header)
@@ -272,6 +298,10 @@ class Ledger:
     def _apply(self, entry: str) -> Event | None:
         event = self._ask(lambda machine: machine.apply(entry, _now()))
         self._entries += 1
+        if event is not None and (claim := self._claims.get(event.claim)) is not None:
+            if event.kind == "commit":
+                claim.committed = event.start + event.count - claim.start
+            claim.lost = event.kind == "release"
         return event
 
     def _ask(self, function: Callable[[Machine], T]) -> T:

@@ -33,7 +33,7 @@ class Log(Protocol):
         """The entries from number `start` on, or the first ones of them."""
 
     def append(self, number: int, entry: str) -> bool:
-        """Makes this entry number `number`, unless there is one already; whether it is there now."""
+        """Makes this entry number `number`, if there are as many before it, and no other; whether it is there now."""
 
 
 class MemoryLog:
@@ -141,18 +141,19 @@ def copy_log(source: Log, target: Log) -> int:
     """Appends to a log what it lacks of another one, such as that of a store which ends with the job; how many entries.
 
     Raises:
+        ContradictionError: It has entries that are not those of the other one.
         OSError: A file cannot be written.
     """
-    number = 0
-    while entries := target.read(number):
-        number += len(entries)
-    first = number
+    copied = number = 0
     while entries := source.read(number):
-        for entry in entries:
-            # Who was faster has copied the same.
-            target.append(number, entry)
+        there = target.read(number)
+        for place, entry in enumerate(entries):
+            found = there[place : place + 1] or ([entry] if target.append(number, entry) else target.read(number)[:1])
+            if [*found] != [entry]:
+                raise ContradictionError("target", f"another log from entry {number} on", "a copy of the source")
+            copied += place >= len(there)
             number += 1
-    return number - first
+    return copied
 
 
 @contextmanager

@@ -37,8 +37,8 @@ class Schedule:
         while more := log.read(len(entries)):
             entries += more
         if not entries:
-            raise ContradictionError("log", "empty", "the log of a ledger")
-        machine = Machine(entries[0], 1)
+            raise ContradictionError("log", f"empty: {log!r}", "the log of a ledger")
+        machine = Machine(entries[0])
         self.commits: list[Event] = []
         """The runs that were committed, in the order of the log."""
         for number, entry in enumerate(entries):
@@ -49,9 +49,12 @@ class Schedule:
                 raise type(error)(error.field, value, error.allowed) from None
             if event is not None and event.kind == "commit" and event.count:
                 self.commits.append(event)
-        self.progress: Progress = machine.progress()
+        self._progress = machine.progress()
+        self._state = machine.initial_state()
+
+    def progress(self) -> Progress:
         """How far the readers had come."""
-        self._state = machine.sampler_state()
+        return self._progress
 
     def replay(
         self, sampler: Sampler, reader: SupportsIndex = 0, readers: SupportsIndex = 1
@@ -92,5 +95,5 @@ class Schedule:
 
     def __repr__(self) -> str:
         """How much there is."""
-        done, all_of_it = self.progress.committed, self.progress.positions
+        done, all_of_it = self._progress.committed, self._progress.positions
         return f"<Schedule of {done} of {all_of_it} positions in {len(self.commits)} runs>"

@@ -38,34 +38,51 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
         self.batch_size = check.integer("batch-size", batch_size, check.Width(1, 2**20, f"1 to {2**20}"))
         self._given: deque[tuple[Claim, int]] = deque()
         """What the loop has still to say of: a part of a claim each."""
+        self._counted = False
+        """Whether a `Claimed` says what the loop got."""
+        self._pass: object = None
 
     def __iter__(self) -> Iterator[list[int]]:
-        """Batches until nothing is free any more that does not wait for this reader itself."""
+        """Batches until nothing is free any more that does not wait for this reader itself.
+
+        Raises:
+            ContradictionError: No `Claimed` goes through the loader, so that nothing would be committed.
+        """
+        if not self._counted:
+            raise ContradictionError("loader", "iterated by itself", "Claimed(loader), which commits what the loop got")
         for claim, _ in self._given:
             # Of a pass that was left: what the loop did not get is free again, if it is still this reader's.
             with contextlib.suppress(ContradictionError):
                 claim.release()
         self._given.clear()
+        self._pass = object()
         return self._batches()
 
     def _batches(self) -> Iterator[list[int]]:
         while True:
-            try:
-                # What was given has to be committed before anything is worth waiting for.
-                claim = self.ledger.claim(timeout=0 if self._given else None)
-            except TimeoutError:
-                return
-            if claim is None:
+            # What was given has to be committed before anything is worth waiting for.
+            claim = self.ledger._try() if self._given else self.ledger.claim()
+            if not isinstance(claim, Claim):
                 return
             for start in range(0, len(claim), self.batch_size):
                 batch = claim.samples[start : start + self.batch_size].tolist()
                 self._given.append((claim, len(batch)))
                 yield batch
 
-    def _commit(self) -> None:
+    def _is_lost(self) -> bool:
+        """Whether the next batch is of a claim that is not this reader's any more: that one goes to others."""
+        lost = self._given[0][0].lost
+        if lost:
+            self._given.popleft()
+        return lost
+
+    def _commit(self, begun: object) -> None:
         """The loop is through with the first of the batches that it has not said so of."""
-        claim, count = self._given.popleft()
+        if begun is not self._pass:
+            raise ContradictionError("loader", "iterated anew meanwhile", "one pass at a time")
+        claim, count = self._given[0]
         claim.commit(count)
+        self._given.popleft()
 
 
 class Claimed:
@@ -91,8 +108,21 @@ class Claimed:
         self.sampler: ClaimSampler = sampler
 
     def __iter__(self) -> Iterator[Any]:
-        """What the loader gives, pass after pass over what is free."""
-        while not self.sampler.ledger.progress().finished:
-            for batch in self.loader:
+        """What the loader gives, pass after pass over what is free.
+
+        Raises:
+            ContradictionError: A batch was gone through, and could not be committed: its claim was lost meanwhile.
+        """
+        sampler = self.sampler
+        while not sampler.ledger.progress().finished:
+            sampler._counted = True
+            try:
+                batches = iter(self.loader)
+            finally:
+                sampler._counted = False
+            begun = sampler._pass
+            for batch in batches:
+                if begun is sampler._pass and sampler._is_lost():
+                    continue
                 yield batch
-                self.sampler._commit()
+                sampler._commit(begun)

@@ -45,7 +45,9 @@ class StoreLog:
         return [_entry(value) for value in self._store.multi_get(keys)] if keys else []
 
     def append(self, number: int, entry: str) -> bool:
-        """Makes this entry number `number`, unless there is one already."""
+        """Makes this entry number `number`, if there are as many before it, and no other."""
+        if number > 0 and not self._store.check([self._key(number - 1)]):
+            return False
         # Two readers may write the same: a mark tells whose it is.
         value = f"{entry}\n{uuid.uuid4().hex}"
         if self._store.compare_set(self._key(number), "", value).decode() != value:

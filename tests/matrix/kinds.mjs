@@ -383,7 +383,7 @@ export const kinds = {
         const { overlaps, gaps } = verifyWith(planning, shards, lists(offsets, assigned));
         return { gaps, overlaps: overlaps.flatMap(({ shard, first, other }) => [shard, first, other]) };
       },
-      header: ({ planning }, { state, block }) => headerWith(planning, state, block),
+      header: ({ planning }, { state, block, lease }) => headerWith(planning, state, block, BigInt(lease)),
       detect: ({ dealing }, { environment, rank, world }) =>
         detectWith(dealing, {}, present({ environment: Object.fromEntries(environment), rank, world })),
     },

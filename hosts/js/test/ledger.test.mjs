@@ -30,8 +30,9 @@ describe('Ledger', () => {
     const read = async (reader, pause, parts = Number.POSITIVE_INFINITY) => {
       const ledger = await openLedger(sampler(), slow(log), { reader, block: 20, lease: 400 });
       const samples = [];
-      for await (const claim of ledger) {
+      for (let claim = await ledger.claim(); claim; claim = await ledger.claim()) {
         while (claim.committed < claim.count) {
+          // It dies with the rest in its hands.
           if (parts-- === 0) return samples;
           await setTimeout(pause);
           const part = Math.min(5, claim.count - claim.committed);
@@ -53,7 +54,8 @@ describe('Ledger', () => {
       assert.deepEqual([...replayLedger(log.entries, { reader, readers: 4 }).samples(sampler())], samples);
     }
     const replay = replayLedger(text(log));
-    assert.equal(replay.progress().finished, false);
+    assert.equal(replay.progress().finished, true);
+    assert.equal(replayLedger(log.entries.slice(0, -1)).progress().finished, false);
     const whole = new Sampler(SAMPLES, { seed: -7, epoch: 9, world: 7 });
     assert.deepEqual(sorted(replay.samples(whole)), sorted(epoch));
     const { entries, ...progress } = replay.progress();
@@ -61,8 +63,7 @@ describe('Ledger', () => {
     assert.equal(entries, log.entries.length);
     const halves = [0, 1].flatMap((reader) => [...replayLedger(text(log), { reader, readers: 2n }).samples(whole)]);
     assert.deepEqual(sorted(halves), sorted(epoch));
-    assert.equal(JSON.parse(replay.samplerState).kind, 'sampler');
-    replay.dispose();
+    assert.equal(JSON.parse(replay.initialState).kind, 'sampler');
   });
 
   test('who is silent loses a claim, and is told', async () => {
@@ -81,8 +82,8 @@ describe('Ledger', () => {
       await assert.rejects(lost, {
         name: 'SamedealError',
         kind: 'contradiction',
-        field: 'start',
-        message: /to others/,
+        field: 'claim',
+        message: /taken over after a silence/,
       });
     }
     assert.deepEqual([...rest.samples()], epoch.slice(400));
@@ -90,10 +91,11 @@ describe('Ledger', () => {
     assert.throws(() => rest.samples(0, 601), { kind: 'out-of-range', field: 'end' });
     await assert.rejects(rest.commit(601), { kind: 'out-of-range', field: 'count' });
     // Who holds all that is left would wait for itself.
+    assert.deepEqual(await other.tryClaim(), { held: true });
     await assert.rejects(other.claim(), {
       kind: 'contradiction',
-      message:
-        'claim is 600 positions of reader 2; allowed: a commit or a release of what it holds: nothing else is left',
+      field: 'claim',
+      message: 'claim is reader 2; allowed: a reader that commits or releases what it holds: nothing else is left',
     });
     // Overlapping calls take turns.
     const calls = [rest.commit(100), other.progress(), rest.commit(), other.progress(), other.claim()];
@@ -102,7 +104,7 @@ describe('Ledger', () => {
     assert.deepEqual(await one.tryClaim(), { finished: true });
     await rest.commit();
     await rest.release();
-    await assert.rejects(rest.renew(), { field: 'start' });
+    await assert.rejects(rest.renew(), { field: 'claim' });
     other.dispose();
     await assert.rejects(other.progress(), { message: 'this ledger has been disposed of' });
   });
@@ -118,7 +120,84 @@ describe('Ledger', () => {
     assert.equal((await again.progress()).claimed, 0);
     const taken = [await again.claim(), await again.claim()].map(({ start, count }) => [start, count]);
     assert.deepEqual(taken.flat(), [0, 100, 140, 60]);
-    await assert.rejects(claims[2].commit(1), { field: 'start' });
+    await assert.rejects(claims[2].commit(1), { kind: 'contradiction', field: 'claim' });
+  });
+
+  test('a claim that was lost is another one than that of the same run', async () => {
+    const log = new MemoryLog();
+    const open = (reader) => openLedger(sampler(), log, { reader, block: SAMPLES, lease: 50 });
+    const [one, other] = [await open(1), await open(2)];
+    const lost = await one.claim();
+    await (await other.claim()).release();
+    const again = await one.claim();
+    assert.deepEqual([lost.start, lost.count, again.start, again.count], [0, SAMPLES, 0, SAMPLES]);
+    assert(lost.number < again.number);
+    for (const refused of [lost.commit(), lost.commit(3), lost.renew(), lost.release()]) {
+      await assert.rejects(refused, { kind: 'contradiction', field: 'claim', value: String(lost.number) });
+    }
+    await again.commit(3);
+    await again.commit();
+    assert.deepEqual(
+      [...replayLedger(log.entries)].map(({ claim, start, count }) => [claim, start, count]),
+      [
+        [again.number, 0, 3],
+        [again.number, 3, SAMPLES - 3],
+      ],
+    );
+  });
+
+  test('any entry of a reader is a sign of life for all that it holds', async () => {
+    const log = new MemoryLog();
+    const open = (reader) => openLedger(sampler(), log, { reader, block: SAMPLES / 2, lease: 300 });
+    const [one, other] = [await open(1), await open(2)];
+    const [first, second] = [await one.claim(), await one.claim()];
+    for (let i = 0; i < 4; i++) {
+      await setTimeout(100);
+      await first.renew();
+    }
+    const { wait } = await other.tryClaim();
+    assert(wait > 0 && wait <= 300, String(wait));
+    await second.commit();
+    await first.commit();
+    assert.equal(await other.claim(), null);
+  });
+
+  test('a loop that is broken off gives back what it has not committed', async () => {
+    const log = new MemoryLog();
+    const ledger = await openLedger(sampler(), log, { reader: 1, block: 100 });
+    for await (const claim of ledger) {
+      await claim.commit(40);
+      if (claim.start === 100) break;
+    }
+    await assert.rejects(
+      async () => {
+        for await (const claim of ledger) throw new Error(`within ${claim.start}`);
+      },
+      { message: 'within 140' },
+    );
+    const { committed, claimed } = await ledger.progress();
+    assert.deepEqual([committed, claimed], [140, 0]);
+    assert.equal((await ledger.claim()).start, 140);
+  });
+
+  test('what is committed again, where nobody knew whether it was, is committed once', async () => {
+    const log = new MemoryLog();
+    let isAway = false;
+    const unsure = {
+      read: (from) => log.read(from),
+      append(number, entry) {
+        const added = log.append(number, entry);
+        if (isAway) throw new Error('the store is away');
+        return added;
+      },
+    };
+    const ledger = await openLedger(sampler(), unsure, { reader: 1, block: 100 });
+    const claim = await ledger.claim();
+    isAway = true;
+    await assert.rejects(claim.commit(40), { message: 'the store is away' });
+    isAway = false;
+    await claim.commit(40);
+    assert.deepEqual([claim.committed, (await ledger.progress()).committed], [40, 40]);
   });
 
   test('numbers of 53 bits', async () => {
@@ -153,6 +232,8 @@ describe('Ledger', () => {
       await assert.rejects(open({ [field]: other }), { kind: 'contradiction', field });
     }
     await assert.rejects(open({}, 9), { kind: 'contradiction', field: 'block' });
+    const shorter = openLedger(new Sampler(100, of), log, { reader: 0, block: 8, lease: 59_999 });
+    await assert.rejects(shorter, { kind: 'contradiction', field: 'lease' });
     await assert.rejects(open({}, 8, 101), { kind: 'contradiction', field: 'samples' });
     assert.throws(() => [...replayLedger(text(log)).samples(new Sampler(100))], { field: 'seed' });
     const shards = Sampler.sharded([40, 60], { lanes: 2, window: 8, seed: 3 });
@@ -178,7 +259,9 @@ describe('Ledger', () => {
     const refusal = { kind: 'contradiction', field: 'entry', message: /follows from the 2 entries/ };
     await assert.rejects(ledger.tryClaim(), refusal);
     await assert.rejects(ledger.progress(), refusal);
-    assert.throws(() => [...replayLedger(text(log))], { field: 'entry', message: /\(line 3 of the log\)/ });
+    assert.throws(() => replayLedger(text(log)), { field: 'entry', message: /\(line 3 of the log\)/ });
+    const lines = log.entries.slice(0, 2).map((entry) => `${entry}\r\n`);
+    assert.throws(() => replayLedger(lines.join('')), { kind: 'wrong-type', field: 'entry', message: /line 1/ });
     log.entries[2] = 'x'.repeat(1 << 27);
     await assert.rejects(ledger.progress(), { kind: 'wrong-type', field: 'entry' });
     log.entries[2] = 3;
@@ -191,7 +274,7 @@ describe('Ledger', () => {
     for (const none of ['', [], new Set()])
       assert.throws(() => replayLedger(none), { kind: 'missing', field: 'entry' });
     for (const other of ['{}\n', ['notes'], 'x'.repeat(1 << 20).concat('\n'), [3]]) {
-      assert.throws(() => replayLedger(other), { name: 'SamedealError', field: 'state', message: /line 1/ });
+      assert.throws(() => replayLedger(other), { name: 'SamedealError', message: /line 1/ });
     }
     for (const other of [null, undefined, 3, {}]) {
       assert.throws(() => replayLedger(other), { kind: 'wrong-type', field: 'lines' });

@@ -35,7 +35,7 @@ impl Engine for Host {
                 }
                 builder.build().map(Self::ChunkStream)
             }
-            Subject::Ledger(ledger) => RawLedger::new(&ledger.header, ledger.lease.0).map(Self::Ledger),
+            Subject::Ledger(ledger) => RawLedger::new(&ledger.header).map(Self::Ledger),
             Subject::Mesh(config) => {
                 let axis = |axis: &format::Axis| {
                     Ok(samedeal::Axis { name: axis.name.clone(), size: axis.size, role: axis.role.parse()? })
@@ -133,26 +133,29 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
 fn ask_ledger(ledger: &RawLedger, call: &Call) -> Answer {
     Ok(match *call {
         Call::Apply { ref entry, now } => ledger.apply(entry, now.0)?.map_or(Value::Null, |event| {
-            let ledger::Event { kind, reader, start, count, .. } = event;
-            record(format::Event { kind: kind.name().into(), reader, start: U64(start), count })
+            let ledger::Event { number, kind, reader, start, count, claim, .. } = event;
+            let [number, start, claim] = [number, start, claim].map(U64);
+            record(format::Event { number, kind: kind.name().into(), reader, start, count, claim })
         }),
         Call::Claim { reader, now } => record(match ledger.claim(reader, now.0)? {
             ledger::Proposal::Entry(entry) => format::Proposal::Entry(entry),
             ledger::Proposal::Wait(time) => format::Proposal::Wait(U64(time)),
+            ledger::Proposal::Held => format::Proposal::Held,
             ledger::Proposal::Finished => format::Proposal::Finished,
         }),
-        Call::Commit { reader, start, count } => ledger.commit(reader, start.0, count)?.into(),
-        Call::Release { reader, start } => ledger.release(reader, start.0)?.into(),
+        Call::Commit { claim, done } => ledger.commit(claim.0, done)?.into(),
+        Call::Release { claim } => ledger.release(claim.0)?.into(),
         Call::HeldBy { reader } => {
             let held = ledger.held_by(reader)?;
-            strings(&held.iter().flat_map(|&(start, count)| [start, count.into()]).collect::<Vec<_>>())
+            let numbers = |held: &ledger::Held| [held.claim, held.start, held.count.into(), held.done.into()];
+            strings(&held.iter().flat_map(numbers).collect::<Vec<_>>())
         }
         Call::Progress => {
             let ledger::Progress { positions, committed, claimed, entries, .. } = ledger.progress()?;
             let [positions, committed, claimed, entries] = [positions, committed, claimed, entries].map(U64);
             record(format::Progress { positions, committed, claimed, entries })
         }
-        Call::SamplerState => ledger.sampler_state()?.into(),
+        Call::InitialState => ledger.initial_state()?.into(),
         _ => panic!("no call of a ledger: {call:?}"),
     })
 }
@@ -175,7 +178,7 @@ fn ask_functions(call: &Call) -> Answer {
             let overlaps = overlaps.iter().flat_map(|overlap| [overlap.shard, overlap.first, overlap.other]).collect();
             record(format::Verification { overlaps, gaps })
         }
-        Call::Header { state, block } => ledger::header(state, *block)?.into(),
+        Call::Header { state, block, lease } => ledger::header(state, *block, lease.0)?.into(),
         Call::Detect { environment, rank, world } => {
             let environment = environment.iter().map(|(name, value)| (name, value));
             let found = samedeal::detect_rank_in(environment, *rank, *world)?;

@@ -71,7 +71,7 @@ export class Claim {
 
   /**
    * The reader is through with `count` more positions, the next ones, for good: with the rest by default. After an error of the
-   * log, the same again commits nothing twice. Errors: `claim` (it was lost, after a silence as long as a lease or because
+   * log, the same again commits nothing twice; where all of the claim had been committed, it says so (`claim`). Errors: `claim` (it was lost, after a silence as long as a lease or because
    * another process has the same number; others read the rest of it), `count` (more than are left), `entry` (what is new in the
    * log is not of this ledger), those of the log.
    */

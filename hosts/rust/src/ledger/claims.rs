@@ -220,7 +220,7 @@ impl Claim {
     }
 
     /// The reader is through with `count` more positions, the next ones, for good.
-    /// After [`Error::Log`], the same again commits nothing twice.
+    /// After [`Error::Log`], the same again commits nothing twice; where all of the claim had been committed, it says so (`claim`).
     /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: it was lost, after a silence as long as a lease or
     /// because another process has the same number; others read the rest of it), out of range (`count`: more than are left),
     /// contradiction, wrong type (`entry`: what is new in the log is not of this ledger), [`Error::Log`].

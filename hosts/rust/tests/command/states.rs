@@ -75,6 +75,23 @@ fn batches_of_different_length_go_on_too() {
     assert_eq!(samples(&rest), samples(&whole)[4..]);
 }
 
+/// What Python's `state_dict` gives, as JSON.
+fn state_dict(state: &str, history: &str) -> String {
+    format!("{{\"samedeal\": {:?}, \"history\": {history}}}\n", state.trim())
+}
+
+#[test]
+fn a_state_dict_of_python_is_a_state() {
+    let path = files::folder("state-dicts").join("state.json");
+    let state = text("state --samples 100 --taken 10");
+    let wanted = text("indices --samples 100 --start 10 --count 3 --format text");
+    for given in [format!("{{\"samedeal\": {:?}}}", state.trim()), state_dict(&state, "[]")] {
+        fs::write(&path, given).unwrap();
+        let resume = format!("indices --samples 100 --resume {} --count 3 --format text", path.display());
+        assert_eq!(text(&resume), wanted);
+    }
+}
+
 #[test]
 fn what_is_no_state_is_refused() {
     let folder = files::folder("bad-states");
@@ -91,13 +108,15 @@ fn what_is_no_state_is_refused() {
         (&state, "--samples 100 --seed 1", "seed is 1"),
         (&state, "--samples 100 --order torch", "feistel"),
         (&" ".repeat(1 << 17), "--samples 100", "state"),
+        (&state_dict(&state, "[[0, 3]]"), "--samples 100", "Python alone"),
+        (&state_dict("notes", "[]"), "--samples 100", "notes"),
     ] {
         let (code, said) = resume(text, deal);
         assert!(code == 2 && said.contains(word) && said.contains("state.json"), "{said}");
     }
     fs::write(&path, [0xff, 0xfe]).unwrap();
     let (code, said) = failing(&format!("indices --samples 100 --resume {}", path.display()));
-    assert!(code == 2 && said.contains("state.json"), "{said}");
+    assert!(code == 2 && said.contains("state.json: no state of samedeal"), "{said}");
     let (code, said) = failing("indices --samples 100 --resume no-such-file");
     assert!(code == 2 && said.contains("no-such-file"), "{said}");
     let (code, said) = failing("state --samples 100 --taken 101");

@@ -1,11 +1,13 @@
 //! How far an epoch has come: `--resume`, and `samedeal state`.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use samedeal::{Batcher, Error, Sampler};
+use serde_json::Value;
 
 use crate::args::StateArgs;
 use crate::dataset::Dataset;
@@ -18,8 +20,8 @@ const MOST: u64 = 1 << 16;
 /// Of a subcommand that can go on within an epoch.
 #[derive(Args)]
 pub struct ResumeArgs {
-    /// Go on where a state was taken, by any of the libraries or by `samedeal state`: the file that holds it, or - for
-    /// standard input. The epoch is that of the state; the world is this one
+    /// Go on where a state was taken, by any of the libraries or by `samedeal state`: the file that holds it, also as JSON of a
+    /// state_dict in Python, or - for standard input. The epoch is that of the state; the world is this one
     #[arg(long, value_name = "FILE", help_heading = "Deal")]
     pub resume: Option<PathBuf>,
 }
@@ -39,8 +41,26 @@ impl ResumeArgs {
 
     fn apply(&self, resume: impl FnOnce(&str) -> Result<(), Error>) -> Result<(), Problem> {
         let Some(path) = &self.resume else { return Ok(()) };
-        let text = read(path).map_err(|error| Problem::of(path, error))?;
-        resume(text.trim()).map_err(|error| Problem::message(format!("--resume {}: {error}", path.display())))
+        let refused = |why: &dyn Display| Problem::message(format!("--resume {}: {why}", path.display()));
+        let text = read(path).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => refused(&"no state of samedeal: it is not UTF-8"),
+            _ => Problem::of(path, error),
+        })?;
+        let state = state_of(text.trim()).map_err(|why| refused(&why))?;
+        resume(&state).map_err(|error| refused(&error))
+    }
+}
+
+/// The state in a text: the text itself, or what it holds as a `state_dict` of Python, `{"samedeal": "<state>"}`.
+fn state_of(text: &str) -> Result<String, &'static str> {
+    let Ok(Value::Object(mut fields)) = serde_json::from_str(text) else { return Ok(text.to_owned()) };
+    let Some(Value::String(state)) = fields.remove("samedeal") else { return Ok(text.to_owned()) };
+    match fields.get("history") {
+        None | Some(Value::Null) => Ok(state),
+        Some(Value::Array(history)) if history.is_empty() => Ok(state),
+        _ => Err(
+            "the state of a ShardedDataset in the middle of a loader's turn (it has a history), which Python alone resumes",
+        ),
     }
 }
 

@@ -18,15 +18,18 @@ from samedeal import (
     Place,
     Round,
     SamedealError,
+    Sampler,
     Verification,
     _batching,
     _component,
     _deal,
     _grid,
+    _ledgering,
     _planning,
 )
 from samedeal._batch_records import Stretch
 from samedeal._component import Component
+from samedeal._ledgering import Event
 from samedeal._plan_records import Axis, Locality, MeshConfig, PlanConfig, StreamConfig
 from samedeal._records import Sharding
 from wasmtime import component as wc
@@ -296,6 +299,38 @@ COLLATION: Calls = [
 ]
 
 
+PROPOSALS = ("entry", "wait", "held", "finished")
+HEADER = _ledgering.header(Sampler(10, consumed=2).state(0), 4, 100)
+CLAIM = '{"event":"claim","reader":1,"start":2,"count":4}'
+COMMIT = CLAIM.replace("claim", "commit")
+LEDGER_CALLS: Calls = [
+    ("claim", 1, 0),
+    ("apply", "naïve ✓", 0),
+    ("apply", HEADER, 0),
+    ("claim", 1, 2**64 - 1),
+    ("apply", CLAIM, 5),
+    ("apply", CLAIM, 5),
+    ("commit", 1, 3),
+    ("commit", 1, 2**32 - 1),
+    ("commit", 2**64 - 1, 0),
+    ("apply", COMMIT.replace("4", "1"), 6),
+    ("apply", CLAIM.replace("2", "6"), 7),
+    ("held-by", 1),
+    ("held-by", 2**32 - 1),
+    ("claim", 1, 7),
+    ("claim", 2, 7),
+    ("claim", 2, 2**64 - 1),
+    ("release", 1),
+    ("release", 9),
+    ("apply", COMMIT.replace("2", "3").replace("4", "3"), 8),
+    ("apply", COMMIT.replace("2", "6"), 8),
+    ("claim", 2, 8),
+    ("progress",),
+    ("initial-state",),
+]
+BAD_HEADERS: list[tuple[Any, ...]] = [("",), ("naïve ✓",), (HEADER.replace("ledger", "sampler"),)]
+
+
 class Oracle:
     """A component in wasmtime-py's own hands."""
 
@@ -333,10 +368,10 @@ def passed(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """A result of either side in one form."""
     if isinstance(value, wc.Variant):
-        return plain(value.payload)
+        return [value.tag, value.payload] if value.tag in PROPOSALS else plain(value.payload)
     if isinstance(value, wc.Record):
         return {name.replace("-", "_"): plain(item) for name, item in vars(value).items()}
-    if isinstance(value, (Place, Detection)):
+    if isinstance(value, (Place, Detection, Event)):
         return {name: list(item) if isinstance(item, tuple) else item for name, item in asdict(value).items()}
     if isinstance(value, Round):
         return {**value._asdict(), "spans": value.spans.reshape(-1).tolist()}
@@ -396,6 +431,12 @@ def test_streams(config: StreamConfig) -> None:
     agree(oracle, "chunk-stream", theirs, _planning.Stream(config, MEMORY), STREAM_CALLS)
 
 
+def test_ledgers() -> None:
+    oracle = Oracle(Component.PLANNING, "ledger")
+    theirs = oracle.call("[constructor]ledger", HEADER)
+    agree(oracle, "ledger", theirs, _ledgering.Machine(HEADER), LEDGER_CALLS)
+
+
 @pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world)
 def test_meshes(config: MeshConfig) -> None:
     oracle = Oracle(Component.SAMPLING, "mesh")
@@ -437,6 +478,7 @@ CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
         lambda config: _planning.Stream(config, MEMORY),
         [(config,) for config in BAD_STREAMS],
     ),
+    (Component.PLANNING, "ledger#[constructor]ledger", _ledgering.Machine, BAD_HEADERS),
     (
         Component.BATCHING,
         "batches#[constructor]batcher",
@@ -478,6 +520,9 @@ def test_functions() -> None:
     oracle = Oracle(Component.PLANNING, "shards")
     for arguments in VERIFY:
         assert ours(_planning.verify, *arguments) == plain(oracle.call("verify", *arguments)), arguments
+    oracle = Oracle(Component.PLANNING, "ledger")
+    for arguments in [(Sampler(5).state(0), 3, 9), (Sampler(5).state(0), 0, 9), ("naïve ✓", 1, 1)]:
+        assert ours(_ledgering.header, *arguments) == plain(oracle.call("header", *arguments)), arguments
     oracle = Oracle(Component.BATCHING, "collation")
     for name, *given in COLLATION:
         wanted = plain(oracle.call(name, *given))
@@ -495,8 +540,8 @@ def test_functions() -> None:
         ),
         (
             Component.PLANNING,
-            {"shards#{}plan": PLAN_CALLS, "shards#{}chunk-stream": STREAM_CALLS},
-            {"shards#verify"},
+            {"shards#{}plan": PLAN_CALLS, "shards#{}chunk-stream": STREAM_CALLS, "ledger#{}ledger": LEDGER_CALLS},
+            {"shards#verify", "ledger#header"},
         ),
         (
             Component.BATCHING,

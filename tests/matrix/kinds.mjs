@@ -356,8 +356,8 @@ export const kinds = {
         planning.once(['shards', shards], 0, ({ verify }) =>
           verify(shards, Uint32Array.from(offsets), Uint32Array.from(assigned)),
         ),
-      header: ({ planning }, { state, block }) =>
-        planning.once(['state', state], 0, ({ header }) => header(state, block)),
+      header: ({ planning }, { state, block, lease }) =>
+        planning.once(['state', state], 0, ({ header }) => header(state, block, lease)),
       variables: ({ dealing }) => dealing.once(['environment', ''], 0, ({ variables }) => variables()),
       detect: ({ dealing }, { environment, rank, world }) =>
         dealing.once(['environment', ''], 0, ({ detect }) =>

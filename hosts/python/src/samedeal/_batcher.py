@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, SupportsIndex
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from . import _arguments as check
 from ._batch_config import configured
@@ -193,12 +193,15 @@ class Batcher(Answered):
         """
         return self._engine.use(Plan.state, check.integer("taken", taken, check.U64))
 
-    def resume(self, state: str) -> None:
+    def resume(self, state: str | Mapping[str, Any]) -> None:
         """Goes on where a state was taken: moves to its epoch, and plans what was not taken.
 
         On the world of the state, what is left is what that plan has left, batch for batch; on another one, it is
         planned anew. Steps count from 0 again. As costly as a new plan, for each world that took a part. After a
         failure, the batcher is where it was. Do not trust where a state comes from: it is checked.
+
+        Args:
+            state: The text that `state` gave, or the dictionary that a `state_dict` gave.
 
         Raises:
             ContradictionError: The state is of other batches.

@@ -68,6 +68,10 @@ class ContradictionError(SamedealError):
     kind = "contradiction"
 
 
+class MovedError(ContradictionError, RuntimeError):
+    """A pass goes on although what it is a pass of was moved to another epoch or state."""
+
+
 class OutOfMemoryError(SamedealError, MemoryError):
     """There is no memory for what was asked."""
 

@@ -281,13 +281,17 @@ class Sampler(Answered):
         """
         return self._engine.use(Deal.state, check.integer("taken", taken, check.U64))
 
-    def resume(self, state: str) -> None:
+    def resume(self, state: str | Mapping[str, Any]) -> None:
         """Goes on where a state was taken, on this world: moves to its epoch, and deals what was not consumed, in O(1).
 
         After a failure, the sampler is where it was. Do not trust where a state comes from: it is checked.
 
+        Args:
+            state: The text that `state` gave, or the dictionary that a `state_dict` gave.
+
         Raises:
-            ContradictionError: The state is of another order, seed or number of samples, or of other shards.
+            ContradictionError: The state is of another order, seed or number of samples, or of shards of other sizes;
+                or of a turn of loader workers that is not over.
             WrongTypeError: It is no state of a sampler.
             OutOfRangeError: It is too long, or says that more is consumed than there is.
         """

@@ -16,6 +16,7 @@ from samedeal import Mesh, SamedealError
 from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, ShardedDataset, verify_ranks
 from torch.distributed.device_mesh import init_device_mesh
 from torch.utils.data import DataLoader, Subset
+from torch.utils.data import DistributedSampler as Theirs
 
 LENGTHS = [3, 9, 4, 4, 7, 1, 2, 5] * 10
 
@@ -69,8 +70,19 @@ def cases(rank: int, world: int, files: Path) -> dict[str, Any]:
         "seed of files": ShardedDataset(files, seed=int(odd)),
         "lanes of files": DataLoader(ShardedDataset(files, lanes=8 + odd), batch_size=None),
         "consumed of files": taken(ShardedDataset(files), 2 + odd),
+        "batch-size": Resumable(DataLoader(data, 4 + odd, sampler=DistributedSampler(data))),
+        "drop-last": DataLoader(data, 4, drop_last=odd, sampler=DistributedSampler(data)),
         "broken": DistributedSampler(Shrinking(odd), **first),
+        "broken loader": DataLoader(data, sampler=(Theirs if odd else DistributedSampler)(data)),
+        "broken otherwise": DataLoader(data, sampler=(Failing if odd else DistributedSampler)(data)),
     }
+
+
+class Failing(DistributedSampler):
+    """A sampler that has lost its place."""
+
+    def _current(self) -> Any:
+        raise OSError("gone")
 
 
 class Shrinking:
@@ -97,8 +109,8 @@ def main(out: Path) -> None:
         try:
             verify_ranks(sampler)
             told[name] = None
-        except SamedealError as error:
-            told[name] = [type(error).__name__, error.field, str(error)]
+        except (SamedealError, OSError) as error:
+            told[name] = [type(error).__name__, getattr(error, "field", None), str(error)]
     sampler = DistributedSampler(range(100))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -116,6 +116,14 @@ def test_lengths_from_a_column(make: Any) -> None:
     assert list(found) == list(BatchSampler([len(part) for part in lists], budget=20, **ONE))
 
 
+@pytest.mark.parametrize("made", [dict, pa.table])
+def test_a_column_that_is_not_there(made: Any) -> None:
+    with pytest.raises(WrongTypeError, match=r"the column 'x'; this one has text, length$"):
+        BatchSampler(made({"text": [[1], [2]], "length": [1, 1]}), column="x", budget=20, **ONE)
+    with pytest.raises(WrongTypeError, match=r"the column 'x'$"):
+        BatchSampler(["a", "b"], column="x", budget=20, **ONE)
+
+
 def test_the_rank_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "5")
     monkeypatch.setenv("WORLD_SIZE", "8")

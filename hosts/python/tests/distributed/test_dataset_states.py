@@ -15,7 +15,15 @@ from typing import Any
 import pytest
 from conftest import SIZES as LARGE_SIZES
 from conftest import write
-from samedeal import ContradictionError, MissingError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
+from samedeal import (
+    ContradictionError,
+    MissingError,
+    MovedError,
+    OutOfRangeError,
+    SamedealError,
+    Sampler,
+    WrongTypeError,
+)
 from samedeal.parquet import batches
 from samedeal.torch import Resumable, ShardedDataset
 from torch.utils.data import DataLoader
@@ -352,3 +360,39 @@ def test_whole_turns_are_what_any_host_resumes(data: Path) -> None:
     dataset = dataset_of(data, "samples", 0, 1)
     dataset.load_state_dict(state)
     assert [i for batch in dataset for i in batch] == list(sampler)
+
+
+@pytest.mark.filterwarnings("ignore::samedeal.torch.EpochWarning")
+@pytest.mark.parametrize("workers", [0, 2])
+def test_passes_of_others_do_not_count(small: Path, workers: int) -> None:
+    dataset = ShardedDataset(small, rank=0, world=1, batch_size=2, columns=["id"], lanes=4, window=2)
+    loader = Resumable(DataLoader(dataset, batch_size=None, num_workers=workers))
+    start = loader.state_dict()
+    length = len(loader)
+    assert list(DataLoader(dataset, batch_size=None, num_workers=2 - workers))
+    assert loader.state_dict() == start
+    batches = iter(loader)
+    first = list(itertools.islice(batches, 3))
+    state = loader.state_dict()
+    assert state != start
+    next(iter(dataset))
+    assert loader.state_dict() == state
+    assert len(first) + len(list(batches)) == length
+    batches = iter(loader)
+    next(batches)
+    loader.set_epoch(1)
+    with pytest.raises(MovedError):
+        next(batches)
+
+
+def test_the_package_takes_whole_turns(small: Path) -> None:
+    dataset = ShardedDataset(small, rank=0, world=1, batch_size=2, columns=["id"], lanes=4, window=2)
+    loader = Resumable(DataLoader(dataset, batch_size=None, num_workers=2))
+    batches = iter(loader)
+    next(batches)
+    sampler = dataset.sampler(0, 1)
+    with pytest.raises(ContradictionError, match="with a 'history'; allowed: the state of a whole turn"):
+        sampler.resume(loader.state_dict())
+    next(batches)
+    sampler.resume(loader.state_dict())
+    assert sampler.consumed == 4

@@ -8,12 +8,13 @@ import json
 import pickle
 import signal
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from samedeal import Batcher, ContradictionError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
+from samedeal import Batcher, ContradictionError, MovedError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
 from samedeal.torch import BatchSampler, DistributedSampler, Resumable
 from torch.utils.data import DataLoader, Dataset
 
@@ -162,6 +163,67 @@ def test_breaking_off_and_beginning_again(kind: str) -> None:
     assert len(loader) == len(list(loader)) > len(whole) - 4
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_pass_that_was_ended_does_not_go_on(kind: str, workers: int) -> None:
+    loader = Resumable(loader_of(kind, 0, 2, workers))
+    state = loader.state_dict()
+    for move in (partial(loader.set_epoch, 1), partial(loader.load_state_dict, state)):
+        batches = iter(loader)
+        take(batches, 2)
+        move()
+        moved = loader.state_dict()
+        with pytest.raises(MovedError, match="another one, which iter"):
+            next(batches)
+        assert loader.state_dict() == moved
+    assert issubclass(MovedError, RuntimeError)
+    # Who has got all batches may set the next epoch before the loop ends.
+    for number, _ in enumerate(loader, 1):
+        if number == len(loader):
+            loader.set_epoch(1)
+    assert loader.epoch == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("workers", [0, 2])
+def test_passes_of_others_do_not_count(kind: str, workers: int) -> None:
+    loader = Resumable(loader_of(kind, 0, 2, workers))
+    whole = list(loader_of(kind, 0, 2))
+    start = loader.state_dict()
+    sampler = loader.sampler
+    list(sampler)
+    assert loader.state_dict() == start
+    batches = iter(loader)
+    got = take(batches, 2)
+    state = loader.state_dict()
+    for count in (None, 1):
+        took = list(itertools.islice(sampler, count))
+        assert took
+        assert loader.state_dict() == state
+    got += take(batches, 1)
+    # The loop that goes on is what the sampler counts by, too.
+    state = loader.state_dict()
+    assert sampler.state_dict() == state
+    assert got + list(batches) == whole
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_package_takes_what_loaders_gave(kind: str) -> None:
+    loader = Resumable(loader_of(kind, 1, 4))
+    take(loader, 3)
+    state = loader.state_dict()
+    cores: list[Sampler | Batcher] = [sampler_of(kind, 1, 4)._core for _ in range(2)]
+    for core, given in zip(cores, (state, state["samedeal"]), strict=True):
+        core.resume(given)
+    assert cores[0].state(0) == cores[1].state(0) == state["samedeal"]
+    for value in ({}, {"samedeal": 1}, {"samedeal": "{}"}):
+        with pytest.raises(WrongTypeError) as caught:
+            cores[0].resume(value)
+        assert caught.value.field == "state"
+    with pytest.raises(ContradictionError, match="ShardedDataset"):
+        cores[0].resume({**state, "history": [{}]})
+
+
 @pytest.mark.parametrize("drop_last", [False, True])
 def test_batches_that_are_dropped(drop_last: bool) -> None:
     def made() -> Resumable:
@@ -280,6 +342,8 @@ def test_loaders_that_cannot_be_counted() -> None:
         (WrongTypeError, DataLoader(data, batch_sampler=Sharded(mine, 4, False))),
         (WrongTypeError, [1, 2, 3]),
         (ContradictionError, DataLoader(data, sampler=mine, num_workers=2, in_order=False)),
+        (ContradictionError, DataLoader(Numbers(60), 4, sampler=mine)),
+        (ContradictionError, DataLoader(Numbers(60), batch_sampler=sampler_of("budget", 0, 2))),
     ]
     for error, loader in loaders:
         with pytest.raises(SamedealError) as caught:

@@ -16,7 +16,9 @@ def test_every_rank_is_told_what_differs_and_where(world: int, tmp_path: Path) -
     run = torchrun(world, HERE / "agreeing.py", tmp_path)
     assert run.returncode == 0, run.stderr
     told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(world)]
-    broken = [one.pop("broken") for one in told]
+    broken, foreign, failing = (
+        [one.pop(name) for one in told] for name in ("broken", "broken loader", "broken otherwise")
+    )
     for name, found in told[0].items():
         if name == "milliseconds":
             continue
@@ -40,6 +42,13 @@ def test_every_rank_is_told_what_differs_and_where(world: int, tmp_path: Path) -
     ]
     assert [error for error, _, _ in broken] == ["ContradictionError"] * last + ["WrongTypeError"]
     assert f"on rank {last}: dataset is <Shrinking>" in broken[0][2]
+    # Nobody waits for a rank whose loader is none of ours, or which fails in a way of its own.
+    assert [error for error, _, _ in foreign] == ["ContradictionError"] * last + ["WrongTypeError"]
+    assert f"on rank {last}: sampler is <DataLoader>" in foreign[0][2]
+    assert [error for error, _, _ in failing] == ["ContradictionError"] * last + ["OSError"]
+    assert f"on rank {last}: OSError: gone" in failing[0][2]
+    assert texts["batch-size"] == f"batch_size is 4 on {others}, 5 on rank {last}; allowed: the same on every rank"
+    assert texts["drop-last"] == f"drop_last is false on {others}, true on rank {last}; allowed: the same on every rank"
 
 
 def test_one_process() -> None:

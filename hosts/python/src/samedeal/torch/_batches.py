@@ -12,6 +12,9 @@ from .. import _arguments as check
 from . import _place as place
 from ._states import Pass, Place, Resuming, text_of, wrapped
 
+_FEW = 10
+"""So many columns are named."""
+
 
 class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
     """Batches of indices for `DataLoader(dataset, batch_sampler=...)`: each a list of the samples of a `Batcher` batch.
@@ -183,9 +186,19 @@ class _Lists(Place[Batcher], Pass):
         self.taken, self.end, self._batches = 0, twin.num_steps, twin.batches()
 
 
+def _columns(dataset: Any) -> str:
+    """What columns a dataset of a known kind has, for a message."""
+    # Arrow's and Hugging Face's have the one, pandas' the other.
+    keys = list(dataset) if isinstance(dataset, Mapping) else None
+    names = getattr(dataset, "column_names", getattr(dataset, "columns", keys))
+    if not isinstance(names, Iterable) or not (known := [check.shown(name) for name in names]):
+        return ""
+    return f"; this one has {', '.join(known[:_FEW])}{', ...' if len(known) > _FEW else ''}"
+
+
 def _lengths_in(dataset: Any, column: str) -> Any:
     """The lengths that a column has, or those of what it has."""
-    allowed, wanted = f"a dataset with the column {check.shown(column)!r}", check.name("column", column)
+    wanted = check.name("column", column)
     try:
         values = dataset[wanted]
         if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u"):
@@ -193,6 +206,7 @@ def _lengths_in(dataset: Any, column: str) -> Any:
         # Arrow gives no numbers but objects of its own, and Hugging Face's datasets look only now whether it is there.
         items = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
     except (LookupError, TypeError, AttributeError, NotImplementedError, ValueError) as error:
+        allowed = f"a dataset with the column {wanted[:64]!r}{_columns(dataset)}"
         raise WrongTypeError("lengths", check.described(dataset), allowed) from error
     # A number of PyTorch's or NumPy's has a `__len__`, too.
     return [len(item) if hasattr(item, "__len__") and getattr(item, "ndim", 1) > 0 else item for item in items]

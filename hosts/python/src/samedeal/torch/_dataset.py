@@ -20,7 +20,7 @@ from ..parquet import Marks, Shards, ahead, batches
 from ..parquet._files import Paths
 from . import _place as place
 from ._deals import Reader, SampleDeal, ShardDeal
-from ._rest import HISTORY, MAX_STRETCHES, MAX_WORKERS, Progress, Stretch, stretches
+from ._rest import MAX_STRETCHES, MAX_WORKERS, Progress, Stretch, stretches
 from ._states import Count, Pass, Resuming, Start, text_of, wrapped
 from ._tensors import compact
 
@@ -497,9 +497,11 @@ class _Opening(Start):
         elif taken:
             progress = self._deal.after(progress, self._readers._replace(steps=taken))
         if len(progress.history) > MAX_STRETCHES:
-            raise OutOfRangeError(HISTORY, f"of {len(progress.history)} worlds", f"up to {MAX_STRETCHES}")
+            raise OutOfRangeError(check.HISTORY, f"of {len(progress.history)} worlds", f"up to {MAX_STRETCHES}")
         state = wrapped(self._deal.text(progress))
-        return state | {HISTORY: [stretch._asdict() for stretch in progress.history]} if progress.history else state
+        return (
+            state | {check.HISTORY: [stretch._asdict() for stretch in progress.history]} if progress.history else state
+        )
 
 
 class _Given(Pass):

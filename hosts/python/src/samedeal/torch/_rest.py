@@ -25,9 +25,6 @@ MAX_STRETCHES = 64
 """The most stretches of a history, as a batcher has it."""
 MAX_WORKERS = 2**16
 
-HISTORY = "history"
-"""Where a state has the stretches."""
-
 
 class Stretch(NamedTuple):
     """Steps that every rank has taken, or all that it had."""
@@ -81,16 +78,16 @@ def stretches(state: Mapping[str, Any]) -> tuple[Stretch, ...]:
         WrongTypeError: It is none.
         OutOfRangeError: A number is outside its range, or there are too many stretches.
     """
-    found = state.get(HISTORY, ())
+    found = state.get(check.HISTORY, ())
     allowed = "what state_dict gave"
     if not isinstance(found, (list, tuple)):
-        raise WrongTypeError(HISTORY, check.described(found), allowed)
+        raise WrongTypeError(check.HISTORY, check.described(found), allowed)
     if len(found) > MAX_STRETCHES:
-        raise OutOfRangeError(HISTORY, f"of {len(found)} worlds", f"up to {MAX_STRETCHES}")
+        raise OutOfRangeError(check.HISTORY, f"of {len(found)} worlds", f"up to {MAX_STRETCHES}")
     made = []
     for item in found:
         if not isinstance(item, Mapping) or item.keys() != set(Stretch._fields):
-            raise WrongTypeError(HISTORY, check.described(item), f"one of {', '.join(Stretch._fields)}")
+            raise WrongTypeError(check.HISTORY, check.described(item), f"one of {', '.join(Stretch._fields)}")
         numbers = {name: check.integer(name.replace("_", "-"), item[name], width) for name, width in _WIDTHS.items()}
         made.append(Stretch(drop_last=check.boolean("drop-last", item["drop_last"]), **numbers))
     return tuple(made)

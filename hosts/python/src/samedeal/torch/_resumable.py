@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, SupportsIndex
 
-from .. import ContradictionError, WrongTypeError
+from .. import ContradictionError, MovedError, WrongTypeError
 from .. import _arguments as check
 from ._batches import BatchSampler
 from ._dataset import ShardedDataset
@@ -15,6 +15,7 @@ from ._states import Count
 _PLAIN = ("torch.utils.data.sampler", "torchdata.stateful_dataloader.sampler")
 """Whose `BatchSampler` takes samples one after the other."""
 _END: Any = object()
+_Source = DistributedSampler | BatchSampler | ShardedDataset
 
 
 class Resumable:
@@ -23,7 +24,7 @@ class Resumable:
     It counts the batches that the loop got, which workers are ahead of, and `state_dict` says so: after the step that a
     batch was for, it is what a checkpoint needs. It is the same on all ranks, and resumes on any number of them. The
     loader has a `DistributedSampler` of this package with a `batch_size`, or a `BatchSampler` of it; or it reads a
-    `ShardedDataset`, with `batch_size=None`.
+    `ShardedDataset`, with `batch_size=None`. Other passes of the same sampler do not count.
     """
 
     def __init__(self, loader: Any) -> None:
@@ -34,9 +35,11 @@ class Resumable:
 
         Raises:
             WrongTypeError: It has another sampler, or another library's batches of it.
-            ContradictionError: It gives batches in another order than the sampler does, or makes batches of batches.
+            ContradictionError: It gives batches in another order than the sampler does, or makes batches of batches; or
+                its dataset has more or fewer samples than the sampler deals.
         """
         self.sampler, self._batch = _source(loader)
+        _check_length(loader, self.sampler)
         if not getattr(loader, "in_order", True) and loader.num_workers:
             raise ContradictionError("in-order", "False", "True: what the loop got is else no beginning of the epoch")
         self.loader = loader
@@ -53,12 +56,16 @@ class Resumable:
         return self.sampler.epoch
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Goes to another epoch: before each pass. The same epoch again leaves what a state has said about it."""
+        """Goes to another epoch: before each pass. The same epoch again leaves what a state has said about it.
+
+        A pass that is under way ends here: who goes on with it gets a `MovedError`.
+        """
         self.sampler.set_epoch(epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the epoch stands once all ranks got as many batches as this loop: for a checkpoint."""
-        return self.sampler.state_dict()
+        sampler, count = self.sampler, self._known()
+        return sampler._opening().after(sampler._first()) if count is None else count.state_dict()
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Goes on where a state was taken, on this world: the next pass gives what is left of its epoch.
@@ -70,8 +77,8 @@ class Resumable:
 
     def __len__(self) -> int:
         """How many batches the pass has that is under way, or else the next one."""
-        count = self._count
-        if count is not None and count is self.sampler._count and not count.over:
+        count = self._known()
+        if count is not None and not count.over:
             return count.length
         if isinstance(self.sampler, ShardedDataset):
             return self.sampler._length(self.loader.num_workers)
@@ -92,18 +99,50 @@ class Resumable:
         batches = iter(self.loader)
         # A dataset's passes may be those of workers alone.
         count.opening, count.expected = False, sampler._pass is None and not isinstance(sampler, ShardedDataset)
-        return _counted(batches, count)
+        return _counted(batches, count, sampler)
+
+    def _known(self) -> Count | None:
+        """What the newest loop got, if that is of the epoch and the state that are set now."""
+        count = self._count
+        return count if count is not None and count.moves == self.sampler._moves else None
 
 
-def _counted(batches: Iterator[Any], count: Count) -> Iterator[Any]:
+def _counted(batches: Iterator[Any], count: Count, sampler: _Source) -> Iterator[Any]:
     # No for loop: where that asks an iterator for an iterator, the loaders of Ray Train begin anew.
-    while (batch := next(batches, _END)) is not _END:
+    while _goes_on(count, sampler) and (batch := next(batches, _END)) is not _END:
+        if sampler._count is None:
+            # Somebody else began a pass of the sampler meanwhile.
+            sampler._count = count
         count.steps += 1
         yield batch
     count.ended = True
 
 
-def _source(loader: Any) -> tuple[DistributedSampler | BatchSampler | ShardedDataset, int]:
+def _goes_on(count: Count, sampler: _Source) -> bool:
+    """Whether a pass is still one of what the sampler deals; who has got all of it may have moved that."""
+    if count.moves == sampler._moves:
+        return True
+    if not count.over:
+        value = "of a pass that set_epoch or load_state_dict has ended"
+        raise MovedError("iterator", value, "another one, which iter(loader) begins")
+    return False
+
+
+def _check_length(loader: Any, sampler: _Source) -> None:
+    """Raises where indices are of another dataset than the one that is read, as far as lengths tell."""
+    if isinstance(sampler, ShardedDataset):
+        return
+    dealt: Any = sampler._lengths if isinstance(sampler, BatchSampler) else sampler.dataset
+    try:
+        found, known = len(loader.dataset), len(dealt)
+    except (TypeError, NotImplementedError):
+        return
+    if found != known:
+        allowed = f"one of {known}, as many as its {type(sampler).__name__} deals"
+        raise ContradictionError("dataset", f"of {found} samples", allowed)
+
+
+def _source(loader: Any) -> tuple[_Source, int]:
     """Where the batches of a loader come from, and how many samples each takes."""
     allowed = (
         "a DataLoader with samedeal.torch.BatchSampler, samedeal.torch.DistributedSampler and a batch_size, or "

@@ -10,15 +10,13 @@ from .. import Batcher, Sampler, WrongTypeError
 from .. import _arguments as check
 from ._rest import Progress
 
-_KEY = "samedeal"
-
 C = TypeVar("C", Sampler, Batcher, Progress)
 D = TypeVar("D", Sampler, Batcher)
 
 
 def wrapped(text: str) -> dict[str, Any]:
     """A state as PyTorch keeps it: a dictionary."""
-    return {_KEY: text}
+    return {check.STATE_KEY: text}
 
 
 def text_of(state: Any) -> str:
@@ -27,8 +25,10 @@ def text_of(state: Any) -> str:
     Raises:
         WrongTypeError: There is none.
     """
-    if not isinstance(state, Mapping) or not isinstance(text := state.get(_KEY), str):
-        raise WrongTypeError("state", check.described(state), f"what state_dict gave: a dictionary with {_KEY!r}")
+    if not isinstance(state, Mapping) or not isinstance(text := state.get(check.STATE_KEY), str):
+        raise WrongTypeError(
+            "state", check.described(state), f"what state_dict gave: a dictionary with {check.STATE_KEY!r}"
+        )
     return text
 
 
@@ -82,8 +82,10 @@ class Pass(Protocol):
 class Count:
     """How many batches of a pass the training loop got."""
 
-    def __init__(self, place: Start, start: int, batch: int, end: int, length: int) -> None:
+    def __init__(self, place: Start, start: int, batch: int, end: int, length: int, moves: int) -> None:
         self.place = place
+        self.moves = moves
+        """How often the sampler had been moved when the pass began."""
         self.start = start
         self.batch = batch
         """What each batch takes: samples, or 1 where the sampler deals batches."""
@@ -123,17 +125,25 @@ class Resuming(Generic[C]):
     _over: bool
     _later: int | None
     """The epoch that was set before a state of an earlier one was loaded: what follows that."""
+    _moves: int
+    """How often another epoch or state was set: a loop that was counted before has nothing to say any more."""
     _told: tuple[int, int] | None
     """Epoch and number of finished passes when ranks were compared last."""
     _finished: int
 
     def _start_with(self, core: C) -> None:
-        self._core, self._finished, self._told = core, 0, None
+        self._core, self._finished, self._moves, self._told = core, 0, 0, None
+        self._later = None
         self._forget()
 
     def _forget(self) -> None:
-        self._pass = self._count = self._later = None
+        self._pass = self._count = None
         self._over = False
+
+    def _moved(self) -> None:
+        self._moves += 1
+        self._later = None
+        self._forget()
 
     def _current(self) -> C:
         """What deals, for the rank and the data as they are now."""
@@ -180,10 +190,10 @@ class Resuming(Generic[C]):
         self._later = None
         if number != self._core.epoch:
             self._core.set_epoch(number)
-            self._forget()
+            self._moved()
         elif self._is_through():
             self._upcoming()
-            self._forget()
+            self._moved()
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
         """Where the epoch stands, for a checkpoint: the same on all ranks, for any number of them.
@@ -216,7 +226,7 @@ class Resuming(Generic[C]):
         core = self._current()
         before = core.epoch
         self._go_on(core, state_dict)
-        self._forget()
+        self._moved()
         if core.epoch < before:
             # StatefulDataLoader loads a state when the pass begins, after set_epoch.
             self._later = before
@@ -236,9 +246,7 @@ class Resuming(Generic[C]):
         """What deals the pass that begins now."""
         count = self._count if self._count is not None and self._count.expected else None
         core = self._upcoming() if count is None else self._core
-        later = self._later
         self._forget()
-        self._later = later
         if count is not None:
             count.expected = count.opening
             self._count = count
@@ -252,10 +260,9 @@ class Resuming(Generic[C]):
 
     def _expect(self, start: int, batch: int, end: int, length: int) -> Count:
         """Counts what a loop gets of the pass that begins next."""
-        place, later = self._opening(), self._later
+        place = self._opening()
         self._forget()
-        self._later = later
-        self._count = Count(place, start, batch, end, length)
+        self._count = Count(place, start, batch, end, length, self._moves)
         return self._count
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import json
 import sys
 import warnings
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -36,8 +36,9 @@ def verify_ranks(sampler: Any, group: Any = None) -> None:
     was divided among ranks before and would be again. Where the epoch is still the one of the last call although a pass
     was finished, an `EpochWarning` reminds of `set_epoch`.
 
-    A loader is looked through for the sampler inside. One that Accelerate has prepared deals the batches of each rank
-    among all ranks once more, so that most samples are never read: that is told, too.
+    A loader is looked through for the sampler inside, and its `batch_size` and `drop_last` have to be alike. One that
+    Accelerate has prepared deals the batches of each rank among all ranks once more, so that most samples are never
+    read: that is told, too.
 
     Args:
         sampler: A `DistributedSampler`, `BatchSampler`, `ShardedDataset` or `Resumable` of this package, or a loader
@@ -49,38 +50,50 @@ def verify_ranks(sampler: Any, group: Any = None) -> None:
         MissingError: There is no process group, but more than one rank.
         WrongTypeError: It is no such sampler.
     """
-    own, divider = _inside(sampler)
     if not (dist.is_available() and dist.is_initialized()):
+        own = _inside(sampler).sampler
         if _place_of(own)[1] > 1:
             raise MissingError("group", "", "a process group: call torch.distributed.init_process_group before")
         _remind(own)
         return
-    failure: SamedealError | None = None
     try:
-        mine = _told(own)
-        _check_undivided(own, divider)
-    except SamedealError as error:
+        found = _inside(sampler)
+        mine = _told(found)
+        _check_undivided(found)
+    except Exception as error:
         # The others would wait for this rank.
-        failure, mine = error, {"failure": str(error)[:200]}
-    told = _gathered(mine, group)
-    if failure is not None:
-        raise failure
-    _compare(told, own._shares)
-    _remind(own)
+        text = str(error) if isinstance(error, SamedealError) else f"{type(error).__name__}: {error}"
+        _gathered({"failure": text[:200]}, group)
+        raise
+    _compare(_gathered(mine, group), found.sampler._shares)
+    _remind(found.sampler)
 
 
-def _inside(source: Any) -> tuple[_Dealt, str | None]:
-    """The sampler that a loader reads by, and what between the two deals batches to processes, if anything does."""
+class _Found(NamedTuple):
+    """What a loader reads by."""
+
+    sampler: _Dealt
+    divider: str | None
+    """What between the two deals batches to processes, if anything does."""
+    batches: dict[str, Any]
+    """The size of batches of samples, and whether a shorter one is dropped, where the sampler does not say so."""
+
+
+def _inside(source: Any) -> _Found:
+    """The sampler inside of a loader."""
     found, divider = source, None
+    batches: dict[str, Any] = {}
     accelerate = sys.modules.get("accelerate.data_loader")
     names = () if accelerate is None else ("BatchSamplerShard", "IterableDatasetShard")
     shards: tuple[Any, ...] = tuple(getattr(accelerate, name) for name in names)
     for _ in range(_DEPTH):
         if isinstance(found, _Dealt):
-            return found, divider
+            return _Found(found, divider, batches if isinstance(found, DistributedSampler) else {})
         deals = isinstance(found, shards) and found.num_processes > 1
         if deals or (accelerate is not None and _is_sent(found, accelerate)):
             divider = type(found).__name__
+        if isinstance(size := getattr(found, "batch_size", None), int):
+            batches = {"batch_size": size, "drop_last": bool(getattr(found, "drop_last", False))}
         dataset = getattr(found, "dataset", None)
         if isinstance(dataset, (ShardedDataset, *shards)):
             found = dataset
@@ -96,8 +109,9 @@ def _is_sent(loader: Any, accelerate: Any) -> bool:
     return isinstance(loader, accelerate.DataLoaderDispatcher) and loader.state.num_processes > 1
 
 
-def _check_undivided(sampler: _Dealt, divider: str | None) -> None:
+def _check_undivided(found: _Found) -> None:
     """Raises where batches of one rank would be dealt to all."""
+    sampler, divider, _ = found
     _, world = _place_of(sampler)
     if divider is not None and world > 1:
         value = f"prepared by Accelerate, whose {divider} deals the batches of this rank to all ranks again"
@@ -105,8 +119,9 @@ def _check_undivided(sampler: _Dealt, divider: str | None) -> None:
         raise ContradictionError("loader", value, f"{allowed} (samedeal.accelerate.prepare)")
 
 
-def _told(sampler: _Dealt) -> dict[str, Any]:
+def _told(found: _Found) -> dict[str, Any]:
     """What has to be alike, and the rank."""
+    sampler = found.sampler
     rank, world = _place_of(sampler)
     told: dict[str, Any] = {"sampler": type(sampler).__name__, "world": world, "rank": rank}
     if isinstance(sampler, ShardedDataset):
@@ -118,7 +133,7 @@ def _told(sampler: _Dealt) -> dict[str, Any]:
     if isinstance(sampler, DistributedSampler):
         config = sampler._upcoming()._engine.config._asdict()
         shared = {name: config[name] for name in ("samples", "seed", "order", "epoch", "remainder", "consumed")}
-        return told | shared | {"dataset": _identity(sampler.dataset)}
+        return told | shared | found.batches | {"dataset": _identity(sampler.dataset)}
     plan = sampler._upcoming().config
     config = plan._asdict()
     del config["lengths"], config["world"]

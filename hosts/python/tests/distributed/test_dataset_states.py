@@ -343,6 +343,18 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     for name, odd in zip(("world", "steps", "drop_last"), (2.0, "1", 1), strict=True):
         told(WrongTypeError, dataset, {**state, "history": [{**stretch, name: odd}]})
     told(OutOfRangeError, dataset, {**state, "history": [{**stretch, "steps": 1, "batch_size": 1}] * 65})
+    # A text without its history says too little: nobody takes it for all of the state.
+    for part in (
+        {"samedeal": state["samedeal"]},
+        {**state, "history": []},
+        {"samedeal": state["samedeal"], "past": []},
+    ):
+        assert told(ContradictionError, dataset, part).field == "history"
+    whole = Resumable(loader_of(dataset_of(data, deal, 0, 2), 2)).state_dict()
+    assert told(ContradictionError, dataset, whole | {"history": [stretch]}).field == "history"
+    if deal == "samples":
+        with pytest.raises(WrongTypeError, match="a state of a sampler"):
+            Sampler.sharded(LARGE_SIZES, seed=1, lanes=8, window=16).resume(state["samedeal"])
     with pytest.raises(ContradictionError, match="batch_size is 4"):
         Resumable(DataLoader(dataset, batch_size=4))
     dataset.load_state_dict(state)

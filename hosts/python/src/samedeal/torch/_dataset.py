@@ -20,7 +20,7 @@ from ..parquet import Marks, Shards, ahead, batches
 from ..parquet._files import Paths
 from . import _place as place
 from ._deals import Reader, SampleDeal, ShardDeal
-from ._rest import MAX_STRETCHES, MAX_WORKERS, Progress, Stretch, stretches
+from ._rest import MAX_STRETCHES, MAX_WORKERS, Progress, Stretch, marked, stretches, unmarked
 from ._states import Count, Pass, Resuming, Start, text_of, wrapped
 from ._tensors import compact
 
@@ -425,9 +425,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             allowed = "what state_dict gave in the main process, for all readers"
             raise WrongTypeError("state", "that of one loader worker", allowed)
         deal = self._deal
-        found = deal.parsed(text)
-        check.integer("epoch", found.epoch, _EPOCHS)
         history = stretches(state)
+        found = deal.parsed(unmarked(text, bool(history)))
+        check.integer("epoch", found.epoch, _EPOCHS)
         # Whether there are as many steps as it says.
         deal.left(found, history)
         return Progress(found.epoch, found.consumed, history)
@@ -498,10 +498,10 @@ class _Opening(Start):
             progress = self._deal.after(progress, self._readers._replace(steps=taken))
         if len(progress.history) > MAX_STRETCHES:
             raise OutOfRangeError(check.HISTORY, f"of {len(progress.history)} worlds", f"up to {MAX_STRETCHES}")
-        state = wrapped(self._deal.text(progress))
-        return (
-            state | {check.HISTORY: [stretch._asdict() for stretch in progress.history]} if progress.history else state
-        )
+        text = self._deal.text(progress)
+        if not progress.history:
+            return wrapped(text)
+        return wrapped(marked(text)) | {check.HISTORY: [stretch._asdict() for stretch in progress.history]}
 
 
 class _Given(Pass):

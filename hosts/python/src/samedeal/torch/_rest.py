@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import OutOfRangeError, WrongTypeError
+from .. import ContradictionError, OutOfRangeError, WrongTypeError
 from .. import _arguments as check
 
 if TYPE_CHECKING:
@@ -91,6 +91,28 @@ def stretches(state: Mapping[str, Any]) -> tuple[Stretch, ...]:
         numbers = {name: check.integer(name.replace("_", "-"), item[name], width) for name, width in _WIDTHS.items()}
         made.append(Stretch(drop_last=check.boolean("drop-last", item["drop_last"]), **numbers))
     return tuple(made)
+
+
+_MARK = f'-{check.HISTORY}"'
+"""What the kind of a text ends with that says too little without its history."""
+
+
+def marked(text: str) -> str:
+    """The text of a state that has a history: of a kind that nobody takes for a whole state."""
+    head, kind, rest = text.partition('"kind":"')
+    return head + kind + rest.replace('"', _MARK, 1)
+
+
+def unmarked(text: str, history: bool) -> str:
+    """The text as it was.
+
+    Raises:
+        ContradictionError: It is of a state with a history, and there is none, or the other way round.
+    """
+    if (_MARK in text) != history:
+        value = "there, of a state that has none" if history else "missing, of a state that has one"
+        raise ContradictionError(check.HISTORY, value, "all of what state_dict gave")
+    return text.replace(_MARK, '"', 1)
 
 
 class _Turn(NamedTuple):

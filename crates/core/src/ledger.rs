@@ -112,15 +112,19 @@ struct Lease {
     /// How many are not.
     left: u32,
     reader: u32,
-    /// The number of its claim, the first position of that, and how many it took.
+    /// The number of its claim, and how many positions that took.
     claim: u64,
-    first: u64,
     count: u32,
 }
 
 impl Lease {
     fn done(&self) -> u32 {
         self.count - self.left
+    }
+
+    /// The first position of the claim.
+    fn first(&self) -> u64 {
+        self.start - u64::from(self.done())
     }
 
     fn entry(&self, kind: EventKind, count: u32) -> String {
@@ -293,7 +297,7 @@ impl Ledger {
         let mut out = Vec::new();
         for lease in self.leases.iter().filter(|lease| lease.reader == reader) {
             grow("reader", 4, &mut out)?;
-            out.extend([lease.claim, lease.first, lease.count.into(), lease.done().into()]);
+            out.extend([lease.claim, lease.first(), lease.count.into(), lease.done().into()]);
         }
         Ok(out)
     }
@@ -333,7 +337,7 @@ impl Ledger {
             Err(place) => self.holders.insert(place, Holder { reader, runs: 1, seen: 0 }),
         }
         let place = self.leases.partition_point(|lease| lease.start < start);
-        self.leases.insert(place, Lease { start, left: count, reader, claim: number, first: start, count });
+        self.leases.insert(place, Lease { start, left: count, reader, claim: number, count });
         Some(())
     }
 

@@ -289,9 +289,11 @@ class Ledger:
         self._process = _component.process
         self._machine = Machine(self._header)
         self._entries = 0
-        if not self.log.read(0):
-            self.log.append(0, self._header)
         self._catch_up()
+        if self._entries == 0:
+            # Or somebody else does meanwhile.
+            self.log.append(0, self._header)
+            self._catch_up()
         if self._entries == 0:
             raise ContradictionError("log", "empty", "one that shows what was appended to it")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,20 +12,13 @@ import numpy as np
 import pytest
 import reader
 from conftest import SAMPLES, SIZES
+from jobs import torchrun
 from samedeal import Sampler, ShardPlan
 
 HERE = Path(__file__).parent
 WORLDS = (1, 2, 3, 4)
 DEALS = tuple(reader.DEALS)
 SPAWNED: dict[int, tuple[int, ...]] = {1: (2,), 2: (1, 3), 3: (2,), 4: ()}
-
-
-def torchrun(world: int, *arguments: str | os.PathLike[str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
-    # One thread each: the ranks share few cores.
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    words = [*command, *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=600, env=environment, check=False)
 
 
 def combinations(world: int) -> list[str]:

@@ -10,8 +10,9 @@ import pytest
 import torch
 import training
 from conftest import write
+from jobs import torchrun
 from samedeal.torch import DistributedSampler
-from test_processes import HERE, torchrun
+from test_processes import HERE
 from training import WORLD
 
 DEATH = 23

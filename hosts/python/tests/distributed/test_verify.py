@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from jobs import torchrun
 from samedeal import MissingError, WrongTypeError
 from samedeal.torch import DistributedSampler, verify_ranks
-from test_processes import HERE, torchrun
+from test_processes import HERE
 
 
 @pytest.mark.parametrize("world", [2, 4])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from accelerate import data_loader
+from jobs import logs, torchrun
 from samedeal import ContradictionError, Mesh, WrongTypeError
 from samedeal.accelerate import PreparedLoader, prepare
 from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset, to_tensors, verify_ranks
@@ -31,16 +30,12 @@ DEATH = 11
 
 def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
-    words = [*command, str(HERE / "accelerated.py"), str(out), *map(str, arguments)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    return torchrun(world, HERE / "accelerated.py", out, *arguments, timeout=300)
 
 
 def batches(out: Path, name: str, world: int) -> list[list[Any]]:
     """Epoch, samples, and whether the gradients made a step, of each batch of each rank."""
-    logs = [(out / f"{name}-{rank}.jsonl").read_text().splitlines() for rank in range(world)]
-    return [[json.loads(line) for line in log] for log in logs]
+    return logs(out, name, world)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 import streamed
 from datasets import Dataset
+from jobs import torchrun
 from samedeal import WrongTypeError
 from samedeal.torch import BatchSampler, DistributedSampler
 from torch.utils.data import DataLoader
@@ -23,10 +23,7 @@ WORLD = 2
 
 
 def run(world: int, out: Path, what: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
-    words = [*command, str(HERE / "streamed.py"), str(out), what]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    job = subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    job = torchrun(world, HERE / "streamed.py", out, what, timeout=300)
     assert job.returncode == 0, job.stderr
     return [json.loads((out / f"{what}-{rank}.json").read_text()) for rank in range(world)]
 

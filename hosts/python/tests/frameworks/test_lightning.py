@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+from jobs import torchrun
 from lightning import LightningDataModule
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from samedeal import ContradictionError, WrongTypeError
@@ -33,10 +32,7 @@ STOP, SAVED = 11, 9
 
 def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
-    words = [*command, str(HERE / "lit.py"), str(out), *map(str, arguments)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    return torchrun(world, HERE / "lit.py", out, *arguments, timeout=300)
 
 
 def told(out: Path, name: str, world: int) -> list[dict[str, Any]]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jobs
 import pytest
 import torch
 import trained
@@ -28,16 +26,12 @@ DEATH = 3
 
 def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
-    words = [*command, str(HERE / "trained.py"), str(out), *map(str, arguments)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    return jobs.torchrun(world, HERE / "trained.py", out, *arguments, timeout=300)
 
 
 def steps(out: Path, name: str, world: int) -> list[list[Any]]:
     """Of each rank and step: its number, the epoch, the last step, and the samples of each batch."""
-    logs = [(out / f"{name}-{rank}.jsonl").read_text().splitlines() for rank in range(world)]
-    return [[json.loads(line) for line in log] for log in logs]
+    return jobs.logs(out, name, world)
 
 
 def samples(logs: list[list[Any]], epoch: int) -> list[int]:

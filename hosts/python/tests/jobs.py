@@ -1,0 +1,25 @@
+"""Jobs of several ranks, as `torchrun` starts them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def torchrun(world: int, *arguments: Any, timeout: int = 600) -> subprocess.CompletedProcess[str]:
+    """A script and its arguments, in so many processes; for so many seconds at most."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
+    # One thread each: the ranks share few cores.
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    words = [*command, *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=timeout, env=environment, check=False)
+
+
+def logs(out: Path, name: str, world: int) -> list[list[Any]]:
+    """What each rank has written, a line at a time."""
+    texts = [(out / f"{name}-{rank}.jsonl").read_text().splitlines() for rank in range(world)]
+    return [[json.loads(line) for line in text] for text in texts]

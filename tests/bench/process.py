@@ -1,6 +1,12 @@
-"""What is measured of a process: time and memory."""
+"""What is measured of a process: time and memory, and what it finds on the machine."""
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 
 
@@ -20,3 +26,19 @@ def memory(field: str) -> int:
     lines = Path("/proc/self/status").read_text().splitlines()
     kilobytes = next(line.split()[1] for line in lines if line.startswith(field))
     return int(kilobytes) << 10
+
+
+def with_compiled() -> None:
+    """Makes this machine one that has run samedeal before: wasmtime keeps what it has compiled."""
+    subprocess.run([sys.executable, "-c", "import samedeal; samedeal.Sampler(1)[0]"], check=True)
+
+
+@contextmanager
+def without_compiled() -> Iterator[None]:
+    """Nothing that an earlier process has compiled is found within."""
+    before = {name: os.environ.pop(name, None) for name in ("HOME", "XDG_CACHE_HOME")}
+    # What wasmtime writes, it writes when it has the time.
+    with TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        os.environ["HOME"] = home
+        yield
+    os.environ.update({name: value for name, value in before.items() if value is not None})

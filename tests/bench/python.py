@@ -10,9 +10,10 @@ from itertools import islice
 from pathlib import Path
 from time import perf_counter
 
-from process import done, memory, reset_peak
+from process import done, memory, reset_peak, with_compiled, without_compiled
 from resuming import (
     first_batch_loader,
+    first_batch_loader_once,
     first_batch_loader_torch,
     passes,
     resume_feistel,
@@ -37,6 +38,18 @@ def versions() -> str:
 
 def start() -> float:
     """From the import to the first index."""
+    with_compiled()
+    return started()
+
+
+def start_once() -> float:
+    """The same where samedeal has not run before."""
+    with without_compiled():
+        return started()
+
+
+def started() -> float:
+    """The same, whatever there is."""
     began = perf_counter()
     import samedeal
 
@@ -92,6 +105,18 @@ def same_as_torch(samples: int, world: int, epoch: int) -> float:
 
 def first_batch(samples: int, world: int, epoch: int) -> tuple[float, float]:
     """Time to the first batch, and the most memory until then beyond what the imports took."""
+    with_compiled()
+    return first_of(samples, world, epoch)
+
+
+def first_batch_once(samples: int, world: int, epoch: int) -> tuple[float, float]:
+    """The same where samedeal has not run before."""
+    with without_compiled():
+        return first_of(samples, world, epoch)
+
+
+def first_of(samples: int, world: int, epoch: int) -> tuple[float, float]:
+    """The same, whatever there is."""
     import numpy  # noqa: F401  (samedeal imports it with its first sampler; torch's side has it as well)
     import samedeal
 
@@ -279,12 +304,14 @@ MEASUREMENTS: dict[str, Callable[..., object]] = {
     for measurement in (
         versions,
         start,
+        start_once,
         rank,
         rank_list,
         rank_order_torch,
         rank_torch,
         same_as_torch,
         first_batch,
+        first_batch_once,
         first_batch_torch,
         per_index,
         one_by_one,
@@ -302,6 +329,7 @@ MEASUREMENTS: dict[str, Callable[..., object]] = {
         resume_torchdata,
         passes,
         first_batch_loader,
+        first_batch_loader_once,
         first_batch_loader_torch,
         verify_ranks,
     )

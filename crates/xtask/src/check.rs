@@ -3,38 +3,23 @@
 use std::process::Command;
 
 use crate::build;
-use crate::plan::{Plan, Report, Step};
+use crate::plan::{Chain, Plan, Report, Step};
 use crate::project;
 use crate::setup;
 use crate::suites;
 
 /// The whole of what CI runs.
 pub fn plan() -> Plan {
-    Plan::new("check")
+    let made = Plan::new("check")
         .with(setup::for_build())
         .with(vec![setup::rust_lints()])
-        .with(setup::for_test())
-        .with(build::steps())
-        .with(lints())
-        .with(suites::steps())
-        .with_summary()
+        .with_side_by_side(vec![build::steps(), setup::for_test()])
+        .with(lints());
+    suites::with_all(made, rust_lints()).with_summary()
 }
 
-fn lints() -> Vec<Step> {
+fn lints() -> Chain {
     vec![
-        lint("Rust format", || project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])),
-        lint("Rust lints", || {
-            let mut command = project::cargo(&["clippy", "--release", "--all-targets"]);
-            command.args(project::HOST_CRATES).args(["--", "-D", "warnings"]);
-            command
-        }),
-        lint("Rust lints: components", || {
-            wasm_lint(
-                &["samedeal-component", "samedeal-planning", "samedeal-batching", "samedeal-guest"],
-                "wasm32-wasip2",
-            )
-        }),
-        lint("Rust lints: web", || wasm_lint(&["samedeal-web"], "wasm32-unknown-unknown")),
         lint("Python format", || ruff(&["format", "--check"])),
         lint("Python lints", || ruff(&["check"])),
         lint("Python types", || {
@@ -51,7 +36,25 @@ fn lints() -> Vec<Step> {
     ]
 }
 
-fn lint(name: &str, command: impl Fn() -> Command + 'static) -> Step {
+fn rust_lints() -> Chain {
+    vec![
+        lint("Rust format", || project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])),
+        lint("Rust lints", || {
+            let mut command = project::cargo(&["clippy", "--release", "--all-targets"]);
+            command.args(project::HOST_CRATES).args(["--", "-D", "warnings"]);
+            command
+        }),
+        lint("Rust lints: components", || {
+            wasm_lint(
+                &["samedeal-component", "samedeal-planning", "samedeal-batching", "samedeal-guest"],
+                "wasm32-wasip2",
+            )
+        }),
+        lint("Rust lints: web", || wasm_lint(&["samedeal-web"], "wasm32-unknown-unknown")),
+    ]
+}
+
+fn lint(name: &str, command: impl Fn() -> Command + Send + 'static) -> Step {
     Step::checked(name, move |progress| {
         progress.run(&mut command())?;
         Ok(Report::default())

@@ -1,10 +1,14 @@
 //! A command is a plan: numbered steps, each with the time it took, and a summary of what they came to.
 
+use std::collections::VecDeque;
+use std::num::NonZero;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
 use std::time::Instant;
 
 use crate::counts::Counts;
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
 use crate::table;
 
 /// What a step that succeeded has to say.
@@ -61,25 +65,31 @@ enum Kind {
 pub struct Step {
     name: String,
     kind: Kind,
-    action: Box<dyn FnOnce(&Progress) -> Outcome>,
+    action: Action,
 }
+
+type Action = Box<dyn FnOnce(&Progress) -> Outcome + Send>;
 
 impl Step {
     /// A step without which the plan cannot go on.
-    pub fn needed(name: impl Into<String>, action: impl FnOnce(&Progress) -> Outcome + 'static) -> Step {
+    pub fn needed(name: impl Into<String>, action: impl FnOnce(&Progress) -> Outcome + Send + 'static) -> Step {
         Step { name: name.into(), kind: Kind::Needed, action: Box::new(action) }
     }
 
     /// A step after whose failure the others still run.
-    pub fn checked(name: impl Into<String>, action: impl FnOnce(&Progress) -> Outcome + 'static) -> Step {
+    pub fn checked(name: impl Into<String>, action: impl FnOnce(&Progress) -> Outcome + Send + 'static) -> Step {
         Step { name: name.into(), kind: Kind::Checked, action: Box::new(action) }
     }
 }
 
+/// Steps that run one after the other.
+pub type Chain = Vec<Step>;
+
 /// The steps of a command.
 pub struct Plan {
     name: String,
-    steps: Vec<Step>,
+    /// What one stage does is done before the next one begins; the chains of a stage run side by side.
+    stages: Vec<Vec<Chain>>,
     summary: bool,
     closing: String,
 }
@@ -87,12 +97,18 @@ pub struct Plan {
 impl Plan {
     /// An empty plan for `cargo xtask <name>`.
     pub fn new(name: &str) -> Plan {
-        Plan { name: name.into(), steps: Vec::new(), summary: false, closing: String::new() }
+        Plan { name: name.into(), stages: Vec::new(), summary: false, closing: String::new() }
     }
 
     /// The plan with more steps at its end.
-    pub fn with(mut self, steps: Vec<Step>) -> Plan {
-        self.steps.extend(steps);
+    pub fn with(self, steps: Chain) -> Plan {
+        self.with_side_by_side(vec![steps])
+    }
+
+    /// The plan with chains at its end that know nothing of one another. As many run at a time as there are cores; those
+    /// that take long come first.
+    pub fn with_side_by_side(mut self, chains: Vec<Chain>) -> Plan {
+        self.stages.push(chains);
         self
     }
 
@@ -108,17 +124,24 @@ impl Plan {
         self
     }
 
-    /// Runs the steps in their order.
+    /// Runs the steps.
     pub fn run(self) -> ExitCode {
         let started = Instant::now();
-        let total = self.steps.len();
-        let (mut counts, mut broken) = (Counts::default(), 0);
-        let mut rows = Vec::new();
+        let total = self.stages.iter().flatten().map(Vec::len).sum();
         let plural = if total == 1 { "" } else { "s" };
         println!("cargo xtask {}: {total} step{plural}; logs in target/xtask", self.name);
-        for (number, step) in self.steps.into_iter().enumerate() {
-            let label = format!("[{:>2}/{total}] {}", number + 1, step.name);
-            let (outcome, time) = run_step(step.action, &label, &step.name);
+        let (mut ended, mut first) = (Vec::new(), 1);
+        for stage in self.stages {
+            let steps: usize = stage.iter().map(Vec::len).sum();
+            ended.extend(run_side_by_side(stage, first, total));
+            first += steps;
+            if ended.iter().any(Ended::is_the_end) {
+                break;
+            }
+        }
+        let (mut counts, mut broken) = (Counts::default(), 0);
+        let mut rows = Vec::new();
+        for Ended { name, time, outcome, .. } in ended {
             let failed = outcome.is_err();
             let (result, counted) = match outcome {
                 Ok(report) => (report.note, report.counts),
@@ -129,10 +152,7 @@ impl Plan {
             counts = counts.plus(counted);
             // A step may fail without a test that did (a build that breaks, a download): that counts as one.
             counts.failed += u64::from(failed && counted.failed == 0);
-            rows.push(vec![step.name, time, result]);
-            if failed && step.kind == Kind::Needed {
-                break;
-            }
+            rows.push(vec![name, time, result]);
         }
         if self.summary {
             let heading = vec!["step".into(), "seconds".into(), "result".into()];
@@ -149,29 +169,117 @@ impl Plan {
     }
 }
 
+/// A step that ran.
+struct Ended {
+    name: String,
+    kind: Kind,
+    time: String,
+    outcome: Outcome,
+}
+
+impl Ended {
+    /// Whether what follows makes no sense.
+    fn is_the_end(&self) -> bool {
+        self.kind == Kind::Needed && self.outcome.is_err()
+    }
+}
+
+/// Runs chains; the steps that ran, in the order of the plan, whose next number is `first`.
+fn run_side_by_side(chains: Vec<Chain>, first: usize, total: usize) -> Vec<Ended> {
+    let lanes = thread::available_parallelism().map_or(1, NonZero::get).min(chains.len());
+    let mut number = first;
+    let numbered = |chain: Chain| {
+        let begin = number;
+        number += chain.len();
+        (begin..).zip(chain).collect::<VecDeque<_>>()
+    };
+    let queue: Mutex<VecDeque<_>> = Mutex::new(chains.into_iter().map(numbered).collect());
+    let ended = Mutex::new(Vec::new());
+    let work = || {
+        // In a statement of its own: the lock is not held while a step runs.
+        while let Some(mut chain) = { queue.lock().expect("no step runs with the lock").pop_front() } {
+            while let Some((number, step)) = chain.pop_front() {
+                let label = format!("[{number:>2}/{total}] {}", step.name);
+                let (outcome, time) = run_step(step.action, &label, &step.name);
+                let step = Ended { name: step.name, kind: step.kind, time, outcome };
+                if step.is_the_end() {
+                    chain.clear();
+                    queue.lock().expect("no step runs with the lock").clear();
+                }
+                ended.lock().expect("no step runs with the lock").push((number, step));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..lanes {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut ended = ended.into_inner().expect("no step runs with the lock");
+    ended.sort_by_key(|(number, _)| *number);
+    ended.into_iter().map(|(_, step)| step).collect()
+}
+
 /// Runs one step and prints how it ended; also returns its seconds.
-fn run_step(action: Box<dyn FnOnce(&Progress) -> Outcome>, label: &str, name: &str) -> (Outcome, String) {
+fn run_step(action: Action, label: &str, name: &str) -> (Outcome, String) {
     let progress = match Progress::begin(label.into(), name) {
         Ok(progress) => progress,
         Err(error) => {
-            println!("{label}  FAILED: cannot write its log: {error}");
+            progress::print(&format!("{label}  FAILED: cannot write its log: {error}\n"));
             return (Err(error.into()), String::new());
         }
     };
     let outcome = action(&progress);
     let time = format!("{:.1}", progress.elapsed().as_secs_f64());
-    match &outcome {
+    let text = match &outcome {
         Ok(report) => {
-            progress.finish(format!("{label:<58} {time:>6} s  {}", report.note).trim_end());
-            print!("{}", report.display);
+            format!("{}\n{}", format!("{label:<58} {time:>6} s  {}", report.note).trim_end(), report.display)
         }
         Err(failure) => {
-            progress.finish(&format!("{label:<58} {time:>6} s  FAILED"));
-            println!("{}      {}", progress.excerpt(), failure.why.replace('\n', "\n      "));
-            if !progress.log_text().is_empty() {
-                println!("      (all of it: {})", progress.log_name());
-            }
+            let why = failure.why.replace('\n', "\n      ");
+            let log = if progress.log_text().is_empty() {
+                String::new()
+            } else {
+                format!("      (all of it: {})\n", progress.log_name())
+            };
+            format!("{label:<58} {time:>6} s  FAILED\n{}      {why}\n{log}", progress.excerpt())
         }
-    }
+    };
+    progress.finish(&text);
     (outcome, time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step that notes its name, and fails where it is told to.
+    fn step(made: fn(String, Action) -> Step, name: &str, fails: bool) -> Step {
+        let action = move |_: &Progress| if fails { Err("told to".to_string().into()) } else { Ok(Report::default()) };
+        made(format!("plan test {name}"), Box::new(action))
+    }
+
+    fn names(ended: &[Ended]) -> Vec<&str> {
+        ended.iter().map(|step| step.name.strip_prefix("plan test ").unwrap()).collect()
+    }
+
+    #[test]
+    fn chains_end_in_the_order_of_the_plan() {
+        let checked = |name, fails| step(|name, action| Step::checked(name, action), name, fails);
+        let chains = vec![vec![checked("a", true), checked("b", false)], vec![checked("c", false)], vec![]];
+        let ended = run_side_by_side(chains, 1, 3);
+        assert_eq!(names(&ended), ["a", "b", "c"]);
+        assert_eq!(ended.iter().map(|step| step.outcome.is_ok()).collect::<Vec<_>>(), [false, true, true]);
+        assert!(!ended.iter().any(Ended::is_the_end));
+    }
+
+    #[test]
+    fn nothing_follows_what_is_needed_and_failed() {
+        let needed = |name, fails| step(|name, action| Step::needed(name, action), name, fails);
+        let chains = vec![vec![needed("d", false), needed("e", true), needed("f", false)]];
+        let ended = run_side_by_side(chains, 1, 3);
+        assert_eq!(names(&ended), ["d", "e"]);
+        assert!(ended[1].is_the_end());
+    }
 }

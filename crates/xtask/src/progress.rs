@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,13 +18,38 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 const HEAD: usize = 12;
 const TAIL: usize = 48;
 
-/// The step that is running.
+/// Columns of the passing line of a terminal.
+const WIDTH: usize = 110;
+
+/// What the passing line of a terminal says of each step that is running: its label, and what it does.
+static RUNNING: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+
+/// One step that is running.
 pub struct Progress {
     label: String,
     log: PathBuf,
     started: Instant,
-    terminal: bool,
     next_sign: Cell<Duration>,
+}
+
+/// Prints whole lines, above the passing line of a terminal.
+pub fn print(lines: &str) {
+    change(lines, |_| ());
+}
+
+/// Prints whole lines, changes what the passing line says, and shows it.
+fn change(lines: &str, changed: impl FnOnce(&mut Vec<(String, String)>)) {
+    let mut running = RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    changed(&mut running);
+    let mut out = io::stdout().lock();
+    let mut text = lines.to_string();
+    if io::stdout().is_terminal() {
+        let width = WIDTH / running.len().max(1);
+        let parts: Vec<String> = running.iter().map(|(_, text)| text.chars().take(width).collect()).collect();
+        text = format!("\r\x1b[K{text}{}", parts.join(" | "));
+    }
+    // Nobody to tell is no reason to fail.
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).ok();
 }
 
 impl Progress {
@@ -33,8 +59,8 @@ impl Progress {
         let log = project::path("target/xtask").join(file.to_lowercase() + ".log");
         fs::create_dir_all(project::path("target/xtask"))?;
         File::create(&log)?;
-        let terminal = io::stdout().is_terminal();
-        Ok(Progress { label, log, started: Instant::now(), terminal, next_sign: Cell::new(PATIENCE) })
+        change("", |running| running.push((label.clone(), label.clone())));
+        Ok(Progress { label, log, started: Instant::now(), next_sign: Cell::new(PATIENCE) })
     }
 
     /// How long the step has been running.
@@ -79,12 +105,9 @@ impl Progress {
         format!("{}      | ... {left_out} lines ...\n{}", indent(head), indent(tail))
     }
 
-    /// Replaces the passing line of a terminal by a lasting one.
-    pub fn finish(&self, line: &str) {
-        if self.terminal {
-            print!("\r\x1b[K");
-        }
-        println!("{line}");
+    /// Ends the step with lines that last.
+    pub fn finish(&self, lines: &str) {
+        change(lines, |running| running.retain(|(label, _)| *label != self.label));
     }
 
     fn open_log(&self, command: &Command) -> Result<File, String> {
@@ -117,17 +140,19 @@ impl Progress {
     /// A sign of life: on a terminal one passing line, otherwise now and then a lasting one.
     fn sign(&self, command: &str) {
         let elapsed = self.elapsed();
-        if self.terminal {
+        if io::stdout().is_terminal() {
             let text = format!("{}  {}s  {}", self.label, elapsed.as_secs(), self.last_line(command));
-            let text: String = text.chars().take(110).collect();
-            print!("\r\x1b[K{text}");
+            change("", |running| {
+                if let Some((_, shown)) = running.iter_mut().find(|(label, _)| *label == self.label) {
+                    *shown = text;
+                }
+            });
         } else if elapsed >= self.next_sign.get() {
             let first = self.next_sign.get() == PATIENCE;
             let what = if first { format!("running {command}") } else { self.last_line(command) };
-            println!("{}  {}s  {what}", self.label, elapsed.as_secs());
+            print(&format!("{}  {}s  {what}\n", self.label, elapsed.as_secs()));
             self.next_sign.set(elapsed + HEARTBEAT);
         }
-        io::stdout().flush().ok();
     }
 
     /// The last line in the log, or `otherwise`.

@@ -7,7 +7,7 @@ use crate::counts::Counts;
 use crate::demo;
 use crate::machine;
 use crate::matrix;
-use crate::plan::{Failure, Outcome, Plan, Report, Step};
+use crate::plan::{Chain, Failure, Outcome, Plan, Report, Step};
 use crate::progress::Progress;
 use crate::project;
 use crate::setup;
@@ -23,58 +23,75 @@ const FRAMEWORKS: &str = "hosts/python/tests/frameworks";
 
 /// `cargo xtask test`.
 pub fn plan() -> Plan {
-    let setup = Plan::new("test").with(setup::for_build()).with(setup::for_test()).with(build::steps());
-    setup.with(steps()).with_summary()
+    let made = Plan::new("test").with(setup::for_build()).with_side_by_side(vec![build::steps(), setup::for_test()]);
+    with_all(made, Vec::new()).with_summary()
 }
 
-/// Every suite; all run, whatever fails.
-pub fn steps() -> Vec<Step> {
-    let mut steps = vec![
+/// The plan with every suite, whatever fails, and before those of Rust what else cargo does: it does one thing at a time.
+pub fn with_all(plan: Plan, before: Chain) -> Plan {
+    let mut rust = before;
+    rust.extend([
         suite("Rust tests", || cargo_test(&["--lib", "--bins", "--tests", "--examples"], &["--include-ignored"])),
         suite("core with checked arithmetic", || {
             project::cargo(&["test", "--package", "samedeal-core", "--test", "properties", "--test", "originals"])
         }),
         suite("Rust examples in the documentation", || cargo_test(&["--doc"], &[])),
-        vectors(true),
-        suite("README", || pytest("target/venv", "tests/readme")),
-        suite("second implementation", || pytest("target/venv", "tests/reference")),
-        suite("Python host", || {
-            let mut command = pytest("target/venv", "hosts/python/tests");
-            command.args([ORACLES, DISTRIBUTED, FRAMEWORKS].map(|folder| format!("--ignore={folder}")));
-            command
-        }),
-        with_torch("Python against torch and CPython", ORACLES),
-        with_torch("ranks and workers under torch", DISTRIBUTED),
+    ]);
+    let others = [
         with_torch("frameworks and tutorials", FRAMEWORKS),
-        Step::checked("measurements, in small", |progress| {
-            progress.run(&mut project::own("target/release/bench", &["--smoke", "--runs", "1"]))?;
-            Ok(Report::note("cargo xtask bench takes them"))
-        }),
-        with_torch("saved by Python, finished by Rust and Node", RESUME),
+        with_torch("ranks and workers under torch", DISTRIBUTED),
         suite("JavaScript host", || {
             let mut command = machine::with_browser(project::npm("hosts/js", &["test"]));
             // Without a terminal Node 20 writes TAP, which does not end with the failures.
             command.env("NODE_OPTIONS", "--test-reporter=spec");
             command
         }),
+        Step::checked("measurements, in small", |progress| {
+            progress.run(&mut project::own("target/release/bench", &["--smoke", "--runs", "1"]))?;
+            Ok(Report::note("cargo xtask bench takes them"))
+        }),
+        suite("Python host", || {
+            let mut command = pytest("target/venv", "hosts/python/tests");
+            command.args([ORACLES, DISTRIBUTED, FRAMEWORKS].map(|folder| format!("--ignore={folder}")));
+            command
+        }),
+        suite("second implementation", || pytest("target/venv", "tests/reference")),
+        with_torch("saved by Python, finished by Rust and Node", RESUME),
+        with_torch("Python against torch and CPython", ORACLES),
+        suite("README", || pytest("target/venv", "tests/readme")),
+        golden_cases("golden cases are fresh", "tests/vectors", || {
+            project::own("target/release/vectors", &["--check"])
+        }),
     ];
-    steps.extend(matrix::steps());
-    steps.extend(demo::proof());
-    steps
+    let one_by_one = others.into_iter().chain(matrix::engines_one_by_one()).map(|step| vec![step]);
+    plan.with_side_by_side([rust].into_iter().chain(one_by_one).collect())
+        .with(vec![matrix::table_of_all()])
+        .with(demo::proof())
 }
 
-/// The golden cases: writes them, or checks that they are what the core computes.
+/// `cargo xtask vectors`: writes the golden cases, or checks that they are what the core computes.
 pub fn vectors(check: bool) -> Step {
-    let name = if check { "golden cases are fresh" } else { "golden cases" };
-    Step::checked(name, move |progress| {
+    let (name, note) = if check {
+        ("golden cases are fresh", "tests/vectors")
+    } else {
+        ("golden cases", "tests/vectors is up to date")
+    };
+    golden_cases(name, note, move || {
         let mut command = project::cargo(&["run", "--release", "--package", "vectors", "--"]);
-        progress.run(command.args(check.then_some("--check")))?;
-        Ok(Report::note(if check { "tests/vectors" } else { "tests/vectors is up to date" }))
+        command.args(check.then_some("--check"));
+        command
+    })
+}
+
+fn golden_cases(name: &str, note: &'static str, command: impl Fn() -> Command + Send + 'static) -> Step {
+    Step::checked(name, move |progress| {
+        progress.run(&mut command())?;
+        Ok(Report::note(note))
     })
 }
 
 /// A step that runs a suite and counts its tests. None at all is a failure.
-fn suite(name: &str, command: impl Fn() -> Command + 'static) -> Step {
+fn suite(name: &str, command: impl Fn() -> Command + Send + 'static) -> Step {
     Step::checked(name, move |progress| count(progress, progress.run(&mut command())))
 }
 

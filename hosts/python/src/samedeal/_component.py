@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import ctypes
 import os
+import stat
 import sys
 import threading
 from enum import Enum
@@ -117,12 +118,16 @@ class Process:
         config = wasmtime.Config()
         # The threads of a parallel compilation do not outlive a fork: a child would wait for them for ever.
         config.parallel_compilation = not self._forked
-        engine = wasmtime.Engine(config)
         artefacts = self._artefacts.get(component)
+        if artefacts is None and not self._forked and _has_place_of_its_own():
+            # Where the cache cannot be used, nothing is missing but time.
+            with contextlib.suppress(wasmtime.WasmtimeError):
+                config.cache = True
+        engine = wasmtime.Engine(config)
         if artefacts is None:
             sources = (core_module(component.path.read_bytes()), _HANDLES)
             modules = [wasmtime.Module(engine, source) for source in sources]
-            # Kept in memory for forked children, never in a file: loading it is running it.
+            # For forked children, whose engines have no threads.
             self._artefacts[component] = [bytes(module.serialize()) for module in modules]
         else:
             modules = [wasmtime.Module.deserialize(engine, artefact) for artefact in artefacts]
@@ -134,6 +139,19 @@ class Process:
         compiled = Compiled(engine, core, handles, imports, least + _HEADROOM, most)
         self._compiled[component] = compiled
         return compiled
+
+
+def _has_place_of_its_own() -> bool:
+    """Whether nobody else can write to where wasmtime keeps what it compiled: loading that is running it."""
+    if os.name != "posix":
+        # Folders of users are their own there.
+        return True
+    try:
+        found = [place.stat() for place in (Path.home(), Path(os.environ.get("XDG_CACHE_HOME") or Path.home()))]
+    except (OSError, RuntimeError):
+        # There is no such folder, or nobody says which it is.
+        return False
+    return all(at.st_uid == os.geteuid() and not at.st_mode & (stat.S_IWGRP | stat.S_IWOTH) for at in found)
 
 
 def core_module(component: bytes) -> bytes:

@@ -41,7 +41,7 @@ pub const FIRST_BATCH: Group = Group {
     warm_up: false,
     run: |bench| {
         let deal = format!("{} 8 {}", bench.size(100_000_000, 10_000), bench.run);
-        for measurement in ["first_batch", "first_batch_torch"] {
+        for measurement in ["first_batch", "first_batch_once", "first_batch_torch"] {
             let answer = bench.fresh_python()?.ask(&format!("{measurement} {deal}"))?;
             bench.series.record(format!("python {measurement} time"), answer[0]);
             bench.series.record(format!("python {measurement} memory"), answer[1]);
@@ -54,7 +54,9 @@ pub const FIRST_BATCH: Group = Group {
             Row::new("Python, to the first batch of 32, N = 10^8, W = 8", Seconds(figure("first_batch time")))
                 .less_than(SAMPLER, Seconds(figure("first_batch_torch time")))
                 .at_least(Times(200.0), None),
-            Row::new("the same, peak memory beyond the imports", Bytes(figure("first_batch memory")))
+            Row::new("the same, the first time on a machine", Seconds(figure("first_batch_once time")))
+                .less_than(SAMPLER, Seconds(figure("first_batch_torch time"))),
+            Row::new("its peak memory beyond the imports", Bytes(figure("first_batch_once memory")))
                 .less_than(SAMPLER, Bytes(figure("first_batch_torch memory")))
                 .at_least(Times(50.0), None),
         ]

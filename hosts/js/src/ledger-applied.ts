@@ -31,6 +31,9 @@ export class LedgerRecipe implements Recipe<PlanningBindings, RawLedger> {
   }
 }
 
+/** A claim that a reader holds: its number, first position, how many there are, and how many of them are committed. */
+export type Held = [claim: number, start: number, count: number, done: number];
+
 /** What a log says, as far as it was applied: a ledger without the log and without a clock. */
 export class AppliedLog {
   readonly #handle: Handle<PlanningBindings, RawLedger>;
@@ -69,8 +72,8 @@ export class AppliedLog {
     return this.#handle.call((raw) => raw.release(number));
   }
 
-  /** The claims that a reader holds: number, first position, how many there are, and how many of them are committed. */
-  heldBy(reader: number): [claim: number, start: number, count: number, done: number][] {
+  /** The claims that a reader holds. */
+  heldBy(reader: number): Held[] {
     const held = this.#handle.call((raw) => raw.heldBy(reader));
     const at = (index: number) => Number(held[index]);
     return Array.from({ length: held.length / 4 }, (_, i) => [at(4 * i), at(4 * i + 1), at(4 * i + 2), at(4 * i + 3)]);

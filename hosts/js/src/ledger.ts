@@ -1,6 +1,6 @@
 import { FROM_ONE, fail, integer, natural32, options, U32 } from './checks.js';
 import { type Engine, symbolDispose } from './engine.js';
-import { AppliedLog, headerWith } from './ledger-applied.js';
+import { AppliedLog, type Held, headerWith } from './ledger-applied.js';
 import type { LedgerEvent, LedgerOptions, LedgerProgress, Log } from './ledger-types.js';
 import type { PlanningBindings } from './plan-raw.js';
 import { BaseSampler } from './sampler.js';
@@ -26,7 +26,7 @@ interface Owner {
   readonly sampler: BaseSampler;
   readonly reader: number;
   /** In turn, appends the entry that `make` finds right, if any; `after` follows before anything else does. */
-  write(make: (applied: AppliedLog) => string | undefined, after: () => void): Promise<void>;
+  write(make: (applied: AppliedLog) => string | undefined, after?: () => void): Promise<void>;
 }
 
 /** A run of positions that a reader holds. */
@@ -36,15 +36,24 @@ export class Claim {
   /** The first position. */
   readonly start: number;
   readonly #owner: Owner;
+  /** How many positions the entry took before those of this one. */
+  readonly #before: number;
   #count: number;
   #committed = 0;
 
-  /** @internal */
-  constructor(owner: Owner, { number, start, count }: LedgerEvent) {
+  /** What is not committed of what a reader holds. @internal */
+  constructor(owner: Owner, [number, start, count, done]: Held) {
     this.#owner = owner;
     this.number = number;
-    this.start = start;
-    this.#count = count;
+    this.#before = done;
+    this.start = start + done;
+    this.#count = count - done;
+  }
+
+  /** Follows an entry of it in the log; whether the reader holds it still. @internal */
+  follow({ kind, start, count }: LedgerEvent): boolean {
+    if (kind === 'commit') this.#committed = start + count - this.start;
+    return kind !== 'release' && this.#committed < this.#count;
   }
 
   /** How many there are; what was released of them is none any more. */
@@ -71,23 +80,21 @@ export class Claim {
 
   /**
    * The reader is through with `count` more positions, the next ones, for good: with the rest by default. After an error of the
-   * log, the same again commits nothing twice; where all of the claim had been committed, it says so (`claim`). Errors: `claim` (it was lost, after a silence as long as a lease or because
-   * another process has the same number; others read the rest of it), `count` (more than are left), `entry` (what is new in the
-   * log is not of this ledger), those of the log.
+   * log, nobody knows whether that was written: commit the same again, before anything else, and nothing is committed twice. Errors:
+   * `claim` (it was lost, after a silence as long as a lease or because another process has the same number; others read the
+   * rest of it), `count` (more than are left), `entry` (what is new in the log is not of this ledger), those of the log.
    */
   async commit(count?: Integer): Promise<void> {
     const given = count === undefined ? undefined : natural32('count', count, U32);
-    const done = () => this.committed + (given ?? this.count - this.committed);
-    await this.#owner.write(
-      (applied) => {
-        if (given === undefined && this.committed === this.count) return undefined;
-        if (done() > this.count) fail('out-of-range', 'count', given, `0 to ${this.count - this.committed}`);
-        return applied.commit(this.number, done());
-      },
-      () => {
-        this.#committed = done();
-      },
-    );
+    let goal: number | undefined;
+    await this.#owner.write((applied) => {
+      if (given === undefined && this.committed === this.count) return undefined;
+      goal ??= this.committed + (given ?? this.count - this.committed);
+      if (goal > this.count) fail('out-of-range', 'count', given, `0 to ${this.count - this.committed}`);
+      // What was appended, though the log had not said so, is known by now.
+      if (this.committed >= goal && given !== 0) return undefined;
+      return applied.commit(this.number, this.#before + Math.max(goal, this.committed));
+    });
   }
 
   /** Says that the reader is still there, for all that it holds: where a step takes longer than the lease. Errors: as `commit`. */
@@ -139,6 +146,8 @@ export class Ledger implements AsyncIterable<Claim> {
   readonly #applied: AppliedLog;
   readonly #log: Log;
   readonly #owner: Owner;
+  /** Those that were given out and are held still, by number. */
+  readonly #claims = new Map<number, Claim>();
   /** The last call under way. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -152,7 +161,7 @@ export class Ledger implements AsyncIterable<Claim> {
       write: (make, after) =>
         this.#inTurn(async () => {
           await this.#write(make);
-          after();
+          after?.();
         }),
     };
   }
@@ -178,6 +187,9 @@ export class Ledger implements AsyncIterable<Claim> {
   tryClaim(): Promise<Attempt> {
     return this.#inTurn(async () => {
       await this.#catchUp();
+      // One that a log had not said that it was appended.
+      const held = this.#applied.heldBy(this.reader).find(([number]) => !this.#claims.has(number));
+      if (held) return { claim: this.#known(held) };
       for (;;) {
         const proposal = this.#applied.claim(this.reader, now());
         if (proposal.tag === 'finished') return { finished: true };
@@ -186,7 +198,7 @@ export class Ledger implements AsyncIterable<Claim> {
         const { added, event } = await this.#append(proposal.val);
         if (!added) await this.#afterOthers();
         // Else it was a release, of what another one held.
-        else if (event?.kind === 'claim') return { claim: new Claim(this.#owner, event) };
+        else if (event?.kind === 'claim') return { claim: this.#known([event.claim, event.start, event.count, 0]) };
       }
     });
   }
@@ -261,16 +273,28 @@ export class Ledger implements AsyncIterable<Claim> {
       const entries: unknown = await this.#log.read(this.#applied.entries);
       if (!Array.isArray(entries)) fail('wrong-type', 'log', entries, 'a log whose read gives an array of entries');
       if (entries.length === 0) return;
-      const time = now();
-      for (const entry of entries) this.#applied.apply(entry, time);
+      for (const entry of entries) this.#apply(entry);
     }
+  }
+
+  #known(held: Held): Claim {
+    const claim = new Claim(this.#owner, held);
+    this.#claims.set(claim.number, claim);
+    return claim;
+  }
+
+  /** Applies an entry, also to the claim that it belongs to. */
+  #apply(entry: unknown): LedgerEvent | undefined {
+    const event = this.#applied.apply(entry, now());
+    if (event && this.#claims.get(event.claim)?.follow(event) === false) this.#claims.delete(event.claim);
+    return event;
   }
 
   /** Appends an entry, and applies it, unless somebody was faster. */
   async #append(entry: string): Promise<{ added: boolean; event?: LedgerEvent | undefined }> {
     const added: unknown = await this.#log.append(this.#applied.entries, entry);
     if (typeof added !== 'boolean') fail('wrong-type', 'log', added, 'a log whose append gives true or false');
-    return added ? { added, event: this.#applied.apply(entry, now()) } : { added };
+    return added ? { added, event: this.#apply(entry) } : { added };
   }
 
   /** Appends the entry that `make` finds right, if any, also where others append theirs meanwhile. */

@@ -444,6 +444,79 @@ fn somebody_is_faster() {
     }
 }
 
+/// A log that adds some entries and says that it failed, as where a connection breaks before the answer.
+struct Unsure {
+    entries: Vec<String>,
+    silent: Vec<u64>,
+}
+
+impl Log for Unsure {
+    fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
+        Ok(self.entries.iter().skip(from as usize).cloned().collect())
+    }
+
+    fn append(&mut self, number: u64, entry: &str) -> io::Result<bool> {
+        if number < self.entries.len() as u64 {
+            return Ok(false);
+        }
+        self.entries.push(entry.to_owned());
+        match self.silent.contains(&number) {
+            true => Err(io::ErrorKind::ConnectionReset.into()),
+            false => Ok(true),
+        }
+    }
+}
+
+#[test]
+fn what_a_log_did_not_say_that_it_appended_is_known_later() {
+    let log = Unsure { entries: Vec::new(), silent: vec![1, 3, 5, 8] };
+    let ledger = Ledger::builder(0).block(SAMPLES as u32 / 2).open(&sampler(), log).unwrap();
+    let entries = |expected| assert_eq!(ledger.progress().unwrap().entries, expected);
+    assert!(matches!(ledger.try_claim(), Err(Error::Log(_))));
+    let mut claim = ledger.claim().unwrap().unwrap();
+    assert_eq!((claim.start(), claim.count(), claim.number()), (0, 1_500, 1));
+    claim.commit(10).unwrap();
+    entries(3);
+    assert!(matches!(claim.commit(10), Err(Error::Log(_))));
+    claim.commit(10).unwrap();
+    assert_eq!(claim.committed(), 20);
+    entries(4);
+    claim.commit(20).unwrap();
+    assert_eq!(claim.committed(), 40);
+    entries(5);
+    assert!(matches!(claim.commit_rest(), Err(Error::Log(_))));
+    assert_eq!(claim.committed(), 40);
+    claim.commit_rest().unwrap();
+    claim.commit_rest().unwrap();
+    assert_eq!(claim.committed(), 1_500);
+    entries(6);
+    let second = ledger.claim().unwrap().unwrap();
+    assert_eq!(second.start(), 1_500);
+    second.renew().unwrap();
+    assert!(matches!(second.release(), Err(Error::Log(_))));
+    let third = ledger.claim().unwrap().unwrap();
+    assert_eq!((third.start(), third.number()), (1_500, 9));
+    entries(10);
+}
+
+#[test]
+fn what_was_dropped_is_claimed_again() {
+    let ledger = Ledger::builder(0).block(100).open(&sampler(), MemoryLog::new()).unwrap();
+    let mut claim = ledger.claim().unwrap().unwrap();
+    let number = claim.number();
+    claim.commit(30).unwrap();
+    drop(claim);
+    let mut rest = ledger.claim().unwrap().unwrap();
+    assert_eq!((rest.number(), rest.start(), rest.count(), rest.committed()), (number, 30, 70, 0));
+    assert_eq!(rest.samples::<u64>(..).unwrap(), epoch(0)[30..100]);
+    rest.renew().unwrap();
+    rest.commit(20).unwrap();
+    rest.commit_rest().unwrap();
+    assert_eq!(ledger.progress().unwrap().committed, 100);
+    drop(rest);
+    assert_eq!(ledger.claim().unwrap().unwrap().start(), 100);
+}
+
 #[test]
 fn a_file_log_counts_its_entries() {
     let path = path("counts");

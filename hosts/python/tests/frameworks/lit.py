@@ -27,7 +27,7 @@ SAMPLES = 75
 EVERY = 3
 """Steps between checkpoints."""
 LENGTHS = [1 + i * 7919 % 97 for i in range(SAMPLES)]
-RUNS = [("torch", 0, True), ("torch", 2, False), ("feistel", 2, True), ("budget", 0, True), ("budget", 2, False)]
+RUNS = [("torch", 0, True), ("feistel", 2, False), ("budget", 0, True), ("budget", 2, False)]
 """The kind of batches, the number of workers, and what `use_distributed_sampler` is."""
 
 

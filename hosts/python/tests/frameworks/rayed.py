@@ -1,4 +1,4 @@
-"""Training on a local Ray: a worker that dies, and a number of workers that changes: `rayed.py OUT`."""
+"""Training on a local Ray, with a worker that dies: `rayed.py OUT`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from samedeal.torch import BatchSampler, DistributedSampler, Resumable, verify_r
 from torch import nn
 from torch.utils.data import DataLoader
 
+WORLD = 2
 EPOCHS = 2
 SAMPLES = 64
 BATCH = 4
@@ -30,8 +31,6 @@ EVERY = 2
 """Steps between checkpoints."""
 DEATH = 5
 """The step before which a worker dies, the first time."""
-END = 11
-"""How many steps the workers make that are two: three of the second epoch."""
 
 
 def train(config: dict[str, Any]) -> None:
@@ -51,19 +50,19 @@ def train(config: dict[str, Any]) -> None:
     model = ray.train.torch.prepare_model(nn.Linear(4, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     step, first = 0, not ray.train.get_checkpoint()
-    if checkpoint := ray.train.get_checkpoint() or config["checkpoint"]:
+    if checkpoint := ray.train.get_checkpoint():
         with checkpoint.as_directory() as folder:
             found = torch.load(Path(folder) / "state.pt")
         model.load_state_dict(found["model"])
         loader.load_state_dict(found["loader"])
         step = found["step"]
-    log = Path(config["out"]) / f"{world}-{rank}-{step}.jsonl"
+    log = Path(config["out"]) / f"{rank}-{step}.jsonl"
     with log.open("w") as lines:
         for epoch in range(loader.epoch, EPOCHS):
             loader.set_epoch(epoch)
             verify_ranks(loader)
             for samples, x in loader:
-                if step == config["death"] and first and rank == 1:
+                if step == DEATH and first and rank == 1:
                     os.kill(os.getpid(), signal.SIGKILL)
                 optimizer.zero_grad()
                 (model(x).squeeze(1) - x.sum(1)).square().sum().backward()
@@ -73,8 +72,6 @@ def train(config: dict[str, Any]) -> None:
                 lines.flush()
                 if step % EVERY == 0:
                     save(rank, {"model": model.state_dict(), "loader": loader.state_dict(), "step": step})
-                if step == config["end"]:
-                    return
 
 
 def save(rank: int, state: dict[str, Any]) -> None:
@@ -95,25 +92,20 @@ def look(config: dict[str, Any]) -> None:
 
 
 def main(out: Path) -> None:
-    """Three jobs on one Ray."""
+    """Two jobs on one Ray."""
     ray.init(num_cpus=4, include_dashboard=False, object_store_memory=80 * 2**20, log_to_driver=False)
     try:
         # The driver is no worker, and is told nothing by Ray.
         assert DistributedSampler(range(10)).num_replicas == 1
-        config = {"out": str(out), "checkpoint": None, "death": DEATH, "end": END}
-        runs = RunConfig(storage_path=str(out / "storage"), failure_config=FailureConfig(max_failures=1))
-        two = TorchTrainer(
-            train, train_loop_config=config, scaling_config=ScalingConfig(num_workers=2), run_config=runs
-        ).fit()
-        config |= {"checkpoint": two.checkpoint, "death": None, "end": None}
-        runs = RunConfig(storage_path=str(out / "storage"))
-        TorchTrainer(
-            train, train_loop_config=config, scaling_config=ScalingConfig(num_workers=3), run_config=runs
-        ).fit()
-        look_config = {"out": str(out)}
-        DataParallelTrainer(
-            look, train_loop_config=look_config, scaling_config=ScalingConfig(num_workers=2), run_config=runs
-        ).fit()
+        for trainer, what, failures in ((TorchTrainer, train, 1), (DataParallelTrainer, look, 0)):
+            trainer(
+                what,
+                train_loop_config={"out": str(out)},
+                scaling_config=ScalingConfig(num_workers=WORLD),
+                run_config=RunConfig(
+                    storage_path=str(out / "storage"), failure_config=FailureConfig(max_failures=failures)
+                ),
+            ).fit()
     finally:
         ray.shutdown()
 

@@ -27,7 +27,7 @@ ACCUMULATED = 3
 EVERY = 2
 """Steps between checkpoints."""
 LENGTHS = [1 + i * 7919 % 97 for i in range(SAMPLES)]
-RUNS = [("torch", 0), ("feistel", 0), ("budget", 0), ("budget", 2), ("torch", 2)]
+RUNS = [("torch", 0), ("budget", 0), ("budget", 2), ("torch", 2)]
 
 
 class Features(Dataset[Any]):  # type: ignore[misc]

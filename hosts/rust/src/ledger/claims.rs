@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::shared::Shared;
+use super::shared::{Extent, Shared};
 use super::{Event, EventKind, Held, Log, Progress, Proposal, RawLedger, header};
 use crate::range::run;
 use crate::{Builder, Error, Failure, Index, Layout, Sampler};
@@ -50,7 +50,7 @@ impl LedgerBuilder {
             shared.after_others()?;
         }
         while let Some(&Held { claim, .. }) = shared.raw.held_by(reader)?.first() {
-            match shared.write(|raw| raw.release(claim)) {
+            match shared.write(|shared| shared.raw.release(claim).map(Some)) {
                 // Somebody was faster.
                 Err(Error::Failure(failure)) if failure.field == "claim" => {}
                 done => drop(done?),
@@ -130,6 +130,11 @@ impl Ledger {
     pub fn try_claim(&self) -> Result<Attempt, Error> {
         let mut shared = self.reader.locked();
         shared.catch_up()?;
+        // One that was dropped, or a log had not said that it was appended.
+        let held = shared.raw.held_by(self.reader.number)?;
+        if let Some(held) = held.iter().find(|held| !shared.claims.contains_key(&held.claim)) {
+            return Ok(Attempt::Claimed(Claim::of(&self.reader, &mut shared, held)));
+        }
         loop {
             let entry = match shared.raw.claim(self.reader.number, shared.now())? {
                 Proposal::Entry(entry) => entry,
@@ -138,9 +143,9 @@ impl Ledger {
                 Proposal::Finished => return Ok(Attempt::Finished),
             };
             match shared.append(&entry)? {
-                Some(Some(Event { kind: EventKind::Claim, number, start, count, .. })) => {
-                    let reader = Arc::clone(&self.reader);
-                    return Ok(Attempt::Claimed(Claim { reader, number, start, count, committed: 0 }));
+                Some(Some(Event { kind: EventKind::Claim, claim, start, count, .. })) => {
+                    let held = Held { claim, start, count, done: 0 };
+                    return Ok(Attempt::Claimed(Claim::of(&self.reader, &mut shared, &held)));
                 }
                 // What another one held is free now.
                 Some(_) => {}
@@ -182,17 +187,27 @@ impl std::fmt::Debug for Ledger {
     }
 }
 
-/// A run of positions that a reader holds. One that is dropped is held until the reader is silent for a lease.
+/// A run of positions that a reader holds. What is not committed of one that is dropped is the next claim of the ledger.
 #[must_use = "a claim is held until it is committed or released, or its reader silent for a lease"]
 pub struct Claim {
     reader: Arc<Reader>,
     number: u64,
+    /// How many positions the entry took before those of this one.
+    before: u32,
     start: u64,
     count: u32,
     committed: u32,
 }
 
 impl Claim {
+    /// What is not committed of what a reader holds.
+    fn of(reader: &Arc<Reader>, shared: &mut Shared, held: &Held) -> Self {
+        let &Held { claim: number, start, count, done: before } = held;
+        let start = start + u64::from(before);
+        shared.claims.insert(number, Extent { start, end: start });
+        Self { reader: Arc::clone(reader), number, before, start, count: count - before, committed: 0 }
+    }
+
     /// The number of its entry in the log, which no other claim has.
     pub fn number(&self) -> u64 {
         self.number
@@ -220,7 +235,8 @@ impl Claim {
     }
 
     /// The reader is through with `count` more positions, the next ones, for good.
-    /// After [`Error::Log`], the same again commits nothing twice; where all of the claim had been committed, it says so (`claim`).
+    /// After [`Error::Log`], nobody knows whether that was written: commit the same again, before anything else, and nothing is
+    /// committed twice.
     /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: it was lost, after a silence as long as a lease or
     /// because another process has the same number; others read the rest of it), out of range (`count`: more than are left),
     /// contradiction, wrong type (`entry`: what is new in the log is not of this ledger), [`Error::Log`].
@@ -230,7 +246,11 @@ impl Claim {
             return Err(Failure::out_of_range("count", count, format!("0 to {left}")).into());
         }
         let done = self.committed + count;
-        self.write(|raw, claim| raw.commit(claim, done))?;
+        self.write(|raw, claim, known| match known {
+            // It was appended, though the log had not said so.
+            known if known >= done && count > 0 => Ok(None),
+            known => raw.commit(claim, self.before + done.max(known)).map(Some),
+        })?;
         self.committed = done;
         Ok(())
     }
@@ -246,7 +266,7 @@ impl Claim {
     /// Says that the reader is still there, for all that it holds: where a step takes longer than the lease. Errors: as
     /// [`commit`](Self::commit).
     pub fn renew(&self) -> Result<(), Error> {
-        self.write(|raw, claim| raw.commit(claim, self.committed))
+        self.write(|raw, claim, known| raw.commit(claim, self.before + self.committed.max(known)).map(Some))
     }
 
     /// Gives back what is not committed, for other readers. Errors: as [`commit`](Self::commit).
@@ -254,19 +274,27 @@ impl Claim {
         if self.committed == self.count {
             return Ok(());
         }
-        self.write(RawLedger::release)
+        self.write(|raw, claim, _| raw.release(claim).map(Some))
     }
 
-    /// Appends an entry of it.
-    fn write(&self, make: impl Fn(&RawLedger, u64) -> Result<String, Error>) -> Result<(), Error> {
-        self.reader.locked().write(|raw| make(raw, self.number))?;
-        Ok(())
+    /// Appends an entry of it, if any, made of what holds it, its number, and how many positions are committed as the log says.
+    fn write(&self, make: impl Fn(&RawLedger, u64, u32) -> Result<Option<String>, Error>) -> Result<(), Error> {
+        self.reader.locked().write(|shared| {
+            let known = shared.claims.get(&self.number).map_or(0, |extent| (extent.end - extent.start) as u32);
+            make(&shared.raw, self.number, known)
+        })
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.reader.locked().claims.remove(&self.number);
     }
 }
 
 impl std::fmt::Debug for Claim {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { reader, number, start, count, committed } = self;
+        let Self { reader, number, start, count, committed, .. } = self;
         let mut shown = f.debug_struct("Claim");
         shown.field("reader", &reader.number).field("number", number).field("start", start).field("count", count);
         shown.field("committed", committed).finish()

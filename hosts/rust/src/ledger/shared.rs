@@ -1,7 +1,8 @@
+use std::collections::HashMap;
 use std::io;
 use std::time::Instant;
 
-use super::{Event, Log, RawLedger};
+use super::{Event, EventKind, Log, RawLedger};
 use crate::Error;
 
 /// The log, and what it says as far as it was read.
@@ -10,12 +11,21 @@ pub(super) struct Shared {
     log: Box<dyn Log>,
     /// How many entries were applied.
     pub entries: u64,
+    /// The claims that somebody has, by number: where each begins, and up to where it is committed, as the log says.
+    pub claims: HashMap<u64, Extent>,
     begun: Instant,
+}
+
+/// Positions from one to before another.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    pub start: u64,
+    pub end: u64,
 }
 
 impl Shared {
     pub fn new(raw: RawLedger, log: impl Log + 'static) -> Self {
-        Self { raw, log: Box::new(log), entries: 0, begun: Instant::now() }
+        Self { raw, log: Box::new(log), entries: 0, claims: HashMap::new(), begun: Instant::now() }
     }
 
     /// What time it is, in milliseconds since this began.
@@ -30,10 +40,8 @@ impl Shared {
             if new.is_empty() {
                 return Ok(());
             }
-            let now = self.now();
             for entry in new {
-                self.raw.apply(&entry, now)?;
-                self.entries += 1;
+                self.apply(&entry)?;
             }
         }
     }
@@ -43,19 +51,18 @@ impl Shared {
         if !self.log.append(self.entries, entry)? {
             return Ok(None);
         }
-        let event = self.raw.apply(entry, self.now())?;
-        self.entries += 1;
-        Ok(Some(event))
+        self.apply(entry).map(Some)
     }
 
-    /// Appends the entry that `make` finds right, also where others append theirs meanwhile.
-    pub fn write(&mut self, make: impl Fn(&RawLedger) -> Result<String, Error>) -> Result<Event, Error> {
-        loop {
-            if let Some(Some(event)) = self.append(&make(&self.raw)?)? {
-                return Ok(event);
+    /// Appends the entry that `make` finds right, if any, also where others append theirs meanwhile.
+    pub fn write(&mut self, make: impl Fn(&Self) -> Result<Option<String>, Error>) -> Result<(), Error> {
+        while let Some(entry) = make(self)? {
+            if self.append(&entry)?.is_some() {
+                break;
             }
             self.after_others()?;
         }
+        Ok(())
     }
 
     /// Applies what others were faster with.
@@ -67,5 +74,16 @@ impl Shared {
             return Err(io::Error::other(what).into());
         }
         Ok(())
+    }
+
+    fn apply(&mut self, entry: &str) -> Result<Option<Event>, Error> {
+        let event = self.raw.apply(entry, self.now())?;
+        self.entries += 1;
+        if let Some(Event { kind: EventKind::Commit, claim, start, count, .. }) = event
+            && let Some(extent) = self.claims.get_mut(&claim)
+        {
+            extent.end = start + u64::from(count);
+        }
+        Ok(event)
     }
 }

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import copy
-import functools
 import math
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
-import pyarrow as pa
-import torch
-from torch.utils.data import IterableDataset, get_worker_info
+from torch.utils.data import IterableDataset
 
 from .. import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, Steps, WrongTypeError
 from .. import _arguments as check
-from ..parquet import Marks, Shards, ahead, batches
+from ..parquet import Marks, Shards
 from ..parquet._files import Paths
 from . import _place as place
+from ._board import Board
 from ._deals import Reader, SampleDeal, ShardDeal
-from ._rest import MAX_STRETCHES, MAX_WORKERS, Progress, Stretch, marked, stretches, unmarked
-from ._states import Count, Pass, Resuming, Start, text_of, wrapped
-from ._tensors import compact
+from ._passes import READER, Items, Opening
+from ._rest import MAX_WORKERS, Progress, Stretch, stretches, unmarked
+from ._states import Count, Resuming, Start, text_of
 
 DEALS = ("samples", "shards")
 LANES = 64
 WINDOW = 256
 
-# Of the numbers that all processes of a loader share: the last ones are how many stretches there are, and these.
-_EPOCH, _CONSUMED, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _BEGUN, _STRETCHES = range(7)
-_SHARED = _STRETCHES + 1 + MAX_STRETCHES * len(Stretch._fields)
-_READER = "reader"
-"""Where a state has the worker that it is of."""
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
@@ -196,10 +189,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 if check.name(field, mark) in known:
                     raise ContradictionError(field, mark, "a name that no other column has")
                 known.append(mark)
-        # In memory that the workers share, so that those which live on follow to the next epoch.
-        self._shared = torch.zeros(_SHARED, dtype=torch.int64).share_memory_()
+        self._board = Board()
         self._start_with(Progress(check.integer("epoch", epoch, _EPOCHS)))
-        self._share()
+        self._board.tell(self._core, 0)
         # Whatever is wrong shows here and not in a worker.
         self._deal.batches(self._core, self._readers(1), self.rank, self.drop_last)
 
@@ -219,7 +211,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """
         self._find_rank()
         super().set_epoch(check.integer("epoch", epoch, _EPOCHS))
-        self._share()
+        self._board.tell(self._core, 0)
 
     def steps(self, workers: SupportsIndex = 0) -> Steps:
         """Between which bounds the ranks' numbers of items lie: batches, or rows where no batch size is given.
@@ -296,10 +288,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             OutOfRangeError: There are not so many.
             MissingError: Workers read for a loader without `Resumable`: only the loop knows what it took.
         """
-        if get_worker_info() is not None:
+        if place.is_worker():
             # What the worker read, its iterator says.
             return {}
-        if self._count is None and self._shared[_BEGUN]:
+        if self._count is None and self._board.workers:
             if taken is None:
                 needed = "the number of batches that the loop took, or a samedeal.torch.Resumable around the loader"
                 raise MissingError("taken", "", needed)
@@ -320,24 +312,24 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             WrongTypeError: It is no such state.
             OutOfRangeError: It is too long, or says that more was taken than there is.
         """
-        if get_worker_info() is None:
+        if not place.is_worker():
             super().load_state_dict(state_dict)
-            self._shared[_LAST_READ] = 0
-            self._share()
+            self._board.last_read = None
+            self._board.tell(self._core, 0)
 
     def __iter__(self) -> Iterator[Any]:
         """This reader's rows or batches of the epoch that is set now, or of what is left of it."""
         self._find_rank()
         worker, workers = place.worker()
-        inside = get_worker_info() is not None
+        inside = place.is_worker()
         if worker == 0:
             self._warn(workers)
         if inside:
-            self._shared[_BEGUN] = workers
-            return _Items(self, _Opening(self, self._progress(), workers), worker)
+            self._board.workers = workers
+            return Items(self, Opening(self, self._progress(), workers), worker)
         core = copy.copy(self._begin())
-        self._share()
-        made = _Items(self, _Opening(self, core, 1), 0)
+        self._board.tell(self._core, 0)
+        made = Items(self, Opening(self, core, 1), 0)
         self._pass = made.given
         if made.reader.samples == 0:
             # Not looked at by a loader that goes on to the next epoch.
@@ -353,19 +345,14 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """All of it but the pass that is under way: the numbers that are shared stay so on the way to a worker."""
+        """All of it but the pass that is under way."""
         self._find_rank()
         return super().__getstate__()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """From a pickle, which may have been a file."""
-        self.__dict__.update(state)
-        self._shared.share_memory_()
 
     def __copy__(self) -> ShardedDataset:
         """A dataset of its own, that goes to other epochs by itself."""
         twin = self.__class__.__new__(self.__class__)
-        twin.__setstate__({**self.__getstate__(), "_shared": self._shared.clone()})
+        twin.__dict__.update({**self.__getstate__(), "_board": self._board.copied()})
         return twin
 
     def _find_rank(self) -> None:
@@ -394,34 +381,17 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def _expect_steps(self, workers: int) -> Count:
         """Counts what a loop gets of the pass of a loader with so many workers that begins next."""
         length = self._length(workers)
-        self._share(workers)
+        self._board.tell(self._core, workers)
         return self._expect(0, 1, length, length)
-
-    def _share(self, workers: int = 0) -> None:
-        """Tells the workers of the next pass what it reads; how many they are, where somebody knows."""
-        core = self._core
-        numbers = [int(number) for stretch in core.history for number in stretch]
-        head = {_EPOCH: core.epoch, _CONSUMED: core.consumed, _BEGUN: workers, _STRETCHES: len(core.history)}
-        for at, number in head.items():
-            self._shared[at] = number
-        self._shared[_STRETCHES + 1 : _STRETCHES + 1 + len(numbers)] = torch.tensor(numbers, dtype=torch.int64)
 
     def _progress(self) -> Progress:
         """Where the next pass begins."""
-        if get_worker_info() is None:
-            return self._upcoming()
-        width, numbers = len(Stretch._fields), self._shared.tolist()
-        first = _STRETCHES + 1
-        found = []
-        for at in range(first, first + numbers[_STRETCHES] * width, width):
-            world, workers, batch_size, drop_last, steps = numbers[at : at + width]
-            found.append(Stretch(world, workers, batch_size, bool(drop_last), steps))
-        return Progress(numbers[_EPOCH], numbers[_CONSUMED], tuple(found))
+        return self._board.progress() if place.is_worker() else self._upcoming()
 
     def _parsed(self, state: Any) -> Progress:
         """What a state says, if it is one of this dataset."""
         text = text_of(state)
-        if _READER in state:
+        if READER in state:
             allowed = "what state_dict gave in the main process, for all readers"
             raise WrongTypeError("state", "that of one loader worker", allowed)
         deal = self._deal
@@ -437,7 +407,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         core.epoch, core.consumed, core.history = found.epoch, found.consumed, found.history
 
     def _opening(self) -> Start:
-        return _Opening(self, copy.copy(self._upcoming()), max(1, int(self._shared[_BEGUN])))
+        return Opening(self, copy.copy(self._upcoming()), max(1, self._board.workers))
 
     def _current(self) -> Progress:
         self._find_rank()
@@ -458,157 +428,13 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """Once for each of what goes wrong in silence."""
         epoch, reads = self.epoch, self._reads(workers)
         shuffled = self.deal == "samples" or self._options["shuffle"] or self._options.get("reshuffle")
-        if int(self._shared[_LAST_READ]) == epoch + 1 and shuffled and not self._shared[_TOLD_EPOCH]:
-            self._shared[_TOLD_EPOCH] = 1
+        if self._board.last_read == epoch and shuffled and self._board.is_first_of_epochs():
             again = f"epoch {epoch} is read a second time, in the same order: call dataset.set_epoch(epoch) before each"
             warnings.warn(again, EpochWarning, stacklevel=3)
-        if reads > 1 and self.rank == 0 and not self._shared[_TOLD_LANES]:
-            self._shared[_TOLD_LANES] = 1
+        if reads > 1 and self.rank == 0 and self._board.is_first_of_lanes():
             readers, lanes = self.world * workers, self._options["lanes"]
             fits = min(max(1, round(lanes / readers)), 4096 // readers) * readers
             advice = f"; lanes={fits} would be read once" if fits else ""
             several = f"{readers} readers ({self.world} ranks x {workers} workers) do not divide {lanes} lanes, so that"
             told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
             warnings.warn(told, LanesWarning, stacklevel=3)
-
-
-class _Opening(Start):
-    """Where a pass of a dataset began."""
-
-    def __init__(self, dataset: ShardedDataset, progress: Progress, workers: int) -> None:
-        self._deal = dataset._deal
-        self.progress = progress
-        self.workers = workers
-        self._readers = dataset._readers(workers)
-        self._drop_last = dataset.drop_last
-
-    @functools.cached_property
-    def most(self) -> int:
-        """How many batches the ranks have that have most."""
-        return self._deal.bounds(self.progress, self._readers, self._drop_last)[1]
-
-    def after(self, taken: int) -> dict[str, Any]:
-        """The state once every rank has taken so many batches, or all that it has."""
-        progress = self.progress
-        if taken > self.most:
-            raise OutOfRangeError("taken", str(taken), f"0 to {self.most}")
-        if taken == self.most > 0:
-            progress = Progress(progress.epoch, self._deal.shards.samples)
-        elif taken:
-            progress = self._deal.after(progress, self._readers._replace(steps=taken))
-        if len(progress.history) > MAX_STRETCHES:
-            raise OutOfRangeError(check.HISTORY, f"of {len(progress.history)} worlds", f"up to {MAX_STRETCHES}")
-        text = self._deal.text(progress)
-        if not progress.history:
-            return wrapped(text)
-        return wrapped(marked(text)) | {check.HISTORY: [stretch._asdict() for stretch in progress.history]}
-
-
-class _Given(Pass):
-    """What a pass has given: all that a dataset keeps of it, so that the reading ends with the iterator."""
-
-    def __init__(self, place: _Opening, taken: int = 0) -> None:
-        self.place = place
-        self.taken = taken
-
-    def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken as much."""
-        return self.place.after(self.taken)
-
-
-class _Items:
-    """What a reader gives in a pass, one after the other."""
-
-    def __init__(self, owner: ShardedDataset, place: _Opening, worker: int) -> None:
-        self._owner = owner
-        self._worker = worker
-        self._inside = get_worker_info() is not None
-        self.given = _Given(place)
-        self.reader = self._read()
-
-    def _read(self) -> Reader:
-        owner, given = self._owner, self.given
-        reader = owner._reader(given.place.progress, self._worker, given.place.workers, given.taken)
-        # It must not hold this: what is freed in a circle is freed anywhere, be it on the thread that it waits for.
-        self._items = _made(owner, reader, given.place.progress.epoch, self._worker, self._inside)
-        return reader
-
-    def __iter__(self) -> _Items:
-        return self
-
-    def __next__(self) -> Any:
-        try:
-            item = next(self._items)
-        except StopIteration:
-            self._owner._ended(self.given)
-            raise
-        self.given.taken += 1
-        return item
-
-    def close(self) -> None:
-        """Ends the reading."""
-        self._items.close()
-
-    def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken what this pass gave; in a worker, what this worker alone has given."""
-        if not self._inside:
-            return self.given.state_dict()
-        return self.given.place.after(0) | {_READER: self._identity() | {"taken": self.given.taken}}
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken.
-
-        Raises:
-            ContradictionError: It is of another dataset; or, in a worker, of other workers.
-            WrongTypeError: It is none.
-        """
-        taken = 0
-        if self._inside:
-            text_of(state_dict)
-            reader = state_dict.get(_READER)
-            own = self._identity()
-            if not isinstance(reader, Mapping) or reader.keys() != {*own, "taken"}:
-                raise WrongTypeError("state", check.described(reader), "what state_dict gave in a loader worker")
-            for name, value in own.items():
-                if reader[name] != value:
-                    allowed = f"{check.shown(reader[name])}, which the state is of: one of Resumable goes with any"
-                    raise ContradictionError(name.replace("_", "-"), str(value), allowed)
-            taken = check.integer("taken", reader["taken"], check.COUNT)
-            state_dict = {key: value for key, value in state_dict.items() if key != _READER}
-        elif state_dict == self.state_dict():
-            return
-        progress = self._owner._parsed(state_dict)
-        self.close()
-        # The same one, by which the dataset counts.
-        self.given.place, self.given.taken = _Opening(self._owner, progress, self.given.place.workers), taken
-        self.reader = self._read()
-
-    def _identity(self) -> dict[str, int]:
-        own = self.given.place._readers
-        return {
-            "world": own.world,
-            "workers": own.workers,
-            "worker": self._worker,
-            "batch_size": own.batch_size,
-        }
-
-
-def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside: bool) -> Generator[Any, None, None]:
-    source = ahead(reader.tables(owner.marks))
-    size = owner.batch_size
-    items = _rows(source) if size is None else batches(source, size, owner.drop_last)
-    try:
-        for number, item in enumerate(items):
-            if number == 1 and worker == 0:
-                # One item alone is a look at what comes.
-                owner._shared[_LAST_READ] = epoch + 1
-            made = item if owner.transform is None else owner.transform(item)
-            yield compact(made) if inside and isinstance(made, pa.RecordBatch) else made
-    finally:
-        source.close()
-
-
-def _rows(tables: Iterator[pa.Table]) -> Iterator[dict[str, Any]]:
-    for table in tables:
-        for batch in table.to_batches(max_chunksize=1024):
-            yield from batch.to_pylist()

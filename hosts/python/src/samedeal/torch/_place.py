@@ -118,3 +118,8 @@ def worker() -> tuple[int, int]:
     """Which of how many loader workers this process is: 0 of 1 where there are none."""
     info = get_worker_info()
     return (0, 1) if info is None else (info.id, info.num_workers)
+
+
+def is_worker() -> bool:
+    """Whether this process is a loader's worker."""
+    return get_worker_info() is not None

@@ -22,7 +22,7 @@ const MOST: u64 = 1 << 16;
 pub struct ResumeArgs {
     /// Go on where a state was taken, by any of the libraries or by `samedeal state`: the file that holds it, also as JSON of a
     /// state_dict in Python, or - for standard input. The epoch is that of the state; the world is this one
-    #[arg(long, value_name = "FILE", help_heading = "Deal")]
+    #[arg(long, value_name = "FILE", help_heading = "Deal", conflicts_with = "epoch")]
     pub resume: Option<PathBuf>,
 }
 

@@ -1,0 +1,166 @@
+"""Passes over a dataset in files: what they give, and states of what they have given."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Generator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .. import ContradictionError, OutOfRangeError, WrongTypeError
+from .. import _arguments as check
+from ..parquet import ahead, batches
+from . import _place
+from ._deals import Reader
+from ._rest import MAX_STRETCHES, Progress, marked
+from ._states import Pass, Start, text_of, wrapped
+from ._tensors import compact
+
+if TYPE_CHECKING:
+    from ._dataset import ShardedDataset
+
+READER = "reader"
+"""Where a state has the worker that it is of."""
+
+
+class Opening(Start):
+    """Where a pass of a dataset began."""
+
+    def __init__(self, dataset: ShardedDataset, progress: Progress, workers: int) -> None:
+        self._deal = dataset._deal
+        self.progress = progress
+        self.workers = workers
+        self._readers = dataset._readers(workers)
+        self._drop_last = dataset.drop_last
+
+    @functools.cached_property
+    def most(self) -> int:
+        """How many batches the ranks have that have most."""
+        return self._deal.bounds(self.progress, self._readers, self._drop_last)[1]
+
+    def after(self, taken: int) -> dict[str, Any]:
+        """The state once every rank has taken so many batches, or all that it has."""
+        progress = self.progress
+        if taken > self.most:
+            raise OutOfRangeError("taken", str(taken), f"0 to {self.most}")
+        if taken == self.most > 0:
+            progress = Progress(progress.epoch, self._deal.shards.samples)
+        elif taken:
+            progress = self._deal.after(progress, self._readers._replace(steps=taken))
+        if len(progress.history) > MAX_STRETCHES:
+            raise OutOfRangeError(check.HISTORY, f"of {len(progress.history)} worlds", f"up to {MAX_STRETCHES}")
+        text = self._deal.text(progress)
+        if not progress.history:
+            return wrapped(text)
+        return wrapped(marked(text)) | {check.HISTORY: [stretch._asdict() for stretch in progress.history]}
+
+
+class _Given(Pass):
+    """What a pass has given: all that a dataset keeps of it, so that the reading ends with the iterator."""
+
+    def __init__(self, place: Opening, taken: int = 0) -> None:
+        self.place = place
+        self.taken = taken
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as much."""
+        return self.place.after(self.taken)
+
+
+class Items:
+    """What a reader gives in a pass, one after the other."""
+
+    def __init__(self, owner: ShardedDataset, place: Opening, worker: int) -> None:
+        self._owner = owner
+        self._worker = worker
+        self._inside = _place.is_worker()
+        self.given = _Given(place)
+        self.reader = self._read()
+
+    def _read(self) -> Reader:
+        owner, given = self._owner, self.given
+        reader = owner._reader(given.place.progress, self._worker, given.place.workers, given.taken)
+        # It must not hold this: what is freed in a circle is freed anywhere, be it on the thread that it waits for.
+        self._items = _made(owner, reader, given.place.progress.epoch, self._worker, self._inside)
+        return reader
+
+    def __iter__(self) -> Items:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            item = next(self._items)
+        except StopIteration:
+            self._owner._ended(self.given)
+            raise
+        self.given.taken += 1
+        return item
+
+    def close(self) -> None:
+        """Ends the reading."""
+        self._items.close()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken what this pass gave; in a worker, what this worker alone has given."""
+        if not self._inside:
+            return self.given.state_dict()
+        return self.given.place.after(0) | {READER: self._identity() | {"taken": self.given.taken}}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken.
+
+        Raises:
+            ContradictionError: It is of another dataset; or, in a worker, of other workers.
+            WrongTypeError: It is none.
+        """
+        taken = 0
+        if self._inside:
+            text_of(state_dict)
+            reader = state_dict.get(READER)
+            own = self._identity()
+            if not isinstance(reader, Mapping) or reader.keys() != {*own, "taken"}:
+                raise WrongTypeError("state", check.described(reader), "what state_dict gave in a loader worker")
+            for name, value in own.items():
+                if reader[name] != value:
+                    allowed = f"{check.shown(reader[name])}, which the state is of: one of Resumable goes with any"
+                    raise ContradictionError(name.replace("_", "-"), str(value), allowed)
+            taken = check.integer("taken", reader["taken"], check.COUNT)
+            state_dict = {key: value for key, value in state_dict.items() if key != READER}
+        elif state_dict == self.state_dict():
+            return
+        progress = self._owner._parsed(state_dict)
+        self.close()
+        # The same one, by which the dataset counts.
+        self.given.place, self.given.taken = Opening(self._owner, progress, self.given.place.workers), taken
+        self.reader = self._read()
+
+    def _identity(self) -> dict[str, int]:
+        own = self.given.place._readers
+        return {
+            "world": own.world,
+            "workers": own.workers,
+            "worker": self._worker,
+            "batch_size": own.batch_size,
+        }
+
+
+def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside: bool) -> Generator[Any, None, None]:
+    source = ahead(reader.tables(owner.marks))
+    size = owner.batch_size
+    items = _rows(source) if size is None else batches(source, size, owner.drop_last)
+    try:
+        for number, item in enumerate(items):
+            if number == 1 and worker == 0:
+                # One item alone is a look at what comes.
+                owner._board.last_read = epoch
+            made = item if owner.transform is None else owner.transform(item)
+            yield compact(made) if inside and isinstance(made, pa.RecordBatch) else made
+    finally:
+        source.close()
+
+
+def _rows(tables: Iterator[pa.Table]) -> Iterator[dict[str, Any]]:
+    for table in tables:
+        for batch in table.to_batches(max_chunksize=1024):
+            yield from batch.to_pylist()

@@ -189,7 +189,7 @@ def test_epochs_may_be_limited(tmp_path: Path) -> None:
 
 
 def test_the_state_is_what_any_host_reads(stopped: Path) -> None:
-    checkpoint = torch.load(lit.checkpoint(stopped / "torch-2-False", SAVED), weights_only=True)
+    checkpoint = torch.load(lit.checkpoint(stopped / lit.name_of(*lit.RUNS[0]), SAVED), weights_only=True)
     saved = checkpoint["Data"]["train_dataloader"]
     sampler = DistributedSampler(lit.Features(), 1, 0, seed=5)
     sampler.load_state_dict(saved)

@@ -117,6 +117,12 @@ fn what_is_no_state_is_refused() {
     fs::write(&path, [0xff, 0xfe]).unwrap();
     let (code, said) = failing(&format!("indices --samples 100 --resume {}", path.display()));
     assert!(code == 2 && said.contains("state.json: no state of samedeal"), "{said}");
+    // The epoch is that of the state.
+    for subcommand in ["indices", "batches --batch-size 8", "step 0 --batch-size 8", "state --taken 1"] {
+        let (code, said) = failing(&format!("{subcommand} --samples 100 --epoch 2 --resume {}", path.display()));
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("--resume <FILE>") && said.contains("--epoch <EPOCH>"), "{said}");
+    }
     let (code, said) = failing("indices --samples 100 --resume no-such-file");
     assert!(code == 2 && said.contains("no-such-file"), "{said}");
     let (code, said) = failing("state --samples 100 --taken 101");

@@ -2,13 +2,26 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
-use crate::args::DatasetArgs;
 use crate::items::Cell;
 use crate::problem::Problem;
 use crate::progress;
+use crate::values::number;
+
+/// What is dealt: a number of samples, or the rows of Parquet files.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub struct DatasetArgs {
+    /// Parquet files, or directories that are searched for *.parquet; their rows, laid end to end, are the samples
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Number of samples, such as 50000, 50_000 or 5e4
+    #[arg(long, value_name = "N", value_parser = number, allow_negative_numbers = true)]
+    pub samples: Option<u64>,
+}
 
 /// What is dealt: so many samples, which may be the rows of files laid end to end.
 #[derive(Default)]

@@ -10,12 +10,13 @@ use samedeal::ledger::{EventKind, Progress, Schedule};
 use samedeal::{Layout, Remainder, Sampler};
 use serde_json::{Value, json};
 
-use crate::args::{DealArgs, within};
 use crate::dataset::Dataset;
+use crate::deal::DealArgs;
 use crate::format::{Format, Output};
 use crate::items::Items;
 use crate::output::{Sink, counted, grouped, print};
 use crate::problem::Problem;
+use crate::values::within;
 
 /// How many samples a table shows.
 const SHOWN: usize = 20;

@@ -1,16 +1,56 @@
+use clap::Args;
 use samedeal::{Place, Sampler};
 use serde_json::{Value, json};
 
-use crate::args::LocateArgs;
-use crate::dataset::Dataset;
-use crate::format::Format;
+use crate::by_length::{ByLengthArgs, Others};
+use crate::dataset::{Dataset, DatasetArgs};
+use crate::deal::{AllRanks, DealArgs};
+use crate::format::{Format, Output};
 use crate::items::{Cell, Items};
 use crate::output::{counted, print};
 use crate::problem::Problem;
 use crate::progress;
+use crate::state::ResumeArgs;
+use crate::values::{number, within};
+use crate::workers::WorkersArgs;
 
 /// How many repetitions of a padded sample are shown; a small dataset on a large world has thousands.
 const COPIES: u32 = 8;
+
+#[derive(Args)]
+pub struct LocateArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
+    pub workers: WorkersArgs,
+    /// The samples to find; may be repeated or separated by commas
+    #[arg(long, value_name = "INDEX", value_parser = number, value_delimiter = ',', required = true)]
+    #[arg(allow_negative_numbers = true)]
+    pub sample: Vec<u64>,
+    /// Samples in a batch [default: 1]
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    pub batch_size: Option<u32>,
+    /// Leave out a last, partial batch, and say of a sample in it that no batch holds it
+    #[arg(long)]
+    pub drop_last: bool,
+    #[command(flatten)]
+    ranks: AllRanks,
+    #[command(flatten)]
+    pub by_length: ByLengthArgs,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+impl<'a> From<&'a LocateArgs> for Others<'a> {
+    fn from(args: &'a LocateArgs) -> Self {
+        let LocateArgs { dataset, deal, batch_size, drop_last, workers, .. } = args;
+        Self { dataset, deal, batch_size: *batch_size, drop_last: *drop_last, workers: workers.workers.is_some() }
+    }
+}
 
 /// `samedeal locate`
 pub fn run(args: &LocateArgs) -> Result<(), Problem> {

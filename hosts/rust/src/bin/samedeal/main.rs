@@ -1,9 +1,11 @@
 //! The command `samedeal`: the deal of a dataset, in the terminal.
 
-mod args;
 mod batching;
+mod by_length;
+mod cli;
 mod contents;
 mod dataset;
+mod deal;
 mod decoded;
 mod examples;
 mod format;
@@ -23,6 +25,7 @@ mod shards;
 mod state;
 mod step;
 mod summaries;
+mod values;
 mod verify;
 mod workers;
 
@@ -31,7 +34,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command};
+use cli::{Cli, Command};
 use problem::Problem;
 
 fn main() -> ExitCode {

@@ -1,20 +1,92 @@
 use std::io::Write;
 use std::ops::Range;
 
+use clap::Args;
 use samedeal::Sampler;
 use serde_json::{Map, Value};
 
-use crate::args::{BatchesArgs, DealArgs, IndicesArgs};
-use crate::dataset::Dataset;
+use crate::by_length::{ByLengthArgs, CompareArgs, Others};
+use crate::dataset::{Dataset, DatasetArgs};
+use crate::deal::{DealArgs, RankArgs};
 use crate::format::{ArrayFormat, ArrayOutput, Format};
 use crate::items::Items;
 use crate::output::{Sink, counted, grouped, json_of};
 use crate::problem::Problem;
 use crate::progress;
+use crate::state::ResumeArgs;
+use crate::values::{number, within};
 use crate::workers::WorkerArgs;
 
 /// How many numbers are read from the sampler at a time.
 const WINDOW: u64 = 1 << 16;
+
+#[derive(Args)]
+pub struct IndicesArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
+    pub rank: RankArgs,
+    #[command(flatten)]
+    pub worker: WorkerArgs,
+    /// Number of the first index shown, among those of the rank
+    #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
+    pub start: u64,
+    /// How many indices [default: 20; all with --format npy]
+    #[arg(long, value_parser = number, allow_negative_numbers = true)]
+    pub count: Option<u64>,
+    /// All indices from --start on
+    #[arg(long, conflicts_with = "count")]
+    pub all: bool,
+    #[command(flatten)]
+    pub output: ArrayOutput,
+}
+
+#[derive(Args)]
+pub struct BatchesArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
+    pub rank: RankArgs,
+    #[command(flatten)]
+    pub worker: WorkerArgs,
+    /// Samples in a batch
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    #[arg(required_unless_present = "lengths")]
+    pub batch_size: Option<u32>,
+    /// Leave out a last, partial batch
+    #[arg(long)]
+    pub drop_last: bool,
+    /// Number of the first batch shown
+    #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
+    pub start: u64,
+    /// How many batches [default: 5; all with --format npy]
+    #[arg(long, value_parser = number, allow_negative_numbers = true)]
+    pub count: Option<u64>,
+    /// All batches from --start on
+    #[arg(long, conflicts_with = "count")]
+    pub all: bool,
+    #[command(flatten)]
+    pub by_length: ByLengthArgs,
+    #[command(flatten)]
+    pub compare: CompareArgs,
+    #[command(flatten)]
+    pub output: ArrayOutput,
+}
+
+impl<'a> From<&'a BatchesArgs> for Others<'a> {
+    fn from(args: &'a BatchesArgs) -> Self {
+        let BatchesArgs { dataset, deal, batch_size, drop_last, worker, .. } = args;
+        Self { dataset, deal, batch_size: *batch_size, drop_last: *drop_last, workers: worker.is_given() }
+    }
+}
 
 /// `samedeal indices`
 pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use samedeal::{Policy, Weight, WorkerPolicy};
 
-use crate::args::{named, within};
 use crate::format::Output;
+use crate::values::{named, within};
 
 #[derive(Args)]
 pub struct ShardsArgs {

@@ -1,6 +1,8 @@
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::Args;
 use parquet::basic::Type;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArrayType;
@@ -9,21 +11,42 @@ use samedeal::Sampler;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::args::ReplayArgs;
 use crate::contents::excerpt;
 use crate::dataset::{Dataset, Rows, open, unreadable};
+use crate::deal::{BatchArgs, DealArgs, RankArgs};
 use crate::decoded::Decoded;
-use crate::format::Format;
+use crate::format::{Format, Output};
 use crate::items::Items;
 use crate::numbers::joined;
 use crate::output::{grouped, print};
 use crate::problem::Problem;
 use crate::progress;
+use crate::state::ResumeArgs;
 
 /// How many samples are shown from either end.
 const SHOWN: usize = 5;
 /// How much of a sample is shown.
 const LETTERS: usize = 40;
+
+#[derive(Args)]
+pub struct ReplayArgs {
+    /// Parquet files, or directories that are searched for *.parquet
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
+    pub rank: RankArgs,
+    #[command(flatten)]
+    pub batch: BatchArgs,
+    /// The column to read, of strings or bytes
+    #[arg(long, default_value = "text")]
+    pub column: String,
+    #[command(flatten)]
+    pub output: Output,
+}
 
 /// `samedeal replay`
 pub fn run(args: &ReplayArgs) -> Result<(), Problem> {

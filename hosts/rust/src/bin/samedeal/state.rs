@@ -9,10 +9,11 @@ use clap::Args;
 use samedeal::{Batcher, Error, Sampler};
 use serde_json::Value;
 
-use crate::args::StateArgs;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, DatasetArgs};
+use crate::deal::{AllRanks, DealArgs};
 use crate::output::Sink;
 use crate::problem::Problem;
+use crate::values::number;
 
 /// More than any state has: of what is larger, not all is read.
 const MOST: u64 = 1 << 16;
@@ -72,6 +73,24 @@ fn read(path: &Path) -> io::Result<String> {
         File::open(path)?.take(MOST).read_to_string(&mut text)?;
     }
     Ok(text)
+}
+
+#[derive(Args)]
+pub struct StateArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
+    ranks: AllRanks,
+    /// How many samples every rank has taken: batches times their size
+    #[arg(long, value_name = "SAMPLES", value_parser = number, allow_negative_numbers = true)]
+    pub taken: u64,
+    /// Write to a file, which is there at once and whole
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// `samedeal state`

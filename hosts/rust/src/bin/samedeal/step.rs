@@ -7,16 +7,17 @@ use clap::Args;
 use samedeal::Sampler;
 use serde_json::{Map, Value, json};
 
-use crate::args::{DatasetArgs, DealArgs, number, within};
-use crate::batching::ByLengthArgs;
+use crate::by_length::{ByLengthArgs, Others};
 use crate::contents::Contents;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, DatasetArgs};
+use crate::deal::DealArgs;
 use crate::format::{Format, Output};
 use crate::items::{Cell, Items};
 use crate::numbers::abridged;
 use crate::output::{counted, grouped, print};
 use crate::problem::Problem;
 use crate::state::ResumeArgs;
+use crate::values::{number, within};
 use crate::workers::WorkersArgs;
 
 /// How many ranks, or workers of each, are gone through.
@@ -58,6 +59,13 @@ pub struct StepArgs {
     pub by_length: ByLengthArgs,
     #[command(flatten)]
     pub output: Output,
+}
+
+impl<'a> From<&'a StepArgs> for Others<'a> {
+    fn from(args: &'a StepArgs) -> Self {
+        let StepArgs { dataset, deal, batch_size, drop_last, workers, .. } = args;
+        Self { dataset, deal, batch_size: *batch_size, drop_last: *drop_last, workers: workers.workers.is_some() }
+    }
 }
 
 impl StepArgs {

@@ -1,12 +1,34 @@
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::{FingerprintArgs, OrdersArgs, SHARDED};
-use crate::dataset::Dataset;
-use crate::format::Format;
+use crate::dataset::{Dataset, DatasetArgs};
+use crate::deal::{DealArgs, RankArgs, SHARDED};
+use crate::format::{Format, Output};
 use crate::items::Items;
 use crate::output::{json_of, print};
 use crate::problem::Problem;
 use crate::progress;
+use crate::state::ResumeArgs;
+
+#[derive(Args)]
+pub struct FingerprintArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
+    pub rank: RankArgs,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Args)]
+pub struct OrdersArgs {
+    #[command(flatten)]
+    pub output: Output,
+}
 
 /// `samedeal fingerprint`
 pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {

@@ -1,15 +1,35 @@
 use std::collections::BTreeMap;
 
+use clap::Args;
 use samedeal::{Config, Remainder, Sampler};
 use serde_json::{Value, json};
 
-use crate::args::VerifyArgs;
-use crate::dataset::Dataset;
-use crate::format::Format;
+use crate::dataset::{Dataset, DatasetArgs};
+use crate::deal::{AllRanks, DealArgs};
+use crate::format::{Format, Output};
 use crate::items::Items;
 use crate::output::{counted, grouped, print, verdict};
 use crate::problem::Problem;
 use crate::progress;
+use crate::values::within;
+
+#[derive(Args)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    /// Check as well that every rank gets the same number of batches of this size
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    pub batch_size: Option<u32>,
+    /// Leave out a last, partial batch, and count the samples that no batch holds
+    #[arg(long, requires = "batch_size")]
+    pub drop_last: bool,
+    #[command(flatten)]
+    ranks: AllRanks,
+    #[command(flatten)]
+    pub output: Output,
+}
 
 /// One thing that must hold: its name, whether it does (`None` if nobody asked), and what was counted.
 struct Check {

@@ -4,9 +4,10 @@ use clap::Args;
 use samedeal::Sampler;
 use serde_json::{Map, Value, json};
 
-use crate::args::{DealArgs, SHARDED, within};
 use crate::dataset::Dataset;
+use crate::deal::{DealArgs, SHARDED};
 use crate::problem::Problem;
+use crate::values::within;
 
 #[derive(Args)]
 #[command(next_help_heading = "Deal")]

@@ -4,11 +4,11 @@ use samedeal::BatchPlace;
 use serde_json::{Value, json};
 
 use super::plan;
-use crate::args::LocateArgs;
 use crate::dataset::Dataset;
 use crate::format::Format;
 use crate::items::{Cell, Items};
 use crate::lengths::Lengths;
+use crate::locate::LocateArgs;
 use crate::output::{counted, print};
 use crate::problem::Problem;
 use crate::progress;

@@ -1,6 +1,5 @@
 //! `--lengths`: batches of samples of different length.
 
-mod args;
 mod compare;
 mod figures;
 mod locate;
@@ -10,13 +9,14 @@ mod show;
 mod step;
 mod strategies;
 
-pub use args::{ByLengthArgs, CompareArgs, explain_window};
 pub use locate::run as locate;
 use samedeal::Batcher;
 pub use step::run as step;
 
-use crate::args::{BatchesArgs, DealArgs};
+use crate::by_length::ByLengthArgs;
+use crate::deal::DealArgs;
 use crate::format::ArrayFormat;
+use crate::numbers::BatchesArgs;
 use crate::problem::Problem;
 use crate::progress;
 use crate::state::ResumeArgs;

@@ -6,10 +6,9 @@ use samedeal::{Batch, Batcher};
 use serde_json::{Map, Value, json};
 
 use super::figures;
-use crate::args::BatchesArgs;
 use crate::format::Format;
 use crate::items::Items;
-use crate::numbers::{json_start, run};
+use crate::numbers::{BatchesArgs, json_start, run};
 use crate::output::{Sink, counted, grouped};
 use crate::problem::Problem;
 use crate::progress;

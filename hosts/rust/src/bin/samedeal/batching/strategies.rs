@@ -2,7 +2,7 @@
 
 use samedeal::{BatchBuilder, Batcher, Counting, Packing, Strategy};
 
-use crate::args::BatchesArgs;
+use crate::numbers::BatchesArgs;
 
 /// A strategy, with its options.
 #[derive(Clone, Copy)]

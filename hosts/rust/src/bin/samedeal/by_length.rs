@@ -1,3 +1,5 @@
+//! The options of batches by length.
+
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
@@ -5,10 +7,11 @@ use samedeal::{
     BatchBuilder, Batcher, Buckets, Counting, Failure, Layout, Packing, Remainder, Strategy, Tail, TooLong,
 };
 
-use crate::args::{BatchesArgs, DatasetArgs, DealArgs, LocateArgs, SHARDED, named, within};
+use crate::dataset::DatasetArgs;
+use crate::deal::{DealArgs, SHARDED};
 use crate::lengths::{Lengths, Unit};
 use crate::problem::Problem;
-use crate::step::StepArgs;
+use crate::values::{named, within};
 
 /// Batches of samples of different length: how long they are, and how they become batches.
 #[derive(Args)]
@@ -107,32 +110,11 @@ pub fn explain_window(window: Arg) -> Arg {
 
 /// What else was asked for, and is not for samples of different length.
 pub struct Others<'a> {
-    dataset: &'a DatasetArgs,
-    deal: &'a DealArgs,
-    batch_size: Option<u32>,
-    drop_last: bool,
-    workers: bool,
-}
-
-impl<'a> From<&'a BatchesArgs> for Others<'a> {
-    fn from(args: &'a BatchesArgs) -> Self {
-        let BatchesArgs { dataset, deal, batch_size, drop_last, worker, .. } = args;
-        Self { dataset, deal, batch_size: *batch_size, drop_last: *drop_last, workers: worker.is_given() }
-    }
-}
-
-impl<'a> From<&'a LocateArgs> for Others<'a> {
-    fn from(args: &'a LocateArgs) -> Self {
-        let LocateArgs { dataset, deal, batch_size, drop_last, workers, .. } = args;
-        Self { dataset, deal, batch_size: *batch_size, drop_last: *drop_last, workers: workers.workers.is_some() }
-    }
-}
-
-impl<'a> From<&'a StepArgs> for Others<'a> {
-    fn from(args: &'a StepArgs) -> Self {
-        let StepArgs { dataset, deal, batch_size, drop_last, workers, .. } = args;
-        Self { dataset, deal, batch_size: *batch_size, drop_last: *drop_last, workers: workers.workers.is_some() }
-    }
+    pub dataset: &'a DatasetArgs,
+    pub deal: &'a DealArgs,
+    pub batch_size: Option<u32>,
+    pub drop_last: bool,
+    pub workers: bool,
 }
 
 impl ByLengthArgs {

@@ -40,6 +40,9 @@ export class Claim {
   readonly #before: number;
   #count: number;
   #committed = 0;
+  /** How many positions are committed, as the log says. */
+  #known = 0;
+  #isReleased = false;
 
   /** What is not committed of what a reader holds. @internal */
   constructor(owner: Owner, [number, start, count, done]: Held) {
@@ -50,10 +53,16 @@ export class Claim {
     this.#count = count - done;
   }
 
-  /** Follows an entry of it in the log; whether the reader holds it still. @internal */
-  follow({ kind, start, count }: LedgerEvent): boolean {
-    if (kind === 'commit') this.#committed = start + count - this.start;
-    return kind !== 'release' && this.#committed < this.#count;
+  /** Follows an entry of it in the log, maybe of its own reader; whether that holds it still. @internal */
+  follow({ kind, start, count }: LedgerEvent, isOwn: boolean): boolean {
+    if (kind === 'commit') this.#known = start + count - this.start;
+    if (kind !== 'release') return this.#known < this.#count;
+    if (isOwn) {
+      this.#isReleased = true;
+      this.#committed = this.#known;
+      this.#count = this.#known;
+    }
+    return false;
   }
 
   /** How many there are; what was released of them is none any more. */
@@ -86,15 +95,21 @@ export class Claim {
    */
   async commit(count?: Integer): Promise<void> {
     const given = count === undefined ? undefined : natural32('count', count, U32);
-    let goal: number | undefined;
-    await this.#owner.write((applied) => {
-      if (given === undefined && this.committed === this.count) return undefined;
-      goal ??= this.committed + (given ?? this.count - this.committed);
-      if (goal > this.count) fail('out-of-range', 'count', given, `0 to ${this.count - this.committed}`);
-      // What was appended, though the log had not said so, is known by now.
-      if (this.committed >= goal && given !== 0) return undefined;
-      return applied.commit(this.number, this.#before + Math.max(goal, this.committed));
-    });
+    let goal = 0;
+    await this.#owner.write(
+      (applied) => {
+        const left = this.#count - this.#committed;
+        goal = this.#committed + (given ?? left);
+        if (goal > this.#count) fail('out-of-range', 'count', given, `0 to ${left}`);
+        if (left === 0) return undefined;
+        // What was appended, though the log had not said so, is known by now.
+        if (this.#known >= goal && goal > this.#committed) return undefined;
+        return applied.commit(this.number, this.#before + Math.max(goal, this.#known));
+      },
+      () => {
+        this.#committed = goal;
+      },
+    );
   }
 
   /** Says that the reader is still there, for all that it holds: where a step takes longer than the lease. Errors: as `commit`. */
@@ -104,15 +119,10 @@ export class Claim {
 
   /** Gives back what is not committed, for other readers. Errors: as `commit`. */
   async release(): Promise<void> {
-    await this.#owner.write(
-      (applied) => {
-        const isNone = this.committed === this.count;
-        return isNone ? undefined : applied.release(this.number);
-      },
-      () => {
-        this.#count = this.#committed;
-      },
-    );
+    await this.#owner.write((applied) => {
+      const isNone = this.#isReleased || this.#known === this.#count;
+      return isNone ? undefined : applied.release(this.number);
+    });
   }
 }
 
@@ -146,8 +156,13 @@ export class Ledger implements AsyncIterable<Claim> {
   readonly #applied: AppliedLog;
   readonly #log: Log;
   readonly #owner: Owner;
-  /** Those that were given out and are held still, by number. */
-  readonly #claims = new Map<number, Claim>();
+  /**
+   * The claims of this object that are held still, by number, and no other of the same reader: a former life may still be there.
+   * None where nobody has it.
+   */
+  readonly #claims = new Map<number, Claim | undefined>();
+  /** An entry of which the log has not said whether it was appended, and the number that it would have. */
+  #unsure: { number: number; entry: string } | undefined;
   /** The last call under way. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -187,8 +202,9 @@ export class Ledger implements AsyncIterable<Claim> {
   tryClaim(): Promise<Attempt> {
     return this.#inTurn(async () => {
       await this.#catchUp();
-      // One that a log had not said that it was appended.
-      const held = this.#applied.heldBy(this.reader).find(([number]) => !this.#claims.has(number));
+      // One of its own that a log had not said that it was appended, or that a loop could not give back.
+      const isFree = ([number]: Held) => this.#claims.has(number) && !this.#claims.get(number);
+      const held = this.#applied.heldBy(this.reader).find(isFree);
       if (held) return { claim: this.#known(held) };
       for (;;) {
         const proposal = this.#applied.claim(this.reader, now());
@@ -230,14 +246,16 @@ export class Ledger implements AsyncIterable<Claim> {
     for (;;) {
       const claim = await this.claim();
       if (!claim) return;
-      let isDone = false;
+      let isRead = false;
       try {
         yield claim;
-        isDone = true;
+        isRead = true;
+        await claim.commit();
       } finally {
-        if (!isDone) await claim.release();
+        // Where the log fails, it is the next claim.
+        if (this.#claims.has(claim.number)) this.#claims.set(claim.number, undefined);
+        if (!isRead) await claim.release();
       }
-      await claim.commit();
     }
   }
 
@@ -285,14 +303,21 @@ export class Ledger implements AsyncIterable<Claim> {
 
   /** Applies an entry, also to the claim that it belongs to. */
   #apply(entry: unknown): LedgerEvent | undefined {
+    const number = this.#applied.entries;
     const event = this.#applied.apply(entry, now());
-    if (event && this.#claims.get(event.claim)?.follow(event) === false) this.#claims.delete(event.claim);
+    const isOwn = this.#unsure?.number === number && this.#unsure.entry === entry;
+    if (this.#unsure?.number === number) this.#unsure = undefined;
+    if (!event) return undefined;
+    if (isOwn && event.kind === 'claim') this.#claims.set(event.claim, undefined);
+    if (this.#claims.get(event.claim)?.follow(event, isOwn) === false) this.#claims.delete(event.claim);
     return event;
   }
 
   /** Appends an entry, and applies it, unless somebody was faster. */
   async #append(entry: string): Promise<{ added: boolean; event?: LedgerEvent | undefined }> {
+    this.#unsure = { number: this.#applied.entries, entry };
     const added: unknown = await this.#log.append(this.#applied.entries, entry);
+    if (added === false) this.#unsure = undefined;
     if (typeof added !== 'boolean') fail('wrong-type', 'log', added, 'a log whose append gives true or false');
     return added ? { added, event: this.#apply(entry) } : { added };
   }

@@ -104,7 +104,7 @@ describe('Ledger', () => {
     assert.deepEqual(await one.tryClaim(), { finished: true });
     await rest.commit();
     await rest.release();
-    await assert.rejects(rest.renew(), { field: 'claim' });
+    await rest.renew();
     other.dispose();
     await assert.rejects(other.progress(), { message: 'this ledger has been disposed of' });
   });
@@ -216,19 +216,74 @@ describe('Ledger', () => {
     assert.equal((await ledger.progress()).committed, SAMPLES / 2);
   });
 
-  test('a claim of which a part is committed goes on behind it', async () => {
+  test('who asks meanwhile makes a repeated commit no larger', async () => {
     const log = new MemoryLog();
-    const ledger = await openLedger(sampler(), log, { reader: 1, block: 100 });
-    // Another object of the same reader, in the same life.
-    log.append(1, JSON.stringify({ event: 'claim', reader: 1, start: 0, count: 100 }));
-    log.append(2, JSON.stringify({ event: 'commit', reader: 1, start: 0, count: 30 }));
+    let isAway = false;
+    const unsure = {
+      read: (from) => log.read(from),
+      append(number, entry) {
+        const added = log.append(number, entry);
+        if (isAway) throw new Error('the store is away');
+        return added;
+      },
+    };
+    const ledger = await openLedger(sampler(), unsure, { reader: 1, block: 100 });
     const claim = await ledger.claim();
-    assert.deepEqual([claim.number, claim.start, claim.count, claim.committed], [1, 30, 70, 0]);
-    assert.deepEqual([...claim.samples()], epoch.slice(30, 100));
-    await claim.renew();
-    await claim.commit(20);
-    await claim.commit();
-    assert.equal((await ledger.progress()).committed, 100);
+    isAway = true;
+    const failed = claim.commit(3);
+    const progress = ledger.progress();
+    await assert.rejects(failed, { message: 'the store is away' });
+    isAway = false;
+    assert.deepEqual([(await progress).committed, claim.committed], [3, 0]);
+    await claim.commit(3);
+    assert.deepEqual([(await ledger.progress()).committed, claim.committed], [3, 3]);
+  });
+
+  test('two lives of a reader share nothing', async () => {
+    const log = new MemoryLog();
+    const open = () => openLedger(sampler(), log, { reader: 1, block: 100 });
+    const [old, later] = [await open(), await open()];
+    const claims = [await later.claim(), await old.claim(), await later.claim()];
+    assert.deepEqual(
+      claims.map(({ start }) => start),
+      [0, 100, 200],
+    );
+    const again = await open();
+    for (const claim of claims) await assert.rejects(claim.commit(), { kind: 'contradiction', field: 'claim' });
+    assert.equal((await again.claim()).start, 0);
+  });
+
+  test('what a loop could not commit or give back is the next claim', async () => {
+    const log = new MemoryLog();
+    let isAway = false;
+    const failing = {
+      read: (from) => log.read(from),
+      append(number, entry) {
+        if (isAway) throw new Error('the store is away');
+        return log.append(number, entry);
+      },
+    };
+    const ledger = await openLedger(sampler(), failing, { reader: 1, block: SAMPLES });
+    const away = { message: 'the store is away' };
+    await assert.rejects(async () => {
+      for await (const claim of ledger) {
+        await claim.commit(10);
+        isAway = true;
+      }
+    }, away);
+    isAway = false;
+    await assert.rejects(async () => {
+      for await (const claim of ledger) {
+        assert.deepEqual([claim.start, claim.count], [10, SAMPLES - 10]);
+        await claim.commit(5);
+        isAway = true;
+        break;
+      }
+    }, away);
+    isAway = false;
+    const rest = [];
+    for await (const claim of ledger) rest.push(claim.start, ...claim.samples());
+    assert.deepEqual(rest, [15, ...epoch.slice(15)]);
   });
 
   test('numbers of 53 bits', async () => {

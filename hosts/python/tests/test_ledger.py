@@ -212,6 +212,98 @@ def test_nothing_is_committed_twice_where_a_log_does_not_say_what_it_did() -> No
     assert [claim.start for claim in ledger] == [10]
 
 
+class Unsure(MemoryLog):
+    """A log that adds some entries and fails all the same, as where a connection breaks before the answer."""
+
+    def __init__(self, *silent: int) -> None:
+        super().__init__()
+        self.silent = silent
+
+    def append(self, number: int, entry: str) -> bool:
+        added = super().append(number, entry)
+        if added and number in self.silent:
+            raise OSError("no answer")
+        return added
+
+
+def test_what_a_log_did_not_say_that_it_appended_is_known_later() -> None:
+    ledger = Ledger(Sampler(40), Unsure(1, 3, 5, 8), reader=0, block=20)
+    with pytest.raises(OSError, match="no answer"):
+        ledger.claim()
+    claim = ledger.claim()
+    assert claim is not None
+    assert (claim.start, claim.count) == (0, 20)
+    claim.commit(3)
+    with pytest.raises(OSError, match="no answer"):
+        claim.commit(3)
+    # Whoever asks meanwhile learns that it was: the same again is no more.
+    assert ledger.progress().committed == 6
+    claim.commit(3)
+    assert (claim.committed, ledger.progress().entries) == (6, 4)
+    claim.commit(4)
+    with pytest.raises(OSError, match="no answer"):
+        claim.commit(10)
+    assert ledger.progress().committed == 20
+    claim.commit(10)
+    claim.commit()
+    claim.release()
+    assert (claim.committed, ledger.progress().entries) == (20, 6)
+    second = ledger.claim()
+    assert second is not None
+    second.renew()
+    with pytest.raises(OSError, match="no answer"):
+        second.release()
+    second.release()
+    assert second.lost
+    third = ledger.claim()
+    assert third is not None
+    assert (third.start, ledger.progress().entries) == (20, 10)
+    with pytest.raises(ContradictionError):
+        second.commit()
+
+
+def test_two_lives_of_a_reader_share_nothing() -> None:
+    log = MemoryLog()
+    old, new = (Ledger(Sampler(40), log, reader=0, block=10) for _ in range(2))
+    found = [ledger.claim() for ledger in (new, old, new, old)]
+    assert [claim.start for claim in found if claim is not None] == [0, 10, 20, 30]
+    # Who comes back takes nothing along, whoever it was of.
+    again = Ledger(Sampler(40), log, reader=0, block=10)
+    for claim in found:
+        assert claim is not None
+        with pytest.raises(ContradictionError):
+            claim.commit()
+    assert [claim.start for claim in again] == [0, 10, 20, 30]
+
+
+def test_a_loop_that_breaks_off_leaves_its_claim_to_the_next() -> None:
+    ledger = Ledger(Sampler(20), MemoryLog(), reader=0, block=20)
+    for claim in ledger:
+        claim.commit(5)
+        break
+    # Still in the hands of the caller, who may commit more of it.
+    claim.commit(1)
+    assert [(one.start, one.count) for one in ledger] == [(6, 14)]
+
+
+def test_a_ledger_is_not_asked_within_a_call_of_its_own() -> None:
+    class Interrupting(MemoryLog):
+        handler: Any = None
+
+        def append(self, number: int, entry: str) -> bool:
+            if self.handler is not None:
+                self.handler()
+            return super().append(number, entry)
+
+    log = Interrupting()
+    ledger = Ledger(Sampler(20), log, reader=0)
+    log.handler = ledger.progress
+    with pytest.raises(RuntimeError, match="in the middle of a call"):
+        ledger.claim()
+    log.handler = None
+    assert [claim.start for claim in ledger] == [0]
+
+
 def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "log"
     ledger = Ledger(Sampler(40), FileLog(path), reader=0, block=10)

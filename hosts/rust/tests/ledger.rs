@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use samedeal::ledger::{Attempt, EventKind, FileLog, Ledger, Log, MemoryLog, RawLedger, Schedule};
+use samedeal::ledger::{Attempt, Claim, EventKind, FileLog, Ledger, Log, MemoryLog, RawLedger, Schedule};
 use samedeal::{Error, FailureKind, Layout, Sampler};
 
 const SAMPLES: u64 = 3_000;
@@ -215,7 +215,7 @@ fn a_silent_reader_loses_its_claim_and_is_told() {
     );
     rest.commit_rest().unwrap();
     assert!(other.claim().unwrap().is_none() && matches!(one.try_claim().unwrap(), Attempt::Finished));
-    assert_eq!(failing(rest.renew()), contradiction("claim"));
+    rest.renew().unwrap();
     let progress = one.progress().unwrap();
     assert_eq!((progress.positions, progress.committed, progress.claimed), (SAMPLES, SAMPLES, 0));
 }
@@ -478,6 +478,8 @@ fn what_a_log_did_not_say_that_it_appended_is_known_later() {
     claim.commit(10).unwrap();
     entries(3);
     assert!(matches!(claim.commit(10), Err(Error::Log(_))));
+    // Whoever asks meanwhile learns that it was: the same again is no more.
+    assert_eq!((ledger.progress().unwrap().committed, claim.committed()), (20, 10));
     claim.commit(10).unwrap();
     assert_eq!(claim.committed(), 20);
     entries(4);
@@ -497,6 +499,23 @@ fn what_a_log_did_not_say_that_it_appended_is_known_later() {
     let third = ledger.claim().unwrap().unwrap();
     assert_eq!((third.start(), third.number()), (1_500, 9));
     entries(10);
+}
+
+#[test]
+fn two_lives_of_a_reader_share_nothing() {
+    let log = MemoryLog::new();
+    let open = || Ledger::builder(0).block(1_000).open(&sampler(), log.clone()).unwrap();
+    let (old, new) = (open(), open());
+    let mut claims = [new.claim().unwrap().unwrap(), old.claim().unwrap().unwrap(), new.claim().unwrap().unwrap()];
+    assert_eq!(claims.each_ref().map(Claim::start), [0, 1_000, 2_000]);
+    // Who comes back takes nothing along, whoever it was of.
+    let again = open();
+    for claim in &mut claims {
+        assert_eq!(failing(claim.commit_rest()), contradiction("claim"));
+    }
+    drop(claims);
+    assert_eq!(old.claim().unwrap().unwrap().start(), 0);
+    assert_eq!(again.claim().unwrap().unwrap().start(), 1_000);
 }
 
 #[test]

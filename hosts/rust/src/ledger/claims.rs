@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::shared::{Extent, Shared};
+use super::shared::{Own, Shared};
 use super::{Event, EventKind, Held, Log, Progress, Proposal, RawLedger, header};
 use crate::range::run;
 use crate::{Builder, Error, Failure, Index, Layout, Sampler};
@@ -130,9 +130,9 @@ impl Ledger {
     pub fn try_claim(&self) -> Result<Attempt, Error> {
         let mut shared = self.reader.locked();
         shared.catch_up()?;
-        // One that was dropped, or a log had not said that it was appended.
+        // One of its own that was dropped, or a log had not said that it was appended.
         let held = shared.raw.held_by(self.reader.number)?;
-        if let Some(held) = held.iter().find(|held| !shared.claims.contains_key(&held.claim)) {
+        if let Some(held) = held.iter().find(|held| shared.claims.get(&held.claim).is_some_and(|own| !own.is_held)) {
             return Ok(Attempt::Claimed(Claim::of(&self.reader, &mut shared, held)));
         }
         loop {
@@ -188,7 +188,7 @@ impl std::fmt::Debug for Ledger {
 }
 
 /// A run of positions that a reader holds. What is not committed of one that is dropped is the next claim of the ledger.
-#[must_use = "a claim is held until it is committed or released, or its reader silent for a lease"]
+#[must_use = "what is not committed of a claim that is dropped is the next claim of the ledger"]
 pub struct Claim {
     reader: Arc<Reader>,
     number: u64,
@@ -204,7 +204,7 @@ impl Claim {
     fn of(reader: &Arc<Reader>, shared: &mut Shared, held: &Held) -> Self {
         let &Held { claim: number, start, count, done: before } = held;
         let start = start + u64::from(before);
-        shared.claims.insert(number, Extent { start, end: start });
+        *shared.claims.entry(number).or_default() = Own { committed: start, is_held: true };
         Self { reader: Arc::clone(reader), number, before, start, count: count - before, committed: 0 }
     }
 
@@ -266,21 +266,24 @@ impl Claim {
     /// Says that the reader is still there, for all that it holds: where a step takes longer than the lease. Errors: as
     /// [`commit`](Self::commit).
     pub fn renew(&self) -> Result<(), Error> {
-        self.write(|raw, claim, known| raw.commit(claim, self.before + self.committed.max(known)).map(Some))
+        self.write(|raw, claim, known| match known {
+            known if known == self.count => Ok(None),
+            known => raw.commit(claim, self.before + self.committed.max(known)).map(Some),
+        })
     }
 
     /// Gives back what is not committed, for other readers. Errors: as [`commit`](Self::commit).
     pub fn release(self) -> Result<(), Error> {
-        if self.committed == self.count {
-            return Ok(());
-        }
-        self.write(|raw, claim, _| raw.release(claim).map(Some))
+        self.write(|raw, claim, known| match known {
+            known if known == self.count => Ok(None),
+            _ => raw.release(claim).map(Some),
+        })
     }
 
     /// Appends an entry of it, if any, made of what holds it, its number, and how many positions are committed as the log says.
     fn write(&self, make: impl Fn(&RawLedger, u64, u32) -> Result<Option<String>, Error>) -> Result<(), Error> {
         self.reader.locked().write(|shared| {
-            let known = shared.claims.get(&self.number).map_or(0, |extent| (extent.end - extent.start) as u32);
+            let known = shared.claims.get(&self.number).map_or(0, |own| (own.committed - self.start) as u32);
             make(&shared.raw, self.number, known)
         })
     }
@@ -288,7 +291,11 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.reader.locked().claims.remove(&self.number);
+        let claims = &mut self.reader.locked().claims;
+        match claims.get_mut(&self.number) {
+            Some(own) if own.committed - self.start < u64::from(self.count) => own.is_held = false,
+            _ => drop(claims.remove(&self.number)),
+        }
     }
 }
 

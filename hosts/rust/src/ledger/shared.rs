@@ -11,21 +11,25 @@ pub(super) struct Shared {
     log: Box<dyn Log>,
     /// How many entries were applied.
     pub entries: u64,
-    /// The claims that somebody has, by number: where each begins, and up to where it is committed, as the log says.
-    pub claims: HashMap<u64, Extent>,
+    /// Claims of this object by number, and no other of the same reader: a former life may still be there.
+    pub claims: HashMap<u64, Own>,
+    /// An entry of which the log has not said whether it was appended, and the number that it would have.
+    unsure: Option<(u64, String)>,
     begun: Instant,
 }
 
-/// Positions from one to before another.
-#[derive(Clone, Copy)]
-pub(super) struct Extent {
-    pub start: u64,
-    pub end: u64,
+/// A claim that a ledger has made.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Own {
+    /// Up to where it is committed, as the log says.
+    pub committed: u64,
+    /// Whether somebody has it.
+    pub is_held: bool,
 }
 
 impl Shared {
     pub fn new(raw: RawLedger, log: impl Log + 'static) -> Self {
-        Self { raw, log: Box::new(log), entries: 0, claims: HashMap::new(), begun: Instant::now() }
+        Self { raw, log: Box::new(log), entries: 0, claims: HashMap::new(), unsure: None, begun: Instant::now() }
     }
 
     /// What time it is, in milliseconds since this began.
@@ -48,7 +52,9 @@ impl Shared {
 
     /// Appends an entry, and applies it; none if somebody was faster.
     pub fn append(&mut self, entry: &str) -> Result<Option<Option<Event>>, Error> {
+        self.unsure = Some((self.entries, entry.to_owned()));
         if !self.log.append(self.entries, entry)? {
+            self.unsure = None;
             return Ok(None);
         }
         self.apply(entry).map(Some)
@@ -79,10 +85,19 @@ impl Shared {
     fn apply(&mut self, entry: &str) -> Result<Option<Event>, Error> {
         let event = self.raw.apply(entry, self.now())?;
         self.entries += 1;
-        if let Some(Event { kind: EventKind::Commit, claim, start, count, .. }) = event
-            && let Some(extent) = self.claims.get_mut(&claim)
-        {
-            extent.end = start + u64::from(count);
+        let number = self.entries - 1;
+        let unsure = self.unsure.take_if(|(at, _)| *at == number);
+        let is_own = unsure.is_some_and(|(_, own)| own == entry);
+        match event {
+            Some(Event { kind: EventKind::Claim, claim, .. }) if is_own => {
+                self.claims.insert(claim, Own::default());
+            }
+            Some(Event { kind: EventKind::Commit, claim, start, count, .. }) => {
+                if let Some(own) = self.claims.get_mut(&claim) {
+                    own.committed = start + u64::from(count);
+                }
+            }
+            _ => {}
         }
         Ok(event)
     }

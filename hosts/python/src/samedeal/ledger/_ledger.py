@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import random
 import threading
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeVar
 
 from .. import _arguments as check
 from .. import _component
-from .._errors import ContradictionError, OutOfRangeError, WrongTypeError
+from .._errors import ContradictionError, OutOfRangeError, SamedealError, WrongTypeError
 from .._ledgering import ENTRY, HELD, WAIT, Event, Machine, Progress, header
 from .._sampler import Sampler
 from ._log import Log
@@ -46,6 +47,10 @@ class Claim:
         """How many of them are committed, the first ones."""
         self.lost = False
         """Whether what is not committed was given back, or taken over, as far as is known."""
+        self._told = 0
+        """How many positions the calls of `commit` that have returned took."""
+        self._released = False
+        """Whether its reader gave it back."""
 
     @cached_property
     def samples(self) -> NDArray[np.int64]:
@@ -64,18 +69,19 @@ class Claim:
                 longer than the lease, or another process has its number.
             OSError: The log cannot be written.
         """
-        left = self.count - self.committed
+        left = self.count - self._told
         number = left if count is None else check.integer("count", count, check.Width(0, left, f"0 to {left}"))
         if left == 0:
             return
-        goal = self.committed + number
+        goal = self._told + number
 
         def propose(machine: Machine) -> str | None:
             # What was appended, though the log had not said so, is known by now.
             known = self.committed >= goal and number > 0
             return None if known else machine.commit(self._number, self._done + max(goal, self.committed))
 
-        self._ledger._append(propose)
+        self._ledger._write(propose)
+        self._told = goal
 
     def renew(self) -> None:
         """Says that the reader is still there: before a lease ends, where nothing is to be committed yet.
@@ -91,8 +97,12 @@ class Claim:
         Raises:
             ContradictionError: As in `commit`.
         """
-        if self.committed < self.count and not self.lost:
-            self._ledger._append(lambda machine: machine.release(self._number))
+
+        def propose(machine: Machine) -> str | None:
+            nothing = self.committed == self.count or self._released
+            return None if nothing else machine.release(self._number)
+
+        self._ledger._write(propose)
 
     def __len__(self) -> int:
         """How many positions there are."""
@@ -165,12 +175,18 @@ class Ledger:
         self._first = self._order.consumed
         self._header = header(self._order.state(0), self.block, max(1, round(self.lease * 1000)))
         self._lock = threading.RLock()
-        # Those that nobody has any more, such as a loop that broke off, are given out again.
+        self._busy = False
+        self._own: set[int] = set()
+        """The numbers of claims of this object, and no other of the same reader: a former life may still be there."""
+        # Those of them that nobody has any more, such as a loop that broke off, are given out again.
         self._claims: weakref.WeakValueDictionary[int, Claim] = weakref.WeakValueDictionary()
-        self._begin()
-        # Others may give back the same meanwhile.
-        while self._append(self._release) is not None:
-            pass
+        self._unsure: tuple[int, str] | None = None
+        """An entry of which the log has not said whether it was appended, and the number that it would have."""
+        with self._turn():
+            self._begin()
+            # Others may give back the same meanwhile.
+            while self._append(self._release) is not None:
+                pass
 
     def claim(self, timeout: float | None = None) -> Claim | None:
         """The next run of positions for this reader; None once all are committed.
@@ -199,14 +215,23 @@ class Ledger:
             time.sleep(min(left, POLL))
 
     def __iter__(self) -> Iterator[Claim]:
-        """Run after run, each committed when the next one is asked for, unless that was done."""
+        """Run after run, each committed when the next one is asked for, unless that was done.
+
+        What is not committed of the last one of a loop that breaks off is the next claim.
+        """
         while (claim := self.claim()) is not None:
-            yield claim
-            claim.commit()
+            done = False
+            try:
+                yield claim
+                claim.commit()
+                done = True
+            finally:
+                if not done:
+                    self._claims.pop(claim._number, None)
 
     def progress(self) -> Progress:
         """How far all readers have come, by the log as it is now."""
-        with self._lock:
+        with self._turn():
             self._catch_up()
             return self._ask(Machine.progress)
 
@@ -227,7 +252,7 @@ class Ledger:
             told[:] = machine.claim(self.reader, _now())
             return told[1] if told[0] == ENTRY else None
 
-        with self._lock:
+        with self._turn():
             self._catch_up()
             if (claim := self._adopted()) is not None:
                 return claim
@@ -240,14 +265,15 @@ class Ledger:
             return Wait(0, held=True) if kind == HELD else None
 
     def _adopted(self) -> Claim | None:
-        """A claim of this reader that nobody has: a loop broke off, or a log had not said that it was appended."""
+        """A claim of its own that nobody has: a loop broke off, or a log had not said that it was appended."""
         held = self._ask(lambda machine: machine.held_by(self.reader)).reshape(-1, 4).tolist()
         for number, start, count, done in held:
-            if number not in self._claims:
+            if number in self._own and number not in self._claims:
                 return self._known(Claim(self, number, start, count, done))
         return None
 
     def _known(self, claim: Claim) -> Claim:
+        self._own.add(claim._number)
         self._claims[claim._number] = claim
         return claim
 
@@ -256,29 +282,50 @@ class Ledger:
         held = machine.held_by(self.reader).tolist()
         return machine.release(held[0]) if held else None
 
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One call at a time."""
+        with self._lock:
+            if self._busy:
+                # It may hold the lock of a file, for which this would wait for ever.
+                raise RuntimeError("a ledger is asked in the middle of a call of its own, such as by a signal handler")
+            self._busy = True
+            try:
+                yield
+            finally:
+                self._busy = False
+
+    def _write(self, propose: Callable[[Machine], str | None]) -> None:
+        with self._turn():
+            self._append(propose)
+
     def _append(self, propose: Callable[[Machine], str | None]) -> Event | None:
         """Appends what a reader that knows all of the log proposes, and applies it; None where it proposes nothing."""
-        with self._lock:
-            attempt = 0
-            while True:
-                before = self._entries
-                self._catch_up()
-                if attempt and self._entries == before:
-                    allowed = "one that shows the entry for which it refused another"
-                    raise ContradictionError("log", f"without an entry number {before}", allowed)
-                entry = self._ask(propose)
-                if entry is None:
-                    return None
-                if self.log.append(self._entries, entry):
-                    return self._apply(entry)
-                if attempt > 2:
-                    # Others that take as long are always first: not all at the same time.
-                    time.sleep(random.uniform(0, 0.001 * min(attempt, 100)))
-                attempt += 1
+        attempt = 0
+        while True:
+            before = self._entries
+            self._catch_up()
+            if attempt and self._entries == before:
+                allowed = "one that shows the entry for which it refused another"
+                raise ContradictionError("log", f"without an entry number {before}", allowed)
+            entry = self._ask(propose)
+            if entry is None:
+                return None
+            self._unsure = self._entries, entry
+            if self.log.append(self._entries, entry):
+                return self._apply(entry)
+            self._unsure = None
+            if attempt > 2:
+                # Others that take as long are always first: not all at the same time.
+                time.sleep(random.uniform(0, 0.001 * min(attempt, 100)))
+            attempt += 1
 
     def _catch_up(self) -> None:
-        if self._process is not _component.process or not self._machine.core.whole:
+        if self._process is not _component.process or not (self._whole and self._machine.core.whole):
             # On the other side of a fork, or after a call that was interrupted: the log knows.
+            if self._process is not _component.process:
+                # What nobody has there, the parent gives out.
+                self._own.clear()
             self._begin()
         while entries := self.log.read(self._entries):
             for entry in entries:
@@ -286,9 +333,11 @@ class Ledger:
 
     def _begin(self) -> None:
         """A ledger that has read the log, which has a first entry then."""
+        self._whole = False
         self._process = _component.process
         self._machine = Machine(self._header)
         self._entries = 0
+        self._whole = True
         self._catch_up()
         if self._entries == 0:
             # Or somebody else does meanwhile.
@@ -298,12 +347,29 @@ class Ledger:
             raise ContradictionError("log", "empty", "one that shows what was appended to it")
 
     def _apply(self, entry: str) -> Event | None:
-        event = self._ask(lambda machine: machine.apply(entry, _now()))
+        # Where this is interrupted, nobody knows what was applied.
+        self._whole = False
+        try:
+            event = self._ask(lambda machine: machine.apply(entry, _now()))
+        except SamedealError:
+            self._whole = True
+            raise
+        own = self._unsure == (self._entries, entry)
+        if self._unsure is not None and self._unsure[0] == self._entries:
+            self._unsure = None
         self._entries += 1
-        if event is not None and (claim := self._claims.get(event.claim)) is not None:
+        self._whole = True
+        if event is None:
+            return None
+        if own and event.kind == "claim":
+            self._own.add(event.claim)
+        if (claim := self._claims.get(event.claim)) is not None:
             if event.kind == "commit":
                 claim.committed = event.start + event.count - claim.start
             claim.lost = event.kind == "release"
+            claim._released = claim.lost and own
+            if claim.lost or claim.committed == claim.count:
+                self._own.discard(event.claim)
         return event
 
     def _ask(self, function: Callable[[Machine], T]) -> T:

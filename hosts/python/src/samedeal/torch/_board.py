@@ -7,6 +7,7 @@ import torch
 from ._rest import MAX_STRETCHES, Progress, Stretch
 
 _EPOCH, _CONSUMED, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _BEGUN, _STRETCHES = range(7)
+_NONE = -1
 # The last ones are how many stretches there are, and these.
 _NUMBERS = _STRETCHES + 1 + MAX_STRETCHES * len(Stretch._fields)
 
@@ -17,6 +18,7 @@ class Board:
     def __init__(self) -> None:
         """What the next pass reads is not told yet."""
         self._numbers = torch.zeros(_NUMBERS, dtype=torch.int64).share_memory_()
+        self.last_read = None
 
     def tell(self, progress: Progress, workers: int) -> None:
         """Tells the workers of the next pass where it begins; how many they are, where somebody knows, else 0."""
@@ -47,11 +49,12 @@ class Board:
     @property
     def last_read(self) -> int | None:
         """The epoch that was read last."""
-        return int(self._numbers[_LAST_READ]) - 1 if self._numbers[_LAST_READ] else None
+        epoch = int(self._numbers[_LAST_READ])
+        return None if epoch == _NONE else epoch
 
     @last_read.setter
     def last_read(self, epoch: int | None) -> None:
-        self._numbers[_LAST_READ] = 0 if epoch is None else epoch + 1
+        self._numbers[_LAST_READ] = _NONE if epoch is None else epoch
 
     def is_first_of_epochs(self) -> bool:
         """Whether nobody has warned of an epoch that is read again; from now on, somebody has."""

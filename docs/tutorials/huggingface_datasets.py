@@ -4,7 +4,7 @@
 # A `Dataset`, whose rows have numbers, goes under the samplers of samedeal as it is, and batches may be planned by a
 # column of lengths. An `IterableDataset` has no numbers: its shards have, and what deals those is a sampler, too.
 #
-# To run it: `python huggingface_datasets.py`, after `pip install 'samedeal[torch]' datasets`. It needs no GPU, and
+# To run it: `python huggingface_datasets.py`, after `pip install 'hosts/python[torch]' datasets`. It needs no GPU, and
 # downloads nothing.
 
 # %%

@@ -6,7 +6,7 @@
 # had. With a ledger, whoever is free takes the next block, every sample is read once, and afterwards the very same
 # schedule can be read again.
 #
-# To run it: `python share_an_epoch.py`, after `pip install samedeal`.
+# To run it: `python share_an_epoch.py`, after `pip install hosts/python`.
 
 # %%
 import multiprocessing

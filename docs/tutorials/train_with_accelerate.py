@@ -6,7 +6,7 @@
 # `samedeal.accelerate.prepare` instead, and a run is killed in the middle of an epoch, and goes on with another
 # number of processes.
 #
-# To run it: `python train_with_accelerate.py`, after `pip install 'samedeal[torch]' accelerate`. It needs no GPU.
+# To run it: `python train_with_accelerate.py`, after `pip install 'hosts/python[torch]' accelerate`. It needs no GPU.
 
 # %%
 import json

@@ -4,7 +4,7 @@
 # A run is killed in the middle of its second epoch. It goes on with another number of devices, from the checkpoint that
 # Lightning saved last, and in each epoch every sample is still trained once.
 #
-# To run it: `python train_with_lightning.py`, after `pip install 'samedeal[torch]' lightning`. It needs no GPU:
+# To run it: `python train_with_lightning.py`, after `pip install 'hosts/python[torch]' lightning`. It needs no GPU:
 # processes take the place of devices.
 
 # %%

@@ -4,7 +4,7 @@
 # A run with DDP is killed in the middle of its second epoch, as machines are. It goes on with another number of ranks
 # from what rank 0 saved last, and in each epoch every sample is still trained once.
 #
-# To run it: `python train_with_pytorch.py`, after `pip install 'samedeal[torch]'`. It needs no GPU: ranks are
+# To run it: `python train_with_pytorch.py`, after `pip install 'hosts/python[torch]'`. It needs no GPU: ranks are
 # processes.
 
 # %%

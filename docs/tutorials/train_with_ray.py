@@ -4,7 +4,7 @@
 # Two workers train on a local Ray. One of them dies, and Ray starts both anew from the last checkpoint; later, three
 # workers go on. In each epoch, every sample is still trained once.
 #
-# To run it: `python train_with_ray.py`, after `pip install 'samedeal[torch]' 'ray[train]'`. It needs no GPU and no
+# To run it: `python train_with_ray.py`, after `pip install 'hosts/python[torch]' 'ray[train]'`. It needs no GPU and no
 # cluster.
 
 # %%

@@ -6,7 +6,7 @@
 # `samedeal.transformers.Trainer` is the same class with one more parameter, `train_sampler`. What deals the data is
 # saved with its checkpoints, and `train(resume_from_checkpoint=...)` goes on at once, on any number of processes.
 #
-# To run it: `python train_with_transformers.py`, after `pip install 'samedeal[torch]' 'transformers[torch]>=5'`. It
+# To run it: `python train_with_transformers.py`, after `pip install 'hosts/python[torch]' 'transformers[torch]>=5'`. It
 # needs no GPU, and downloads nothing.
 
 # %%

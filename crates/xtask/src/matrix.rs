@@ -38,7 +38,12 @@ fn run(progress: &Progress, name: &str, words: &[&str]) -> Outcome {
     let mut command = machine::with_browser(project::words(words));
     let output = lines_of(name);
     let result = progress.run_into(&mut command, &output);
-    let cells = parse(&fs::read_to_string(output)?)?;
+    let cells = match (parse(&fs::read_to_string(output)?), &result) {
+        (Ok(cells), _) => cells,
+        // It ended in the middle of a line.
+        (Err(_), Err(why)) => return Err(why.clone().into()),
+        (Err(why), Ok(())) => return Err(why.into()),
+    };
     let counts = Counts { passed: sum(&cells, |c| c.passed), failed: sum(&cells, |c| c.failed), skipped: 0 };
     match result {
         Err(why) => Err(Failure { why, counts }),

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::num::NonZero;
 use std::process::ExitCode;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
@@ -195,16 +196,18 @@ fn run_side_by_side(chains: Vec<Chain>, first: usize, total: usize) -> Vec<Ended
     };
     let queue: Mutex<VecDeque<_>> = Mutex::new(chains.into_iter().map(numbered).collect());
     let ended = Mutex::new(Vec::new());
+    let is_over = AtomicBool::new(false);
     let work = || {
         // In a statement of its own: the lock is not held while a step runs.
         while let Some(mut chain) = { queue.lock().expect("no step runs with the lock").pop_front() } {
-            while let Some((number, step)) = chain.pop_front() {
+            while !is_over.load(Ordering::Relaxed)
+                && let Some((number, step)) = chain.pop_front()
+            {
                 let label = format!("[{number:>2}/{total}] {}", step.name);
                 let (outcome, time) = run_step(step.action, &label, &step.name);
                 let step = Ended { name: step.name, kind: step.kind, time, outcome };
                 if step.is_the_end() {
-                    chain.clear();
-                    queue.lock().expect("no step runs with the lock").clear();
+                    is_over.store(true, Ordering::Relaxed);
                 }
                 ended.lock().expect("no step runs with the lock").push((number, step));
             }
@@ -281,5 +284,13 @@ mod tests {
         let ended = run_side_by_side(chains, 1, 3);
         assert_eq!(names(&ended), ["d", "e"]);
         assert!(ended[1].is_the_end());
+        // Nor do the steps of other chains that have not begun.
+        let wait = |_: &Progress| {
+            thread::sleep(std::time::Duration::from_millis(300));
+            Ok(Report::default())
+        };
+        let other = vec![Step::checked("plan test g", wait), needed("h", false)];
+        let ended = run_side_by_side(vec![vec![needed("i", true)], other, vec![needed("j", false)]], 1, 4);
+        assert!(!names(&ended).iter().any(|name| ["h", "j"].contains(name)), "{:?}", names(&ended));
     }
 }

@@ -44,7 +44,7 @@ fn change(lines: &str, changed: impl FnOnce(&mut Vec<(String, String)>)) {
     let mut out = io::stdout().lock();
     let mut text = lines.to_string();
     if io::stdout().is_terminal() {
-        let width = WIDTH / running.len().max(1);
+        let width = (WIDTH / running.len().max(1)).saturating_sub(3);
         let parts: Vec<String> = running.iter().map(|(_, text)| text.chars().take(width).collect()).collect();
         text = format!("\r\x1b[K{text}{}", parts.join(" | "));
     }

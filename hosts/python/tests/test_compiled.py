@@ -52,23 +52,52 @@ def test_what_is_kept_may_be_spoilt(home: Path) -> None:
 
 
 @posix
-@pytest.mark.parametrize("mode", [0o775, 0o777, 0o1777])
-def test_nothing_is_kept_where_others_can_write(home: Path, mode: int) -> None:
-    home.chmod(mode)
+@pytest.mark.parametrize("mode", [0o775, 0o777])
+@pytest.mark.parametrize("where", [".", ".cache", ".cache/samedeal"])
+def test_nothing_is_kept_where_others_can_write(home: Path, where: str, mode: int) -> None:
+    (home / ".cache/samedeal").mkdir(parents=True)
+    (home / where).chmod(mode)
     assert deal_in(home) == []
 
 
 @posix
-def test_a_folder_for_caches_is_looked_at_too(home: Path) -> None:
+def test_nothing_is_kept_where_a_link_leads_to_others(home: Path) -> None:
+    shared = home / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    (home / ".cache").symlink_to(shared)
+    assert deal_in(home) == []
+    assert [*shared.rglob("modules")] == []
+
+
+@posix
+def test_what_is_made_is_for_the_user_alone(home: Path) -> None:
+    umask = os.umask(0)
+    try:
+        assert deal_in(home)
+    finally:
+        os.umask(umask)
+    assert (home / ".cache/samedeal").stat().st_mode & 0o777 == 0o700
+
+
+@posix
+def test_caches_may_be_elsewhere(home: Path) -> None:
     caches = home / "caches"
-    caches.mkdir(mode=0o700)
+    # It is made.
     assert any(path.is_relative_to(caches) for path in deal_in(home, XDG_CACHE_HOME=str(caches)))
     shared = home / "shared"
     shared.mkdir()
     shared.chmod(0o777)
-    assert not any(path.is_relative_to(shared) for path in deal_in(home, XDG_CACHE_HOME=str(shared)))
+    assert deal_in(home / "none", XDG_CACHE_HOME=str(shared)) == []
+    # A configuration of wasmtime's own has no say.
+    config = home / "config/wasmtime/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'[cache]\ndirectory = "{shared}"\n')
+    assert deal_in(home, XDG_CONFIG_HOME=str(home / "config"))
+    assert [*shared.rglob("modules")] == []
 
 
 @posix
 def test_a_user_without_a_home(home: Path) -> None:
     assert deal_in(home / "none") == []
+    assert not (home / "none").exists()

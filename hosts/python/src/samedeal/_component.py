@@ -11,7 +11,6 @@ import atexit
 import contextlib
 import ctypes
 import os
-import stat
 import sys
 import threading
 from enum import Enum
@@ -20,6 +19,8 @@ from typing import Any, NamedTuple
 from weakref import WeakSet
 
 import wasmtime
+
+from . import _cache
 
 
 class Component(Enum):
@@ -119,10 +120,10 @@ class Process:
         # The threads of a parallel compilation do not outlive a fork: a child would wait for them for ever.
         config.parallel_compilation = not self._forked
         artefacts = self._artefacts.get(component)
-        if artefacts is None and not self._forked and _has_place_of_its_own():
+        if artefacts is None and not self._forked and (cached := _cache.configuration()) is not None:
             # Where the cache cannot be used, nothing is missing but time.
             with contextlib.suppress(wasmtime.WasmtimeError):
-                config.cache = True
+                config.cache = cached
         engine = wasmtime.Engine(config)
         if artefacts is None:
             sources = (core_module(component.path.read_bytes()), _HANDLES)
@@ -139,19 +140,6 @@ class Process:
         compiled = Compiled(engine, core, handles, imports, least + _HEADROOM, most)
         self._compiled[component] = compiled
         return compiled
-
-
-def _has_place_of_its_own() -> bool:
-    """Whether nobody else can write to where wasmtime keeps what it compiled: loading that is running it."""
-    if os.name != "posix":
-        # Folders of users are their own there.
-        return True
-    try:
-        found = [place.stat() for place in (Path.home(), Path(os.environ.get("XDG_CACHE_HOME") or Path.home()))]
-    except (OSError, RuntimeError):
-        # There is no such folder, or nobody says which it is.
-        return False
-    return all(at.st_uid == os.geteuid() and not at.st_mode & (stat.S_IWGRP | stat.S_IWOTH) for at in found)
 
 
 def core_module(component: bytes) -> bytes:

@@ -80,3 +80,18 @@ class OutOfMemoryError(SamedealError, MemoryError):
     def __str__(self) -> str:
         """The failure in one line, with what would need less."""
         return f"no memory for {self.field.replace('-', '_')} = {self.value}; allowed: {self.allowed}"
+
+
+for _each in (
+    SamedealError,
+    OutOfRangeError,
+    IndexOutOfRangeError,
+    UnknownNameError,
+    WrongTypeError,
+    MissingError,
+    ContradictionError,
+    MovedError,
+    OutOfMemoryError,
+):
+    # Where users find them, and what a traceback calls them.
+    _each.__module__ = "samedeal"

@@ -7,6 +7,7 @@ import itertools
 import json
 import pickle
 import signal
+import warnings
 from collections import Counter
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 from samedeal import Batcher, ContradictionError, MovedError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
-from samedeal.torch import BatchSampler, DistributedSampler, Resumable
+from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable
 from torch.utils.data import DataLoader, Dataset
 
 SAMPLES = 1_003
@@ -412,3 +413,27 @@ def test_torchdata_on_another_world(kind: str, workers: int) -> None:
         padding = -(SAMPLES - 4 * 4 * 16) % 3
     assert len(seen) == SAMPLES + padding
     assert set(seen) == set(range(SAMPLES))
+
+
+def test_a_rest_that_nobody_reads_is_told_of() -> None:
+    def resumed() -> Resumable:
+        sampler = DistributedSampler(range(40), 2, 0, seed=3)
+        sampler.set_epoch(2)
+        loader = Resumable(DataLoader(range(40), 4, sampler=sampler))
+        state = sampler.state_dict(8)
+        loader.set_epoch(0)
+        loader.load_state_dict(state)
+        return loader
+
+    with pytest.warns(EpochWarning, match="left of epoch 2 is forgotten"):
+        resumed().set_epoch(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loader = resumed()
+        assert loader.epoch == 2
+        for epoch in range(loader.epoch, 4):
+            loader.set_epoch(epoch)
+            assert len([*loader]) == (3 if epoch == 2 else 5)
+        loader = resumed()
+        next(iter(loader))
+        loader.set_epoch(3)

@@ -43,7 +43,7 @@ fn a_step_is_a_batch_of_every_rank() {
     assert_eq!(lines.lines().count(), 3 * 14);
     assert!(last.len() == 2 && last[0].starts_with("1\t13\t") && last[1].starts_with("2\t13\t"), "{lines}");
     assert!(text(&format!("step 10 {deal}")).contains("(the last is padding)"));
-    assert!(text(&format!("step 10 {deal}")).contains("step 10 of the 11 of epoch 2: 42 samples on 3 ranks"));
+    assert!(text(&format!("step 10 {deal}")).contains("step 10 of the 11 of epoch 2, order"));
     let alone = json(&format!("step 5 {deal} --rank 1 --json"));
     assert_eq!(samples(&alone), samples(&json(&format!("step 5 {deal} --json")))[1..2]);
 }

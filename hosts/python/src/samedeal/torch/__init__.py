@@ -6,9 +6,10 @@ Needs torch and pyarrow: `pip install samedeal[torch]`.
 from ._batches import BatchSampler
 from ._claims import Claimed, ClaimSampler
 from ._collators import PackCollator, PadCollator
-from ._dataset import EpochWarning, LanesWarning, ShardedDataset, ShardInfo
+from ._dataset import LanesWarning, ShardedDataset, ShardInfo
 from ._resumable import Resumable
 from ._sampler import DistributedSampler
+from ._states import EpochWarning
 from ._store_log import StoreLog
 from ._tensors import to_tensors
 from ._verify import verify_ranks

@@ -20,7 +20,7 @@ from ._board import Board
 from ._deals import Reader, SampleDeal, ShardDeal
 from ._passes import READER, Items, Opening
 from ._rest import MAX_WORKERS, Progress, Stretch, stretches, unmarked
-from ._states import Count, Resuming, Start, text_of
+from ._states import Count, EpochWarning, Resuming, Start, text_of
 
 DEALS = ("samples", "shards")
 LANES = 64
@@ -29,10 +29,6 @@ WINDOW = 256
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
-
-
-class EpochWarning(UserWarning):
-    """An epoch is read a second time: `set_epoch` was forgotten, unless the order is to stay, as in an evaluation."""
 
 
 class LanesWarning(UserWarning):
@@ -388,6 +384,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """Where the next pass begins."""
         return self._board.progress() if place.is_worker() else self._upcoming()
 
+    def _is_unread(self) -> bool:
+        return super()._is_unread() and not self._board.workers
+
     def _parsed(self, state: Any) -> Progress:
         """What a state says, if it is one of this dataset."""
         text = text_of(state)
@@ -434,7 +433,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if reads > 1 and self.rank == 0 and self._board.is_first_of_lanes():
             readers, lanes = self.world * workers, self._options["lanes"]
             fits = min(max(1, round(lanes / readers)), 4096 // readers) * readers
-            advice = f"; lanes={fits} would be read once" if fits else ""
+            # What a state has left is dealt in the lanes that it is of.
+            advice = f"; lanes={fits} would be read once" if fits and not self._is_rest(self._progress()) else ""
             several = f"{readers} readers ({self.world} ranks x {workers} workers) do not divide {lanes} lanes, so that"
             told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
             warnings.warn(told, LanesWarning, stacklevel=3)

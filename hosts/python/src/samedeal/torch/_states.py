@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Mapping
 from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
 
@@ -30,6 +31,10 @@ def text_of(state: Any) -> str:
             "state", check.described(state), f"what state_dict gave: a dictionary with {check.STATE_KEY!r}"
         )
     return text
+
+
+class EpochWarning(UserWarning):
+    """An epoch is read a second time, since `set_epoch` was forgotten; or what a state had left of one is not read."""
 
 
 class Place(Generic[D]):
@@ -189,6 +194,10 @@ class Resuming(Generic[C]):
         number = check.integer("epoch", epoch, check.U64)
         self._later = None
         if number != self._core.epoch:
+            if self._is_rest(self._core) and self._is_unread():
+                told = f"what a state had left of epoch {self._core.epoch} is forgotten, and none of it was read: "
+                advice = "begin with that epoch, such as in range(loader.epoch, epochs)"
+                warnings.warn(told + advice, EpochWarning, stacklevel=3)
             self._core.set_epoch(number)
             self._moved()
         elif self._is_through():
@@ -230,6 +239,10 @@ class Resuming(Generic[C]):
         if core.epoch < before:
             # StatefulDataLoader loads a state when the pass begins, after set_epoch.
             self._later = before
+
+    def _is_unread(self) -> bool:
+        """Whether nothing was read of this epoch since a state was loaded."""
+        return self._pass is None and self._count is None
 
     def _is_through(self) -> bool:
         return self._over if self._count is None else self._count.over

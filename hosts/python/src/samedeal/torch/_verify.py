@@ -15,9 +15,10 @@ import torch.distributed as dist
 from .. import ContradictionError, MissingError, SamedealError, WrongTypeError
 from .. import _arguments as check
 from ._batches import BatchSampler
-from ._dataset import EpochWarning, ShardedDataset
+from ._dataset import ShardedDataset
 from ._resumable import Resumable
 from ._sampler import DistributedSampler
+from ._states import EpochWarning
 
 _BYTES = 2048
 """What each rank tells the others."""

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::by_length::{ByLengthArgs, Others};
 use crate::contents::Contents;
 use crate::dataset::{Dataset, DatasetArgs};
-use crate::deal::DealArgs;
+use crate::deal::{DealArgs, SHARDED};
 use crate::format::{Format, Output};
 use crate::items::{Cell, Items};
 use crate::numbers::abridged;
@@ -90,7 +90,8 @@ impl StepArgs {
     /// Which step of how many it is, for people.
     pub fn which(&self, step: u64, steps: u64, epoch: u64, is_rest: bool) -> String {
         let of = if is_rest { "what is left of epoch" } else { "epoch" };
-        format!("step {} of the {} of {of} {epoch}", grouped(step), grouped(steps))
+        let DealArgs { order, seed, .. } = &self.deal;
+        format!("step {} of the {} of {of} {epoch}, order {order}, seed {seed}", grouped(step), grouped(steps))
     }
 }
 
@@ -172,7 +173,12 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
                 None => counted(args.deal.world.into(), "rank", "ranks"),
             };
             let more = if is_short { "; --format text shows all of them" } else { "" };
-            print(format!("{which}: {} on {who}{more}", counted(samples, "sample", "samples")))
+            print(format!("{which}: {} on {who}{more}", counted(samples, "sample", "samples")))?;
+            // What a ShardedDataset reads is another order, and nothing would look wrong.
+            match is_short || args.deal.order == SHARDED {
+                true => Ok(()),
+                false => print("(of a ShardedDataset: --order sharded, with its --seed, and --workers of the loader)"),
+            }
         }
         Format::Text => print(answer.items(true).lines()),
         Format::Json => print(json!({ "epoch": epoch, "step": step, "steps": steps, "ranks": answer.json() })),

@@ -252,9 +252,12 @@ export class Ledger implements AsyncIterable<Claim> {
         isRead = true;
         await claim.commit();
       } finally {
-        // Where the log fails, it is the next claim.
-        if (this.#claims.has(claim.number)) this.#claims.set(claim.number, undefined);
-        if (!isRead) await claim.release();
+        try {
+          if (!isRead) await claim.release();
+        } finally {
+          // Where the log fails, it is the next claim.
+          if (this.#claims.has(claim.number)) this.#claims.set(claim.number, undefined);
+        }
       }
     }
   }
@@ -309,7 +312,8 @@ export class Ledger implements AsyncIterable<Claim> {
     if (this.#unsure?.number === number) this.#unsure = undefined;
     if (!event) return undefined;
     if (isOwn && event.kind === 'claim') this.#claims.set(event.claim, undefined);
-    if (this.#claims.get(event.claim)?.follow(event, isOwn) === false) this.#claims.delete(event.claim);
+    const isHeld = this.#claims.get(event.claim)?.follow(event, isOwn);
+    if (isHeld === false || event.kind === 'release') this.#claims.delete(event.claim);
     return event;
   }
 

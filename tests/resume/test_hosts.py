@@ -33,7 +33,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rust(kind: str, killed: Path, world: int, rest: bool = True) -> Ranks:
     """By the command, a process for each rank."""
-    asked = ["batches", f"--seed={train.SEED}", f"--epoch={train.EPOCH}", f"--world={world}", "--all", "--json"]
+    asked = ["batches", f"--seed={train.SEED}", f"--world={world}", "--all", "--json"]
     if kind in train.BATCHERS:
         options = train.BATCHERS[kind].items()
         asked += [str(killed / "lengths.json"), "--lengths"]
@@ -41,8 +41,8 @@ def rust(kind: str, killed: Path, world: int, rest: bool = True) -> Ranks:
     else:
         asked += [f"--samples={train.SAMPLES}", f"--order={kind}", f"--batch-size={train.BATCH}"]
         asked += ["--remainder=uneven"]
-    if rest:
-        asked += ["--resume", str(killed / f"{kind}-0.state")]
+    # The epoch of the rest is that of the state.
+    asked += ["--resume", str(killed / f"{kind}-0.state")] if rest else [f"--epoch={train.EPOCH}"]
     ranks = []
     for rank in range(world):
         command = [ROOT / "target/release/samedeal", *asked, f"--rank={rank}"]

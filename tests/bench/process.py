@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def done(began: float, result: object) -> float:
@@ -28,17 +30,26 @@ def memory(field: str) -> int:
     return int(kilobytes) << 10
 
 
-def with_compiled() -> None:
-    """Makes this machine one that has run samedeal before: wasmtime keeps what it has compiled."""
-    subprocess.run([sys.executable, "-c", "import samedeal; samedeal.Sampler(1)[0]"], check=True)
+def with_compiled(measure: Callable[..., T]) -> Callable[..., T]:
+    """The measurement on a machine that has run samedeal before: wasmtime keeps what it has compiled."""
+
+    def measured(*arguments: int) -> T:
+        subprocess.run([sys.executable, "-c", "import samedeal; samedeal.Sampler(1)[0]"], check=True)
+        return measure(*arguments)
+
+    return measured
 
 
-@contextmanager
-def without_compiled() -> Iterator[None]:
-    """Nothing that an earlier process has compiled is found within."""
-    before = {name: os.environ.pop(name, None) for name in ("HOME", "XDG_CACHE_HOME")}
-    # What wasmtime writes, it writes when it has the time.
-    with TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        os.environ["HOME"] = home
-        yield
-    os.environ.update({name: value for name, value in before.items() if value is not None})
+def without_compiled(measure: Callable[..., T]) -> Callable[..., T]:
+    """The measurement where nothing is found that an earlier process has compiled."""
+
+    def measured(*arguments: int) -> T:
+        before = {name: os.environ.pop(name, None) for name in ("HOME", "XDG_CACHE_HOME")}
+        # What wasmtime writes, it writes when it has the time.
+        with TemporaryDirectory(ignore_cleanup_errors=True) as home:
+            os.environ["HOME"] = home
+            found = measure(*arguments)
+        os.environ.update({name: value for name, value in before.items() if value is not None})
+        return found
+
+    return measured

@@ -13,7 +13,6 @@ from time import perf_counter
 from process import done, memory, reset_peak, with_compiled, without_compiled
 from resuming import (
     first_batch_loader,
-    first_batch_loader_once,
     first_batch_loader_torch,
     passes,
     resume_feistel,
@@ -38,18 +37,6 @@ def versions() -> str:
 
 def start() -> float:
     """From the import to the first index."""
-    with_compiled()
-    return started()
-
-
-def start_once() -> float:
-    """The same where samedeal has not run before."""
-    with without_compiled():
-        return started()
-
-
-def started() -> float:
-    """The same, whatever there is."""
     began = perf_counter()
     import samedeal
 
@@ -105,18 +92,6 @@ def same_as_torch(samples: int, world: int, epoch: int) -> float:
 
 def first_batch(samples: int, world: int, epoch: int) -> tuple[float, float]:
     """Time to the first batch, and the most memory until then beyond what the imports took."""
-    with_compiled()
-    return first_of(samples, world, epoch)
-
-
-def first_batch_once(samples: int, world: int, epoch: int) -> tuple[float, float]:
-    """The same where samedeal has not run before."""
-    with without_compiled():
-        return first_of(samples, world, epoch)
-
-
-def first_of(samples: int, world: int, epoch: int) -> tuple[float, float]:
-    """The same, whatever there is."""
     import numpy  # noqa: F401  (samedeal imports it with its first sampler; torch's side has it as well)
     import samedeal
 
@@ -303,15 +278,11 @@ MEASUREMENTS: dict[str, Callable[..., object]] = {
     measurement.__name__: measurement
     for measurement in (
         versions,
-        start,
-        start_once,
         rank,
         rank_list,
         rank_order_torch,
         rank_torch,
         same_as_torch,
-        first_batch,
-        first_batch_once,
         first_batch_torch,
         per_index,
         one_by_one,
@@ -328,12 +299,15 @@ MEASUREMENTS: dict[str, Callable[..., object]] = {
         resume_order_torch,
         resume_torchdata,
         passes,
-        first_batch_loader,
-        first_batch_loader_once,
         first_batch_loader_torch,
         verify_ranks,
     )
 }
+
+# What begins with compiling, unless samedeal has run before: each is measured both ways.
+for measurement in (start, first_batch, first_batch_loader):
+    MEASUREMENTS[measurement.__name__] = with_compiled(measurement)
+    MEASUREMENTS[f"{measurement.__name__}_once"] = without_compiled(measurement)
 
 for line in sys.stdin:
     name, *arguments = line.split()

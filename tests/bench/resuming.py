@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from process import done, memory, reset_peak, with_compiled, without_compiled
+from process import done, memory, reset_peak
 
 BATCH = 32
 
@@ -105,18 +105,6 @@ def passes(samples: int, world: int, epoch: int, count: int) -> tuple[float, flo
 
 def first_batch_loader(samples: int, world: int, epoch: int) -> tuple[float, float]:
     """Time to the first batch of a DataLoader with feistel, and the most memory until then beyond the imports."""
-    with_compiled()
-    return first_of_ours(samples, world, epoch)
-
-
-def first_batch_loader_once(samples: int, world: int, epoch: int) -> tuple[float, float]:
-    """The same where samedeal has not run before."""
-    with without_compiled():
-        return first_of_ours(samples, world, epoch)
-
-
-def first_of_ours(samples: int, world: int, epoch: int) -> tuple[float, float]:
-    """The same, whatever there is."""
     from samedeal.torch import DistributedSampler
 
     return first(lambda data: DistributedSampler(data, world, 0, order="feistel"), samples, epoch)

@@ -24,6 +24,17 @@ const slow = (log) => ({
   },
 });
 
+/** The same log in a store that fails while it is away: after it has added the entry, or in place of that. */
+const failing = (log, isAway, adds = true) => ({
+  read: (from) => log.read(from),
+  append(number, entry) {
+    const away = isAway(number);
+    const added = (adds || !away) && log.append(number, entry);
+    if (away && (added || !adds)) throw new Error('the store is away');
+    return added;
+  },
+});
+
 describe('Ledger', () => {
   test('readers of unequal speed, one of whom dies, commit every sample once', async () => {
     const log = new MemoryLog();
@@ -183,14 +194,7 @@ describe('Ledger', () => {
   test('what a log did not say that it appended is known later', async () => {
     const log = new MemoryLog();
     const silent = new Set([1, 3, 5, 8]);
-    const unsure = {
-      read: (from) => log.read(from),
-      append(number, entry) {
-        const added = log.append(number, entry);
-        if (added && silent.has(number)) throw new Error('the store is away');
-        return added;
-      },
-    };
+    const unsure = failing(log, (number) => silent.has(number));
     const away = { message: 'the store is away' };
     const ledger = await openLedger(sampler(), unsure, { reader: 1, block: SAMPLES / 2 });
     const entries = () => log.entries.length;
@@ -219,14 +223,7 @@ describe('Ledger', () => {
   test('who asks meanwhile makes a repeated commit no larger', async () => {
     const log = new MemoryLog();
     let isAway = false;
-    const unsure = {
-      read: (from) => log.read(from),
-      append(number, entry) {
-        const added = log.append(number, entry);
-        if (isAway) throw new Error('the store is away');
-        return added;
-      },
-    };
+    const unsure = failing(log, () => isAway);
     const ledger = await openLedger(sampler(), unsure, { reader: 1, block: 100 });
     const claim = await ledger.claim();
     isAway = true;
@@ -256,14 +253,8 @@ describe('Ledger', () => {
   test('what a loop could not commit or give back is the next claim', async () => {
     const log = new MemoryLog();
     let isAway = false;
-    const failing = {
-      read: (from) => log.read(from),
-      append(number, entry) {
-        if (isAway) throw new Error('the store is away');
-        return log.append(number, entry);
-      },
-    };
-    const ledger = await openLedger(sampler(), failing, { reader: 1, block: SAMPLES });
+    const unsure = failing(log, () => isAway, false);
+    const ledger = await openLedger(sampler(), unsure, { reader: 1, block: SAMPLES });
     const away = { message: 'the store is away' };
     await assert.rejects(async () => {
       for await (const claim of ledger) {

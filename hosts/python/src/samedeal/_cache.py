@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
-import tempfile
 from pathlib import Path
 
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
@@ -63,9 +61,14 @@ def _is_of_user(folder: Path) -> bool:
 
 def _written(folder: Path) -> Path:
     """The configuration in a folder, made anew where it differs: at once, since other processes read it."""
+    # Imported here and below: neither is needed by who imports samedeal.
+    import json
+
     path = folder / "wasmtime.toml"
     text = f"[cache]\ndirectory = {json.dumps(str(folder))}\n"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        import tempfile
+
         number, part = tempfile.mkstemp(dir=folder)
         with open(number, "w", encoding="utf-8") as file:
             file.write(text)

@@ -1,9 +1,9 @@
 // The golden cases in a page of headless Chromium, over both builds, without a bundler.
 import { fileURLToPath } from 'node:url';
 import { openPage } from './page.mjs';
-import { fail, groupFiles, report } from './report.mjs';
+import { fail, groupFiles, readGroup, report } from './report.mjs';
 
-const folders = ['hosts/js/dist', 'tests/matrix', 'tests/vectors'].map((folder) => [
+const folders = ['hosts/js/dist', 'tests/matrix'].map((folder) => [
   `/${folder}/`,
   fileURLToPath(new URL(`../../${folder}/`, import.meta.url)),
 ]);
@@ -13,7 +13,7 @@ const { page, version, close } = await openPage(Object.fromEntries(folders), '<t
 try {
   for (const build of ['wasm-bindgen', 'jco']) {
     for (const file of groupFiles()) {
-      report(`chromium ${version} (${build})`, await page.evaluate(runInPage, { build, file }));
+      report(`chromium ${version} (${build})`, await page.evaluate(runInPage, { build, group: readGroup(file) }));
     }
   }
 } finally {
@@ -21,7 +21,7 @@ try {
 }
 
 /** Runs in the page. */
-async function runInPage({ build, file }) {
+async function runInPage({ build, group }) {
   const { Engine } = await import('/hosts/js/dist/engine.js');
   const loaders = {
     async 'wasm-bindgen'() {
@@ -48,6 +48,5 @@ async function runInPage({ build, file }) {
   globalThis.builds ??= {};
   globalThis.builds[build] ??= await loaders[build]();
   const { runGroup } = await import('/tests/matrix/runner.mjs');
-  const group = await (await fetch(`/tests/vectors/${file}`)).json();
   return runGroup(build, globalThis.builds[build], group);
 }

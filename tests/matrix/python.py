@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -27,6 +28,8 @@ VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
 
 MEMORY = 2**31
+SLOW = "SAMEDEAL_SLOW" in os.environ
+"""Whether cases that need a table of several hundred megabytes are asked for."""
 TEXTS = {"order", "remainder", "layout", "policy", "worker_policy", "weight", "tier", "name", "role", "environment"}
 TEXTS |= {"strategy", "counting", "packing", "too_long", "tail", "side", "state", "header", "entry"}
 # The numbers of 64 bits, which the golden cases write as strings.
@@ -285,12 +288,13 @@ def main() -> int:
     for path in files:
         group = json.loads(path.read_text(encoding="utf-8"))
         failed = 0
-        for case in group["cases"]:
+        cases = [case for case in group["cases"] if SLOW or not case.get("slow")]
+        for case in cases:
             wrong = mismatch(case)
             if wrong is not None:
                 failed += 1
                 print(f"{group['group']}: {case['name']}: {wrong[:1000]}", file=sys.stderr)
-        print("matrix", ENGINE, group["group"], len(group["cases"]) - failed, failed, sep="\t", flush=True)
+        print("matrix", ENGINE, group["group"], len(cases) - failed, failed, sep="\t", flush=True)
         all_failed += failed
     return 0 if files and not all_failed else 1
 

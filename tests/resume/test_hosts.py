@@ -13,6 +13,8 @@ import pytest
 import train
 
 ROOT = Path(__file__).resolve().parents[2]
+HANG = 1800
+"""Seconds after which a process will never end."""
 Ranks = list[list[list[int]]]
 """The samples of each batch of each rank."""
 
@@ -23,7 +25,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("killed")
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(train.WORLD)]
     job = subprocess.run(
-        [*launcher, Path(train.__file__), out], capture_output=True, text=True, timeout=240, check=False
+        [*launcher, Path(train.__file__), out], capture_output=True, text=True, timeout=HANG, check=False
     )
     assert job.returncode != 0
     assert "SIGKILL" in job.stderr, job.stderr
@@ -45,8 +47,8 @@ def rust(kind: str, killed: Path, world: int, rest: bool = True) -> Ranks:
     asked += ["--resume", str(killed / f"{kind}-0.state")] if rest else [f"--epoch={train.EPOCH}"]
     ranks = []
     for rank in range(world):
-        command = [ROOT / "target/release/samedeal", *asked, f"--rank={rank}"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        command = [ROOT / "target/debug/samedeal", *asked, f"--rank={rank}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)["batches"]
         ranks.append([batch["samples"] for batch in found] if kind in train.BATCHERS else found)
@@ -66,7 +68,7 @@ def node(kind: str, killed: Path, world: int) -> Ranks:
     request["options"] |= options
     script = Path(__file__).with_name("rest.mjs")
     done = subprocess.run(
-        ["node", script], input=json.dumps(request), capture_output=True, text=True, timeout=60, check=False
+        ["node", script], input=json.dumps(request), capture_output=True, text=True, timeout=HANG, check=False
     )
     assert done.returncode == 0, done.stderr
     found: Ranks = json.loads(done.stdout)

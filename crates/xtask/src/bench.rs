@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: the measurements, on an otherwise idle machine.
 
 use crate::build;
+use crate::counts::Counts;
 use crate::machine;
 use crate::plan::{Outcome, Plan, Report, Step};
 use crate::progress::Progress;
@@ -24,31 +25,32 @@ pub fn plan(options: &[&str]) -> Plan {
         ["batching", options @ ..] => (options, true),
         _ => (options, false),
     };
-    let options: Vec<String> = options.iter().map(ToString::to_string).collect();
-    let mut environments = vec![setup::torch()];
-    let mut steps = Vec::new();
+    let mut options: Vec<String> = options.iter().map(ToString::to_string).collect();
+    let smoke = options.iter().any(|option| option == "--smoke");
     if batching {
-        environments.push(Step::checked("Python environment with other batches", peers));
-        let only = ["--only".to_string(), BATCHING.to_string()];
-        steps.push(measurements([options.as_slice(), &only].concat()));
-        steps.push(comparison(options.iter().any(|option| option == "--smoke")));
-    } else {
-        steps.push(measurements(options));
+        options.extend(["--only".to_string(), BATCHING.to_string()]);
     }
-    let name = if batching { "bench batching" } else { "bench" };
-    Plan::new(name).with(setup::for_build()).with(environments).with(build::steps()).with(steps)
+    let mut steps = vec![Step::new(MEASUREMENTS, &[build::RELEASE, build::NPM, setup::TORCH], move |progress| {
+        shown(progress, &[BENCH], &options, "target/xtask/bench.txt")
+    })];
+    if batching {
+        steps.push(Step::new(ENVIRONMENT, &[setup::TORCH], peers));
+        steps.push(comparison(smoke));
+    }
+    let parts = [setup::parts(), build::parts()].into_iter().flatten().collect();
+    Plan::new(if batching { "bench batching" } else { "bench" }, parts, steps)
 }
 
-fn measurements(options: Vec<String>) -> Step {
-    Step::checked("measurements", move |progress| shown(progress, &[BENCH], &options, "target/xtask/bench.txt"))
-}
+const MEASUREMENTS: &str = "measurements";
+const ENVIRONMENT: &str = "Python environment with other batches";
 
 /// Batches of the same lengths, ours and those of others.
 fn comparison(smoke: bool) -> Step {
     let smoke = smoke.then(|| "--smoke".to_string());
     let files = ["--plot=target/bench/batching.svg", "--json=target/bench/batching.json"].map(String::from);
     let options: Vec<String> = files.into_iter().chain(smoke).collect();
-    Step::checked("batches beside those of others", move |progress| {
+    // Nothing else is measured meanwhile.
+    Step::new("batches beside those of others", &[MEASUREMENTS, ENVIRONMENT], move |progress| {
         let python = format!("{PEERS}/bin/python");
         shown(progress, &[&python, "tests/bench/batching.py"], &options, "target/bench/batching.md")
     })
@@ -82,6 +84,6 @@ fn peers(progress: &Progress) -> Outcome {
     progress.run(&mut project::own(&python, &["-c", see, &torch]))?;
     let install = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-deps"];
     progress.run(project::own(&python, &install).args(["-r", REQUIREMENTS]))?;
-    stamp.record()?;
+    stamp.record(Counts::default())?;
     Ok(Report::note(format!("installed in {PEERS}")))
 }

@@ -3,43 +3,99 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::process::Command;
 
+use crate::counts::Counts;
 use crate::plan::{Outcome, Report, Step};
 use crate::progress::Progress;
 use crate::project;
+use crate::setup;
 use crate::stamp::Stamp;
 
 const COMPONENT: &str = "target/wasm32-wasip2/wasm/samedeal.wasm";
 const PLANNING: &str = "target/wasm32-wasip2/wasm/planning.wasm";
 const BATCHING: &str = "target/wasm32-wasip2/wasm/batching.wasm";
-/// Made with the Rust tools: it writes the JavaScript around the web build.
-const BINDGEN: &str = "target/release/bindgen";
+/// It writes the JavaScript around the web build.
+const BINDGEN: &str = "target/debug/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
 /// The packages of the components, the files that they become, and where hosts carry them; not in git.
-const COMPONENTS: &[(&str, &str, &[&str])] = &[
+const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("samedeal-component", COMPONENT, &[RUST, PYTHON]),
     ("samedeal-planning", PLANNING, &[RUST, PYTHON]),
     ("samedeal-batching", BATCHING, &[RUST, PYTHON]),
 ];
+/// What the npm package is made from; what only its entry for pages needs comes last.
+const WHOLE_NPM: &[&str] = &["hosts/js", "wit", COMPONENT, PLANNING, BATCHING, WEB, BINDGEN];
 const RUST: &str = "hosts/rust";
 const PYTHON: &str = "hosts/python/src/samedeal";
 
-/// Everything, in the order of what needs what.
-pub fn steps() -> Vec<Step> {
+/// What the WebAssembly builds become, for the stamps of what is made from them.
+pub const WASM: &[&str] = &[COMPONENT, PLANNING, BATCHING, WEB];
+/// The components, and their copies in the hosts.
+pub const COMPONENTS: &str = "components";
+/// The module for pages.
+pub const WEB_BUILD: &str = "web build";
+/// The command `samedeal`, as the demo and the tests run it.
+pub const COMMAND: &str = "command";
+/// The programs of tests and generators.
+pub const TOOLS: &str = "tools";
+/// What users get of Rust, and the benchmarks.
+pub const RELEASE: &str = "command, in release";
+/// The npm package.
+pub const NPM: &str = "npm package";
+/// The npm package without its entry for pages, which needs the web build.
+pub const NPM_FOR_NODE: &str = "npm package for Node";
+/// Cargo does one thing at a time in a folder.
+pub const CARGO: &str = "cargo";
+/// The same for WebAssembly, which has folders of its own.
+pub const CARGO_WASM: &str = "cargo for WebAssembly";
+const WRITES_BINDGEN: &str = "wasm-bindgen";
+
+/// The steps that make artefacts.
+pub fn parts() -> Vec<Step> {
     vec![
-        Step::needed("components", components),
-        Step::needed("web build", web),
-        Step::needed("Rust host and tools", |progress| {
-            progress.run(project::cargo(&["build", "--release", "--bins", "--examples"]).args(project::HOST_CRATES))?;
+        Step::new(COMPONENTS, &[setup::TARGETS], components).with_lock(CARGO_WASM),
+        Step::new(COMMAND, &[COMPONENTS], |progress| {
+            progress.run(&mut host(&["--bin=samedeal"]))?;
+            Ok(Report::note("target/debug/samedeal"))
+        })
+        .with_lock(CARGO),
+        Step::new(WEB_BUILD, &[setup::TARGETS], web).with_lock(CARGO_WASM),
+        Step::new(WRITES_BINDGEN, &[setup::MACHINE], |progress| {
+            progress.run(&mut host(&["--bin=bindgen"]))?;
+            Ok(Report::note(BINDGEN))
+        })
+        .with_lock(CARGO),
+        Step::new(TOOLS, &[COMPONENTS], |progress| {
+            progress.run(&mut host(&["--bins", "--examples"]))?;
+            Ok(Report::note("target/debug"))
+        })
+        .with_lock(CARGO),
+        Step::new(RELEASE, &[COMPONENTS], |progress| {
+            progress.run(host(&["--bins"]).arg("--release"))?;
             Ok(Report::note("target/release/samedeal"))
-        }),
-        Step::needed("npm package", npm_package),
+        })
+        .with_lock(CARGO),
+        Step::new(NPM_FOR_NODE, &[setup::NODE, COMPONENTS], |progress| npm_package(progress, "build:node"))
+            .with_lock(NPM),
+        Step::new(NPM, &[setup::NODE, COMPONENTS, WEB_BUILD, WRITES_BINDGEN], |progress| {
+            npm_package(progress, "build")
+        })
+        .with_lock(NPM),
     ]
+}
+
+/// A build of crates for this machine. It selects all of them, whichever it builds, so that cargo gives their
+/// dependencies the same features each time and compiles them once.
+fn host(what: &[&str]) -> Command {
+    let mut command = project::cargo(&["build"]);
+    command.args(project::HOST_CRATES).args(what);
+    command
 }
 
 fn components(progress: &Progress) -> Outcome {
     let mut notes = Vec::new();
-    for (package, path, folders) in COMPONENTS {
+    for (package, path, folders) in PACKAGES {
         wasm(progress, package, "wasm32-wasip2")?;
         let path = project::path(path);
         let built = fs::read(&path)?;
@@ -60,14 +116,17 @@ fn wasm(progress: &Progress, package: &str, target: &str) -> Result<(), String> 
     progress.run(&mut project::cargo(&["build", "--profile", "wasm", "--package", package, "--target", target]))
 }
 
-/// The npm package from its sources, the component and the web build.
-fn npm_package(progress: &Progress) -> Outcome {
-    let stamp = Stamp::of("npm-package", &["hosts/js", "wit", COMPONENT, PLANNING, BATCHING, WEB, BINDGEN], "")?;
-    if stamp.is_current() && project::path("hosts/js/dist").is_dir() {
+/// The npm package from its sources, the components and, for pages, the web build.
+fn npm_package(progress: &Progress, script: &str) -> Outcome {
+    let inputs = if script == "build" { WHOLE_NPM } else { &WHOLE_NPM[..5] };
+    let stamp = Stamp::of(&format!("npm-package-{script}"), inputs, "")?;
+    // The whole package serves Node, too.
+    let whole = Stamp::of("npm-package-build", WHOLE_NPM, "")?;
+    if (stamp.is_current() || whole.is_current()) && project::path("hosts/js/dist").is_dir() {
         return Ok(Report::note("up to date"));
     }
-    progress.run(&mut project::npm("hosts/js", &["run", "build"]))?;
-    stamp.record()?;
+    progress.run(&mut project::npm("hosts/js", &["run", script]))?;
+    stamp.record(Counts::default())?;
     Ok(Report::note("hosts/js/dist"))
 }
 

@@ -9,6 +9,7 @@ use crate::counts::Counts;
 use crate::flat;
 use crate::machine;
 use crate::plan::{Outcome, Plan, Report, Step};
+use crate::progress::Progress;
 use crate::project;
 use crate::replay::{self, Replay};
 use crate::setup;
@@ -18,23 +19,52 @@ const WORLD: u32 = 4;
 const BATCH_SIZE: &str = "32";
 /// The dataset that every machine with Python has.
 const DATA: &str = "target/demo/data";
-/// The three hosts: a name, and the program that goes through an epoch.
-const HOSTS: &[(&str, &[&str])] = &[
-    ("Rust", &["target/release/samedeal", "replay", "--format", "json"]),
-    ("Python", &["target/venv/bin/python", "tests/demo/replay.py"]),
-    ("Node", &["node", "tests/demo/replay.mjs"]),
+/// One of the three languages.
+struct Host {
+    name: &'static str,
+    step: &'static str,
+    /// The program that goes through an epoch.
+    words: &'static [&'static str],
+    needs: &'static [&'static str],
+}
+
+/// The one that is built first comes first.
+const HOSTS: &[Host] = &[
+    Host {
+        name: "Python",
+        step: "demo: Python",
+        words: &["target/venv/bin/python", "tests/demo/replay.py"],
+        needs: &[setup::PYTHON, build::COMPONENTS],
+    },
+    Host {
+        name: "Node",
+        step: "demo: Node",
+        words: &["node", "tests/demo/replay.mjs"],
+        needs: &[NPM, build::NPM_FOR_NODE],
+    },
+    Host {
+        name: "Rust",
+        step: "demo: Rust",
+        words: &[COMMAND, "replay", "--format", "json"],
+        needs: &[build::COMMAND],
+    },
 ];
+const COMMAND: &str = "target/debug/samedeal";
+const DATASET: &str = "demo: dataset";
+const NPM: &str = "demo: npm packages";
+const SIDE_BY_SIDE: &str = "demo: the three side by side";
+const TOGETHER: &str = "demo: all ranks together";
 /// What the reader can try next with the files (`DIR`) that were replayed, and why; `proof` runs every line.
 const NEXT: &[(&str, &str)] = &[
     (
-        "target/release/samedeal batches DIR --world 4 --rank 3 --batch-size 32",
+        "target/debug/samedeal batches DIR --world 4 --rank 3 --batch-size 32",
         "which samples a rank sees, batch by batch",
     ),
     (
-        "target/release/samedeal locate DIR --world 4 --batch-size 32 --sample 0",
+        "target/debug/samedeal locate DIR --world 4 --batch-size 32 --sample 0",
         "when and where the first sample is seen",
     ),
-    ("target/release/samedeal verify DIR --world 8 --epoch 5 --batch-size 32", "another epoch, dealt to eight ranks"),
+    ("target/debug/samedeal verify DIR --world 8 --epoch 5 --batch-size 32", "another epoch, dealt to eight ranks"),
 ];
 
 /// What to replay.
@@ -83,48 +113,57 @@ impl Options {
 /// The demo as a command of its own.
 pub fn plan(options: Options) -> Plan {
     let closing = closing(&options);
-    Plan::new("demo").with(setup::for_build()).with(build::steps()).with(steps(options)).with_closing(closing)
+    let parts = [setup::parts(), build::parts(), parts()].into_iter().flatten().collect();
+    Plan::new("demo", parts, steps(options)).with_closing(closing)
 }
 
 /// The demo as the last proof of the tests: all ranks, and the lines that it ends with.
 pub fn proof() -> Vec<Step> {
     let ranks = (0..WORLD).collect();
     let mut steps = steps(Options { folder: DATA.into(), column: "text".into(), ranks, own_data: false });
-    steps.push(Step::checked("demo: what to try next", |progress| {
+    steps.push(Step::new("demo: what to try next", &[TOGETHER], |progress| {
         for (line, _) in NEXT {
             let line = line.replace("DIR", DATA);
             progress.run(&mut project::words(&line.split(' ').collect::<Vec<_>>()))?;
         }
-        let counts = Counts { passed: NEXT.len() as u64, ..Counts::default() };
-        Ok(Report { note: counts.to_string(), counts, ..Report::default() })
+        Ok(Report::of(Counts { passed: NEXT.len() as u64, ..Counts::default() }))
     }));
     steps
 }
 
+/// What the demo needs and no other command does.
+pub fn parts() -> Vec<Step> {
+    vec![
+        Step::new(DATASET, &[setup::PYTHON], dataset),
+        Step::new(NPM, &[setup::MACHINE], |progress| setup::npm_packages(progress, "tests/demo")),
+    ]
+}
+
 fn steps(options: Options) -> Vec<Step> {
     let Options { folder, column, ranks, own_data } = options;
-    let mut steps = vec![Step::checked("demo: npm packages", |progress| setup::npm_packages(progress, "tests/demo"))];
-    if !own_data {
-        steps.push(dataset());
-    }
-    for &(host, words) in HOSTS {
+    let mut steps = Vec::new();
+    let mut names = Vec::new();
+    for &Host { name, step, words, needs } in HOSTS {
         let (folder, column, ranks) = (folder.clone(), column.clone(), ranks.clone());
-        steps.push(Step::checked(format!("demo: {host}"), move |progress| {
+        names.push(step);
+        let made = Step::new(step, needs, move |progress| {
             for &rank in &ranks {
                 // What an earlier run left must not be compared.
-                let output = output_of(host, rank);
+                let output = output_of(name, rank);
                 fs::create_dir_all(project::path("target/demo"))?;
                 let mut command = project::words(words);
                 command.args([&folder, "--column", &column, "--rank", &rank.to_string()]);
                 command.args(["--world", &WORLD.to_string(), "--batch-size", BATCH_SIZE]);
                 progress.run_into(&mut command, Path::new(&output))?;
             }
-            Ok(Report::note(if ranks.len() == 1 { format!("rank {}", ranks[0]) } else { "all ranks".into() }))
-        }));
+            let shown = replay::render(&title(ranks[0]), &[replay_of(name, ranks[0])?]);
+            Ok(Report { display: format!("\n{shown}\n"), ..Report::default() })
+        });
+        steps.push(if own_data { made } else { made.and_needs(&[DATASET]) });
     }
-    steps.push(Step::checked("demo: the three side by side", move |_| compare(&ranks)));
-    steps.push(Step::checked("demo: all ranks together", move |progress| {
-        let mut command = project::own("target/release/samedeal", &["verify", &folder]);
+    steps.push(Step::new(SIDE_BY_SIDE, &names, move |_| compare(&ranks)));
+    steps.push(Step::new(TOGETHER, &[build::COMMAND, SIDE_BY_SIDE], move |progress| {
+        let mut command = project::own(COMMAND, &["verify", &folder]);
         let output = project::path("target/demo/verify.txt");
         progress.run_into(command.args(["--world", &WORLD.to_string(), "--batch-size", BATCH_SIZE]), &output)?;
         let counts = Counts { passed: 1, ..Counts::default() };
@@ -134,37 +173,37 @@ fn steps(options: Options) -> Vec<Step> {
 }
 
 /// Makes the dataset, unless it is there and of this Python.
-fn dataset() -> Step {
-    Step::checked("demo: dataset", |progress| {
-        let python = "target/venv/bin/python";
-        let library = "import sys, sysconfig; print(*sys.version_info, sysconfig.get_path('stdlib'))";
-        let library = machine::answer(&mut project::own(python, &["-c", library])).unwrap_or_default();
-        let stamp = Stamp::of("demo-data", &["tests/demo/make_dataset.py"], &library)?;
-        if stamp.is_current() && project::path(DATA).is_dir() {
-            return Ok(Report::note("up to date"));
-        }
-        progress.run(&mut project::own(python, &["tests/demo/make_dataset.py", DATA]))?;
-        stamp.record()?;
-        let log = progress.log_text();
-        Ok(Report::note(log.lines().last().unwrap_or_default()))
-    })
+fn dataset(progress: &Progress) -> Outcome {
+    let python = "target/venv/bin/python";
+    let library = "import sys, sysconfig; print(*sys.version_info, sysconfig.get_path('stdlib'))";
+    let library = machine::answer(&mut project::own(python, &["-c", library])).unwrap_or_default();
+    let stamp = Stamp::of("demo-data", &["tests/demo/make_dataset.py"], &library)?;
+    if stamp.is_current() && project::path(DATA).is_dir() {
+        return Ok(Report::note("up to date"));
+    }
+    progress.run(&mut project::own(python, &["tests/demo/make_dataset.py", DATA]))?;
+    stamp.record(Counts::default())?;
+    let log = progress.log_text();
+    Ok(Report::note(log.lines().last().unwrap_or_default()))
+}
+
+/// What a host printed for a rank.
+fn replay_of(host: &str, rank: u32) -> Result<Replay, String> {
+    let text = fs::read_to_string(output_of(host, rank)).map_err(|error| format!("{host}: {error}"))?;
+    let fields = flat::fields(&text).map_err(|why| format!("{host}, rank {rank}: {why}"))?;
+    Ok(Replay { host: host.to_string(), fields })
+}
+
+fn title(rank: u32) -> String {
+    format!("rank {rank} of {WORLD}")
 }
 
 fn compare(ranks: &[u32]) -> Outcome {
     let mut display = String::new();
     let mut problems = Vec::new();
     for &rank in ranks {
-        let mut replays = Vec::new();
-        for (host, _) in HOSTS {
-            let text = fs::read_to_string(output_of(host, rank)).map_err(|error| format!("{host}: {error}"))?;
-            if text.is_empty() {
-                problems.push(format!("rank {rank}: {host} has no result"));
-                continue;
-            }
-            let fields = flat::fields(&text).map_err(|why| format!("{host}, rank {rank}: {why}"))?;
-            replays.push(Replay { host: host.to_string(), fields });
-        }
-        display += &format!("\n{}", replay::render(&format!("rank {rank} of {WORLD}"), &replays));
+        let replays = HOSTS.iter().map(|host| replay_of(host.name, rank)).collect::<Result<Vec<_>, _>>()?;
+        display += &format!("\n{}", replay::render(&title(rank), &replays));
         problems.extend(replay::differences(&replays).into_iter().map(|problem| format!("rank {rank}: {problem}")));
     }
     if problems.is_empty() {

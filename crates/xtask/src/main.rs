@@ -3,10 +3,10 @@
 
 mod bench;
 mod build;
-mod check;
 mod counts;
 mod demo;
 mod flat;
+mod lints;
 mod machine;
 mod matrix;
 mod plan;
@@ -20,26 +20,28 @@ mod table;
 
 use std::process::ExitCode;
 
-use plan::Plan;
+use plan::{Plan, Step};
 
 const HELP: &str = "\
 Usage: cargo xtask <command>
 
   demo [DIR --column NAME] [--rank R | --all]
-                     one epoch over the same Parquet files in Rust, Python and Node, side by side; without DIR over
+                     one epoch over the same Parquet files in Python, Node and Rust, side by side; without DIR over
                      the functions of Python's standard library
-  test               every test of every language, the matrix of engines, and the demo
-  check              format and lints, then test: what CI runs
-  build              the component, the web build, the command `samedeal`, the Python and the npm package
+  test [WORD ...]    format, lints, the tests of the core and of every host, the matrix of engines, the README; with
+                     words, only the suites that have one of them in their names
+  check [WORD ...]   test, and the tests under PyTorch, in frameworks and browsers, tutorials, the demo: what CI runs
+  build [python | node | rust]
+                     the component, the Python and the npm package, the command `samedeal` in release
   bench [--runs N] [--only NAME] [--json FILE]
                      the measurements, as a table
   bench batching     batches beside those of Lhotse, transformers, seqpacker and TRL, and their targets
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh
-  setup              what `build` and `test` download: targets, environments, browser
+  setup              what `build` and `check` download: targets, environments, browser
   help               this text
 
-Every command does its own set-up below target/ (and in node_modules), and is incremental. The whole output of each
-step is kept in target/xtask/.";
+Every command does its own set-up below target/ (and in node_modules). A suite whose inputs have not changed since it
+passed is not run again, unless `test` or `check` gets --again. The whole output of each step is kept in target/xtask/.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,23 +51,68 @@ fn main() -> ExitCode {
             println!("{HELP}");
             return ExitCode::SUCCESS;
         }
-        ["setup"] => Plan::new("setup").with(setup::for_build()).with(setup::for_test()),
-        ["build"] => Plan::new("build").with(setup::for_build()).with(build::steps()),
-        ["vectors"] => Plan::new("vectors").with(vec![suites::vectors(false)]),
-        ["vectors", "--check"] => Plan::new("vectors --check").with(vec![suites::vectors(true)]),
-        ["test"] => suites::plan(),
-        ["check"] => check::plan(),
-        ["bench", options @ ..] => bench::plan(options),
-        ["demo", options @ ..] => match demo::Options::parse(options) {
-            Ok(options) => demo::plan(options),
-            Err(why) => return wrong(&why),
-        },
-        _ => return wrong(&format!("unknown command: {}", words.join(" "))),
+        ["setup"] => Ok(Plan::new("setup", Vec::new(), setup::parts())),
+        ["build", words @ ..] => build(words),
+        ["vectors"] => Ok(Plan::new("vectors", Vec::new(), vec![suites::vectors(false)])),
+        ["vectors", "--check"] => Ok(Plan::new("vectors --check", Vec::new(), vec![suites::vectors(true)])),
+        ["test", words @ ..] => tests("test", suites::test(), words),
+        ["check", words @ ..] => tests("check", suites::check(), words),
+        ["bench", options @ ..] => Ok(bench::plan(options)),
+        ["demo", options @ ..] => demo::Options::parse(options).map(demo::plan),
+        _ => Err(format!("unknown command: {}", words.join(" "))),
     };
-    plan.run()
+    match plan {
+        Ok(plan) => plan.run(),
+        Err(why) => {
+            eprintln!("{why}\n\n{HELP}");
+            ExitCode::from(2)
+        }
+    }
 }
 
-fn wrong(why: &str) -> ExitCode {
-    eprintln!("{why}\n\n{HELP}");
-    ExitCode::from(2)
+/// All steps that others need.
+fn parts() -> Vec<Step> {
+    [setup::parts(), build::parts(), demo::parts()].into_iter().flatten().collect()
+}
+
+fn tests(name: &str, suites: Vec<Step>, words: &[&str]) -> Result<Plan, String> {
+    let (options, words): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
+    if let Some(option) = options.iter().find(|option| **option != "--again") {
+        return Err(format!("unknown option: {option}"));
+    }
+    let chosen = suites::chosen(suites, &words)?;
+    Ok(Plan::new(name, parts(), chosen).again(!options.is_empty()).with_summary())
+}
+
+fn build(words: &[&str]) -> Result<Plan, String> {
+    let all = ["python", "node", "rust"];
+    if let Some(word) = words.iter().find(|word| !all.contains(word)) {
+        return Err(format!("there is no {word} to build, but {}", all.join(", ")));
+    }
+    let has = |word: &str| words.is_empty() || words.contains(&word);
+    let mut needs = Vec::new();
+    needs.extend(has("python").then_some(build::COMPONENTS));
+    needs.extend(has("node").then_some(build::NPM));
+    needs.extend(has("rust").then_some(build::RELEASE));
+    Ok(Plan::of("build", parts(), &needs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_the_steps_that_it_needs() {
+        // A step that is not there panics.
+        for words in [&[][..], &["python"], &["node"], &["rust"], &["node", "rust"]] {
+            build(words).unwrap();
+        }
+        assert!(build(&["cobol"]).is_err());
+        tests("test", suites::test(), &[]).unwrap();
+        tests("check", suites::check(), &["--again"]).unwrap();
+        assert!(tests("test", suites::test(), &["--faster"]).is_err());
+        bench::plan(&[]);
+        bench::plan(&["batching", "--smoke"]);
+        demo::plan(demo::Options::parse(&[]).unwrap());
+    }
 }

@@ -5,38 +5,102 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::build;
 use crate::counts::Counts;
 use crate::machine;
 use crate::plan::{Failure, Outcome, Report, Step};
 use crate::progress::Progress;
 use crate::project;
+use crate::setup;
+use crate::suites;
 use crate::table;
 
-/// The adapters: a short name, and the program.
-const ADAPTERS: &[(&str, &[&str])] = &[
-    ("native core", &["target/release/matrix-native"]),
-    ("Rust host", &["target/release/matrix-rust"]),
-    ("Python host", &["target/venv/bin/python", "tests/matrix/python.py"]),
-    ("Node", &["node", "tests/matrix/node.mjs"]),
-    ("browser", &["node", "tests/matrix/browser.mjs"]),
+/// An engine's adapter.
+struct Adapter {
+    /// Its step.
+    step: &'static str,
+    words: &'static [&'static str],
+    needs: &'static [&'static str],
+    /// What its answers depend on, beside the golden cases and tests/matrix.
+    inputs: &'static [&'static [&'static str]],
+}
+
+const ADAPTERS: &[Adapter] = &[
+    Adapter {
+        step: "matrix: native core",
+        words: &["target/debug/matrix-native"],
+        needs: &[build::TOOLS],
+        inputs: &[suites::MANIFESTS, &["crates/core"]],
+    },
+    Adapter {
+        step: "matrix: Rust host",
+        words: &["target/debug/matrix-rust"],
+        needs: &[build::TOOLS],
+        inputs: &[suites::MANIFESTS, &["hosts/rust"]],
+    },
+    Adapter {
+        step: "matrix: Python host",
+        words: &["target/venv/bin/python", "tests/matrix/python.py"],
+        needs: &[setup::PYTHON, build::COMPONENTS],
+        inputs: &[suites::PYTHON],
+    },
+    Adapter {
+        step: "matrix: Node",
+        words: &["node", "tests/matrix/node.mjs"],
+        needs: &[build::NPM],
+        inputs: &[suites::JAVASCRIPT, build::WASM],
+    },
+    BROWSER,
 ];
 
-/// One step for each adapter; they know nothing of one another.
-pub fn engines_one_by_one() -> Vec<Step> {
-    let adapter = |&(name, words): &(&'static str, &'static [&'static str])| {
-        Step::checked(format!("matrix: {name}"), move |progress| run(progress, name, words))
-    };
-    ADAPTERS.iter().map(adapter).collect()
+/// It is not always there.
+const BROWSER: Adapter = Adapter {
+    step: "matrix: browser",
+    words: &["node", "tests/matrix/browser.mjs"],
+    needs: &[build::NPM, setup::BROWSER],
+    inputs: &[suites::JAVASCRIPT, build::WASM],
+};
+
+/// Which of the golden cases are asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Cases {
+    /// Without those that need a table of several hundred megabytes.
+    Small,
+    /// Every one.
+    All,
+}
+
+/// The engines that need nothing but a build, and what they found side by side.
+pub fn quick(cases: Cases) -> Vec<Step> {
+    let quick: Vec<&Adapter> = ADAPTERS.iter().filter(|adapter| adapter.step != BROWSER.step).collect();
+    quick.iter().map(|adapter| step(adapter, cases)).chain([table("matrix", &quick)]).collect()
+}
+
+/// The browser, and what all of them found side by side.
+pub fn slow() -> Vec<Step> {
+    let all: Vec<&Adapter> = ADAPTERS.iter().collect();
+    vec![step(&BROWSER, Cases::All), table("matrix with the browser", &all)]
+}
+
+fn step(adapter: &Adapter, cases: Cases) -> Step {
+    let &Adapter { step, words, needs, inputs } = adapter;
+    Step::new(step, needs, move |progress| run(progress, step, words, cases))
+        .made_from(&[inputs.concat().as_slice(), &["tests/matrix", "tests/vectors"]])
+        .with_setting(if cases == Cases::All { "all cases" } else { "small cases" })
 }
 
 /// Holds against each other what the adapters found.
-pub fn table_of_all() -> Step {
-    Step::checked("matrix", |_| compare())
+fn table(name: &str, adapters: &[&Adapter]) -> Step {
+    let steps: Vec<&'static str> = adapters.iter().map(|adapter| adapter.step).collect();
+    Step::new(name, &steps.clone(), move |_| compare(&steps))
 }
 
-fn run(progress: &Progress, name: &str, words: &[&str]) -> Outcome {
+fn run(progress: &Progress, step: &str, words: &[&str], cases: Cases) -> Outcome {
     let mut command = machine::with_browser(project::words(words));
-    let output = lines_of(name);
+    if cases == Cases::All {
+        command.env("SAMEDEAL_SLOW", "1");
+    }
+    let output = lines_of(step);
     let result = progress.run_into(&mut command, &output);
     let cells = match (parse(&fs::read_to_string(output)?), &result) {
         (Ok(cells), _) => cells,
@@ -54,18 +118,18 @@ fn run(progress: &Progress, name: &str, words: &[&str]) -> Outcome {
 }
 
 /// Where the lines of an adapter are kept between its step and the table.
-fn lines_of(name: &str) -> PathBuf {
-    project::path("target/xtask").join(format!("matrix-{}.tsv", name.replace(' ', "-").to_lowercase()))
+fn lines_of(step: &str) -> PathBuf {
+    project::path("target/xtask").join(format!("{}.tsv", step.replace(": ", "-").replace(' ', "-").to_lowercase()))
 }
 
-fn compare() -> Outcome {
+fn compare(steps: &[&str]) -> Outcome {
     let mut cells = Vec::new();
     let mut problems = Vec::new();
-    for (name, _) in ADAPTERS {
-        let lines = fs::read_to_string(lines_of(name)).unwrap_or_default();
+    for step in steps {
+        let lines = fs::read_to_string(lines_of(step)).unwrap_or_default();
         let found = parse(&lines).unwrap_or_default();
         if found.is_empty() {
-            problems.push(format!("{name}: no results"));
+            problems.push(format!("{step}: no results"));
         }
         cells.extend(found);
     }

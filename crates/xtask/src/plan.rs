@@ -1,18 +1,19 @@
-//! A command is a plan: numbered steps, each with the time it took, and a summary of what they came to.
+//! A command is a plan: steps that name what they need. What needs nothing of one another runs side by side; a step
+//! whose inputs have not changed since it last passed does not run again.
 
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::Instant;
 
 use crate::counts::Counts;
 use crate::progress::{self, Progress};
+use crate::stamp::Stamp;
 use crate::table;
 
-/// What a step that succeeded has to say.
+/// What a step that succeeded reports.
 #[derive(Default)]
 pub struct Report {
     /// A few words beside its time.
@@ -27,6 +28,11 @@ impl Report {
     /// A report of a few words.
     pub fn note(note: impl Into<String>) -> Report {
         Report { note: note.into(), ..Report::default() }
+    }
+
+    /// The report of a suite that passed.
+    pub fn of(counts: Counts) -> Report {
+        Report { note: counts.to_string(), counts, ..Report::default() }
     }
 }
 
@@ -53,63 +59,105 @@ impl From<std::io::Error> for Failure {
 /// How a step ends.
 pub type Outcome = Result<Report, Failure>;
 
-/// Whether what follows makes sense without a step.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Nothing does.
-    Needed,
-    /// What follows runs nevertheless, and the plan fails at its end.
-    Checked,
-}
+type Action = Box<dyn FnOnce(&Progress) -> Outcome + Send>;
 
 /// One step of a plan.
 pub struct Step {
     name: String,
-    kind: Kind,
+    needs: Vec<&'static str>,
+    /// What it was made from; none if it looks itself, or runs each time.
+    inputs: Option<Vec<&'static str>>,
+    /// What its result depends on beside them.
+    setting: &'static str,
+    /// What only one step at a time can use.
+    lock: Option<&'static str>,
     action: Action,
 }
 
-type Action = Box<dyn FnOnce(&Progress) -> Outcome + Send>;
-
 impl Step {
-    /// A step without which the plan cannot go on.
-    pub fn needed(name: impl Into<String>, action: impl FnOnce(&Progress) -> Outcome + Send + 'static) -> Step {
-        Step { name: name.into(), kind: Kind::Needed, action: Box::new(action) }
+    /// A step that runs as soon as the steps that it needs have succeeded.
+    pub fn new(
+        name: impl Into<String>,
+        needs: &[&'static str],
+        action: impl FnOnce(&Progress) -> Outcome + Send + 'static,
+    ) -> Step {
+        Step {
+            name: name.into(),
+            needs: needs.to_vec(),
+            inputs: None,
+            setting: "",
+            lock: None,
+            action: Box::new(action),
+        }
     }
 
-    /// A step after whose failure the others still run.
-    pub fn checked(name: impl Into<String>, action: impl FnOnce(&Progress) -> Outcome + Send + 'static) -> Step {
-        Step { name: name.into(), kind: Kind::Checked, action: Box::new(action) }
+    /// The step, which is skipped as long as these files and folders are what they were when it last succeeded.
+    pub fn made_from(mut self, inputs: &[&[&'static str]]) -> Step {
+        self.inputs = Some(inputs.concat());
+        self
+    }
+
+    /// The step, which runs again where this is another one than when it last succeeded.
+    pub fn with_setting(mut self, setting: &'static str) -> Step {
+        self.setting = setting;
+        self
+    }
+
+    /// The step, which needs these others besides.
+    pub fn and_needs(mut self, needs: &[&'static str]) -> Step {
+        self.needs.extend(needs);
+        self
+    }
+
+    /// The step, which does not run beside another one with the same lock.
+    pub fn with_lock(mut self, lock: &'static str) -> Step {
+        self.lock = Some(lock);
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 }
-
-/// Steps that run one after the other.
-pub type Chain = Vec<Step>;
 
 /// The steps of a command.
 pub struct Plan {
     name: String,
-    /// What one stage does is done before the next one begins; the chains of a stage run side by side.
-    stages: Vec<Vec<Chain>>,
+    steps: Vec<Step>,
+    /// Whether steps run although nothing has changed.
+    again: bool,
     summary: bool,
     closing: String,
 }
 
 impl Plan {
-    /// An empty plan for `cargo xtask <name>`.
-    pub fn new(name: &str) -> Plan {
-        Plan { name: name.into(), stages: Vec::new(), summary: false, closing: String::new() }
+    /// A plan for `cargo xtask <name>`: the goals, and before them those of `parts` that they need. Where several steps
+    /// could run, the first of them does.
+    pub fn new(name: &str, parts: Vec<Step>, goals: Vec<Step>) -> Plan {
+        let is_goal = |name: &str| goals.iter().any(|goal| goal.name == name);
+        let mut wanted: Vec<&str> = goals.iter().flat_map(|goal| goal.needs.clone()).collect();
+        let mut needed = BTreeSet::new();
+        while let Some(name) = wanted.pop() {
+            if !is_goal(name) && needed.insert(name) {
+                let part = parts.iter().find(|part| part.name == name);
+                wanted.extend(&part.unwrap_or_else(|| panic!("no step is called {name}")).needs);
+            }
+        }
+        let needed: BTreeSet<String> = needed.into_iter().map(String::from).collect();
+        let steps = parts.into_iter().filter(|part| needed.contains(&part.name)).chain(goals).collect();
+        Plan { name: name.into(), steps, again: false, summary: false, closing: String::new() }
     }
 
-    /// The plan with more steps at its end.
-    pub fn with(self, steps: Chain) -> Plan {
-        self.with_side_by_side(vec![steps])
+    /// The same for goals that are among the parts.
+    pub fn of(name: &str, mut parts: Vec<Step>, goals: &[&str]) -> Plan {
+        let goals = parts.extract_if(.., |part| goals.contains(&part.name.as_str())).collect();
+        Plan::new(name, parts, goals)
     }
 
-    /// The plan with chains at its end that know nothing of one another. As many run at a time as there are cores; those
-    /// that take long come first.
-    pub fn with_side_by_side(mut self, chains: Vec<Chain>) -> Plan {
-        self.stages.push(chains);
+    /// The plan, in which every step runs, although nothing has changed.
+    pub fn again(mut self, again: bool) -> Plan {
+        self.again = again;
         self
     }
 
@@ -128,21 +176,12 @@ impl Plan {
     /// Runs the steps.
     pub fn run(self) -> ExitCode {
         let started = Instant::now();
-        let total = self.stages.iter().flatten().map(Vec::len).sum();
+        let total = self.steps.len();
         let plural = if total == 1 { "" } else { "s" };
         println!("cargo xtask {}: {total} step{plural}; logs in target/xtask", self.name);
-        let (mut ended, mut first) = (Vec::new(), 1);
-        for stage in self.stages {
-            let steps: usize = stage.iter().map(Vec::len).sum();
-            ended.extend(run_side_by_side(stage, first, total));
-            first += steps;
-            if ended.iter().any(Ended::is_the_end) {
-                break;
-            }
-        }
-        let (mut counts, mut broken) = (Counts::default(), 0);
+        let (mut counts, mut broken, mut unchanged) = (Counts::default(), 0, 0);
         let mut rows = Vec::new();
-        for Ended { name, time, outcome, .. } in ended {
+        for Ended { name, time, outcome, skipped } in run(self.steps, self.again) {
             let failed = outcome.is_err();
             let (result, counted) = match outcome {
                 Ok(report) => (report.note, report.counts),
@@ -150,6 +189,7 @@ impl Plan {
                 Err(Failure { counts, .. }) => (format!("FAILED: {counts}"), counts),
             };
             broken += u64::from(failed);
+            unchanged += if skipped { counted.passed } else { 0 };
             counts = counts.plus(counted);
             // A step may fail without a test that did (a build that breaks, a download): that counts as one.
             counts.failed += u64::from(failed && counted.failed == 0);
@@ -164,52 +204,61 @@ impl Plan {
             println!("\n{}", self.closing);
         }
         if self.summary {
+            if unchanged > 0 {
+                println!(
+                    "{unchanged} of the tests passed before, and nothing that they use has changed (--again runs them)"
+                );
+            }
             println!("{} passed, {} failed", counts.passed, counts.failed);
         }
         if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 
-/// A step that ran.
+/// A step that ran, or that could not.
 struct Ended {
     name: String,
-    kind: Kind,
     time: String,
     outcome: Outcome,
+    /// Whether it did not run since nothing has changed.
+    skipped: bool,
 }
 
-impl Ended {
-    /// Whether what follows makes no sense.
-    fn is_the_end(&self) -> bool {
-        self.kind == Kind::Needed && self.outcome.is_err()
-    }
+/// Where a step stands.
+enum State {
+    Waiting(Step),
+    Running,
+    Ended(Ended),
 }
 
-/// Runs chains; the steps that ran, in the order of the plan, whose next number is `first`.
-fn run_side_by_side(chains: Vec<Chain>, first: usize, total: usize) -> Vec<Ended> {
-    let lanes = thread::available_parallelism().map_or(1, NonZero::get).min(chains.len());
-    let mut number = first;
-    let numbered = |chain: Chain| {
-        let begin = number;
-        number += chain.len();
-        (begin..).zip(chain).collect::<VecDeque<_>>()
-    };
-    let queue: Mutex<VecDeque<_>> = Mutex::new(chains.into_iter().map(numbered).collect());
-    let ended = Mutex::new(Vec::new());
-    let is_over = AtomicBool::new(false);
+/// What a lane that has nothing to do finds.
+enum Next {
+    Run(usize, Step),
+    Wait,
+    Done,
+}
+
+/// Runs steps on as many lanes as there are cores; what became of each, in the order of the plan.
+fn run(steps: Vec<Step>, again: bool) -> Vec<Ended> {
+    let total = steps.len();
+    let lanes = thread::available_parallelism().map_or(1, NonZero::get).min(total.max(1));
+    let names: Vec<String> = steps.iter().map(|step| step.name.clone()).collect();
+    let locks: Vec<Option<&str>> = steps.iter().map(|step| step.lock).collect();
+    let states = Mutex::new(steps.into_iter().map(State::Waiting).collect::<Vec<_>>());
+    let changed = Condvar::new();
     let work = || {
-        // In a statement of its own: the lock is not held while a step runs.
-        while let Some(mut chain) = { queue.lock().expect("no step runs with the lock").pop_front() } {
-            while !is_over.load(Ordering::Relaxed)
-                && let Some((number, step)) = chain.pop_front()
-            {
-                let label = format!("[{number:>2}/{total}] {}", step.name);
-                let (outcome, time) = run_step(step.action, &label, &step.name);
-                let step = Ended { name: step.name, kind: step.kind, time, outcome };
-                if step.is_the_end() {
-                    is_over.store(true, Ordering::Relaxed);
+        let mut states_now = states.lock().expect("no step runs with the lock");
+        loop {
+            match next(&mut states_now, &names, &locks) {
+                Next::Done => return changed.notify_all(),
+                Next::Wait => states_now = changed.wait(states_now).expect("no step runs with the lock"),
+                Next::Run(index, step) => {
+                    drop(states_now);
+                    let ended = run_step(step, &format!("[{:>2}/{total}]", index + 1), again);
+                    states_now = states.lock().expect("no step runs with the lock");
+                    states_now[index] = State::Ended(ended);
+                    changed.notify_all();
                 }
-                ended.lock().expect("no step runs with the lock").push((number, step));
             }
         }
     };
@@ -219,21 +268,83 @@ fn run_side_by_side(chains: Vec<Chain>, first: usize, total: usize) -> Vec<Ended
         }
         work();
     });
-    let mut ended = ended.into_inner().expect("no step runs with the lock");
-    ended.sort_by_key(|(number, _)| *number);
-    ended.into_iter().map(|(_, step)| step).collect()
+    let states = states.into_inner().expect("no step runs with the lock");
+    let ended = |state| match state {
+        State::Ended(ended) => ended,
+        State::Waiting(Step { name, .. }) => panic!("{name} waits for itself"),
+        State::Running => unreachable!("all lanes have ended"),
+    };
+    states.into_iter().map(ended).collect()
 }
 
-/// Runs one step and prints how it ended; also returns its seconds.
-fn run_step(action: Action, label: &str, name: &str) -> (Outcome, String) {
-    let progress = match Progress::begin(label.into(), name) {
+/// The first step that can run. Those that never can, since one that they need has failed, end here.
+fn next(states: &mut [State], names: &[String], locks: &[Option<&str>]) -> Next {
+    loop {
+        let mut waits = false;
+        let mut found = None;
+        for (index, state) in states.iter().enumerate() {
+            match state {
+                State::Running => waits = true,
+                State::Waiting(step) if found.is_none() => {
+                    let of = |need: &&str| names.iter().position(|name| name == need).map(|at| &states[at]);
+                    let broken = step
+                        .needs
+                        .iter()
+                        .find(|need| matches!(of(need), Some(State::Ended(Ended { outcome: Err(_), .. }))));
+                    let ready = step.needs.iter().all(|need| matches!(of(need), Some(State::Ended(_)) | None));
+                    let locked =
+                        |other: (&State, &Option<&str>)| matches!(other.0, State::Running) && *other.1 == step.lock;
+                    let free = step.lock.is_none() || !states.iter().zip(locks).any(locked);
+                    if broken.is_some() || (ready && free) {
+                        found = Some((index, broken.copied()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let Some((index, broken)) = found else {
+            return if waits { Next::Wait } else { Next::Done };
+        };
+        let State::Waiting(step) = std::mem::replace(&mut states[index], State::Running) else {
+            unreachable!("it was waiting");
+        };
+        let Some(broken) = broken else { return Next::Run(index, step) };
+        let outcome = Err(format!("not run: {broken} failed").into());
+        progress::print(&format!("{}  not run: {broken} failed\n", step.name));
+        states[index] = State::Ended(Ended { name: step.name, time: String::new(), outcome, skipped: false });
+    }
+}
+
+/// Runs one step, unless nothing has changed since it passed, and prints how it ended.
+fn run_step(step: Step, number: &str, again: bool) -> Ended {
+    let Step { name, inputs, setting, action, .. } = step;
+    let label = format!("{number} {name}");
+    let progress = match Progress::begin(label.clone(), &name) {
         Ok(progress) => progress,
         Err(error) => {
             progress::print(&format!("{label}  FAILED: cannot write its log: {error}\n"));
-            return (Err(error.into()), String::new());
+            return Ended { name, time: String::new(), outcome: Err(error.into()), skipped: false };
         }
     };
-    let outcome = action(&progress);
+    // What is made from what there is now: a file that changes while the step runs makes it run again.
+    let stamp = inputs.map(|inputs| Stamp::of(&format!("step {name}"), &inputs, setting)).transpose();
+    let (outcome, skipped) = match stamp {
+        Err(error) => (Err(error.into()), false),
+        Ok(Some(stamp)) => match stamp.passed().filter(|_| !again) {
+            Some(counts) if counts == Counts::default() => (Ok(Report::note("nothing has changed")), true),
+            Some(counts) => {
+                (Ok(Report { note: format!("{counts} before: nothing has changed"), ..Report::of(counts) }), true)
+            }
+            None => {
+                let outcome = action(&progress).and_then(|report| {
+                    stamp.record(report.counts)?;
+                    Ok(report)
+                });
+                (outcome, false)
+            }
+        },
+        Ok(None) => (action(&progress), false),
+    };
     let time = format!("{:.1}", progress.elapsed().as_secs_f64());
     let text = match &outcome {
         Ok(report) => {
@@ -250,47 +361,102 @@ fn run_step(action: Action, label: &str, name: &str) -> (Outcome, String) {
         }
     };
     progress.finish(&text);
-    (outcome, time)
+    Ended { name, time, outcome, skipped }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
     use super::*;
 
-    /// A step that notes its name, and fails where it is told to.
-    fn step(made: fn(String, Action) -> Step, name: &str, fails: bool) -> Step {
-        let action = move |_: &Progress| if fails { Err("told to".to_string().into()) } else { Ok(Report::default()) };
-        made(format!("plan test {name}"), Box::new(action))
+    fn step(name: &str, needs: &[&'static str], fails: bool) -> Step {
+        Step::new(name, needs, move |_| if fails { Err("told to".to_string().into()) } else { Ok(Report::default()) })
     }
 
-    fn names(ended: &[Ended]) -> Vec<&str> {
-        ended.iter().map(|step| step.name.strip_prefix("plan test ").unwrap()).collect()
-    }
-
-    #[test]
-    fn chains_end_in_the_order_of_the_plan() {
-        let checked = |name, fails| step(|name, action| Step::checked(name, action), name, fails);
-        let chains = vec![vec![checked("a", true), checked("b", false)], vec![checked("c", false)], vec![]];
-        let ended = run_side_by_side(chains, 1, 3);
-        assert_eq!(names(&ended), ["a", "b", "c"]);
-        assert_eq!(ended.iter().map(|step| step.outcome.is_ok()).collect::<Vec<_>>(), [false, true, true]);
-        assert!(!ended.iter().any(Ended::is_the_end));
+    fn outcomes(ended: &[Ended]) -> Vec<(&str, bool)> {
+        ended.iter().map(|ended| (ended.name.as_str(), ended.outcome.is_ok())).collect()
     }
 
     #[test]
-    fn nothing_follows_what_is_needed_and_failed() {
-        let needed = |name, fails| step(|name, action| Step::needed(name, action), name, fails);
-        let chains = vec![vec![needed("d", false), needed("e", true), needed("f", false)]];
-        let ended = run_side_by_side(chains, 1, 3);
-        assert_eq!(names(&ended), ["d", "e"]);
-        assert!(ended[1].is_the_end());
-        // Nor do the steps of other chains that have not begun.
-        let wait = |_: &Progress| {
-            thread::sleep(std::time::Duration::from_millis(300));
-            Ok(Report::default())
+    fn a_plan_has_what_its_goals_need_and_nothing_else() {
+        let parts = vec![step("pt a", &[], false), step("pt other", &[], false), step("pt b", &["pt a"], false)];
+        let plan = Plan::new("test", parts, vec![step("pt goal", &["pt b"], false)]);
+        assert_eq!(plan.steps.iter().map(Step::name).collect::<Vec<_>>(), ["pt a", "pt b", "pt goal"]);
+    }
+
+    #[test]
+    fn steps_run_after_what_they_need() {
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let noted = |name: &'static str, needs: &[&'static str]| {
+            let order = Arc::clone(&order);
+            Step::new(name, needs, move |_| {
+                order.lock().unwrap().push(name);
+                Ok(Report::default())
+            })
         };
-        let other = vec![Step::checked("plan test g", wait), needed("h", false)];
-        let ended = run_side_by_side(vec![vec![needed("i", true)], other, vec![needed("j", false)]], 1, 4);
-        assert!(!names(&ended).iter().any(|name| ["h", "j"].contains(name)), "{:?}", names(&ended));
+        let ended = run(vec![noted("pt c", &["pt d"]), noted("pt d", &["pt e"]), noted("pt e", &[])], false);
+        assert_eq!(*order.lock().unwrap(), ["pt e", "pt d", "pt c"]);
+        assert_eq!(outcomes(&ended), [("pt c", true), ("pt d", true), ("pt e", true)]);
+    }
+
+    #[test]
+    fn what_needs_a_broken_step_does_not_run() {
+        let steps = vec![
+            step("pt f", &[], true),
+            step("pt g", &["pt f"], false),
+            step("pt h", &["pt g"], false),
+            step("pt i", &[], false),
+        ];
+        let ended = run(steps, false);
+        assert_eq!(outcomes(&ended), [("pt f", false), ("pt g", false), ("pt h", false), ("pt i", true)]);
+        assert_eq!(ended[2].outcome.as_ref().err().unwrap().why, "not run: pt g failed");
+    }
+
+    #[test]
+    fn steps_with_one_lock_take_turns() {
+        let running = Arc::new(AtomicUsize::new(0));
+        let locked = |name: &str| {
+            let running = Arc::clone(&running);
+            Step::new(name, &[], move |_| {
+                let others = running.fetch_add(1, Ordering::SeqCst);
+                thread::sleep(Duration::from_millis(30));
+                running.fetch_sub(1, Ordering::SeqCst);
+                if others == 0 { Ok(Report::default()) } else { Err("not alone".to_string().into()) }
+            })
+            .with_lock("pt lock")
+        };
+        let ended = run((0..4).map(|i| locked(&format!("pt l{i}"))).collect(), false);
+        assert!(ended.iter().all(|step| step.outcome.is_ok()));
+    }
+
+    #[test]
+    fn a_step_runs_again_only_where_its_inputs_changed() {
+        let name = format!("pt stamped {}", std::process::id());
+        let stamped = |inputs: &[&'static str]| {
+            Step::new(name.as_str(), &[], |_| Ok(Report::of(Counts { passed: 3, ..Counts::default() })))
+                .made_from(&[inputs])
+        };
+        let skipped = |inputs: &[&'static str], again| {
+            let [ended] = run(vec![stamped(inputs)], again).try_into().ok().unwrap();
+            assert_eq!(ended.outcome.ok().unwrap().counts.passed, 3);
+            ended.skipped
+        };
+        assert!(!skipped(&["Cargo.toml"], false));
+        assert!(skipped(&["Cargo.toml"], false));
+        assert!(!skipped(&["Cargo.toml"], true));
+        assert!(!skipped(&["Cargo.toml", "README.md"], false));
+        Stamp::of(&format!("step {name}"), &[], "").unwrap().forget();
+    }
+
+    #[test]
+    fn a_step_that_failed_runs_again() {
+        let name = format!("pt failing {}", std::process::id());
+        for _ in 0..2 {
+            let failing = step(&name, &[], true).made_from(&[&["Cargo.toml"]]);
+            assert!(run(vec![failing], false)[0].outcome.is_err());
+        }
     }
 }

@@ -3,49 +3,57 @@
 
 use std::path::Path;
 
+use crate::counts::Counts;
 use crate::machine;
 use crate::plan::{Outcome, Report, Step};
 use crate::progress::Progress;
 use crate::project;
 use crate::stamp::Stamp;
 
-const TARGETS: &[&str] = &["wasm32-wasip2", "wasm32-unknown-unknown"];
+const TARGET_NAMES: &[&str] = &["wasm32-wasip2", "wasm32-unknown-unknown"];
+/// What installs Python packages.
+const UV: &str = "uv==0.13.9";
 const UP_TO_DATE: &str = "up to date";
 
-/// What a build needs.
-pub fn for_build() -> Vec<Step> {
+/// The steps that others need.
+pub fn parts() -> Vec<Step> {
     vec![
-        Step::needed("this machine", |_| machine::check()),
-        Step::needed("Rust targets", rust_targets),
-        Step::needed("Python environment", |progress| {
+        Step::new(MACHINE, &[], |_| machine::check()),
+        Step::new(TARGETS, &[MACHINE], rust_targets),
+        Step::new(PYTHON, &[MACHINE], |progress| {
             environment(progress, "target/venv", "hosts/python/requirements-dev.txt")
         }),
-        Step::needed("npm packages", |progress| npm_packages(progress, "hosts/js")),
+        Step::new(NODE, &[MACHINE], |progress| npm_packages(progress, "hosts/js")),
+        Step::new(RUST_LINTS, &[MACHINE], rust_lints),
+        Step::new(BROWSER, &[MACHINE], browser),
+        Step::new(TORCH, &[MACHINE], |progress| {
+            environment(progress, "target/venv-torch", "hosts/python/requirements-oracle.txt")
+        }),
     ]
 }
 
-/// What the tests need besides. Without one of them only the suites that use it fail.
-pub fn for_test() -> Vec<Step> {
-    vec![Step::checked("browser", browser), torch()]
-}
-
-/// The environment with the originals of the compat orders, for the tests against them and the measurements.
-pub fn torch() -> Step {
-    Step::checked("Python environment with torch (5 GB)", |progress| {
-        environment(progress, "target/venv-torch", "hosts/python/requirements-oracle.txt")
-    })
-}
-
+/// What has to be on the machine.
+pub const MACHINE: &str = "this machine";
+/// The WebAssembly targets of Rust.
+pub const TARGETS: &str = "Rust targets";
+/// The environment that the Python host is developed and tested in.
+pub const PYTHON: &str = "Python environment";
+/// What the npm package is built and tested with.
+pub const NODE: &str = "npm packages";
 /// Formatter and linter of the Rust toolchain.
-pub fn rust_lints() -> Step {
-    Step::needed("rustfmt and clippy", |progress| {
-        let there = |tool| machine::answer(&mut project::cargo(&[tool, "--version"])).is_some();
-        if there("fmt") && there("clippy") {
-            return Ok(Report::note(UP_TO_DATE));
-        }
-        progress.run(&mut project::program("rustup", &["component", "add", "rustfmt", "clippy"]))?;
-        Ok(Report::note("installed"))
-    })
+pub const RUST_LINTS: &str = "rustfmt and clippy";
+/// A browser that runs headless.
+pub const BROWSER: &str = "browser";
+/// The environment with the originals of the compat orders, and with what people train with.
+pub const TORCH: &str = "Python environment with torch (5 GB)";
+
+fn rust_lints(progress: &Progress) -> Outcome {
+    let there = |tool| machine::answer(&mut project::cargo(&[tool, "--version"])).is_some();
+    if there("fmt") && there("clippy") {
+        return Ok(Report::note(UP_TO_DATE));
+    }
+    progress.run(&mut project::program("rustup", &["component", "add", "rustfmt", "clippy"]))?;
+    Ok(Report::note("installed"))
 }
 
 /// Brings the packages of a folder with a package-lock.json to what that says.
@@ -60,7 +68,7 @@ pub fn npm_packages(progress: &Progress, folder: &str) -> Outcome {
     // The versions of the lock file, which stays as it is. `npm ci` would refuse a lock file that was written where the
     // registry lacks optional packages of other platforms.
     progress.run(&mut project::npm(folder, &["install", "--no-save", "--no-audit", "--no-fund"]))?;
-    stamp.record()?;
+    stamp.record(Counts::default())?;
     Ok(Report::note(format!("installed in {folder}/node_modules")))
 }
 
@@ -69,7 +77,7 @@ fn rust_targets(progress: &Progress) -> Outcome {
         let libraries = project::program("rustc", &["--print", "target-libdir", "--target", target]);
         !machine::answer(&mut { libraries }).is_some_and(|folder| Path::new(&folder).is_dir())
     };
-    let missing: Vec<&str> = TARGETS.iter().filter(absent).copied().collect();
+    let missing: Vec<&str> = TARGET_NAMES.iter().filter(absent).copied().collect();
     if missing.is_empty() {
         return Ok(Report::note(UP_TO_DATE));
     }
@@ -97,9 +105,12 @@ fn environment(progress: &Progress, folder: &str, requirements: &str) -> Outcome
     if !works {
         progress.run(&mut project::program(machine::python(), &["-m", "venv", "--clear", folder]))?;
     }
-    let install = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"];
-    progress.run(project::own(&python, &install).args(["-r", requirements, "-e", "hosts/python"]))?;
-    stamp.record()?;
+    // It installs many times faster than pip.
+    let install = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", UV];
+    progress.run(&mut project::own(&python, &install))?;
+    let mut install = project::own(&python, &["-m", "uv", "pip", "install", "--no-progress", "--python", &python]);
+    progress.run(install.args(["-r", requirements, "-e", "hosts/python"]))?;
+    stamp.record(Counts::default())?;
     Ok(Report::note(format!("installed in {folder}")))
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::counts::Counts;
 use crate::project;
 
 /// The state of the inputs of one step, compared with the state at its last success.
@@ -21,18 +22,37 @@ impl Stamp {
         for input in inputs {
             add(&mut digest, &project::path(input))?;
         }
-        let file = project::path("target/xtask").join(format!("{name}.stamp"));
+        let file: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let file = project::path("target/xtask/stamps").join(file.to_lowercase());
         Ok(Stamp { file, digest: format!("{:016x}", digest.0) })
     }
 
     /// Whether the inputs are those of the last success.
     pub fn is_current(&self) -> bool {
-        fs::read_to_string(&self.file).is_ok_and(|stored| stored == self.digest)
+        self.passed().is_some()
+    }
+
+    /// What the last success came to, if it had the same inputs.
+    pub fn passed(&self) -> Option<Counts> {
+        let stored = fs::read_to_string(&self.file).ok()?;
+        let (digest, counts) = stored.trim_end().split_once(' ')?;
+        let (passed, skipped) = counts.split_once(' ')?;
+        let counts = Counts { passed: passed.parse().ok()?, skipped: skipped.parse().ok()?, failed: 0 };
+        (digest == self.digest).then_some(counts)
     }
 
     /// Records a success.
-    pub fn record(&self) -> io::Result<()> {
-        fs::write(&self.file, &self.digest)
+    pub fn record(&self, counts: Counts) -> io::Result<()> {
+        if let Some(folder) = self.file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&self.file, format!("{} {} {}\n", self.digest, counts.passed, counts.skipped))
+    }
+
+    /// Removes the record, if there is one.
+    #[cfg(test)]
+    pub fn forget(&self) {
+        fs::remove_file(&self.file).ok();
     }
 }
 

@@ -1,72 +1,151 @@
-//! The tests of every language, the matrix of engines, and the demo as the last proof.
+//! The tests of every language, in two tiers: those that need no PyTorch, no browser and no framework, and all others.
 
 use std::process::Command;
 
 use crate::build;
 use crate::counts::Counts;
 use crate::demo;
+use crate::lints;
 use crate::machine;
 use crate::matrix;
-use crate::plan::{Chain, Failure, Outcome, Plan, Report, Step};
+use crate::plan::{Failure, Outcome, Report, Step};
 use crate::progress::Progress;
 use crate::project;
 use crate::setup;
 
+/// What every Rust build depends on beside its sources.
+pub const MANIFESTS: &[&str] = &["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
+/// What bindings are made from.
+pub const BINDINGS: &[&str] = &["wit"];
+/// What the Python host is, with the components that it carries.
+pub const PYTHON: &[&str] = &["hosts/python/src", "hosts/python/pyproject.toml", "hosts/python/requirements-dev.txt"];
+/// The tests of the Python host: those without a folder need no more than the host.
+const PYTHON_TESTS: &str = "hosts/python/tests";
 /// The tests of the compat orders against their originals.
 const ORACLES: &str = "hosts/python/tests/oracle";
 /// The tests under torch: ranks and loader workers in processes of their own.
 const DISTRIBUTED: &str = "hosts/python/tests/distributed";
-/// A training job in Python that is killed, and the rest of its epoch by the other hosts.
-const RESUME: &str = "tests/resume";
 /// The tests under what people train with, and the tutorials.
 const FRAMEWORKS: &str = "hosts/python/tests/frameworks";
+/// A training job in Python that is killed, and the rest of its epoch by the other hosts.
+const RESUME: &str = "tests/resume";
+/// What tests in the environment with torch depend on.
+const TORCH: &[&str] = &["hosts/python", "hosts/python/requirements-oracle.txt"];
+/// What the npm package is.
+pub const JAVASCRIPT: &[&str] =
+    &["hosts/js/src", "hosts/js/scripts", "hosts/js/package.json", "hosts/js/package-lock.json"];
 
-/// `cargo xtask test`.
-pub fn plan() -> Plan {
-    let made = Plan::new("test").with(setup::for_build()).with_side_by_side(vec![build::steps(), setup::for_test()]);
-    with_all(made, Vec::new()).with_summary()
+/// `cargo xtask test`: what to run after every change.
+pub fn test() -> Vec<Step> {
+    quick(matrix::Cases::Small)
 }
 
-/// The plan with every suite, whatever fails, and before those of Rust what else cargo does: it does one thing at a time.
-pub fn with_all(plan: Plan, before: Chain) -> Plan {
-    let mut rust = before;
-    rust.extend([
-        suite("Rust tests", || cargo_test(&["--lib", "--bins", "--tests", "--examples"], &["--include-ignored"])),
-        suite("core with checked arithmetic", || {
-            project::cargo(&["test", "--package", "samedeal-core", "--test", "properties", "--test", "originals"])
-        }),
-        suite("Rust examples in the documentation", || cargo_test(&["--doc"], &[])),
-    ]);
-    let others = [
-        with_torch("frameworks and tutorials", FRAMEWORKS),
-        with_torch("ranks and workers under torch", DISTRIBUTED),
-        suite("JavaScript host", || {
-            let mut command = machine::with_browser(project::npm("hosts/js", &["test"]));
+/// `cargo xtask check`: everything.
+pub fn check() -> Vec<Step> {
+    slow().into_iter().chain(quick(matrix::Cases::All)).collect()
+}
+
+/// What needs no PyTorch, no browser and little memory.
+fn quick(cases: matrix::Cases) -> Vec<Step> {
+    let rust: &[&[&str]] =
+        &[MANIFESTS, BINDINGS, &["crates", "hosts/rust", "tests/matrix", "tests/bench", "tests/vectors"]];
+    let javascript: &[&[&str]] = &[JAVASCRIPT, build::WASM, BINDINGS, &["hosts/js", "tests/matrix", "tests/vectors"]];
+    let mut steps = vec![
+        suite("Rust tests", &[build::COMPONENTS], || cargo_test(&["--lib", "--bins", "--tests", "--examples"], &[]))
+            .made_from(rust)
+            .with_lock(build::CARGO),
+        suite("Python host", &[setup::PYTHON, build::COMPONENTS], || {
+            let mut command = pytest("target/venv", PYTHON_TESTS);
+            command.args([ORACLES, DISTRIBUTED, FRAMEWORKS].map(|folder| format!("--ignore={folder}")));
+            command
+        })
+        .made_from(&[PYTHON, BINDINGS, &["hosts/python", "tests/vectors"]]),
+        suite("JavaScript host", &[build::NPM], || {
+            let mut command = project::npm("hosts/js", &["test"]);
             // Without a terminal Node 20 writes TAP, which does not end with the failures.
             command.env("NODE_OPTIONS", "--test-reporter=spec");
             command
-        }),
-        Step::checked("measurements, in small", |progress| {
-            progress.run(&mut project::own("target/release/bench", &["--smoke", "--runs", "1"]))?;
-            Ok(Report::note("cargo xtask bench takes them"))
-        }),
-        suite("Python host", || {
-            let mut command = pytest("target/venv", "hosts/python/tests");
-            command.args([ORACLES, DISTRIBUTED, FRAMEWORKS].map(|folder| format!("--ignore={folder}")));
-            command
-        }),
-        suite("second implementation", || pytest("target/venv", "tests/reference")),
-        with_torch("saved by Python, finished by Rust and Node", RESUME),
-        with_torch("Python against torch and CPython", ORACLES),
-        suite("README", || pytest("target/venv", "tests/readme")),
-        golden_cases("golden cases are fresh", "tests/vectors", || {
-            project::own("target/release/vectors", &["--check"])
-        }),
+        })
+        .made_from(javascript),
+        suite("Rust examples in the documentation", &[build::COMPONENTS], || cargo_test(&["--doc"], &[]))
+            .made_from(rust)
+            .with_lock(build::CARGO),
+        suite("second implementation", &[setup::PYTHON], || pytest("target/venv", "tests/reference"))
+            .made_from(&[&["tests/reference", "tests/vectors"]]),
+        golden_cases("golden cases are fresh", &[build::TOOLS], "tests/vectors", || {
+            project::own("target/debug/vectors", &["--check"])
+        })
+        .made_from(rust),
+        suite("README", &[build::COMMAND, build::TOOLS, build::NPM, setup::PYTHON], || {
+            pytest("target/venv", "tests/readme/test_readme.py")
+        })
+        .made_from(&[
+            rust.concat().as_slice(),
+            PYTHON,
+            JAVASCRIPT,
+            build::WASM,
+            &["README.md", "tests/readme"],
+        ]),
     ];
-    let one_by_one = others.into_iter().chain(matrix::engines_one_by_one()).map(|step| vec![step]);
-    plan.with_side_by_side([rust].into_iter().chain(one_by_one).collect())
-        .with(vec![matrix::table_of_all()])
-        .with(demo::proof())
+    steps.extend(matrix::quick(cases));
+    steps.extend(lints::steps());
+    steps
+}
+
+/// What only `cargo xtask check` runs: PyTorch and what people train with, browsers, and the demo as the last proof.
+fn slow() -> Vec<Step> {
+    let mut steps = vec![
+        with_torch("frameworks and tutorials", FRAMEWORKS).made_from(&[TORCH, &["docs/tutorials"]]),
+        with_torch("ranks and workers under torch", DISTRIBUTED).made_from(&[TORCH]),
+        with_torch("saved by Python, finished by Rust and Node", RESUME)
+            .and_needs(&[build::COMMAND, build::NPM])
+            .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/rust", RESUME]]),
+        with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
+        with_torch("README under torch", "tests/readme/test_torch.py")
+            .made_from(&[TORCH, &["README.md", "tests/readme"]]),
+        suite("core at its full size", &[build::COMPONENTS], || {
+            cargo_test(&["--test=originals", "--test=quality"], &["--ignored"])
+        })
+        .made_from(&[MANIFESTS, &["crates/core"]])
+        .with_lock(build::CARGO),
+        suite("JavaScript host with large tables", &[build::NPM], || {
+            let mut command = project::npm("hosts/js", &["run", "test:large"]);
+            command.env("NODE_OPTIONS", "--test-reporter=spec");
+            command
+        })
+        .made_from(&[JAVASCRIPT, build::WASM, &["hosts/js"]]),
+        suite("JavaScript host in a browser", &[build::NPM, setup::BROWSER], || {
+            let mut command = machine::with_browser(project::npm("hosts/js", &["run", "test:browser"]));
+            command.env("NODE_OPTIONS", "--test-reporter=spec");
+            command
+        })
+        .made_from(&[JAVASCRIPT, build::WASM, &["hosts/js", "tests/matrix"]]),
+        Step::new("measurements, in small", &[build::TOOLS, build::NPM, setup::TORCH], |progress| {
+            progress.run(&mut project::own("target/debug/bench", &["--smoke", "--runs", "1"]))?;
+            Ok(Report::note("cargo xtask bench takes them"))
+        })
+        .made_from(&[
+            MANIFESTS,
+            PYTHON,
+            JAVASCRIPT,
+            build::WASM,
+            &["tests/bench", "hosts/rust", "crates/core"],
+        ]),
+    ];
+    steps.extend(lints::slow());
+    steps.extend(matrix::slow());
+    steps.extend(demo::proof());
+    steps
+}
+
+/// The suites whose names contain one of the words, or all if there are no words.
+pub fn chosen(steps: Vec<Step>, words: &[&str]) -> Result<Vec<Step>, String> {
+    let names: Vec<String> = steps.iter().map(|step| step.name().to_string()).collect();
+    let has = |name: &str, word: &str| name.to_lowercase().contains(&word.to_lowercase());
+    if let Some(word) = words.iter().find(|word| !names.iter().any(|name| has(name, word))) {
+        return Err(format!("no suite has {word} in its name; there are:\n  {}", names.join("\n  ")));
+    }
+    Ok(steps.into_iter().filter(|step| words.is_empty() || words.iter().any(|word| has(step.name(), word))).collect())
 }
 
 /// `cargo xtask vectors`: writes the golden cases, or checks that they are what the core computes.
@@ -76,28 +155,33 @@ pub fn vectors(check: bool) -> Step {
     } else {
         ("golden cases", "tests/vectors is up to date")
     };
-    golden_cases(name, note, move || {
-        let mut command = project::cargo(&["run", "--release", "--package", "vectors", "--"]);
+    golden_cases(name, &[], note, move || {
+        let mut command = project::cargo(&["run", "--package", "vectors", "--"]);
         command.args(check.then_some("--check"));
         command
     })
 }
 
-fn golden_cases(name: &str, note: &'static str, command: impl Fn() -> Command + Send + 'static) -> Step {
-    Step::checked(name, move |progress| {
+fn golden_cases(
+    name: &str,
+    needs: &[&'static str],
+    note: &'static str,
+    command: impl Fn() -> Command + Send + 'static,
+) -> Step {
+    Step::new(name, needs, move |progress| {
         progress.run(&mut command())?;
         Ok(Report::note(note))
     })
 }
 
 /// A step that runs a suite and counts its tests. None at all is a failure.
-fn suite(name: &str, command: impl Fn() -> Command + Send + 'static) -> Step {
-    Step::checked(name, move |progress| count(progress, progress.run(&mut command())))
+fn suite(name: &str, needs: &[&'static str], command: impl Fn() -> Command + Send + 'static) -> Step {
+    Step::new(name, needs, move |progress| count(progress, progress.run(&mut command())))
 }
 
 /// Here a test that is skipped is a failure: something is missing in the environment that is made for it.
 fn with_torch(name: &'static str, tests: &'static str) -> Step {
-    Step::checked(name, move |progress| {
+    Step::new(name, &[setup::TORCH, build::COMPONENTS], move |progress| {
         let report = count(progress, progress.run(&mut pytest("target/venv-torch", tests)))?;
         match report.counts {
             Counts { skipped: 0, .. } => Ok(report),
@@ -112,17 +196,33 @@ fn count(progress: &Progress, result: Result<(), String>) -> Outcome {
         Err(why) => Err(Failure { why, counts }),
         Ok(()) if counts.failed > 0 => Err(Failure { why: format!("{counts}, though it ended well"), counts }),
         Ok(()) if counts.passed == 0 => Err("not one test ran".to_string().into()),
-        Ok(()) => Ok(Report { note: counts.to_string(), counts, display: String::new() }),
+        Ok(()) => Ok(Report::of(counts)),
     }
 }
 
 fn cargo_test(what: &[&str], options: &[&str]) -> Command {
-    let mut command = project::cargo(&["test", "--release", "--no-fail-fast"]);
+    let mut command = project::cargo(&["test", "--no-fail-fast"]);
     command.args(project::HOST_CRATES).args(what).arg("--").args(options);
     command
 }
 
 fn pytest(environment: &str, tests: &str) -> Command {
     let python = format!("{environment}/bin/python");
-    machine::with_browser(project::own(&python, &["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", tests]))
+    project::own(&python, &["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", "--durations=15", tests])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suites_are_chosen_by_words_of_their_names() {
+        let names = |words: &[&str]| -> Result<Vec<String>, String> {
+            Ok(chosen(test(), words)?.iter().map(|step| step.name().to_string()).collect())
+        };
+        assert_eq!(names(&[]).unwrap().len(), test().len());
+        assert_eq!(names(&["readme"]).unwrap(), ["README"]);
+        assert!(names(&["python"]).unwrap().contains(&"Python host".to_string()));
+        assert!(names(&["readme", "cobol"]).unwrap_err().starts_with("no suite has cobol in its name"));
+    }
 }

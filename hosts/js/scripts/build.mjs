@@ -1,4 +1,5 @@
 // Builds dist/ from the WebAssembly builds and src/. The generated parts are made again only if their input is newer.
+// With --without-pages only what Node needs: no web build, and nothing that writes the JavaScript around it.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -14,15 +15,21 @@ const components = Object.fromEntries(
 /** What has large lists before its objects in memory, and must not come to lie above 1 GiB: see src/engine.ts. */
 const LARGE = ['planning', 'batching'];
 const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
-const bindgen = join(target, 'release/bindgen');
+const bindgen = join(target, 'debug/bindgen');
+const withPages = !process.argv.includes('--without-pages');
 
-for (const [path, remedy] of [
+const needed = [
   [components.samedeal, 'cargo build --profile wasm -p samedeal-component --target wasm32-wasip2'],
   [components.planning, 'cargo build --profile wasm -p samedeal-planning --target wasm32-wasip2'],
   [components.batching, 'cargo build --profile wasm -p samedeal-batching --target wasm32-wasip2'],
-  [web, 'cargo build --profile wasm -p samedeal-web --target wasm32-unknown-unknown'],
-  [bindgen, 'cargo build --release -p bindgen'],
-]) {
+];
+if (withPages) {
+  needed.push(
+    [web, 'cargo build --profile wasm -p samedeal-web --target wasm32-unknown-unknown'],
+    [bindgen, 'cargo build -p bindgen'],
+  );
+}
+for (const [path, remedy] of needed) {
   if (!existsSync(path)) {
     console.error(`${path} is missing; make it with: ${remedy}`);
     process.exit(1);
@@ -87,7 +94,9 @@ function replaced(text, part, other) {
   return changed;
 }
 
-await generate('bindgen', 'samedeal.js', [web, bindgen], (folder) => {
+if (withPages) await generate('bindgen', 'samedeal.js', [web, bindgen], generatePages);
+
+function generatePages(folder) {
   execFileSync(bindgen, [web, folder, 'samedeal'], { stdio: 'inherit' });
   // The module holds one instance in its variables: as a function, one for every call.
   const made = join(folder, 'samedeal.js');
@@ -109,12 +118,13 @@ type Generated = Pick<typeof generated, 'initSync' | 'Sampler' | 'orders'>;
 export function generate(): Generated & { load: typeof generated.default; loaded(): WebAssembly.Module };
 `,
   );
-});
+}
 
+const project = join(here, withPages ? 'tsconfig.json' : 'tsconfig.node.json');
 // Comments are for editors, which read the types, and not for pages.
 for (const part of [['--emitDeclarationOnly'], ['--declaration', 'false', '--removeComments']]) {
   const compiler = join(here, 'node_modules/typescript/bin/tsc');
-  execFileSync(process.execPath, [compiler, '-p', here, ...part], { stdio: 'inherit' });
+  execFileSync(process.execPath, [compiler, '-p', project, ...part], { stdio: 'inherit' });
 }
 
 for (const license of ['LICENSE-MIT', 'LICENSE-APACHE']) {

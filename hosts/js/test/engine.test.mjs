@@ -115,26 +115,6 @@ test('no address space is an error like any other', () => {
 for (const [entry, { Sampler }] of Object.entries(entries)) {
   const expected = (options) => new Sampler(1000, options).indices();
 
-  test(`${entry}: a table above 1 GiB, and samplers beside it`, () => {
-    const big = new Sampler(2.8e8, { order: 'fisher-yates', world: 2 });
-    const first = big.sampleAt(0);
-    const small = new Sampler(1000, { seed: 5 });
-    assert.equal(small.length, 1000);
-    assert.deepEqual(
-      small.indices().toSorted(),
-      new Uint32Array(1000).map((_, i) => i),
-    );
-    assert.deepEqual(
-      new Sampler(10, { order: 'torch', seed: 42, epoch: 1, world: 3 }).indices(),
-      Uint32Array.of(8, 0, 6, 3),
-    );
-    big.setRank(1);
-    big.setRank(0);
-    assert.equal(big.indices(0, 1)[0], first);
-    assert.equal(big.locate(first, 1).position, 0);
-    big.dispose();
-  });
-
   test(`${entry}: a stack that overflows in a call ends the call, and nothing else`, () => {
     const moved = new Sampler(1000, { seed: 1, world: 3 });
     const others = ['feistel', 'torch'].map((order) => new Sampler(1000, { seed: 2, order }));
@@ -199,10 +179,5 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
     for (const sampler of made) sampler.sampleAt(0);
     for (const seed of [0, 1, 4998, 4999])
       assert.deepEqual(made[seed].indices(), expected({ seed, order: made[seed].order }));
-  });
-
-  test(`${entry}: large tables, one after the other`, () => {
-    // The collector need not be asked, and no task needs to end: 200 tables of 8 MB.
-    for (let seed = 0; seed < 200; seed++) new Sampler(2e6, { seed, order: 'fisher-yates' }).sampleAt(0);
   });
 }

@@ -8,7 +8,6 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { openPage } from '../../../tests/matrix/page.mjs';
 import { write } from './parquet-files.mjs';
 
 const run = promisify(execFile);
@@ -264,34 +263,6 @@ test('the types hold in a strict project', async () => {
     await init(); await init('a.wasm'); await init(fetch('a.wasm')); await init(new Uint8Array(8));`;
   await check(web, ['es2022', 'dom']);
   await assert.rejects(check(`import { Sampler } from 'samedeal'; new Sampler(1).nothing;`, ['es2022']));
-});
-
-test('the example of the README runs in a page', async () => {
-  const [html] = examples('html');
-  const { page, close } = await openPage({ '/samedeal/dist/': join(project, 'node_modules/samedeal/dist/') }, html);
-  try {
-    await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 30_000 });
-    assert.equal(await page.textContent('body'), '8 0 6 3');
-  } finally {
-    await close();
-  }
-});
-
-test('a page has room for thousands of samplers, and for large tables one after the other', async () => {
-  const { page, close } = await openPage({ '/dist/': join(project, 'node_modules/samedeal/dist/') }, '');
-  try {
-    const outcome = await page.evaluate(async () => {
-      const { init, Sampler } = await import('/dist/web.js');
-      await init();
-      const made = Array.from({ length: 3000 }, (_, seed) => new Sampler(1000, { seed, order: 'torch' }));
-      const before = made.map((sampler) => sampler.sampleAt(0));
-      for (let seed = 0; seed < 300; seed++) new Sampler(2e6, { seed, order: 'fisher-yates' }).sampleAt(0);
-      return before.length === 3000 && made.every((sampler, i) => sampler.sampleAt(0) === before[i]);
-    });
-    assert(outcome);
-  } finally {
-    await close();
-  }
 });
 
 test('a page loads less than 60 kB, compressed', () => {

@@ -9,14 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from limits import HANG
 
-def torchrun(world: int, *arguments: Any, timeout: int = 600) -> subprocess.CompletedProcess[str]:
-    """A script and its arguments, in so many processes; for so many seconds at most."""
+
+def torchrun(world: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    """A script and its arguments, in so many processes."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
     # One thread each: the ranks share few cores.
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     words = [*command, *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=timeout, env=environment, check=False)
+    return subprocess.run(words, capture_output=True, text=True, timeout=HANG, env=environment, check=False)
 
 
 def logs(out: Path, name: str, world: int) -> list[list[Any]]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
+from limits import HANG
 from samedeal import (
     Batch,
     Batcher,
@@ -227,7 +228,7 @@ def test_other_processes(method: str) -> None:
     queue = context.Queue()
     process = context.Process(target=_seen, args=(batcher, queue))
     process.start()
-    assert queue.get(timeout=60) == wanted
+    assert queue.get(timeout=HANG) == wanted
     process.join(60)
     assert plain(batcher) == wanted
 
@@ -290,7 +291,7 @@ samedeal.collate.pad([[1]])
 assert Component.BATCHING in _component.process._compiled
 assert samedeal.Batcher([1], budget=1)
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
 
 
 NUMBERS = ["seed", "epoch", "rank", "world", "max_batch_size", "max_length", "budget", "linear", "quadratic"]

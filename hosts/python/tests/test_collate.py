@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
+from limits import HANG
 from samedeal import (
     Batcher,
     ContradictionError,
@@ -132,7 +133,7 @@ def test_threads() -> None:
 
 def test_it_is_there_without_an_import() -> None:
     code = "import samedeal; assert samedeal.collate.pad([[1]]).values.tolist() == [[1]]"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
 
 
 NO_SEQUENCES = [7, "ab", b"ab", {1: [2]}, {3}, None, np.ones(3), [1, 2], ["ab"], [[object()]], [[1, [2]]]]

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from limits import HANG
 from samedeal import Sampler
 
 FINGERPRINT = "import samedeal; print(samedeal.Sampler(1000, seed=9, world=3).fingerprint())"
@@ -20,7 +21,7 @@ def deal_in(home: Path, **variables: str) -> list[Path]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     environment |= {"HOME": str(home), **variables}
     words = [sys.executable, "-c", FINGERPRINT]
-    job = subprocess.run(words, capture_output=True, text=True, env=environment, check=True, timeout=60)
+    job = subprocess.run(words, capture_output=True, text=True, env=environment, check=True, timeout=HANG)
     assert (job.stdout.strip(), job.stderr) == (Sampler(1000, seed=9, world=3).fingerprint(), "")
     folders = [home, *map(Path, variables.values())]
     found = {path for folder in folders for path in folder.rglob("*") if "modules" in path.parts[:-2]}

@@ -10,12 +10,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from limits import HANG
 from samedeal import ContradictionError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
 from samedeal.ledger import Claim, FileLog, Ledger, MemoryLog, Schedule, copy_log
 
@@ -25,7 +25,7 @@ from samedeal import Sampler
 from samedeal.ledger import FileLog, Ledger
 
 path, reader, pause, block = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
-ledger = Ledger(Sampler(600, seed=5, order="torch"), FileLog(path), reader=reader, block=block, lease=1.0)
+ledger = Ledger(Sampler(600, seed=5, order="torch"), FileLog(path), reader=reader, block=block, lease=5.0)
 print("ready", flush=True)
 sys.stdin.readline()
 for claim in ledger:
@@ -61,7 +61,7 @@ def test_every_sample_once_although_a_reader_is_killed(tmp_path: Path) -> None:
     for _ in range(2):
         processes[1].stdout.readline()
     processes[1].send_signal(signal.SIGKILL)
-    told = [process.communicate(timeout=60)[0] for process in processes]
+    told = [process.communicate(timeout=HANG)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, -signal.SIGKILL, 0]
     order = Sampler(600, seed=5, order="torch")
     schedule = Schedule(FileLog(path))
@@ -130,19 +130,17 @@ def test_threads_share_a_log() -> None:
 
 def test_who_is_silent_loses_what_it_holds() -> None:
     log = MemoryLog()
-    silent = Ledger(Sampler(10), log, reader=0, block=6, lease=0.3)
-    other = Ledger(Sampler(10), log, reader=1, block=6, lease=0.3)
+    silent = Ledger(Sampler(10), log, reader=0, block=6, lease=2.0)
+    other = Ledger(Sampler(10), log, reader=1, block=6, lease=2.0)
     first = silent.claim()
     assert first is not None
     first.commit(2)
     second = other.claim()
     assert second is not None
     second.commit()
-    began = time.monotonic()
     with pytest.raises(TimeoutError, match="nothing free in 0"):
         other.claim(timeout=0)
-    third = other.claim(timeout=10)
-    assert 0.2 < time.monotonic() - began < 5
+    third = other.claim(timeout=HANG)
     assert third is not None
     assert (third.start, third.count) == (2, 4)
     with pytest.raises(ContradictionError, match="claim is 1"):
@@ -165,13 +163,13 @@ def test_who_is_silent_loses_what_it_holds() -> None:
 
 def test_any_word_renews_what_else_is_held() -> None:
     log = MemoryLog()
-    ledger = Ledger(Sampler(30), log, reader=0, block=10, lease=0.4)
-    other = Ledger(Sampler(30), log, reader=1, block=10, lease=0.4)
+    ledger = Ledger(Sampler(30), log, reader=0, block=10, lease=3.0)
+    other = Ledger(Sampler(30), log, reader=1, block=10, lease=3.0)
     claims = [ledger.claim() for _ in range(3)]
     one, two, three = (claim for claim in claims if claim is not None)
     for _ in range(5):
         with pytest.raises(TimeoutError):
-            other.claim(timeout=0.15)
+            other.claim(timeout=1)
         one.commit(1)
     two.renew()
     two.commit()

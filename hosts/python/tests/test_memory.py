@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import samedeal
+from limits import HANG
 from samedeal import (
     ChunkStream,
     Mesh,
@@ -93,7 +94,7 @@ except samedeal.OutOfMemoryError as error:
     print(error.kind, error.field)
 assert sorted(samplers[0]) == list(range(10))
 """
-    done = subprocess.run([sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG, capture_output=True, text=True)
     assert done.stdout.split() == ["out-of-memory", "samples"]
 
 
@@ -261,7 +262,7 @@ for make in (
         print(error.kind)
 assert plan.shards(1).tolist() == [1, 3, 5, 7, 9] and mesh.peers(0) == [0]
 """
-    done = subprocess.run([sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG, capture_output=True, text=True)
     assert done.stdout.split() == ["out-of-memory"] * 5
 
 

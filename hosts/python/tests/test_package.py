@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import samedeal
+from limits import HANG
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(samedeal.__file__).parent
@@ -86,7 +87,7 @@ samedeal.ShardPlan([3, 4])
 assert set(_component.process._compiled) == {Component.SAMPLING, Component.PLANNING}
 assert [path for path in opened if path.endswith("planning.wasm")]
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
 
 
 def test_where_no_thread_can_start() -> None:
@@ -100,7 +101,7 @@ threading.Thread.start = start
 import samedeal
 assert sorted(samedeal.Sampler(10)) == list(range(10))
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 import samedeal
+from limits import HANG
 from samedeal import ChunkStream, Mesh, Sampler, ShardPlan
 from samedeal._deal import Deal
 
@@ -152,7 +153,7 @@ def test_children_that_end_like_programs(first: str) -> None:
         "t = samedeal.Sampler(10); assert sorted(t) == list(range(10)); s = None;"
         "assert pid == 0 or os.waitpid(pid, 0)[1] == 0"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
 
 
 def test_threads_share_a_sampler() -> None:
@@ -181,7 +182,7 @@ def test_threads_begin_at_once() -> None:
         "with ThreadPoolExecutor(8) as pool:\n"
         "    assert len(set(pool.map(lambda _: samedeal.Sampler(1000).fingerprint(), range(32)))) == 1"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
     unpickled = pickle.loads(pickle.dumps(make()))
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(lambda _: id(deal_of(unpickled)), range(32)))) == 1
@@ -304,7 +305,7 @@ def test_a_child_compiles_what_the_parent_has_not() -> None:
             "assert samedeal.ShardPlan(range(9), world=3).verify().ok and len(samedeal.Sampler(10)[:]) == 10\n"
             "assert pid == 0 or os.waitpid(pid, 0)[1] == 0"
         )
-        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
 
 
 def test_threads_share_every_kind() -> None:
@@ -320,7 +321,7 @@ def test_threads_plan_at_once() -> None:
         "with ThreadPoolExecutor(8) as pool:\n"
         "    assert all(pool.map(lambda n: samedeal.ShardPlan(range(n), world=3).verify().ok, range(32)))"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
 
 
 def test_epochs_of_plans_do_not_mix() -> None:

@@ -1,7 +1,7 @@
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use wasmtime::component::{Component, InstancePre, Linker, ResourceAny};
-use wasmtime::{Engine, ResourceLimiter};
+use wasmtime::{Config, Engine, ResourceLimiter};
 
 use crate::{EngineError, Error, Failure};
 
@@ -104,7 +104,11 @@ world!(Planning, bindings::planning::PlanningPre<Memory>, "../planning.wasm");
 world!(Batching, bindings::batching::BatchingPre<Memory>, "../batching.wasm");
 
 fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<Memory>> {
-    let engine = Engine::default();
+    #[cfg_attr(not(feature = "cache"), allow(unused_mut))]
+    let mut config = Config::new();
+    #[cfg(feature = "cache")]
+    config.cache(crate::cache::cache());
+    let engine = Engine::new(&config)?;
     let component = Component::new(&engine, component)?;
     // The linker stays empty: a component imports nothing.
     Linker::new(&engine).instantiate_pre(&component)

@@ -2,6 +2,8 @@
 
 mod batches;
 mod builder;
+#[cfg(feature = "cache")]
+mod cache;
 pub mod collate;
 mod config;
 mod engine;

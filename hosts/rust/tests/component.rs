@@ -1,5 +1,7 @@
 //! What is embedded: components that import nothing, small, and made for the interface of this crate.
 
+use std::sync::LazyLock;
+
 use wasmtime::Engine;
 use wasmtime::component::Component;
 use wasmtime::component::types::ComponentItem;
@@ -11,24 +13,29 @@ const COMPONENTS: [(&str, &[u8], usize, &[&str]); 3] = [
     ("batching.wasm", include_bytes!("../batching.wasm"), 300_000, &["types", "batches", "collation"]),
 ];
 
+/// Each of them as wasmtime reads it, in the same order.
+static READ: LazyLock<(Engine, Vec<Component>)> = LazyLock::new(|| {
+    let engine = Engine::default();
+    let read = COMPONENTS.iter().map(|(_, bytes, ..)| Component::new(&engine, bytes).unwrap()).collect();
+    (engine, read)
+});
+
 #[test]
 fn they_import_nothing() {
-    let engine = Engine::default();
-    for (name, bytes, ..) in COMPONENTS {
-        let component = Component::new(&engine, bytes).unwrap();
-        let imports = component.component_type().imports(&engine).map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
+    let (engine, read) = &*READ;
+    for ((name, ..), component) in COMPONENTS.iter().zip(read) {
+        let imports = component.component_type().imports(engine).map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
         assert_eq!(imports, [""; 0], "{name}");
     }
 }
 
 #[test]
 fn they_export_the_interfaces_of_this_version() {
-    let engine = Engine::default();
-    for (name, bytes, _, interfaces) in COMPONENTS {
-        let component = Component::new(&engine, bytes).unwrap();
+    let (engine, read) = &*READ;
+    for ((name, _, _, interfaces), component) in COMPONENTS.iter().zip(read) {
         let exports = component.component_type();
         let mut found = Vec::new();
-        for (export, item) in exports.exports(&engine) {
+        for (export, item) in exports.exports(engine) {
             assert!(matches!(item.ty, ComponentItem::ComponentInstance(_)), "{name}: {export}");
             found.push(export.to_owned());
         }

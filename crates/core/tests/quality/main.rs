@@ -21,6 +21,7 @@ fn failed(findings: &[Finding]) -> Vec<&Finding> {
 }
 
 #[test]
+#[ignore = "takes a while; `cargo xtask check` runs it"]
 fn feistel_is_indistinguishable_from_random() {
     let findings = battery::run(&source(OrderId::Feistel), &battery::SIZES);
     assert!(findings.len() > 100, "the battery ran {} checks", findings.len());
@@ -28,6 +29,7 @@ fn feistel_is_indistinguishable_from_random() {
 }
 
 #[test]
+#[ignore = "takes a while; `cargo xtask check` runs it"]
 fn fisher_yates_is_indistinguishable_from_random() {
     let findings = battery::run(&source(OrderId::FisherYates), &[6, 257, 10_000]);
     assert!(failed(&findings).is_empty(), "{:#?}", failed(&findings));
@@ -35,6 +37,7 @@ fn fisher_yates_is_indistinguishable_from_random() {
 
 /// Every kind of check fails on at least one order that deserves it.
 #[test]
+#[ignore = "takes a while; `cargo xtask check` runs it"]
 fn weak_orders_fail() {
     let sizes = [6, 257, 10_000, 1_000_000];
     let weak: [(&str, Vec<Finding>); 4] = [

@@ -20,7 +20,7 @@ VICTIM = 1
 
 def main(data: Path, out: Path, what: str) -> None:
     """Reads step by step with the other ranks, writing down what came."""
-    dist.init_process_group("gloo", timeout=timedelta(seconds=20))
+    dist.init_process_group("gloo", timeout=timedelta(hours=1))
     rank = dist.get_rank()
 
     def seen(batch: Any) -> list[int]:

@@ -12,6 +12,7 @@ import claiming
 import numpy as np
 import pytest
 import torch
+from limits import HANG
 from samedeal import ContradictionError, Sampler, WrongTypeError
 from samedeal.ledger import FileLog, Ledger, MemoryLog, Schedule, copy_log
 from samedeal.torch import Claimed, ClaimSampler, StoreLog
@@ -22,7 +23,7 @@ HERE = Path(__file__).parent
 
 
 def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
-    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=30))
+    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=HANG))
     # Workers and seconds a batch: the last is killed in the middle of what it holds.
     readers = [(0, 0.001), (2, 0.004), (2, 0.016), (0, 0.05)]
     command = [sys.executable, str(HERE / "claiming.py"), str(store.port)]
@@ -47,7 +48,7 @@ def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
     last.stdout.readline()
     last.stdout.readline()
     last.send_signal(signal.SIGKILL)
-    told = [process.communicate(timeout=120)[0] for process in processes]
+    told = [process.communicate(timeout=HANG)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0, -signal.SIGKILL]
     # The store ends with the job, its log need not.
     kept = FileLog(tmp_path / "log")

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from conftest import SAMPLES, SIZES, write
+from limits import HANG
 from samedeal import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, UnknownNameError
 from samedeal.parquet import Shards
 from samedeal.torch import LanesWarning, ShardedDataset, to_tensors
@@ -408,7 +409,7 @@ def test_an_iterator_at_the_end_of_the_process_is_quiet(data: Path) -> None:
         "import sys; from samedeal.torch import ShardedDataset\n"
         f"it = iter(ShardedDataset({str(data)!r}, batch_size=8)); next(it)"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=HANG, check=False)
     assert (run.returncode, run.stderr) == (0, "")
 
 

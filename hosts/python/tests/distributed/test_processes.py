@@ -13,6 +13,7 @@ import pytest
 import reader
 from conftest import SAMPLES, SIZES
 from jobs import torchrun
+from limits import HANG
 from samedeal import Sampler, ShardPlan
 
 HERE = Path(__file__).parent
@@ -117,7 +118,7 @@ def test_validate_knows_what_is_to_be_left_out(data: Path, remainder: str) -> No
 
 def test_a_dataset_that_is_older_than_the_process_group(data: Path) -> None:
     run = subprocess.run(
-        [sys.executable, str(HERE / "early.py"), str(data)], capture_output=True, text=True, timeout=600, check=False
+        [sys.executable, str(HERE / "early.py"), str(data)], capture_output=True, text=True, timeout=HANG, check=False
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout == f"{SAMPLES} samples once\n"
@@ -140,6 +141,6 @@ def test_validate_finds_a_wrong_run_wrong(data: Path) -> None:
 def test_validate_refuses_what_it_cannot_check(tmp_path: Path) -> None:
     for arguments, told in ([str(tmp_path)], "parquet"), ([str(tmp_path), "--epochs", "0"], "1 or more"):
         words = [sys.executable, "-m", "samedeal.validate", *arguments]
-        run = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
+        run = subprocess.run(words, capture_output=True, text=True, timeout=HANG, check=False)
         assert run.returncode == 2
         assert told in run.stderr

@@ -30,7 +30,7 @@ DEATH = 11
 
 def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    return torchrun(world, HERE / "accelerated.py", out, *arguments, timeout=300)
+    return torchrun(world, HERE / "accelerated.py", out, *arguments)
 
 
 def batches(out: Path, name: str, world: int) -> list[list[Any]]:

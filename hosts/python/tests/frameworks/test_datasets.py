@@ -14,6 +14,7 @@ import pytest
 import streamed
 from datasets import Dataset
 from jobs import torchrun
+from limits import HANG
 from samedeal import WrongTypeError
 from samedeal.torch import BatchSampler, DistributedSampler
 from torch.utils.data import DataLoader
@@ -23,7 +24,7 @@ WORLD = 2
 
 
 def run(world: int, out: Path, what: str) -> list[dict[str, Any]]:
-    job = torchrun(world, HERE / "streamed.py", out, what, timeout=300)
+    job = torchrun(world, HERE / "streamed.py", out, what)
     assert job.returncode == 0, job.stderr
     return [json.loads((out / f"{what}-{rank}.json").read_text()) for rank in range(world)]
 
@@ -98,5 +99,5 @@ def test_streams_have_no_numbers() -> None:
 def test_nothing_is_said_at_the_end() -> None:
     """Whatever is imported first, and whatever is still alive."""
     code = "import datasets, torch\nfrom samedeal import Batcher, Sampler\nkept = Sampler(9), Batcher([1], budget=1)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, check=True)
     assert done.stderr == ""

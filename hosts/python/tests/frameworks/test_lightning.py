@@ -32,7 +32,7 @@ STOP, SAVED = 11, 9
 
 def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    return torchrun(world, HERE / "lit.py", out, *arguments, timeout=300)
+    return torchrun(world, HERE / "lit.py", out, *arguments)
 
 
 def told(out: Path, name: str, world: int) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ import pytest
 import ray.train
 import rayed
 import torch
+from limits import HANG
 from ray.train.torch.train_loop_utils import _WrappedDataLoader
 from samedeal.torch import DistributedSampler, Resumable
 from torch.utils.data import DataLoader
@@ -28,7 +29,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # What Ray writes to the home directory is not for that of the user.
     environment = os.environ | {"OMP_NUM_THREADS": "1", "HOME": str(folder)}
     words = [sys.executable, str(HERE / "rayed.py"), str(folder)]
-    job = subprocess.run(words, capture_output=True, text=True, timeout=400, env=environment, check=False)
+    job = subprocess.run(words, capture_output=True, text=True, timeout=HANG, env=environment, check=False)
     assert job.returncode == 0, job.stdout + job.stderr
     return folder
 

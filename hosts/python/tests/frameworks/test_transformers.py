@@ -26,7 +26,7 @@ DEATH = 3
 
 def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    return jobs.torchrun(world, HERE / "trained.py", out, *arguments, timeout=300)
+    return jobs.torchrun(world, HERE / "trained.py", out, *arguments)
 
 
 def steps(out: Path, name: str, world: int) -> list[list[Any]]:

@@ -1,0 +1,93 @@
+//! Format, lints and types of every language.
+
+use std::process::Command;
+
+use crate::build;
+use crate::plan::{Report, Step};
+use crate::project;
+use crate::setup;
+use crate::suites::{BINDINGS, MANIFESTS};
+
+/// A step for each of them that takes seconds.
+pub fn steps() -> Vec<Step> {
+    let rust: &[&[&str]] =
+        &[MANIFESTS, BINDINGS, &["rustfmt.toml", "crates", "hosts/rust", "tests/matrix", "tests/bench"]];
+    let python: &[&[&str]] = &[&["hosts/python", "tests", "docs"]];
+    let javascript: &[&[&str]] = &[&["hosts/js", "tests/matrix", "tests/bench", "tests/resume", "tests/demo"]];
+    vec![
+        lint("Rust format", &[setup::RUST_LINTS], || {
+            project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])
+        })
+        .made_from(rust),
+        lint("Rust lints", &[setup::RUST_LINTS, build::COMPONENTS], || {
+            let mut command = project::cargo(&["clippy", "--all-targets"]);
+            command.args(project::HOST_CRATES).args(["--exclude=bindgen", "--", "-D", "warnings"]);
+            command
+        })
+        .made_from(rust)
+        .with_lock(build::CARGO),
+        lint("Rust lints: components", &[setup::RUST_LINTS, setup::TARGETS], || {
+            wasm_lint(
+                &["samedeal-component", "samedeal-planning", "samedeal-batching", "samedeal-guest"],
+                "wasm32-wasip2",
+            )
+        })
+        .made_from(rust)
+        .with_lock(build::CARGO_WASM),
+        lint("Rust lints: web", &[setup::RUST_LINTS, setup::TARGETS], || {
+            wasm_lint(&["samedeal-web"], "wasm32-unknown-unknown")
+        })
+        .made_from(rust)
+        .with_lock(build::CARGO_WASM),
+        lint("Python format", &[setup::PYTHON], || ruff(&["format", "--check"])).made_from(python),
+        lint("Python lints", &[setup::PYTHON], || ruff(&["check"])).made_from(python),
+        lint("Python types", &[setup::PYTHON], || {
+            let mut command = project::own("target/venv/bin/python", &["-m", "mypy"]);
+            command.current_dir(project::path("hosts/python"));
+            command
+        })
+        .made_from(python),
+        lint("JavaScript format and lints", &[setup::NODE], || project::npm("hosts/js", &["run", "lint"]))
+            .made_from(javascript),
+        lint("JavaScript format and lints: demo", &[setup::NODE], || {
+            let mut command = project::own("hosts/js/node_modules/.bin/biome", &["check", "."]);
+            command.current_dir(project::path("tests/demo"));
+            command
+        })
+        .made_from(javascript),
+    ]
+}
+
+/// What takes as long to lint as everything else, for what it needs, and hardly changes.
+pub fn slow() -> Vec<Step> {
+    vec![
+        lint("Rust lints: bindgen", &[setup::RUST_LINTS], || {
+            project::cargo(&["clippy", "--package=bindgen", "--", "-D", "warnings"])
+        })
+        .made_from(&[MANIFESTS, &["crates/bindgen"]])
+        .with_lock(build::CARGO),
+    ]
+}
+
+fn lint(name: &str, needs: &[&'static str], command: impl Fn() -> Command + Send + 'static) -> Step {
+    Step::new(name, needs, move |progress| {
+        progress.run(&mut command())?;
+        Ok(Report::default())
+    })
+}
+
+fn wasm_lint(packages: &[&str], target: &str) -> Command {
+    let mut command = project::cargo(&["clippy", "--profile", "wasm", "--target", target]);
+    for package in packages {
+        command.args(["--package", package]);
+    }
+    command.args(["--", "-D", "warnings"]);
+    command
+}
+
+/// Over all Python of the project, by the settings of the Python host.
+fn ruff(arguments: &[&str]) -> Command {
+    let mut command = project::own("target/venv/bin/ruff", arguments);
+    command.args(["--config", "hosts/python/pyproject.toml", "hosts/python", "tests", "docs"]);
+    command
+}

@@ -1,0 +1,38 @@
+// The package in a real page.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openPage } from '../../../../tests/matrix/page.mjs';
+
+const host = fileURLToPath(new URL('../..', import.meta.url));
+const dist = join(host, 'dist/');
+
+test('the example of the README runs in a page', async () => {
+  const [, html] = /^```html\n(.*?)^```/ms.exec(readFileSync(join(host, 'README.md'), 'utf8'));
+  const { page, close } = await openPage({ '/samedeal/dist/': dist }, html);
+  try {
+    await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 600_000 });
+    assert.equal(await page.textContent('body'), '8 0 6 3');
+  } finally {
+    await close();
+  }
+});
+
+test('a page has room for thousands of samplers, and for large tables one after the other', async () => {
+  const { page, close } = await openPage({ '/dist/': dist }, '');
+  try {
+    const outcome = await page.evaluate(async () => {
+      const { init, Sampler } = await import('/dist/web.js');
+      await init();
+      const made = Array.from({ length: 3000 }, (_, seed) => new Sampler(1000, { seed, order: 'torch' }));
+      const before = made.map((sampler) => sampler.sampleAt(0));
+      for (let seed = 0; seed < 300; seed++) new Sampler(2e6, { seed, order: 'fisher-yates' }).sampleAt(0);
+      return before.length === 3000 && made.every((sampler, i) => sampler.sampleAt(0) === before[i]);
+    });
+    assert(outcome);
+  } finally {
+    await close();
+  }
+});

@@ -1,0 +1,31 @@
+// Tables of the size at which engines go wrong: gigabytes, and a minute.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { entries } from '../entries.mjs';
+
+for (const [entry, { Sampler }] of Object.entries(entries)) {
+  test(`${entry}: a table above 1 GiB, and samplers beside it`, () => {
+    const big = new Sampler(2.8e8, { order: 'fisher-yates', world: 2 });
+    const first = big.sampleAt(0);
+    const small = new Sampler(1000, { seed: 5 });
+    assert.equal(small.length, 1000);
+    assert.deepEqual(
+      small.indices().toSorted(),
+      new Uint32Array(1000).map((_, i) => i),
+    );
+    assert.deepEqual(
+      new Sampler(10, { order: 'torch', seed: 42, epoch: 1, world: 3 }).indices(),
+      Uint32Array.of(8, 0, 6, 3),
+    );
+    big.setRank(1);
+    big.setRank(0);
+    assert.equal(big.indices(0, 1)[0], first);
+    assert.equal(big.locate(first, 1).position, 0);
+    big.dispose();
+  });
+
+  test(`${entry}: large tables, one after the other`, () => {
+    // The collector need not be asked, and no task needs to end: 200 tables of 8 MB.
+    for (let seed = 0; seed < 200; seed++) new Sampler(2e6, { seed, order: 'fisher-yates' }).sampleAt(0);
+  });
+}

@@ -18,16 +18,13 @@ const BATCHING: &str = "target/wasm32-wasip2/wasm/batching.wasm";
 /// It writes the JavaScript around the web build.
 const BINDGEN: &str = "target/debug/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
-/// The packages of the components, the files that they become, and where hosts carry them; not in git.
-const PACKAGES: &[(&str, &str, &[&str])] = &[
-    ("samedeal-component", COMPONENT, &[RUST, PYTHON]),
-    ("samedeal-planning", PLANNING, &[RUST, PYTHON]),
-    ("samedeal-batching", BATCHING, &[RUST, PYTHON]),
-];
+/// The packages of the components, and the files that they become.
+const PACKAGES: [(&str, &str); 3] =
+    [("samedeal-component", COMPONENT), ("samedeal-planning", PLANNING), ("samedeal-batching", BATCHING)];
+/// The hosts that carry the components; not in git.
+const CARRIERS: &[&str] = &["hosts/rust", "hosts/python/src/samedeal"];
 /// What the npm package is made from; what only its entry for pages needs comes last.
 const WHOLE_NPM: &[&str] = &["hosts/js", "wit", COMPONENT, PLANNING, BATCHING, WEB, BINDGEN];
-const RUST: &str = "hosts/rust";
-const PYTHON: &str = "hosts/python/src/samedeal";
 
 /// What the WebAssembly builds become, for the stamps of what is made from them.
 pub const WASM: &[&str] = &[COMPONENT, PLANNING, BATCHING, WEB];
@@ -94,12 +91,13 @@ fn host(what: &[&str]) -> Command {
 }
 
 fn components(progress: &Progress) -> Outcome {
+    // All at once: each of them is optimised as a whole, on one core.
+    wasm(progress, &PACKAGES.map(|(package, _)| package), "wasm32-wasip2")?;
     let mut notes = Vec::new();
-    for (package, path, folders) in PACKAGES {
-        wasm(progress, package, "wasm32-wasip2")?;
+    for (_, path) in PACKAGES {
         let path = project::path(path);
         let built = fs::read(&path)?;
-        for folder in *folders {
+        for folder in CARRIERS {
             replace(&project::path(folder).join(path.file_name().unwrap_or_default()), &built)?;
         }
         notes.push(format!("{} of {} bytes", path.file_name().unwrap_or_default().display(), built.len()));
@@ -108,12 +106,14 @@ fn components(progress: &Progress) -> Outcome {
 }
 
 fn web(progress: &Progress) -> Outcome {
-    wasm(progress, "samedeal-web", "wasm32-unknown-unknown")?;
+    wasm(progress, &["samedeal-web"], "wasm32-unknown-unknown")?;
     Ok(Report::note(WEB))
 }
 
-fn wasm(progress: &Progress, package: &str, target: &str) -> Result<(), String> {
-    progress.run(&mut project::cargo(&["build", "--profile", "wasm", "--package", package, "--target", target]))
+fn wasm(progress: &Progress, packages: &[&str], target: &str) -> Result<(), String> {
+    let mut command = project::cargo(&["build", "--profile", "wasm", "--target", target]);
+    command.args(packages.iter().map(|package| format!("--package={package}")));
+    progress.run(&mut command)
 }
 
 /// The npm package from its sources, the components and, for pages, the web build.

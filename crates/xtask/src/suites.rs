@@ -60,7 +60,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             command
         })
         .made_from(&[PYTHON, BINDINGS, &["hosts/python", "tests/vectors"]]),
-        suite("JavaScript host", &[build::NPM], || {
+        suite("JavaScript host", &[build::NPM, setup::PYTHON], || {
             let mut command = project::npm("hosts/js", &["test"]);
             // Without a terminal Node 20 writes TAP, which does not end with the failures.
             command.env("NODE_OPTIONS", "--test-reporter=spec");

@@ -20,6 +20,7 @@ from samedeal import (
     MissingError,
     OutOfRangeError,
     SamedealError,
+    UnknownNameError,
     WrongTypeError,
 )
 from samedeal.torch import BatchSampler, PackCollator, PadCollator
@@ -81,21 +82,28 @@ def test_it_is_the_batcher() -> None:
 
 def test_packed_rows_are_those_of_the_plan() -> None:
     sampler = BatchSampler(LENGTHS, strategy="pack", capacity=512, max_batch_size=4, **ONE)
-    loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=PackCollator(512))
+    collator = PackCollator(512, mask="2d", segment_ids="segment_ids")
+    loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=collator)
     for batch, planned in zip(loader, sampler.batches(), strict=True):
         rows, width = batch["input_ids"].shape
         assert rows <= len(planned.row_ends)
         assert width == planned.padded_length == 512
-        assert batch["cu_seqlens"].tolist() == [0, *np.cumsum(planned.lengths).tolist()]
-        assert batch["cu_seqlens"].dtype == torch.int32
-        assert batch["max_seqlen"] == planned.lengths.max()
-        held = batch["input_ids"][batch["attention_mask"] == 1]
-        assert held.tolist() == np.repeat(planned.samples, planned.lengths).tolist()
+        filled = batch["attention_mask"] == 1
+        assert filled.equal(batch["segment_ids"] > 0)
+        assert batch["input_ids"][filled].tolist() == np.repeat(planned.samples, planned.lengths).tolist()
         places = torch.cat([torch.arange(length) for length in planned.lengths.tolist()])
-        assert batch["position_ids"][batch["attention_mask"] == 1].tolist() == places.tolist()
+        assert batch["position_ids"][filled].tolist() == places.tolist()
         # The first token of each sample has no label, and no other lacks one.
-        first = (batch["position_ids"] == 0) & (batch["attention_mask"] == 1)
-        assert (batch["labels"] == -100).equal(first | (batch["attention_mask"] == 0))
+        first = (batch["position_ids"] == 0) & filled
+        assert (batch["labels"] == -100).equal(first | ~filled)
+        # Sequences lie end to end over all cells, those of padding too, and none of these is longer than a sample.
+        bounds = batch["cu_seq_lens_q"]
+        assert bounds.dtype == torch.int32
+        assert bounds.equal(batch["cu_seq_lens_k"])
+        assert (int(bounds[0]), int(bounds[-1])) == (0, rows * width)
+        assert batch["max_length_q"] == batch["max_length_k"] == planned.lengths.max() == int(bounds.diff().max())
+        cells = torch.cat([torch.arange(length) for length in bounds.diff().tolist()])
+        assert batch["position_ids"].flatten().tolist() == cells.tolist()
 
 
 @pytest.mark.parametrize(
@@ -195,7 +203,7 @@ def test_padding() -> None:
     assert made["input_ids"].dtype == torch.bfloat16
     assert made["input_ids"].tolist() == [[1.5, 2, 0], [0, 0, 0]]
     assert PadCollator()([])["input_ids"].shape == (0, 0)
-    assert PackCollator(8)([])["cu_seqlens"].tolist() == [0]
+    assert PackCollator(8)([])["cu_seq_lens_q"].tolist() == [0]
     assert PadCollator()([[], []])["input_ids"].shape == (2, 0)
     # Tokens that are vectors, and of two types.
     made = PadCollator()([torch.ones(2, 3), torch.ones(1, 3, dtype=torch.float64)])
@@ -206,15 +214,40 @@ def test_padding() -> None:
 
 def test_packing() -> None:
     made = PackCollator()([[1, 2, 3], [4], [5, 6]])
-    assert made["input_ids"].tolist() == [[1, 2, 3, 4, 5, 6]]
-    assert made["position_ids"].tolist() == [[0, 1, 2, 0, 0, 1]]
-    assert made["segment_ids"].tolist() == [[1, 1, 1, 2, 3, 3]]
-    assert made["cu_seqlens"].tolist() == [0, 3, 4, 6]
-    assert made["max_seqlen"] == 3
+    assert {name: value.tolist() if torch.is_tensor(value) else value for name, value in made.items()} == {
+        "input_ids": [[1, 2, 3, 4, 5, 6]],
+        "position_ids": [[0, 1, 2, 0, 0, 1]],
+        "cu_seq_lens_q": [0, 3, 4, 6],
+        "cu_seq_lens_k": [0, 3, 4, 6],
+        "max_length_q": 3,
+        "max_length_k": 3,
+        "use_cache": False,
+    }
     samples = [{"input_ids": [1, 2], "labels": [1, 2]}, {"input_ids": [3, 4], "labels": [3, 4]}]
     made = PackCollator(3, mask_first_label=False)(samples)
     assert made["labels"].tolist() == [[1, 2, -100], [3, 4, -100]]
+    assert made["cu_seq_lens_q"].tolist() == [0, 2, 3, 5, 6]
     assert samples[0]["labels"] == [1, 2]
+    # Padding is cut into sequences of at most as many tokens as a sample has.
+    made = PackCollator(8)([[1, 2, 3]])
+    assert made["position_ids"].tolist() == [[0, 1, 2, 0, 1, 2, 0, 1]]
+    assert made["cu_seq_lens_q"].tolist() == [0, 3, 6, 8]
+    assert (made["max_length_q"], type(made["max_length_q"])) == (3, int)
+    assert PackCollator(2)([[], []])["cu_seq_lens_q"].tolist() == [0, 0, 0, 1, 2]
+
+
+def test_masks_of_packed_rows() -> None:
+    tokenized = [{"input_ids": [1, 2], "attention_mask": [1, 1]}, {"input_ids": [3], "attention_mask": [1]}]
+    assert "attention_mask" not in PackCollator(4)(tokenized)
+    assert PackCollator(4, mask="2d")(tokenized)["attention_mask"].tolist() == [[1, 1, 1, 0]]
+    padded = [{"input_ids": [1, 2], "attention_mask": [1, 0]}]
+    assert PackCollator(4, mask="2d")(padded)["attention_mask"].tolist() == [[1, 0, 0, 0]]
+    assert PackCollator(4, segment_ids="seq_idx")(tokenized)["seq_idx"].tolist() == [[1, 1, 2, 0]]
+    seen = PackCollator(4, mask="4d", mask_dtype=torch.bool)(tokenized)["attention_mask"]
+    assert seen.tolist() == [[[[c in row for c in range(4)] for row in ({0}, {0, 1}, {2}, {3})]]]
+    added = PackCollator(4, mask="4d", mask_dtype=torch.bfloat16)(tokenized)["attention_mask"]
+    assert added.dtype == torch.bfloat16
+    assert added.equal(torch.where(seen, 0.0, torch.finfo(torch.bfloat16).min).to(torch.bfloat16))
 
 
 @pytest.mark.parametrize(
@@ -224,6 +257,13 @@ def test_packing() -> None:
         (OutOfRangeError, "multiple", lambda: PadCollator(multiple=0)),
         (OutOfRangeError, "capacity", lambda: PackCollator(0)),
         (OutOfRangeError, "row-ends", lambda: PackCollator(2)([[1, 2, 3]])),
+        (UnknownNameError, "mask", lambda: PackCollator(mask="3d")),
+        (MissingError, "mask-dtype", lambda: PackCollator(mask="4d")),
+        (ContradictionError, "mask-dtype", lambda: PackCollator(mask_dtype=torch.bool)),
+        (WrongTypeError, "mask-dtype", lambda: PackCollator(mask="4d", mask_dtype=torch.int64)),
+        (WrongTypeError, "segment-ids", lambda: PackCollator(segment_ids=True)),  # type: ignore[arg-type]
+        (WrongTypeError, "segment-ids", lambda: PackCollator(segment_ids="labels")),
+        (ContradictionError, "samples", lambda: PackCollator()([{"input_ids": [1], "attention_mask": [0]}])),
         (OutOfRangeError, "padding-value", lambda: PadCollator(padding_value=300)([torch.ones(1, dtype=torch.uint8)])),
         (OutOfRangeError, "padding-value", lambda: PadCollator(padding_value=0.5)([[1]])),
         (WrongTypeError, "padding-value", lambda: PadCollator(padding_value="0")),  # type: ignore[arg-type]
@@ -259,6 +299,6 @@ def test_padded_and_packed_losses_agree() -> None:
     padded = PadCollator(multiple=8)(samples)
     mask = padded["attention_mask"]
     one = loss(padded, (mask.cumsum(1) - 1).clamp(min=0), mask)
-    packed = PackCollator(40)(samples)
+    packed = PackCollator(40, segment_ids="segment_ids")(samples)
     other = loss(packed, packed["position_ids"], packed["segment_ids"])
     torch.testing.assert_close(one, other)

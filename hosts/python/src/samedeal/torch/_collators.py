@@ -8,14 +8,27 @@ from typing import Any, SupportsIndex
 import numpy as np
 import torch
 
-from .. import ContradictionError, OutOfRangeError, WrongTypeError
+from .. import ContradictionError, MissingError, OutOfRangeError, WrongTypeError
 from .. import _arguments as check
-from .._batching import PADDING
+from .._batching import PADDING, PackedCells
 from ..collate import lengths_of, packed_cells, padded_cells
 
 INPUTS, MASK, LABELS = "input_ids", "attention_mask", "labels"
 _IGNORED = -100
 """What torch's cross-entropy takes for no label."""
+_MASKS = ("2d", "4d")
+_PACKED = (
+    INPUTS,
+    MASK,
+    LABELS,
+    "position_ids",
+    "cu_seq_lens_q",
+    "cu_seq_lens_k",
+    "max_length_q",
+    "max_length_k",
+    "use_cache",
+)
+"""What a packed batch has already."""
 
 
 class _Collator:
@@ -153,14 +166,22 @@ class PadCollator(_Collator):
 class PackCollator(_Collator):
     """Samples to packed tensors, rows that samples share: a `collate_fn`.
 
-    Takes what `PadCollator` takes. The result is a dictionary of tensors, rows x capacity: the columns, an
-    `attention_mask` (1 where a token is, and not in which sample), `position_ids` that begin anew in each sample and
-    `segment_ids` (which sample of the row, from 1; 0 where it is padding); and what attention over sequences of
-    different length takes, `cu_seqlens` (int32: where each sample begins among all tokens without padding, and the end)
-    and `max_seqlen` (an int).
+    Takes what `PadCollator` takes. The result is a dictionary that a causal language model of transformers takes as it
+    is, `model(**batch)`, and computes each sample as if it were alone, with sdpa, eager and flash attention:
+
+    - the columns, rows x capacity;
+    - `position_ids` (int64), which begin anew in each sample. transformers finds the samples of a row by them, but only
+      without a 2-D `attention_mask` and without a cache. So there is no `attention_mask`, and `use_cache` is False;
+    - `cu_seq_lens_q` and `cu_seq_lens_k` (int32: where each sample begins if the rows are laid end to end, and where
+      the last one ends), `max_length_q` and `max_length_k` (int): what flash attention for sequences of different
+      length takes.
+
+    Cells of padding form sequences of their own, none longer than the longest sample of the batch. They are in
+    `cu_seq_lens_q` like samples, so that these numbers go up to rows x capacity; their `labels` are `label_padding`.
 
     Samples fill rows in the order in which they come: those of a batch of a `BatchSampler` with the strategy "pack" fit
-    into the rows that it planned, or fewer.
+    into the rows that it planned, or fewer. Samples may have an `attention_mask` of ones, as tokenizers give them; it
+    is left out.
     """
 
     def __init__(
@@ -172,6 +193,9 @@ class PackCollator(_Collator):
         padding: Mapping[str, float] | None = None,
         mask_first_label: bool = True,
         max_length: SupportsIndex | None = None,
+        mask: str | None = None,
+        mask_dtype: torch.dtype | None = None,
+        segment_ids: str | None = None,
     ) -> None:
         """Checks the parameters.
 
@@ -183,6 +207,18 @@ class PackCollator(_Collator):
             mask_first_label: Whether the first label of each sample becomes `label_padding`: a model that shifts
                 `labels` itself would predict it from the sample before. Not where labels are shifted already.
             max_length: How many tokens of a sample are kept.
+            mask: An `attention_mask`, for a model that does not find samples by `position_ids`. "4d" is rows x 1 x
+                capacity x capacity: each token sees itself and the tokens before it in its sample. It is for eager and
+                sdpa attention, not for flash attention, replaces the sliding window of a model that has one, and takes
+                capacity**2 values for each row. "2d" is rows x capacity, 1 where a token is; models of transformers mix
+                the samples of a row if they get it.
+            mask_dtype: The type of "4d", which needs it: `torch.bool` (True where a token sees another) for sdpa
+                attention, or the type of the model's weights (0 or its least number, to be added) for eager and sdpa.
+                transformers computes something else, without an error, with a bool mask under eager attention, and may
+                with another floating type under sdpa.
+            segment_ids: The name under which the batch has, for each cell, which sample of its row it belongs to, from
+                1, and 0 where it is padding (int32): such as "segment_ids", or "seq_idx" for the state-space models of
+                transformers. By default it is left out, since most models do not take it.
 
         Raises:
             SamedealError: A value is not allowed.
@@ -192,6 +228,12 @@ class PackCollator(_Collator):
         if self.capacity == 0:
             raise OutOfRangeError("capacity", "0", check.U32_FROM_1.allowed)
         self.mask_first_label = check.boolean("mask-first-label", mask_first_label)
+        self.mask = None if mask is None else check.enum("mask", mask, _MASKS)
+        self.mask_dtype = _mask_type(self.mask, mask_dtype)
+        self.segment_ids = segment_ids
+        if segment_ids is not None and (not isinstance(segment_ids, str) or segment_ids in _PACKED):
+            allowed = f"a name, and none of {', '.join(_PACKED)}"
+            raise WrongTypeError("segment-ids", check.described(segment_ids), allowed)
 
     def __call__(self, samples: Sequence[Any]) -> dict[str, Any]:
         """The tensors of a batch.
@@ -200,6 +242,9 @@ class PackCollator(_Collator):
             SamedealError: The samples do not go together, or one is longer than `capacity`.
         """
         sequences, single = self._columns(samples)
+        own = sequences.pop(MASK, None)
+        if own is not None and self.mask != _MASKS[0]:
+            _check_ones(own)
         if self.mask_first_label and LABELS in sequences:
             sequences[LABELS] = [self._without_first(part) for part in sequences[LABELS]]
         lengths = lengths_of(sequences[INPUTS])
@@ -207,15 +252,24 @@ class PackCollator(_Collator):
         cells, shape = packed_cells(lengths, row_ends=ends, width=self.capacity)
         made = {name: self._cells(name, parts, cells.sources, shape) for name, parts in sequences.items()}
         segments = _signed(cells.segment_ids, shape)
-        return {
-            MASK: (segments > 0).to(torch.int64),
-            **made,
-            "position_ids": _signed(cells.position_ids, shape).to(torch.int64),
-            "segment_ids": segments,
-            "cu_seqlens": torch.from_numpy(cells.cu_seqlens.view(np.int32)),
-            "max_seqlen": cells.max_seqlen,
-            **single,
+        filled = cells if ends is None else _filled(lengths, ends, cells.max_seqlen, shape)
+        bounds = torch.from_numpy(filled.cu_seqlens.view(np.int32))
+        made |= {
+            "position_ids": _signed(filled.position_ids, shape).to(torch.int64),
+            "cu_seq_lens_q": bounds,
+            "cu_seq_lens_k": bounds,
+            "max_length_q": filled.max_seqlen,
+            "max_length_k": filled.max_seqlen,
+            "use_cache": False,
         }
+        if self.segment_ids is not None:
+            made[self.segment_ids] = segments
+        if self.mask_dtype is not None:
+            made[MASK] = _causal(_signed(filled.segment_ids, shape), self.mask_dtype)
+        elif self.mask is not None:
+            ones = (segments > 0).to(torch.int64)
+            made[MASK] = ones if own is None else self._cells(MASK, own, cells.sources, shape)
+        return {**made, **single}
 
     def _without_first(self, labels: torch.Tensor) -> torch.Tensor:
         own = labels.clone()
@@ -233,6 +287,54 @@ def _row_ends(lengths: list[int], capacity: int) -> list[int]:
             held = 0
         held += length
     return [*ends, len(lengths)] if lengths else []
+
+
+def _filled(lengths: np.ndarray[Any, Any], ends: list[int], longest: int, shape: tuple[int, int]) -> PackedCells:
+    """The cells of the same rows, with sequences of padding up to their ends.
+
+    No such sequence is longer than the longest sample: a model may know no more positions than that.
+    """
+    parts: list[int] = []
+    row_ends: list[int] = []
+    first = 0
+    for end in ends:
+        own = lengths[first:end].tolist()
+        whole, rest = divmod(shape[1] - sum(own), max(longest, 1))
+        parts += [*own, *[max(longest, 1)] * whole, *[rest] * bool(rest)]
+        row_ends.append(len(parts))
+        first = end
+    return packed_cells(np.array(parts, dtype=np.uint32), row_ends=row_ends, width=shape[1])[0]
+
+
+def _causal(segments: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Which tokens each token sees: itself, and those before it in its sample."""
+    seen = (segments[:, None, :, None] == segments[:, None, None, :]).tril()
+    if dtype == torch.bool:
+        return seen
+    least = torch.finfo(dtype).min
+    return torch.zeros(seen.shape, dtype=dtype).masked_fill_(~seen, least)
+
+
+def _mask_type(mask: str | None, dtype: Any) -> torch.dtype | None:
+    """The type of a mask of four dimensions, where there is one."""
+    allowed = 'torch.bool for sdpa attention, or the type of the model\'s weights, with mask="4d"'
+    if dtype is None and mask == _MASKS[1]:
+        raise MissingError("mask-dtype", "", allowed)
+    if dtype is None:
+        return None
+    if not isinstance(dtype, torch.dtype) or not (dtype == torch.bool or dtype.is_floating_point):
+        raise WrongTypeError("mask-dtype", check.shown(dtype), allowed)
+    if mask != _MASKS[1]:
+        raise ContradictionError("mask-dtype", check.shown(dtype), allowed)
+    return dtype
+
+
+def _check_ones(masks: list[torch.Tensor]) -> None:
+    """Refuses samples that are padded already: their padding would be trained on."""
+    for i, own in enumerate(masks):
+        if not bool((own != 0).all()):
+            allowed = f'1 for every token: pack samples without padding, or ask for mask="{_MASKS[0]}"'
+            raise ContradictionError("samples", f"with 0 in {MASK} of sample {i}", allowed)
 
 
 def _signed(values: np.ndarray[Any, Any], shape: tuple[int, int]) -> torch.Tensor:

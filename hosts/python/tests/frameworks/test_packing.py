@@ -1,0 +1,211 @@
+"""Packed batches under real models of transformers: the loss is that of the sequences one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from samedeal.torch import BatchSampler, PackCollator
+from samedeal.transformers import Trainer
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+from torch.utils.data import DataLoader
+from transformers import (
+    AttentionInterface,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    TrainingArguments,
+)
+
+CAPACITY = 48
+CLOSE = 1e-6
+"""The relative difference of losses that rounding makes up to: eager attention computes its softmax in float32."""
+FAR = 1e-3
+"""The least that wrong attention makes in these models."""
+SHAPE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+SIZES: dict[str, Any] = {"vocab_size": 50, "bos_token_id": None, "eos_token_id": None, "initializer_range": 0.5}
+LLAMA = LlamaConfig(**SIZES, **SHAPE, num_key_value_heads=2, max_position_embeddings=64)
+MODELS: dict[str, tuple[Any, Any]] = {
+    "llama": (LlamaForCausalLM, LLAMA),
+    "qwen2": (Qwen2ForCausalLM, Qwen2Config(**SIZES, **SHAPE, num_key_value_heads=2, max_position_embeddings=64)),
+    "sliding": (MistralForCausalLM, MistralConfig(**SIZES, **SHAPE, num_key_value_heads=2, sliding_window=6)),
+    # It knows no more positions than the longest sample has.
+    "gpt2": (GPT2LMHeadModel, GPT2Config(**SIZES, n_embd=32, n_layer=2, n_head=4, n_positions=29)),
+}
+
+
+class Sequences(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]
+    """As a tokenizer gives them, each with a mask of ones; the first tokens of some are no labels."""
+
+    lengths = tuple(1 + (i * 7919 % 97) ** 2 % 29 for i in range(60))
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, i: int) -> dict[str, Any]:
+        tokens = torch.randint(1, 50, (self.lengths[i],), generator=torch.Generator().manual_seed(i))
+        labels = tokens.clone()
+        labels[: i % 3] = -100
+        return {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": labels}
+
+
+def varlen(
+    module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float, **given: Any
+) -> tuple[Any, None]:
+    """What flash attention for sequences of different length computes, from its arguments alone."""
+    assert attention_mask is None
+    assert given["max_length_q"] == given["max_length_k"] == int(given["cu_seq_lens_q"].diff().max())
+    rows, heads, width, size = query.shape
+    repeated = (key.repeat_interleave(heads // key.shape[1], 1), value.repeat_interleave(heads // value.shape[1], 1))
+    # Rows are laid end to end, as `_flash_attention_forward` does it.
+    q, k, v = (part.transpose(1, 2).reshape(rows * width, heads, size) for part in (query, *repeated))
+    cuts = [given[f"cu_seq_lens_{name}"].tolist() for name in "qk"]
+    assert cuts[0][-1] == cuts[1][-1] == len(q)
+    found = []
+    for i in range(len(cuts[0]) - 1):
+        mine, seen = (slice(ends[i], ends[i + 1]) for ends in cuts)
+        own = [part.transpose(0, 1) for part in (q[mine], k[seen], v[seen])]
+        found.append(scaled_dot_product_attention(*own, is_causal=True, scale=scaling).transpose(0, 1))
+    return torch.cat(found).reshape(rows, width, heads, size), None
+
+
+AttentionInterface.register("varlen", varlen)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def model_of(kind: str, attention: str, dtype: torch.dtype = torch.float64) -> Any:
+    """A small model with random weights, large enough that tokens matter to one another."""
+    torch.manual_seed(1)
+    made, config = MODELS[kind]
+    return made._from_config(config, attn_implementation=attention).to(dtype).eval()
+
+
+def summed(model: Any, batches: Any) -> float:
+    """The loss of all labels of the batches, as the models compute it: labels are shifted in the model."""
+    with torch.no_grad():
+        total = 0.0
+        for batch in batches:
+            logits, labels = model(**batch).logits[:, :-1], batch["labels"][:, 1:]
+            total += float(cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum"))
+        return total
+
+
+def one_by_one(model: Any) -> float:
+    data = Sequences()
+    return summed(model, ({name: value[None] for name, value in data[i].items()} for i in range(len(data))))
+
+
+def packed(collator: PackCollator, rows: int = 3) -> DataLoader[Any]:
+    """Several rows a batch with padding, or one row without, as the collator has it."""
+    options = {"strategy": "pack", "capacity": CAPACITY, "max_batch_size": rows}
+    sampler = BatchSampler(Sequences.lengths, rank=0, world=1, seed=4, **options)
+    return DataLoader(Sequences(), batch_sampler=sampler, collate_fn=collator)
+
+
+def off(found: float, wanted: float) -> float:
+    return abs(found / wanted - 1)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("attention", ["sdpa", "eager", "varlen"])
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_loss_is_that_of_the_sequences_one_by_one(kind: str, attention: str, rows: int) -> None:
+    if (kind, attention) == ("sliding", "varlen"):
+        pytest.skip("the attention of this test knows no window")
+    wanted = one_by_one(model_of(kind, "sdpa"))
+    model = model_of(kind, attention)
+    for collator in (PackCollator(CAPACITY), PackCollator()):
+        batches = list(packed(collator, rows))
+        assert max(len(batch["input_ids"]) for batch in batches) == (1 if collator.capacity is None else rows)
+        assert off(summed(model, batches), wanted) < CLOSE
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_mask_of_ones_or_a_cache_mixes_samples(kind: str) -> None:
+    """What the collator leaves out, and why: with it the same batches give another loss."""
+    model = model_of(kind, "sdpa")
+    wanted = one_by_one(model)
+    assert off(summed(model, packed(PackCollator(CAPACITY, mask="2d"))), wanted) > FAR
+    batches = list(packed(PackCollator(CAPACITY)))
+    assert off(summed(model, [batch | {"use_cache": True} for batch in batches]), wanted) > FAR
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "gpt2"])
+def test_masks_of_four_dimensions(kind: str, attention: str) -> None:
+    """They keep samples apart where positions do not: here the model is told other ones, and has a cache."""
+    model = model_of(kind, attention)
+    wanted = one_by_one(model)
+    for dtype in (torch.float64, torch.bool)[: 2 if attention == "sdpa" else 1]:
+        for collator in (
+            PackCollator(CAPACITY, mask="4d", mask_dtype=dtype),
+            PackCollator(mask="4d", mask_dtype=dtype),
+        ):
+            batches = [batch | {"use_cache": True} for batch in packed(collator)]
+            assert off(summed(model, batches), wanted) < CLOSE
+
+
+@pytest.mark.parametrize("capacity", [CAPACITY, None])
+def test_trainer_takes_it(tmp_path: Path, capacity: int | None) -> None:
+    """With either Trainer: gradients of a step and the loss of an evaluation are those of the samples one by one."""
+    data = Sequences()
+    alone = model_of("llama", "sdpa")
+    count = 0
+    for i in range(len(data)):
+        labels = data[i]["labels"]
+        count += int((labels[1:] != -100).sum())
+    (sum_of_losses(alone, data) / count).backward()
+    for made, more in (
+        (transformers.Trainer, {}),
+        (Trainer, {"train_sampler": BatchSampler(data.lengths, budget=10**4, rank=0, world=1)}),
+    ):
+        model = model_of("llama", "sdpa")
+        arguments = TrainingArguments(
+            str(tmp_path),
+            per_device_train_batch_size=len(data),
+            per_device_eval_batch_size=len(data),
+            max_steps=1,
+            optim="sgd",
+            learning_rate=1.0,
+            max_grad_norm=0,
+            lr_scheduler_type="constant",
+            use_cpu=True,
+            disable_tqdm=True,
+            save_strategy="no",
+            report_to=[],
+            dataloader_pin_memory=False,
+        )
+        trainer = made(
+            model, arguments, train_dataset=data, eval_dataset=data, data_collator=PackCollator(capacity), **more
+        )
+        loss = trainer.evaluate()["eval_loss"]
+        assert off(loss * count, one_by_one(alone)) < CLOSE
+        before = [parameter.detach().clone() for parameter in model.parameters()]
+        trainer.train()
+        for old, new, wanted in zip(before, model.parameters(), alone.parameters(), strict=True):
+            torch.testing.assert_close(old - new.detach(), wanted.grad, rtol=1e-4, atol=1e-6)
+
+
+def sum_of_losses(model: Any, data: Sequences) -> Any:
+    total: Any = 0
+    for i in range(len(data)):
+        sample = {name: value[None] for name, value in data[i].items()}
+        logits, labels = model(**sample).logits[:, :-1], sample["labels"][:, 1:]
+        total = total + cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
+    return total

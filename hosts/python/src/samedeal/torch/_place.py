@@ -42,14 +42,38 @@ def find(rank: object, world: object) -> Place:
             environment={},
         )
         return Place(known.rank, known.world, explicit=True)
+    return _told() or Place(0, 1, explicit=False)
+
+
+def completed(rank: object, world: object) -> tuple[object, object]:
+    """Rank and number of ranks, where one of them alone is given: the process group or the launcher says the other.
+
+    Raises:
+        MissingError: Nobody does. Rank 0 of 1 is no answer: every process would take itself for the same rank.
+    """
+    if (rank is None) == (world is None):
+        return rank, world
+    missing, given = ("rank", "num_replicas") if rank is None else ("num_replicas", "rank")
+    told = _told()
+    if told is None:
+        needed = (
+            f"{missing} too, where {given} is given and there is no process group and no launcher that says it: pass "
+            "both, or call torch.distributed.init_process_group first"
+        )
+        raise MissingError(missing.replace("_", "-"), "", needed)
+    return (told.rank, world) if rank is None else (rank, told.world)
+
+
+def _told() -> Place | None:
+    """The place that the process group, Ray Train or the launcher's variables say, if one of them does."""
     if (group := of_group()) is not None:
         return group
     if (worker := of_ray()) is not None:
         return worker
     found = detect_rank()
     for warning in found.warnings:
-        warnings.warn(warning, stacklevel=4)
-    return Place(found.rank, found.world, explicit=False)
+        warnings.warn(warning, stacklevel=5)
+    return None if found.launcher == "none" else Place(found.rank, found.world, explicit=False)
 
 
 def of_group() -> Place | None:

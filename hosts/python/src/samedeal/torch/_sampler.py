@@ -28,7 +28,7 @@ class DistributedSampler(Resuming[Sampler], _Original):
 
     The order is that of the PyTorch that is installed. `order="feistel"`, which is not PyTorch's, needs no table:
     any epoch of any length begins at once. Ranks are told by the process group as soon as there is one, else by the
-    launcher's variables; where neither is there, this is rank 0 of 1. A pass is of the epoch that it began in,
+    launcher's variables; where neither is there, this is rank 0 of 1, until there is a process group. A pass is of the epoch that it began in,
     and several may be under way. A dataset may change its length between passes. After `load_state_dict`, lengths and
     the next pass are of what is left.
     """
@@ -61,6 +61,8 @@ class DistributedSampler(Resuming[Sampler], _Original):
                 Rank and number of ranks are then those of the mesh.
 
         Raises:
+            MissingError: Only one of rank and number of ranks is given, and neither a process group nor a launcher says
+                the other.
             SamedealError: A value is not allowed, or does not go with another.
         """
         # Not that of the original, which asks for a process group and sets what is computed here.
@@ -73,10 +75,7 @@ class DistributedSampler(Resuming[Sampler], _Original):
             raise ContradictionError("order", check.shown(order), '"sequential", or none, where shuffle is False')
         self._shares = mesh is not None
         own, known, self._mesh = place.in_mesh(rank, num_replicas, mesh)
-        if (own is None) != (known is None):
-            found = place.find(None, None)
-            own, known = (found.rank, known) if own is None else (own, found.world)
-        self._place = place.find(own, known)
+        self._place = place.find(*place.completed(own, known))
         self._start_with(self._made(0))
 
     @property

@@ -108,7 +108,7 @@ def parser() -> argparse.ArgumentParser:
     add("--window", type=int, metavar="W", help="with --deal samples: rows shuffled together (default: 256)")
     add("--remainder", choices=["pad", "drop", "uneven"], help="with --deal samples (default: pad)")
     add("--policy", choices=["size-aware", "round-robin"], help="with --deal shards, for ranks and for workers")
-    add("--no-shuffle", action="store_true", help="with --deal shards: in the order of the files")
+    add("--no-shuffle", action="store_true", help="rows in the order of the files")
     add("--start-method", choices=["fork", "spawn", "forkserver"], help="how workers start (default: the platform's)")
     return found
 
@@ -234,8 +234,11 @@ def _exceptions(dataset: ShardedDataset, workers: int) -> tuple[NDArray[np.int64
     total, dealt = dataset.shards.samples, sampler.num_positions
     again = [sampler.sample_at(position) for position in range(total, dealt)]
     # To one reader every position is dealt.
-    lanes, window = sampler.lanes or 1, sampler.window or 1
-    whole = Sampler.sharded(dataset.shards.sizes, lanes=lanes, window=window, seed=sampler.seed, epoch=sampler.epoch)
+    if sampler.lanes is None or sampler.window is None:
+        whole = Sampler(total, order=sampler.order)
+    else:
+        sizes, lanes, window = dataset.shards.sizes, sampler.lanes, sampler.window
+        whole = Sampler.sharded(sizes, lanes=lanes, window=window, seed=sampler.seed, epoch=sampler.epoch)
     left_out = [whole.sample_at(position) for position in range(dealt, total)]
     return np.array(again, np.int64), np.array(left_out, np.int64)
 

@@ -24,9 +24,11 @@ from conftest import SAMPLES, SIZES, write
 from limits import HANG
 from samedeal import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, UnknownNameError
 from samedeal.parquet import Shards
-from samedeal.torch import LanesWarning, ShardedDataset, to_tensors
+from samedeal.torch import LanesWarning, ShardedDataset, StepsWarning, to_tensors
 from samedeal.torch._tensors import compact
 from torch.utils.data import DataLoader
+
+pytestmark = pytest.mark.filterwarnings("ignore::samedeal.torch.StepsWarning")
 
 
 def rows_of(plan: ShardPlan, shard: int, shuffle: bool) -> list[int]:
@@ -435,3 +437,92 @@ def test_memory_is_that_of_windows(tmp_path: Path) -> None:
     for _ in ShardedDataset(tmp_path, batch_size=64, lanes=8, window=64):
         most = max(most, pa.total_allocated_bytes() - base)
     assert 0 < most < 32 * 2**20
+
+
+@pytest.mark.parametrize("world", [1, 2, 3, 5])
+@pytest.mark.parametrize("remainder", ["pad", "drop", "uneven"])
+@pytest.mark.parametrize("size", [7, 1_500])
+def test_rows_in_stored_order(data: Path, world: int, remainder: str, size: int) -> None:
+    for rank in range(world):
+        place = {"remainder": remainder, "rank": rank, "world": world}
+        options = {"columns": ["id"], "shuffle": False, "padding_column": "padding", **place}
+        dataset = ShardedDataset(data, batch_size=size, **options)  # type: ignore[arg-type]
+        expected = Sampler(SAMPLES, order="sequential", **place)  # type: ignore[arg-type]
+        assert ids(dataset) == expected.indices().tolist() == dataset.sampler().indices().tolist()
+        flags = [flag for batch in dataset for flag in batch.column("padding").to_pylist()]
+        assert flags == [i >= len(expected) - expected.num_padding for i in range(len(expected))]
+        assert dataset.shard_info().reads == world
+        # The rest of it, of which the state is that of a sampler.
+        passed = iter(dataset)
+        first = next(passed).column("id").to_pylist()
+        state = dataset.state_dict()
+        again = ShardedDataset(data, batch_size=size, **options)  # type: ignore[arg-type]
+        again.load_state_dict(state)
+        assert first + ids(again) == expected.indices().tolist()
+
+
+def test_an_evaluation_is_read_again_without_a_word(data: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for workers in (0, 2):
+            dataset = ShardedDataset(data, batch_size=64, shuffle=False, transform=to_tensors, rank=0, world=3)
+            loader = DataLoader(dataset, batch_size=None, num_workers=workers)
+            passes = [[i for batch in loader for i in batch["id"].tolist()] for _ in range(3)]
+            assert passes[0] == passes[1] == passes[2]
+            assert sorted(passes[0]) == list(range(0, SAMPLES, 3))
+    rows = ShardedDataset(data, batch_size=64, deal="shards", shuffle=False, shuffle_rows=True)
+    ids(rows)
+    with pytest.warns(UserWarning, match="epoch 0 is read a second time"):
+        ids(rows)
+    for name in ("lanes", "window"):
+        with pytest.raises(ContradictionError, match=f"^{name} is 4; allowed: none where shuffle is False"):
+            ShardedDataset(data, shuffle=False, **{name: 4})  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("default::samedeal.torch.StepsWarning")
+def test_ranks_that_end_at_different_steps_are_told_of_at_once(data: Path, tmp_path: Path) -> None:
+    with pytest.warns(StepsWarning, match=r"4 ranks have 2 to 33 batches of an epoch; .*hang.*deal=\"samples\""):
+        dataset = ShardedDataset(data, batch_size=50, deal="shards", rank=0, world=4)
+    folder = write(tmp_path, (40, 40))
+    with pytest.warns(
+        StepsWarning, match=r"3 ranks have 0 to 4 batches .* and 1 of 3 readers .* have no batches: .* 2 "
+    ):
+        ShardedDataset(folder, batch_size=10, deal="shards", rank=0, world=3)
+    with pytest.warns(StepsWarning, match=r"7 ranks have 11 to 12 rows .*remainder=\"pad\""):
+        ShardedDataset(folder, rank=0, world=7, remainder="uneven", lanes=7)
+    with pytest.warns(
+        StepsWarning, match=r"^90 of 90 readers \(90 ranks x 1 workers\) have no rows: there are 80 rows"
+    ):
+        ShardedDataset(folder, rank=0, world=90, remainder="drop", lanes=90)
+    with pytest.warns(StepsWarning, match=r"^4 of 4 readers \(4 ranks x 1 workers\) have no batches"):
+        ShardedDataset(folder, rank=0, world=4, batch_size=30, drop_last=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Once, and not on other ranks, nor where all is well.
+        ids(dataset)
+        ShardedDataset(data, batch_size=50, deal="shards", rank=1, world=4)
+        ShardedDataset(data, batch_size=50, rank=0, world=4)
+        two = ShardedDataset(folder, batch_size=10, deal="shards", rank=0, world=2)
+        ids(two)
+        reader = ShardedDataset(folder, batch_size=10, deal="shards", rank=0, world=1)
+    # Of workers, the first pass knows.
+    reader._board.workers = 0
+    with pytest.warns(StepsWarning, match=r"^1 of 3 readers \(1 ranks x 3 workers\) have no batches"):
+        reader._warn(3)
+
+
+@pytest.mark.parametrize("deal", [{}, {"remainder": "uneven"}, {"remainder": "drop"}, {"deal": "shards"}])
+@pytest.mark.parametrize("drop_last", [True, False])
+@pytest.mark.filterwarnings("ignore::samedeal.torch.LanesWarning")
+def test_readers_without_a_batch_are_counted(tmp_path: Path, deal: dict[str, Any], drop_last: bool) -> None:
+    folder = write(tmp_path, (5, 0, 1, 13, 8, 2))
+    for world, workers, size in ((1, 2, 2), (3, 4, 3), (5, 9, 1), (2, 20, 1)):
+        options = {"batch_size": size, "drop_last": drop_last, "world": world, **deal}
+        ranks = [ShardedDataset(folder, rank=rank, **options) for rank in range(world)]
+        without = 0
+        for dataset in ranks:
+            for worker in range(workers):
+                rows = dataset.shard_info(worker, workers).samples
+                without += rows < (size if drop_last else 1)
+        own = ranks[0]._readers(workers)
+        assert ranks[0]._deal.idle(ranks[0]._core, own, drop_last) == without

@@ -35,6 +35,7 @@ DEALS: dict[str, dict[str, Any]] = {
     "pad": {"lanes": 3, "window": 2},
     "drop": {"lanes": 3, "window": 2, "remainder": "drop"},
     "uneven": {"lanes": 4, "window": 3, "remainder": "uneven"},
+    "stored": {"shuffle": False, "remainder": "uneven"},
     "drop last": {"lanes": 3, "window": 2, "remainder": "uneven", "drop_last": True},
     "shards": {"deal": "shards"},
     "plain": {"deal": "shards", "shuffle": False, "policy": "round-robin"},
@@ -45,7 +46,10 @@ READERS = [(1, 2, 2), (2, 2, 1), (2, 3, 2), (3, 2, 3)]
 LARGE: dict[str, dict[str, Any]] = {"samples": {"lanes": 8, "window": 16}, "shards": {"deal": "shards"}}
 OTHERS = [*READERS, (1, 1, 1), (2, 1, 4), (1, 4, 3)]
 
-pytestmark = pytest.mark.filterwarnings("ignore::samedeal.torch.LanesWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::samedeal.torch.LanesWarning"),
+    pytest.mark.filterwarnings("ignore::samedeal.torch.StepsWarning"),
+]
 
 Batches = list[list[int]]
 
@@ -104,7 +108,7 @@ def check_rest(deal: str, first: list[int], job: Job) -> None:
     rest = [i for own in job.whole for batch in own for i in batch]
     seen = Counter(first + rest)
     readers = len(job.ranks) * job.workers
-    if deal in ("uneven", "shards", "plain"):
+    if deal in ("uneven", "stored", "shards", "plain"):
         assert seen == Counter(range(SAMPLES))
     elif deal == "pad":
         assert set(seen) == set(range(SAMPLES))
@@ -408,3 +412,73 @@ def test_the_package_takes_whole_turns(small: Path) -> None:
     next(batches)
     sampler.resume(loader.state_dict())
     assert sampler.consumed == 4
+
+
+UNEQUAL: dict[str, dict[str, Any]] = {
+    "round robin": {"deal": "shards", "shuffle": False, "policy": "round-robin", "worker_policy": "round-robin"},
+    "uneven": {"lanes": 4, "window": 3, "remainder": "uneven"},
+}
+
+
+def unequal(folder: Path, deal: str, world: int, state: Any = None) -> list[ShardedDataset]:
+    """All ranks, each as a process of its own has it."""
+    options: dict[str, Any] = {"batch_size": 20, "columns": ["id"], "transform": ids, **UNEQUAL[deal]}
+    ranks = [ShardedDataset(folder, rank=rank, world=world, **options) for rank in range(world)]
+    for dataset in ranks if state is not None else ():
+        dataset.load_state_dict(state)
+    return ranks
+
+
+@pytest.fixture(scope="session")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two files, of 40 and 101 rows: two ranks have 2 and 6 batches, or, where samples are dealt, 71 and 70 rows."""
+    return write(tmp_path_factory.mktemp("two") / "shards", (40, 101))
+
+
+@pytest.mark.filterwarnings("ignore::samedeal.torch.StepsWarning", "ignore:epoch 0 is read")
+@pytest.mark.parametrize("deal", UNEQUAL)
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("world", [1, 2, 3, 5])
+def test_a_pass_that_has_ended_leaves_nothing_to_any_rank(two: Path, deal: str, workers: int, world: int) -> None:
+    loaders = [Resumable(loader_of(dataset, workers)) for dataset in unequal(two, deal, world)]
+    assert sorted(i for loader in loaders for batch in loader for i in batch) == list(range(141))
+    states = [loader.state_dict() for loader in loaders]
+    # The rank that has fewest batches says the same as the one that has most.
+    assert all(state == states[0] for state in states)
+    if workers == 0:
+        # The dataset's own count agrees.
+        datasets = unequal(two, deal, world)
+        assert all(list(dataset) is not None for dataset in datasets)
+        assert [dataset.state_dict() for dataset in datasets] == states
+    for other in (1, 2, 3):
+        assert all(len(Resumable(loader_of(dataset, 0))) == 0 for dataset in unequal(two, deal, other, states[0]))
+
+
+@pytest.mark.filterwarnings("ignore::samedeal.torch.StepsWarning")
+@pytest.mark.parametrize("deal", UNEQUAL)
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 5, 6])
+def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, steps: int) -> None:
+    def taken(ranks: list[ShardedDataset]) -> tuple[list[int], list[Any]]:
+        """What the loops got in so many steps, and the states of those that had as many."""
+        read, states = [], []
+        for dataset in ranks:
+            loader = Resumable(loader_of(dataset, 0))
+            batches = take(loader, min(steps, len(loader)))
+            read += [i for batch in batches for i in batch]
+            if len(batches) == steps:
+                states.append(loader.state_dict())
+        assert all(state == states[0] for state in states)
+        return read, states
+
+    first, states = taken(unequal(two, deal, 2))
+    if not states:
+        assert sorted(first) == list(range(141))
+        return
+    for other in (1, 2, 3, 5):
+        rest = unequal(two, deal, other, states[0])
+        assert sorted(first + [i for dataset in rest for batch in dataset for i in batch]) == list(range(141))
+    # And a second interruption, of the same steps on another world.
+    more, again = taken(unequal(two, deal, 3, states[0]))
+    for other in (1, 2, 3, 5) if again else ():
+        rest = unequal(two, deal, other, again[0])
+        assert sorted(first + more + [i for dataset in rest for batch in dataset for i in batch]) == list(range(141))

@@ -5,6 +5,6 @@ Needs pyarrow: `pip install samedeal[parquet]`.
 
 from ._ahead import ahead
 from ._files import Shards
-from ._reading import Marks, batches, read_rows, read_samples, read_shards
+from ._reading import Marks, batches, read_rows, read_samples, read_shards, read_stored
 
-__all__ = ["Marks", "Shards", "ahead", "batches", "read_rows", "read_samples", "read_shards"]
+__all__ = ["Marks", "Shards", "ahead", "batches", "read_rows", "read_samples", "read_shards", "read_stored"]

@@ -17,7 +17,8 @@ DECODED_ROWS = 8_192
 class Cursor:
     """Reads runs of rows.
 
-    A run that goes on where the last one ended costs its own rows alone; another one begins with its row group.
+    A run that goes on where the last one ended, or a few rows behind, costs the rows up to its end; another one begins
+    with its row group.
     """
 
     def __init__(self, shards: Shards, held: int) -> None:
@@ -35,8 +36,11 @@ class Cursor:
         Raises:
             OSError: The shard cannot be read, or ends before.
         """
-        if self._file is None or (shard, first) != (self._shard, self._row):
+        # To go on through a few rows that nobody wants costs less than to begin the row group again.
+        if self._file is None or shard != self._shard or not 0 <= first - self._row <= DECODED_ROWS:
             self._open(shard, first)
+        for _ in self._take(first - self._row):
+            pass
         yield from self._take(count)
         if self._row == self._shards.sizes[shard]:
             self.close()
@@ -62,8 +66,6 @@ class Cursor:
         self._batches = file.iter_batches(
             decoded, row_groups=range(group, len(groups)), columns=self._shards.columns, use_threads=False
         )
-        for _ in self._take(first - self._row):
-            pass
 
     def _take(self, count: int) -> Iterator[pa.RecordBatch]:
         while count > 0:

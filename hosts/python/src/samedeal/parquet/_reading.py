@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 SHARD_BYTES = 1 << 23
 LANES_BYTES = 1 << 24
 LANE_BYTES = (1 << 15, 1 << 18)
+# Rows that are held at a time where they come as they are stored.
+STORED_ROWS = 1_024
 # Rows are taken from so many bytes at once: Arrow counts the bytes of texts with 31 bits, unless they are made wide.
 WIDE = 1 << 30
 PIECE = 1 << 28
@@ -78,6 +80,7 @@ def read_rows(
     samples: Sequence[int],
     real: int | None = None,
     marks: Marks = Marks(),  # noqa: B008
+    cursor: Cursor | None = None,
 ) -> Iterator[pa.Table]:
     """Any samples, in this order, and in memory together: best some that are stored near one another.
 
@@ -86,6 +89,7 @@ def read_rows(
         samples: Their indices.
         real: How many of them, the first ones, are no padding; by default all.
         marks: Columns to add.
+        cursor: Reads them, and stays open; by default one that is closed in the end.
 
     Yields:
         A table or several.
@@ -101,7 +105,8 @@ def read_rows(
     shard = np.searchsorted(bases, stored, side="right") - 1
     # To go on through what lies between two rows costs less than to begin anew, unless it is much.
     breaks = np.flatnonzero((np.diff(stored) > DECODED_ROWS) | (np.diff(shard) > 0)) + 1
-    cursor = Cursor(shards, SHARD_BYTES)
+    own_cursor = cursor is None
+    cursor = cursor or Cursor(shards, SHARD_BYTES)
     read: list[pa.RecordBatch] = []
     try:
         for part in np.split(np.arange(len(stored)), breaks):
@@ -112,9 +117,36 @@ def read_rows(
                 read.append(run.take(pa.array(wanted)))
                 at += run.num_rows
     finally:
-        cursor.close()
+        if own_cursor:
+            cursor.close()
     table = pa.Table.from_batches(read, shards.schema)
     yield from _taken(table, rows, indices, len(indices) if real is None else real, marks)
+
+
+def read_stored(shards: Shards, sampler: Sampler, marks: Marks = Marks()) -> Iterator[pa.Table]:  # noqa: B008
+    """The samples of a sampler with the order `sequential`, a few at a time, from one file after the other.
+
+    All readers decode all files: each gives every n-th row, where there are n of them.
+
+    Args:
+        shards: Where the samples are stored.
+        sampler: Over `shards.samples` samples: its rank is the reader. It must not be moved meanwhile.
+        marks: Columns to add.
+
+    Yields:
+        A table or several for each 1,024 samples.
+
+    Raises:
+        OSError: A shard cannot be read, or is not as long as it was.
+    """
+    real = len(sampler) - sampler.num_padding
+    cursor = Cursor(shards, SHARD_BYTES)
+    try:
+        for start in range(0, len(sampler), STORED_ROWS):
+            samples = sampler.indices(start, min(start + STORED_ROWS, len(sampler))).tolist()
+            yield from read_rows(shards, samples, min(max(real - start, 0), len(samples)), marks, cursor)
+    finally:
+        cursor.close()
 
 
 def read_shards(

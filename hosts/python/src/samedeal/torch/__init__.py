@@ -6,7 +6,7 @@ Needs torch and pyarrow: `pip install samedeal[torch]`.
 from ._batches import BatchSampler
 from ._claims import Claimed, ClaimSampler
 from ._collators import PackCollator, PadCollator
-from ._dataset import LanesWarning, ShardedDataset, ShardInfo
+from ._dataset import LanesWarning, ShardedDataset, ShardInfo, StepsWarning
 from ._resumable import Resumable
 from ._sampler import DistributedSampler
 from ._states import EpochWarning
@@ -26,6 +26,7 @@ __all__ = [
     "Resumable",
     "ShardInfo",
     "ShardedDataset",
+    "StepsWarning",
     "StoreLog",
     "to_tensors",
     "verify_ranks",

@@ -6,7 +6,7 @@ import torch
 
 from ._rest import MAX_STRETCHES, Progress, Stretch
 
-_EPOCH, _CONSUMED, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _BEGUN, _STRETCHES = range(7)
+_EPOCH, _CONSUMED, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _BEGUN, _STRETCHES = range(8)
 _NONE = -1
 # The last ones are how many stretches there are, and these.
 _NUMBERS = _STRETCHES + 1 + MAX_STRETCHES * len(Stretch._fields)
@@ -63,6 +63,10 @@ class Board:
     def is_first_of_lanes(self) -> bool:
         """The same of lanes."""
         return self._is_first(_TOLD_LANES)
+
+    def is_first_of_steps(self) -> bool:
+        """The same of ranks that end at different steps."""
+        return self._is_first(_TOLD_STEPS)
 
     def copied(self) -> Board:
         """A board of its own that says the same."""

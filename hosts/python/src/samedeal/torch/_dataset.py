@@ -35,6 +35,10 @@ class LanesWarning(UserWarning):
     """The number of readers does not divide the lanes, so that some rows are read by several of them."""
 
 
+class StepsWarning(UserWarning):
+    """Ranks end at different steps, or a reader has no rows: ranks that wait for one another then wait for ever."""
+
+
 @dataclass(frozen=True)
 class ShardInfo:
     """What one reader has of an epoch."""
@@ -121,7 +125,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             lanes: With "samples": how many streams the dataset is cut into, 1 to 4,096; 64 by default.
             window: With "samples": how many rows of a lane are shuffled together, 1 to 2**20; 256 by default.
             remainder: With "samples": "pad" (the default), "drop" or "uneven", over all readers.
-            shuffle: With "shards": whether the files are shuffled before they are given away; yes by default.
+            shuffle: With "samples": False gives the rows in the order in which they are stored, such as for an
+                evaluation: of n readers, reader r gives the rows r, r + n, r + 2n, ..., and all of them read all files.
+                With "shards": whether the files are shuffled before they are given away. Yes by default. Without any
+                shuffle, an epoch may be read again without `set_epoch`.
             shuffle_rows: With "shards": whether the rows within each file are shuffled; as `shuffle` by default.
             reshuffle: With "shards": whether each reader shuffles its files once more.
             policy: With "shards": how files are given to ranks, "size-aware" (the default) or "round-robin".
@@ -141,18 +148,26 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         super().__init__()
         self.deal = check.enum("deal", deal, DEALS)
         given: dict[str, dict[str, Any]] = {
-            "samples": {"lanes": lanes, "window": window, "remainder": remainder},
+            "samples": {"lanes": lanes, "window": window, "remainder": remainder, "shuffle": shuffle},
             "shards": {"shuffle": shuffle, "reshuffle": reshuffle, "policy": policy, "worker_policy": worker_policy}
             | {"weight": weight, "shuffle_rows": shuffle_rows},
         }
-        self._options = {name: value for name, value in given.pop(self.deal).items() if value is not None}
+        own = given.pop(self.deal)
+        self._options = {name: value for name, value in own.items() if value is not None}
         for other, options in given.items():
             for name, value in options.items():
-                if value is not None:
+                if value is not None and name not in own:
                     raise ContradictionError(name, check.shown(value), f'none, as it goes with deal="{other}"')
         self.shuffle_rows = False
         if self.deal == "samples":
-            self._options = {"lanes": LANES, "window": WINDOW} | self._options
+            shuffled = check.boolean("shuffle", self._options.pop("shuffle", True))
+            if shuffled:
+                self._options = {"lanes": LANES, "window": WINDOW} | self._options
+            else:
+                for name in self._options.keys() & {"lanes", "window"}:
+                    allowed = "none where shuffle is False: rows come as they are stored"
+                    raise ContradictionError(name, check.shown(self._options[name]), allowed)
+                self._options["shuffle"] = False
         else:
             self._options = {"shuffle": True, "policy": "size-aware", "worker_policy": "size-aware"} | self._options
             # Where files are stored, which another policy asks for, no file says.
@@ -190,6 +205,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._board.tell(self._core, 0)
         # Whatever is wrong shows here and not in a worker.
         self._deal.batches(self._core, self._readers(1), self.rank, self.drop_last)
+        self._warn_of_steps(0)
 
     @property
     def epoch(self) -> int:
@@ -275,6 +291,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
         """Where the epoch stands, for a checkpoint: the same on all ranks, for any number of them and of their workers.
+
+        After s batches, the state says that every rank took s batches, or all that it has where it has fewer. After a
+        pass that has ended (its loop got no further batch), it says that the epoch is over on all ranks: where ranks
+        end at different steps, save it when all of them have ended.
 
         Args:
             taken: How many batches (rows, where there is no batch size) of the newest pass the training loop took. By
@@ -421,16 +441,25 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def _reads(self, workers: int) -> int:
         readers = self.world * workers
-        return readers // math.gcd(readers, self._options["lanes"]) if self.deal == "samples" else 1
+        if self.deal == "shards":
+            return 1
+        # Stored order is like one lane.
+        return readers // math.gcd(readers, self._options.get("lanes", 1))
+
+    @property
+    def _is_shuffled(self) -> bool:
+        """Whether epochs differ."""
+        shuffled = self._options.get("shuffle", True) or self._options.get("reshuffle")
+        return bool(shuffled or self.shuffle_rows)
 
     def _warn(self, workers: int) -> None:
         """Once for each of what goes wrong in silence."""
         epoch, reads = self.epoch, self._reads(workers)
-        shuffled = self.deal == "samples" or self._options["shuffle"] or self._options.get("reshuffle")
-        if self._board.last_read == epoch and shuffled and self._board.is_first_of_epochs():
+        if self._board.last_read == epoch and self._is_shuffled and self._board.is_first_of_epochs():
             again = f"epoch {epoch} is read a second time, in the same order: call dataset.set_epoch(epoch) before each"
             warnings.warn(again, EpochWarning, stacklevel=3)
-        if reads > 1 and self.rank == 0 and self._board.is_first_of_lanes():
+        self._warn_of_steps(workers)
+        if reads > 1 and "lanes" in self._options and self.rank == 0 and self._board.is_first_of_lanes():
             readers, lanes = self.world * workers, self._options["lanes"]
             fits = min(max(1, round(lanes / readers)), 4096 // readers) * readers
             # What a state has left is dealt in the lanes that it is of.
@@ -438,3 +467,26 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             several = f"{readers} readers ({self.world} ranks x {workers} workers) do not divide {lanes} lanes, so that"
             told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
             warnings.warn(told, LanesWarning, stacklevel=3)
+
+    def _warn_of_steps(self, workers: int) -> None:
+        """Once, where ranks end at different steps or readers have nothing: before the first pass, or as it begins."""
+        own, whole = self._readers(workers), Progress(self._progress().epoch)
+        least, most = self._deal.bounds(whole, own, self.drop_last)
+        idle = self._deal.idle(whole, own, self.drop_last)
+        if (least == most and not idle) or self.rank != 0 or not self._board.is_first_of_steps():
+            return
+        each = "rows" if self.batch_size is None else "batches"
+        readers = own.world * own.workers
+        told = f"{own.world} ranks have {least} to {most} {each} of an epoch" if least < most else ""
+        if idle:
+            told += (" and " if told else "") + (
+                f"{idle} of {readers} readers ({own.world} ranks x {own.workers} workers) have no {each}: "
+                f"there are {self.shards.samples:,} rows in {len(self.shards)} files"
+            )
+        if least < most:
+            told += (
+                "; ranks that wait for one another at each step hang where the first one ends: read no more than "
+                "dataset.steps(num_workers).least on every rank, or use "
+            )
+            told += 'remainder="pad"' if self.deal == "samples" else 'deal="samples"'
+        warnings.warn(told, StepsWarning, stacklevel=4)

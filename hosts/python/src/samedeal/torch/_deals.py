@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from .. import ContradictionError, OutOfRangeError, Sampler, ShardPlan, WrongTypeError
 from .. import _arguments as check
-from ..parquet import Marks, Shards, read_rows, read_samples, read_shards
+from ..parquet import Marks, Shards, read_rows, read_samples, read_shards, read_stored
+from ..parquet._reading import STORED_ROWS
 from ._rest import Left, Progress, Stretch, turns
 
 if TYPE_CHECKING:
@@ -50,12 +51,32 @@ class _Deal:
         """How many samples each worker of a rank has left."""
         raise NotImplementedError
 
+    def idle(self, progress: Progress, own: Stretch, drop_last: bool) -> int:
+        """How many readers, of all ranks, have no batch."""
+        raise NotImplementedError
+
 
 class SampleDeal(_Deal):
-    """The order `sharded`: every reader takes every so-manieth position."""
+    """The order `sharded`, or `sequential` without a shuffle: reader r of n takes positions r, r + n, r + 2n, ..."""
+
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether rows come in another order than they are stored in."""
+        return bool(self.options.get("shuffle", True))
 
     def sampler(self, epoch: int, consumed: int = 0, reader: int = 0, readers: int = 1) -> Sampler:
         """What a reader goes through."""
+        if not self.is_shuffled:
+            return Sampler(
+                self.shards.samples,
+                order="sequential",
+                rank=reader,
+                world=readers,
+                seed=self.seed,
+                epoch=epoch,
+                consumed=consumed,
+                **{name: value for name, value in self.options.items() if name != "shuffle"},
+            )
         return Sampler.sharded(
             self.shards.sizes,
             rank=reader,
@@ -106,6 +127,18 @@ class SampleDeal(_Deal):
         least, most = (self.batches(progress, own, rank, drop_last) for rank in (own.world - 1, 0))
         return least, most
 
+    def idle(self, progress: Progress, own: Stretch, drop_last: bool) -> int:
+        """How many readers, of all ranks, have no batch."""
+        readers = own.world * own.workers
+        sampler = self.sampler(progress.epoch, self.left(progress, progress.history).consumed, 0, readers)
+        # Where readers differ, the first ones have a sample more.
+        most = len(sampler)
+        sampler.set_rank(readers - 1)
+        least = len(sampler)
+        larger = readers if least == most else self.shards.samples - progress.consumed - least * readers
+        size = own.batch_size if drop_last else 1
+        return (0 if most >= size else larger) + (0 if least >= size else readers - larger)
+
     def reader(self, progress: Progress, own: Stretch, rank: int, worker: int, skipped: int = 0) -> Reader:
         """What a worker of a rank reads, without the first `skipped` samples."""
         before, steps = progress.split(own)
@@ -118,14 +151,14 @@ class SampleDeal(_Deal):
         def tables(marks: Marks) -> Iterator[pa.Table]:
             # The first ones are of torn turns. The others are those of a deal that begins behind these.
             plain = min(max(start, -(-(left.plain - left.consumed) // readers)), end)
-            window = self.options["lanes"] * self.options["window"]
+            window = self.options["lanes"] * self.options["window"] if self.is_shuffled else STORED_ROWS
             for first in range(start, plain, window):
                 numbers = left.consumed + reader + readers * np.arange(first, min(first + window, plain))
                 samples = [sampler.sample_at(position) for position in left.positions(numbers).tolist()]
                 yield from read_rows(self.shards, samples, int((numbers < left.samples).sum()), marks)
             if plain < end:
                 rest = self.sampler(progress.epoch, left.consumed + plain * readers, reader, readers)
-                yield from read_samples(self.shards, rest, marks)
+                yield from (read_samples if self.is_shuffled else read_stored)(self.shards, rest, marks)
 
         return Reader(end - start, min(sampler.num_padding, end - start), None, tables)
 
@@ -236,6 +269,11 @@ class ShardDeal(_Deal):
         """The fewest and the most batches that a rank has left."""
         steps = _batches(self._all_rows(progress, own, range(own.world)), own.batch_size, drop_last).sum(axis=1)
         return int(steps.min()), int(steps.max())
+
+    def idle(self, progress: Progress, own: Stretch, drop_last: bool) -> int:
+        """How many readers, of all ranks, have no batch."""
+        rows = self._all_rows(progress, own, range(own.world))
+        return int((_batches(rows, own.batch_size, drop_last) == 0).sum())
 
     def _all_rows(self, progress: Progress, own: Stretch, ranks: range) -> NDArray[np.int64]:
         before, steps = progress.split(own)

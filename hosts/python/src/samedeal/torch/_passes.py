@@ -55,6 +55,10 @@ class Opening(Start):
             return wrapped(text)
         return wrapped(marked(text)) | {check.HISTORY: [stretch._asdict() for stretch in progress.history]}
 
+    def ended(self, taken: int) -> dict[str, Any]:
+        """The state once the pass has ended on every rank, also on those that had more batches."""
+        return self.after(self.most)
+
 
 class _Given(Pass):
     """What a pass has given: all that a dataset keeps of it, so that the reading ends with the iterator."""
@@ -62,10 +66,12 @@ class _Given(Pass):
     def __init__(self, place: Opening, taken: int = 0) -> None:
         self.place = place
         self.taken = taken
+        self.ended = False
+        """Whether somebody asked for more than there is."""
 
     def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken as much."""
-        return self.place.after(self.taken)
+        """The state once every rank has taken as much; or all that it has, once the pass has ended."""
+        return self.place.ended(self.taken) if self.ended else self.place.after(self.taken)
 
 
 class Items:
@@ -92,6 +98,7 @@ class Items:
         try:
             item = next(self._items)
         except StopIteration:
+            self.given.ended = True
             self._owner._ended(self.given)
             raise
         self.given.taken += 1
@@ -133,6 +140,7 @@ class Items:
         self.close()
         # The same one, by which the dataset counts.
         self.given.place, self.given.taken = Opening(self._owner, progress, self.given.place.workers), taken
+        self.given.ended = False
         self.reader = self._read()
 
     def _identity(self) -> dict[str, int]:

@@ -62,6 +62,10 @@ class Place(Generic[D]):
         """The same state as PyTorch keeps it."""
         return wrapped(self.state(taken))
 
+    def ended(self, taken: int) -> dict[str, Any]:
+        """The state once the pass has ended: all ranks take as much."""
+        return self.after(taken)
+
 
 def _state(resource: Any, config: Any, taken: int) -> str | None:
     found: str | None = resource.state(taken) if resource.current == config else None
@@ -73,6 +77,9 @@ class Start(Protocol):
 
     def after(self, taken: int) -> dict[str, Any]:
         """The state once every rank has taken so much from there."""
+
+    def ended(self, taken: int) -> dict[str, Any]:
+        """The state once the pass has ended on every rank, which took so much on this one."""
 
 
 class Pass(Protocol):
@@ -111,7 +118,9 @@ class Count:
         return self.ended or 0 < self.length <= self.steps
 
     def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken as many."""
+        """The state once every rank has taken as many; or all that it has, once the loop has ended."""
+        if self.ended:
+            return self.place.ended(self.end)
         taken = self.end if self.over else min(self.start + self.steps * self.batch, self.end)
         return self.place.after(taken)
 

@@ -1,10 +1,20 @@
 // Builds dist/ from the WebAssembly builds and src/. The generated parts are made again only if their input is newer.
 // With --without-pages only what Node needs: no web build, and nothing that writes the JavaScript around it.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { deflateRawSync } from 'node:zlib';
 import { withMemory } from './memory.mjs';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
@@ -104,7 +114,9 @@ function generatePages(folder) {
   const exported = /^export \{ initSync, (\w+) as default \};$/gm;
   const load = exported.exec(body)?.[1];
   const results = `return { initSync, load: ${load}, loaded: () => wasmModule, Sampler, orders };`;
-  const text = replaced(body, exported, results)
+  // Where the module is, src/web-source.ts says: a bundler that saw it here would bring along what nobody loads.
+  const place = "new URL('samedeal_bg.wasm', import.meta.url)";
+  const text = replaced(replaced(body, exported, results), place, 'undefined')
     .replace(/^\/\* @ts-self-types.*\n/, '')
     .replace(/^ *\/\*\*.*?\*\/\n/gms, '');
   writeFileSync(made, `${NO_FINALIZERS}\nexport function generate() {\n${text}}\n`);
@@ -120,6 +132,31 @@ export function generate(): Generated & { load: typeof generated.default; loaded
   );
 }
 
+/** Modules of text in place of files, for bundlers. */
+async function inline(name, inputs, contents) {
+  await generate(`inline/${name}`, 'index.js', inputs, (folder) => {
+    const value = contents();
+    const type = typeof value === 'string' ? 'string' : 'Record<string, string>';
+    writeFileSync(join(folder, 'index.js'), `export default ${JSON.stringify(value)};\n`);
+    writeFileSync(join(folder, 'index.d.ts'), `declare const text: ${type};\nexport default text;\n`);
+  });
+}
+if (withPages) {
+  const jco = join(here, 'dist/jco');
+  for (const name of Object.keys(components)) {
+    const files = readdirSync(jco).filter((file) => file.startsWith(`${name}.core`) && file.endsWith('.wasm'));
+    const read = (file) => readFileSync(join(jco, file), 'base64');
+    const texts = () => Object.fromEntries(files.sort().map((file) => [file, read(file)]));
+    await inline(
+      name,
+      files.map((file) => join(jco, file)),
+      texts,
+    );
+  }
+  const made = join(here, 'dist/bindgen/samedeal_bg.wasm');
+  await inline('web', [made], () => deflateRawSync(readFileSync(made), { level: 9 }).toString('base64'));
+}
+
 const project = join(here, withPages ? 'tsconfig.json' : 'tsconfig.node.json');
 // Comments are for editors, which read the types, and not for pages.
 for (const part of [['--emitDeclarationOnly'], ['--declaration', 'false', '--removeComments']]) {
@@ -127,6 +164,19 @@ for (const part of [['--emitDeclarationOnly'], ['--declaration', 'false', '--rem
   execFileSync(process.execPath, [compiler, '-p', project, ...part], { stdio: 'inherit' });
 }
 
+// The entries with another place of their WebAssembly modules, by the one import that tells it.
+if (withPages) {
+  for (const [entry, kind, part, other] of [
+    ['index', 'inline', "'#modules'", "'./modules-inline.js'"],
+    ['web', 'inline', "'./web-source.js'", "'./web-source-inline.js'"],
+    ['web', 'workerd', "'./web-source.js'", "'./web-source-workerd.js'"],
+  ]) {
+    const text = readFileSync(join(here, `dist/${entry}.js`), 'utf8');
+    writeFileSync(join(here, `dist/${entry}-${kind}.js`), replaced(text, part, other));
+  }
+}
+
+if (withPages) copyFileSync(join(here, 'src/web-wasm.d.ts'), join(here, 'dist/web-wasm.d.ts'));
 for (const license of ['LICENSE-MIT', 'LICENSE-APACHE']) {
   copyFileSync(join(here, '../..', license), join(here, 'dist', license));
 }

@@ -4,11 +4,11 @@ import { LAYOUTS, type RawSampler, REMAINDERS, type SamplerBindings } from './ra
 /** What the WebAssembly module can be given as. */
 export type Source = string | URL | Request | Response | BufferSource | WebAssembly.Module;
 
-/** Instances of the wasm-bindgen build; without a source, it is fetched from beside the generated module. */
-export async function bindgenInstances(source?: Source | Promise<Source>): Promise<() => SamplerBindings> {
+/** Instances of the wasm-bindgen build. */
+export async function bindgenInstances(source: Source | Promise<Source>): Promise<() => SamplerBindings> {
   const given = await source;
   const { load, loaded } = generate();
-  await (given === undefined ? load() : load({ module_or_path: given }));
+  await load({ module_or_path: given });
   const module = loaded();
   return () => {
     const { initSync, Sampler, orders } = generate();

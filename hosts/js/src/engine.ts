@@ -58,7 +58,11 @@ export const ALONE = LARGEST_SHARED + 1;
 export class Engine<B extends Bindings> {
   readonly #instantiate: () => B;
   #shared: Instance<B> | undefined;
-  readonly #collected = new FinalizationRegistry<Seat<B, object>>((seat) => leave(seat));
+  /** None in an older workerd, where memory is given back by `dispose` alone, and with the whole instance. */
+  readonly #collected =
+    typeof FinalizationRegistry === 'function'
+      ? new FinalizationRegistry<Seat<B, object>>((seat) => leave(seat))
+      : undefined;
 
   /** `instantiate` makes a new instance. */
   constructor(instantiate: () => B) {
@@ -75,7 +79,7 @@ export class Engine<B extends Bindings> {
   open<R extends object>(owner: object, recipe: Recipe<B, R>): Seat<B, R> {
     const seat = this.#place(recipe, recipe.size);
     // What is alone goes with its instance, as soon as nobody refers to it.
-    if (seat.size <= LARGEST_SHARED) this.#collected.register(owner, seat, seat);
+    if (seat.size <= LARGEST_SHARED) this.#collected?.register(owner, seat, seat);
     return seat;
   }
 
@@ -96,7 +100,7 @@ export class Engine<B extends Bindings> {
 
   /** Frees an object, which must not be used again. */
   close(seat: Seat<B, object>): void {
-    this.#collected.unregister(seat);
+    this.#collected?.unregister(seat);
     leave(seat);
   }
 

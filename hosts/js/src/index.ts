@@ -1,10 +1,10 @@
 /**
- * Same seed, same deal, on Node (20 and later), Deno and Bun, over three WebAssembly components. Each is read and compiled
- * at the first call that needs it, not at the import.
+ * Same seed, same deal, over three WebAssembly components, on Node (20 and later), Deno and Bun, and in what bundlers make.
+ * Each component is read and compiled at the first call that needs it, not at the import.
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
+import { modules } from '#modules';
 import { batchStreamOf } from './batch-stream.js';
 import type { Packed, PackOptions, Padded, PadOptions, Tokens } from './batch-types.js';
 import { batcherOf } from './batcher.js';
@@ -39,12 +39,11 @@ export type * from './plan-types.js';
 export type * from './types.js';
 export { version } from './version.js';
 
-const compile = (file: string) => new WebAssembly.Module(readFileSync(new URL(`jco/${file}`, import.meta.url)));
 /** The engine over a component, made when it is first asked for. */
 function lazily<B extends Bindings>(instances: (modules: Modules) => () => B): () => Engine<B> {
   let engine: Engine<B> | undefined;
   return () => {
-    engine ??= new Engine(instances(compile));
+    engine ??= new Engine(instances(modules));
     return engine;
   };
 }
@@ -114,12 +113,12 @@ export const collatePack = <T extends Tokens>(sequences: readonly T[] | T, optio
 /** From the rank of a process to its share of the data, where not every rank reads different data. */
 export class Mesh extends meshOf(dealing) {}
 
-// The global one: as a module, it would make streams of its input and output at the import.
-const { process } = globalThis;
+// The global one: as a module, it would make streams of its input and output at the import. A page has none.
+const environment = (): NodeJS.ProcessEnv => globalThis.process?.env ?? {};
 
 /**
  * Which rank this process is, from the variables that launchers set: explicit values win; then the first of torchrun, Open
  * MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK counts only on one node. Errors name the variable: no number,
  * too large, not below its world, or missing.
  */
-export const detectRank = (options?: DetectOptions): Detection => detectWith(dealing(), process.env, options);
+export const detectRank = (options?: DetectOptions): Detection => detectWith(dealing(), environment(), options);

@@ -8,6 +8,7 @@ import { bindgenInstances, type Source } from './bindgen.js';
 import { Engine } from './engine.js';
 import type { SamplerBindings } from './raw.js';
 import { samplerOf } from './sampler.js';
+import { source as found } from './web-source.js';
 
 export type { Source } from './bindgen.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
@@ -20,10 +21,11 @@ let starting: Promise<void> | undefined;
 
 /**
  * Loads the engine; to be awaited before anything else is used. Calls after the first one change nothing, unless it
- * failed. `source` is where the WebAssembly module is (default: beside this module), or its bytes, or itself.
+ * failed. `source` is where the WebAssembly module is (default: beside this module, or in it where a bundler made it), or
+ * its bytes, or itself.
  */
 export function init(source?: Source | Promise<Source>): Promise<void> {
-  starting ??= bindgenInstances(source).then(
+  starting ??= load(source).then(
     (instantiate) => {
       started = new Engine(instantiate);
     },
@@ -33,6 +35,11 @@ export function init(source?: Source | Promise<Source>): Promise<void> {
     },
   );
   return starting;
+}
+
+async function load(source: Source | Promise<Source> | undefined): Promise<() => SamplerBindings> {
+  const given = await source;
+  return bindgenInstances(given === undefined ? found() : given);
 }
 
 function engine(): Engine<SamplerBindings> {

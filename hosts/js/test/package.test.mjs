@@ -1,7 +1,16 @@
 // The package as users get it: packed, installed in an empty project, run, type-checked, and shown in a page.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -100,6 +109,23 @@ test('each component is read and compiled at the first call that needs it', asyn
     ]) { call(); told.push(compiled); }
     console.log(told.join(' '));`;
   assert.equal(await output(text), '0 3 6 9 9\n');
+});
+
+test('where text stands in for files, Node does not read it, and the entries that do are the same', async () => {
+  const inline = join(project, 'node_modules/samedeal/dist/inline');
+  const text =
+    "import { Batcher, Sampler } from 'samedeal'; console.log(new Sampler(3).length + new Batcher([1], { budget: 1 }).length);";
+  renameSync(inline, `${inline}-away`);
+  try {
+    assert.equal(await output(text), '4\n');
+    await assert.rejects(output(text.replace("'samedeal'", "'samedeal/inline'")), /ERR_MODULE_NOT_FOUND/);
+  } finally {
+    renameSync(`${inline}-away`, inline);
+  }
+  assert.equal(await output(text.replace("'samedeal'", "'samedeal/inline'")), '4\n');
+  const names =
+    "import * as a from 'samedeal'; import * as b from 'samedeal/inline'; console.log(String(Object.keys(a)) === String(Object.keys(b)));";
+  assert.equal(await output(names), 'true\n');
 });
 
 test('no module awaits anything at its top level', async () => {
@@ -260,22 +286,29 @@ test('the types hold in a strict project', async () => {
     ['es2022'],
   );
   const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}
-    await init(); await init('a.wasm'); await init(fetch('a.wasm')); await init(new Uint8Array(8));`;
+    import wasm from 'samedeal/web.wasm';
+    await init(); await init('a.wasm'); await init(fetch('a.wasm')); await init(new Uint8Array(8)); await init(wasm);`;
   await check(web, ['es2022', 'dom']);
+  await check(`import { Sampler, type Kind, SamedealError } from 'samedeal/inline';${use}`, ['es2022']);
   await assert.rejects(check(`import { Sampler } from 'samedeal'; new Sampler(1).nothing;`, ['es2022']));
 });
 
 test('a page loads less than 60 kB, compressed', () => {
   const dist = join(project, 'node_modules/samedeal/dist/');
-  const loaded = new Set([join(dist, 'bindgen/samedeal_bg.wasm')]);
-  const load = (file) => {
-    if (loaded.has(file)) return;
-    loaded.add(file);
-    for (const [, other] of readFileSync(file, 'utf8').matchAll(/ from '(\.[^']+)'/g)) load(join(file, '..', other));
+  const sizeOf = (entry, ...files) => {
+    const loaded = new Set(files.map((file) => join(dist, file)));
+    const load = (file) => {
+      if (loaded.has(file)) return;
+      loaded.add(file);
+      for (const [, other] of readFileSync(file, 'utf8').matchAll(/ from '(\.[^']+)'/g)) load(join(file, '..', other));
+    };
+    load(join(dist, entry));
+    assert(loaded.size > 5);
+    return [...loaded].reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
   };
-  load(join(dist, 'web.js'));
-  assert(loaded.size > 5);
-  const size = [...loaded].reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
-  assert(size < 60_000, `${size} bytes`);
-  assert(Math.abs(size / 1000 - Number(/(\d+) kB compressed/.exec(readme)[1])) < 2, `${size} bytes`);
+  // As files, and in one of JavaScript, as bundlers have it.
+  for (const size of [sizeOf('web.js', 'bindgen/samedeal_bg.wasm'), sizeOf('web-inline.js')]) {
+    assert(size < 60_000, `${size} bytes`);
+    assert(Math.abs(size / 1000 - Number(/(\d+) kB compressed/.exec(readme)[1])) < 2, `${size} bytes`);
+  }
 });

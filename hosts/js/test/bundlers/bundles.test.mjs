@@ -1,0 +1,162 @@
+// The package in what bundlers make, for Node and for pages, with their defaults and nothing else. Each bundle is run
+// where it finds no file of the package.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { ANSWERS, makeProject, printed, shown, tool, WEB_ANSWERS } from './project.mjs';
+
+const run = promisify(execFile);
+
+let made;
+before(async () => {
+  made = await makeProject();
+});
+after(() => made?.remove());
+
+/** What each bundler does to an entry of the project, for Node or for a page. */
+const BUNDLERS = {
+  async esbuild(entry, outdir, platform) {
+    const { build } = await tool('esbuild');
+    const absWorkingDir = made.project;
+    await build({
+      entryPoints: [entry],
+      bundle: true,
+      format: 'esm',
+      platform,
+      outdir,
+      absWorkingDir,
+      logLevel: 'error',
+    });
+  },
+  async rollup(entry, dir, platform) {
+    const [{ rollup }, { nodeResolve }] = [await tool('rollup'), await tool('@rollup/plugin-node-resolve')];
+    const resolve = nodeResolve({ browser: platform === 'browser', preferBuiltins: true });
+    const bundle = await rollup({ input: join(made.project, entry), plugins: [resolve], external: /^node:/ });
+    await bundle.write({ dir, format: 'esm' });
+    await bundle.close();
+  },
+  async webpack(entry, path, platform) {
+    const { default: webpack } = await tool('webpack');
+    const compiler = webpack({
+      mode: 'production',
+      context: made.project,
+      entry: `./${entry}`,
+      target: platform === 'node' ? 'node20' : 'web',
+      experiments: { outputModule: true },
+      output: { path, filename: entry, module: true },
+    });
+    const stats = await promisify((then) => compiler.run(then))();
+    await promisify((then) => compiler.close(then))();
+    assert(!stats.hasErrors(), stats.toString({ all: false, errors: true }));
+  },
+  async bun(entry, outdir, platform) {
+    // The command of its package is a link on some systems and a file on others; this is what either leads to.
+    const bun = fileURLToPath(new URL('node_modules/bun/bin/bun.exe', import.meta.url));
+    await run(bun, ['build', entry, `--outdir=${outdir}`, `--target=${platform}`], { cwd: made.project });
+  },
+};
+
+for (const [name, bundle] of Object.entries(BUNDLERS)) {
+  describe(name, () => {
+    for (const [entry, answers] of [
+      ['node.js', ANSWERS],
+      ['node-inline.js', ANSWERS],
+      ['node-web.js', WEB_ANSWERS],
+    ]) {
+      test(`for Node: ${entry}`, async () => {
+        const out = made.out(`${name}-${entry}`);
+        await bundle(entry, out, 'node');
+        writeFileSync(join(out, 'package.json'), '{ "type": "module" }');
+        assert.equal(await printed(join(out, entry)), answers);
+      });
+    }
+    for (const [entry, answers] of [
+      ['page.js', ANSWERS],
+      ['page-web.js', WEB_ANSWERS],
+    ]) {
+      test(`for a page: ${entry}`, async () => {
+        const out = made.out(`${name}-${entry}`);
+        await bundle(entry, out, 'browser');
+        assert.equal(await shown({ folder: out, bundle: entry }), answers);
+      });
+    }
+  });
+}
+
+test('esbuild: a bundle in CommonJS', async () => {
+  const { build } = await tool('esbuild');
+  const outfile = join(made.out('esbuild-cjs'), 'node.cjs');
+  const settings = { bundle: true, format: 'cjs', platform: 'node', absWorkingDir: made.project, logLevel: 'error' };
+  const { warnings } = await build({ ...settings, entryPoints: ['node.js'], outfile });
+  assert.deepEqual(warnings, []);
+  assert.equal(await printed(outfile), ANSWERS);
+});
+
+test("esbuild: conditions of one's own, which take the place of `module`", async () => {
+  const { build } = await tool('esbuild');
+  const settings = { bundle: true, platform: 'node', absWorkingDir: made.project, logLevel: 'error' };
+  const outfile = join(made.out('esbuild-own'), 'node.mjs');
+  await build({ ...settings, conditions: ['own'], format: 'esm', entryPoints: ['node.js'], outfile });
+  assert.equal(await printed(outfile), ANSWERS);
+});
+
+test('where a bundler takes the module for Node without its files, the error says what to import', async () => {
+  const { build } = await tool('esbuild');
+  const settings = { bundle: true, platform: 'node', absWorkingDir: made.project, logLevel: 'silent' };
+  for (const format of ['esm', 'cjs']) {
+    const outfile = join(made.out(`esbuild-files-${format}`), format === 'esm' ? 'node.mjs' : 'node.cjs');
+    await build({ ...settings, conditions: ['module-sync'], format, entryPoints: ['node.js'], outfile });
+    const remedy = /samedeal cannot read samedeal\.core\.wasm.*import 'samedeal\/inline' in place of 'samedeal'/;
+    await assert.rejects(printed(outfile), remedy);
+    await build({ ...settings, conditions: ['module-sync'], format, entryPoints: ['node-inline.js'], outfile });
+    assert.equal(await printed(outfile), ANSWERS);
+  }
+});
+
+for (const name of ['vite-5', 'vite-7', 'vite-8']) {
+  describe(name, () => {
+    const html = (entry) => `<!doctype html><body><script type="module" src="/${entry}"></script></body>`;
+    for (const [entry, answers] of [
+      ['page.js', ANSWERS],
+      ['page-web.js', WEB_ANSWERS],
+    ]) {
+      test(`the server for development: ${entry}`, async () => {
+        const { createServer } = await tool(name);
+        writeFileSync(join(made.project, 'index.html'), html(entry));
+        const server = await createServer({
+          root: made.project,
+          configFile: false,
+          logLevel: 'error',
+          cacheDir: made.out(`${name}-cache-${entry}`),
+          server: { port: 0, host: '127.0.0.1' },
+        });
+        try {
+          await server.listen();
+          assert.equal(await shown({ url: server.resolvedUrls.local[0] }), answers);
+        } finally {
+          await server.close();
+        }
+      });
+
+      test(`a build: ${entry}`, async () => {
+        const { build } = await tool(name);
+        const outDir = made.out(`${name}-${entry}`);
+        writeFileSync(join(made.project, 'index.html'), html(entry));
+        // The first page waits at its top level, which older targets do not have.
+        const settings = { outDir, emptyOutDir: true, target: 'es2022' };
+        await build({ root: made.project, base: '/out/', configFile: false, logLevel: 'error', build: settings });
+        const assets = readdirSync(join(outDir, 'assets'));
+        const script = assets.find((file) => file.endsWith('.js'));
+        assert.equal(await shown({ folder: outDir, bundle: `assets/${script}` }), answers);
+        if (entry === 'page.js') return;
+        const size = assets.reduce((sum, file) => sum + gzipSync(readFileSync(join(outDir, 'assets', file))).length, 0);
+        assert(size < 60_000, `${size} bytes, compressed`);
+      });
+    }
+  });
+}

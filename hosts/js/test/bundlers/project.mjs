@@ -1,0 +1,103 @@
+// A project that has the packed package installed, as users get it, for the bundlers in this folder to work on.
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { openPage } from '../../../../tests/matrix/page.mjs';
+
+const run = promisify(execFile);
+const host = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What all three components are asked, in every bundle. */
+const CALLS = `
+  const answers = () => [
+    new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 }).indices(),
+    new ShardPlan([5, 6, 7], { world: 2 }).shards(0),
+    new Batcher([3, 1, 2], { maxBatchSize: 2, budget: 6 }).batch(0).samples,
+    [new Mesh(4, { dp: 2, tp: 2 }, ['dp']).dataRank(3), detectRank({ environment: {} }).world],
+  ].map((list) => Array.from(list).join(' ')).join(' / ');`;
+
+/** What they answer: the first part is the example of the README. */
+export const ANSWERS = '8 0 6 3 / 0 2 / 0 2 / 1 1';
+export const WEB_ANSWERS = '8 0 6 3';
+
+const NAMES = 'Batcher, detectRank, Mesh, Sampler, ShardPlan';
+const web = (show) => `
+  import { init, Sampler } from 'samedeal/web';
+  await init();
+  ${show}(new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 }).indices().join(' '));`;
+const show = '((text) => { document.body.textContent = text; })';
+
+/** The files of the project. */
+const FILES = {
+  'package.json': '{ "private": true, "type": "module" }',
+  'node.js': `import { ${NAMES} } from 'samedeal';${CALLS}\nconsole.log(answers());`,
+  'node-inline.js': `import { ${NAMES} } from 'samedeal/inline';${CALLS}\nconsole.log(answers());`,
+  'node-web.js': `${web('console.log')}`,
+  'page.js': `import { ${NAMES} } from 'samedeal';${CALLS}\n${show}(answers());`,
+  'page-web.js': web(show),
+  'worker.js': `
+    import { ${NAMES} } from 'samedeal';
+    import { init, Sampler as PageSampler } from 'samedeal/web';
+    ${CALLS}
+    export default {
+      async fetch() {
+        await init();
+        const sampler = new PageSampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 });
+        return new Response(answers() + ' / ' + sampler.indices().join(' '));
+      },
+    };`,
+};
+
+/** Makes the project; `remove` takes it away. */
+export async function makeProject() {
+  // Some tools compare paths of files with real ones.
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'samedeal-bundlers-')));
+  const project = join(root, 'project');
+  mkdirSync(project);
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(project, name), text);
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', root], { cwd: host });
+  const [{ filename }] = Object.values(JSON.parse(stdout));
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(root, filename)], { cwd: project });
+  return {
+    project,
+    /** An empty folder away from the project, so that a bundle finds nothing of it. */
+    out: (name) => {
+      const folder = join(root, 'out', name);
+      mkdirSync(folder, { recursive: true });
+      return folder;
+    },
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
+
+/** What a bundle prints in Node. */
+export async function printed(bundle) {
+  const { stdout } = await run(process.execPath, [bundle], { cwd: dirname(bundle) });
+  return stdout.trim();
+}
+
+/** What a page shows in the end: one of these files, or what is at a URL. Errors of the page are told. */
+export async function shown({ folder, bundle, url }) {
+  const html = bundle ? `<body><script type="module" src="/out/${bundle}"></script></body>` : '';
+  const { page, close } = await openPage(folder ? { '/out/': folder } : {}, html);
+  try {
+    if (url) await page.goto(url);
+    await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 600_000 });
+    return (await page.textContent('body')).trim();
+  } finally {
+    await close();
+  }
+}
+
+/** A tool of the package.json in this folder. */
+export async function tool(name) {
+  try {
+    return await import(name);
+  } catch (error) {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new Error(`${name} is not installed: npm install in hosts/js/test/bundlers`, { cause: error });
+  }
+}

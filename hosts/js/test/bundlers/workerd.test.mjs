@@ -1,0 +1,41 @@
+// The package in a Worker of Cloudflare, which compiles no WebAssembly while it runs.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { ANSWERS, makeProject, tool, WEB_ANSWERS } from './project.mjs';
+
+let made;
+before(async () => {
+  made = await makeProject();
+});
+after(() => made?.remove());
+
+test('a Worker, bundled as wrangler does it', async () => {
+  const [{ build }, { Miniflare }] = [await tool('esbuild'), await tool('miniflare')];
+  const out = made.out('workerd');
+  await build({
+    entryPoints: [join(made.project, 'worker.js')],
+    bundle: true,
+    format: 'esm',
+    conditions: ['workerd', 'worker', 'browser'],
+    loader: { '.wasm': 'copy' },
+    outdir: out,
+    logLevel: 'error',
+  });
+  // Also where there is no FinalizationRegistry yet.
+  for (const compatibilityDate of ['2024-09-01', '2025-09-01']) {
+    const worker = new Miniflare({
+      modules: true,
+      modulesRoot: out,
+      modulesRules: [{ type: 'CompiledWasm', include: ['**/*.wasm'] }],
+      scriptPath: join(out, 'worker.js'),
+      compatibilityDate,
+    });
+    try {
+      const response = await worker.dispatchFetch('http://localhost/');
+      assert.equal(await response.text(), `${ANSWERS} / ${WEB_ANSWERS}`);
+    } finally {
+      await worker.dispose();
+    }
+  }
+});

@@ -26,7 +26,7 @@ async function runInPage({ build, group }) {
   const loaders = {
     async 'wasm-bindgen'() {
       const { bindgenInstances } = await import('/hosts/js/dist/bindgen.js');
-      return { dealing: new Engine(await bindgenInstances()) };
+      return { dealing: new Engine(await bindgenInstances('/hosts/js/dist/bindgen/samedeal_bg.wasm')) };
     },
     async jco() {
       const modules = async (name) => {

@@ -24,6 +24,7 @@ pub fn parts() -> Vec<Step> {
             environment(progress, "target/venv", "hosts/python/requirements-dev.txt")
         }),
         Step::new(NODE, &[MACHINE], |progress| npm_packages(progress, "hosts/js")),
+        Step::new(BUNDLERS, &[MACHINE], |progress| npm_packages(progress, "hosts/js/test/bundlers")),
         Step::new(RUST_LINTS, &[MACHINE], rust_lints),
         Step::new(BROWSER, &[MACHINE], browser),
         Step::new(TORCH, &[MACHINE], |progress| {
@@ -40,6 +41,8 @@ pub const TARGETS: &str = "Rust targets";
 pub const PYTHON: &str = "Python environment";
 /// What the npm package is built and tested with.
 pub const NODE: &str = "npm packages";
+/// Vite, webpack and others, which the npm package is tried with.
+pub const BUNDLERS: &str = "npm packages of bundlers";
 /// Formatter and linter of the Rust toolchain.
 pub const RUST_LINTS: &str = "rustfmt and clippy";
 /// A browser that runs headless.

@@ -114,6 +114,12 @@ fn slow() -> Vec<Step> {
             command
         })
         .made_from(&[JAVASCRIPT, build::WASM, &["hosts/js"]]),
+        suite("npm package in bundlers", &[build::NPM, setup::BROWSER, setup::BUNDLERS], || {
+            let mut command = machine::with_browser(project::npm("hosts/js", &["run", "test:bundlers"]));
+            command.env("NODE_OPTIONS", "--test-reporter=spec");
+            command
+        })
+        .made_from(&[JAVASCRIPT, build::WASM, &["hosts/js", "tests/matrix"]]),
         suite("JavaScript host in a browser", &[build::NPM, setup::BROWSER], || {
             let mut command = machine::with_browser(project::npm("hosts/js", &["run", "test:browser"]));
             command.env("NODE_OPTIONS", "--test-reporter=spec");

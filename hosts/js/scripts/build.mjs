@@ -141,18 +141,18 @@ async function inline(name, inputs, contents) {
     writeFileSync(join(folder, 'index.d.ts'), `declare const text: ${type};\nexport default text;\n`);
   });
 }
+const jco = join(here, 'dist/jco');
+for (const name of Object.keys(components)) {
+  const files = readdirSync(jco).filter((file) => file.startsWith(`${name}.core`) && file.endsWith('.wasm'));
+  const read = (file) => readFileSync(join(jco, file), 'base64');
+  const texts = () => Object.fromEntries(files.sort().map((file) => [file, read(file)]));
+  await inline(
+    name,
+    files.map((file) => join(jco, file)),
+    texts,
+  );
+}
 if (withPages) {
-  const jco = join(here, 'dist/jco');
-  for (const name of Object.keys(components)) {
-    const files = readdirSync(jco).filter((file) => file.startsWith(`${name}.core`) && file.endsWith('.wasm'));
-    const read = (file) => readFileSync(join(jco, file), 'base64');
-    const texts = () => Object.fromEntries(files.sort().map((file) => [file, read(file)]));
-    await inline(
-      name,
-      files.map((file) => join(jco, file)),
-      texts,
-    );
-  }
   const made = join(here, 'dist/bindgen/samedeal_bg.wasm');
   await inline('web', [made], () => deflateRawSync(readFileSync(made), { level: 9 }).toString('base64'));
 }

@@ -41,15 +41,30 @@ const camel = (fields) =>
   );
 
 /** The configuration of batches as the engine takes it. */
-function rawBatches({ lengths, buckets, history, ...others }) {
-  const [[tag, value]] = Object.entries(buckets);
+function rawBatches({ lengths, buckets, window, history, ...others }) {
+  const [[tag, value]] = Object.entries(buckets ?? { none: 0 });
   const val = Array.isArray(value) ? Uint32Array.from(value) : value;
-  const lists = { lengths: Uint32Array.from(lengths), buckets: { tag, val }, history: history.map(wide) };
-  return { ...camel(wide(others)), ...lists };
+  const lists = { lengths: Uint32Array.from(lengths), history: history.map(wide) };
+  const given = { buckets: buckets ? { tag, val } : undefined, window: window ?? undefined };
+  return { ...camel(wide(others)), ...lists, ...given };
 }
 
 /** The same as the options of a class. */
-const batchOptions = ({ lengths, buckets, history, ...others }) => ({ ...camel(wide(others)), ...camel(buckets) });
+const batchOptions = ({ lengths, buckets, window, history, ...others }) => ({
+  ...camel(wide(others)),
+  ...camel(buckets ?? {}),
+  window: window ?? undefined,
+});
+
+/** What a class makes; nothing where a case has options that its strategy does not use, which classes refuse. */
+function unlessUnused(make) {
+  try {
+    return make();
+  } catch (error) {
+    if (error.allowed?.startsWith('none with strategy')) return undefined;
+    throw error;
+  }
+}
 
 /** Batches end to end. */
 function run(batches) {
@@ -292,7 +307,8 @@ export const kinds = {
     recipe: (config) => new BatcherRecipe(rawBatches(config)),
     make(engine, config) {
       const Batcher = batcherOf(() => engine);
-      return new Batcher(config.lengths, { ...batchOptions(config), history: config.history.map(wide) });
+      const options = { ...batchOptions(config), history: config.history.map(wide) };
+      return unlessUnused(() => new Batcher(config.lengths, options));
     },
     raw: {
       'set-epoch': (raw, { epoch }) => raw.setEpoch(epoch),
@@ -324,8 +340,8 @@ export const kinds = {
     make(engine, { config: { order, ...config }, rank }) {
       const BatchStream = batchStreamOf(() => engine);
       // It has its own order, no quantiles and no history.
-      if (order !== 'sequential' || 'quantiles' in config.buckets || config.history.length > 0) return undefined;
-      return new BatchStream({ ...batchOptions(config), rank });
+      if (order !== 'sequential' || 'quantiles' in (config.buckets ?? {}) || config.history.length > 0) return undefined;
+      return unlessUnused(() => new BatchStream({ ...batchOptions(config), rank }));
     },
     raw: {
       push: (raw, { samples, lengths }) => raw.push(u64s(samples), Uint32Array.from(lengths)),

@@ -89,18 +89,40 @@ def make_mesh(world: int, axes: list[dict[str, Any]]) -> Any:
 def make_batch_stream(config: dict[str, Any], rank: int) -> Any:
     """By the public call, which asks for no order and takes no quantiles and no history."""
     history = [Stretch(**past) for past in config.pop("history")]
-    if config["order"] not in (*samedeal.orders(), "sharded") or "quantiles" in config["buckets"] or history:
+    buckets = config["buckets"] or {}
+    rest = {name: value for name, value in config.items() if name not in ("lengths", "order", "buckets")}
+    if config["order"] in (*samedeal.orders(), "sharded") and "quantiles" not in buckets and not history:
+        try:
+            return samedeal.BatchStream(rank=rank, **rest, **buckets)
+        except samedeal.ContradictionError as error:
+            if not is_unused(error):
+                raise
+    return batching.Stream(raw_batches(config | {"history": history}), rank, MEMORY)
+
+
+def make_batcher(history: list[dict[str, int]], **config: Any) -> Any:
+    """By the public call, which has a parameter for each kind of buckets, and refuses options without effect."""
+    pasts = [(past["world"], past["steps"]) for past in history]
+    rest = {name: value for name, value in config.items() if name != "buckets"}
+    try:
+        return samedeal.Batcher(**rest, **(config["buckets"] or {}), history=pasts)
+    except samedeal.ContradictionError as error:
+        if not is_unused(error):
+            raise
+    return batching.Plan(raw_batches(config | {"history": [Stretch(*past) for past in pasts]}), MEMORY)
+
+
+def is_unused(error: samedeal.ContradictionError) -> bool:
+    """Whether an option is refused that the strategy does not use."""
+    return error.allowed.startswith("none with strategy")
+
+
+def raw_batches(config: dict[str, Any]) -> batching.BatchConfig:
+    held = None
+    if config["buckets"]:
         ((kind, value),) = config["buckets"].items()
         held = Buckets(kind.replace("_", "-"), u32s(value) if isinstance(value, list) else value)
-        changed = config | {"history": history, "lengths": u32s(config["lengths"]), "buckets": held}
-        return batching.Stream(batching.BatchConfig(**changed), rank, MEMORY)
-    rest = {name: value for name, value in config.items() if name not in ("lengths", "order", "buckets")}
-    return samedeal.BatchStream(rank=rank, **rest, **config["buckets"])
-
-
-def make_batcher(buckets: dict[str, Any], history: list[dict[str, int]], **config: Any) -> samedeal.Batcher:
-    """By the public call, which has a parameter for each kind of buckets."""
-    return samedeal.Batcher(**config, **buckets, history=[(past["world"], past["steps"]) for past in history])
+    return batching.BatchConfig(**config | {"lengths": u32s(config["lengths"]), "buckets": held})
 
 
 MAKERS: dict[str, Callable[..., Any]] = {

@@ -7,8 +7,8 @@ import { kinds, wide } from './kinds.mjs';
 const WITHOUT = {
   'wasm-bindgen': [
     ...['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', 'ledger'],
-    ...['batches-bucket', 'batches-budget', 'batches-pack', 'batches-padded', 'batches-state', 'batches-stream'],
-    'collation',
+    ...['batches-bucket', 'batches-budget', 'batches-default', 'batches-pack', 'batches-padded', 'batches-state'],
+    ...['batches-stream', 'collation'],
   ],
 };
 

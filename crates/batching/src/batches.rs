@@ -115,11 +115,11 @@ impl TryFrom<batches::BatchConfig> for batch::BatchConfig {
                 batches::Packing::Fast => batch::Packing::Fast,
                 batches::Packing::Optimal => batch::Packing::Optimal,
             },
-            buckets: match config.buckets {
+            buckets: config.buckets.map(|buckets| match buckets {
                 batches::Buckets::BucketWidth(width) => batch::Buckets::Width(width),
                 batches::Buckets::Boundaries(ends) => batch::Buckets::Boundaries(ends),
                 batches::Buckets::Quantiles(count) => batch::Buckets::Quantiles(count),
-            },
+            }),
             window: config.window,
             too_long: match config.too_long {
                 batches::TooLong::Error => batch::TooLong::Error,

@@ -47,12 +47,40 @@ fn report(name: &str, plan: &Batcher) -> Metrics {
 }
 
 #[test]
+fn a_default_window_follows_the_world() {
+    // As articles of Wikipedia are long: a median of 210 tokens, and a long tail.
+    let lengths = log_normal(1_000_000, 405.0, 673.0, 8_192);
+    let base = BatchConfig { budget: 8_192, max_batch_size: 0, ..BatchConfig::new(lengths, Strategy::Budget) };
+    for (world, most) in [(8, 0.04), (64, 0.05), (1_024, 0.06)] {
+        let plan = Batcher::new(BatchConfig { world, ..base.clone() }).unwrap();
+        let m = report(&format!("a million lengths, world {world}"), &plan);
+        assert!(ratio(m.padded - m.tokens, m.padded) <= most, "world {world}");
+    }
+    let fixed = Batcher::new(BatchConfig { world: 64, window: Some(8_192), ..base }).unwrap();
+    let m = report("the same, world 64, window 8192", &fixed);
+    assert!(ratio(m.padded - m.tokens, m.padded) > 0.1, "what the default is for");
+}
+
+#[test]
+fn default_buckets_follow_the_lengths() {
+    let lengths = log_normal(30_000, 25.0, 12.0, 60);
+    let padding = |strategy, buckets| {
+        let base = BatchConfig { world: 8, buckets, ..BatchConfig::new(lengths.clone(), strategy) };
+        let m = Batcher::new(base).unwrap().metrics();
+        ratio(m.padded - m.tokens, m.padded)
+    };
+    let whole = padding(Strategy::PadToMax, None);
+    assert!(padding(Strategy::Bucket, None) < whole / 5.0);
+    assert!(padding(Strategy::Bucket, Some(Buckets::Width(64))) > whole * 0.9);
+}
+
+#[test]
 fn quality() {
     let lengths = log_normal(100_000, 600.0, 700.0, 4_096);
     let base = BatchConfig { budget: 16_384, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
     for world in [1, 8] {
         for window in [0, 8_192, u32::MAX] {
-            let plan = Batcher::new(BatchConfig { world, window, ..base.clone() }).unwrap();
+            let plan = Batcher::new(BatchConfig { world, window: Some(window), ..base.clone() }).unwrap();
             report(&format!("padded budget, world {world}, window {window}"), &plan);
         }
     }
@@ -66,7 +94,7 @@ fn quality() {
             let total: u64 = lengths.iter().map(|&l| u64::from(l)).sum();
             let plan = Batcher::new(BatchConfig {
                 world,
-                window,
+                window: Some(window),
                 capacity: most,
                 max_batch_size: 1,
                 ..BatchConfig::new(lengths, Strategy::Pack)
@@ -148,13 +176,13 @@ fn every_sample_once_within_its_bounds() {
                         for window in [0, 50, 512, u32::MAX] {
                             let config = BatchConfig {
                                 world,
-                                window,
+                                window: Some(window),
                                 tail,
                                 counting,
                                 budget: if strategy == Strategy::Budget { 1_000 } else { 0 },
                                 capacity: 400,
                                 max_batch_size: 5,
-                                buckets: Buckets::Boundaries(vec![64, 128, 256]),
+                                buckets: Some(Buckets::Boundaries(vec![64, 128, 256])),
                                 ..BatchConfig::new(lengths.clone(), strategy)
                             };
                             let what = format!("{name} {strategy:?} {counting:?} {tail:?} {world} {window}");
@@ -212,7 +240,7 @@ fn a_stream_gives_what_a_plan_in_the_same_order_gives() {
         {
             let config = BatchConfig {
                 world: 3,
-                window,
+                window: Some(window),
                 too_long,
                 seed: 5,
                 order: OrderId::Sequential,
@@ -220,7 +248,7 @@ fn a_stream_gives_what_a_plan_in_the_same_order_gives() {
                 capacity: 400,
                 max_length: if too_long == TooLong::Error { 400 } else { 300 },
                 max_batch_size: 7,
-                buckets: Buckets::Boundaries(vec![64, 128, 256]),
+                buckets: Some(Buckets::Boundaries(vec![64, 128, 256])),
                 ..BatchConfig::new(lengths.clone(), strategy)
             };
             let plan = Batcher::new(config.clone()).unwrap();
@@ -277,12 +305,12 @@ fn every_seed_and_epoch_gives_every_sample_once() {
                     let config = BatchConfig {
                         seed,
                         world,
-                        window: [512, 100, 0][at % 3],
+                        window: Some([512, 100, 0][at % 3]),
                         tail: [Tail::Keep, Tail::EvenSplit, Tail::Duplicate][at / 3 % 3],
                         budget: if strategy == Strategy::Budget { 1_000 } else { 0 },
                         capacity: 400,
                         max_batch_size: 5,
-                        buckets: Buckets::Quantiles(7),
+                        buckets: Some(Buckets::Quantiles(7)),
                         ..BatchConfig::new(shorter.to_vec(), strategy)
                     };
                     at += 1;

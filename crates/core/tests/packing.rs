@@ -185,7 +185,7 @@ fn rows_of_a_step_are_divided_evenly() {
         let plan = Batcher::new(BatchConfig {
             world,
             max_batch_size: rows,
-            window: u32::MAX,
+            window: Some(u32::MAX),
             capacity: 8_192,
             counting: Counting::Weighted { linear: 4_096, quadratic: 1 },
             ..BatchConfig::new(log_normal(3, 100_000, 600.0, 700.0, 8_192), Strategy::Pack)

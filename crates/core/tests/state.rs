@@ -196,7 +196,7 @@ mod batches {
                 (70, TooLong::Single, Tail::Drop),
             ] {
                 configs.push(BatchConfig {
-                    window,
+                    window: (window != 8_192).then_some(window),
                     too_long,
                     tail,
                     seed: 4,
@@ -207,7 +207,7 @@ mod batches {
                     capacity: 128,
                     counting: if window == 50 { Counting::Unpadded } else { Counting::Padded },
                     packing: if window == 70 { Packing::Optimal } else { Packing::Fast },
-                    buckets: Buckets::Quantiles(3),
+                    buckets: Some(Buckets::Quantiles(3)),
                     ..BatchConfig::new(lengths(400), strategy)
                 });
             }
@@ -227,6 +227,43 @@ mod batches {
             }
         }
         items
+    }
+
+    /// With a default window, which is 8,192 in a world of 1 and all items in one of 64.
+    #[test]
+    fn a_default_window_goes_on_in_other_worlds() {
+        let lengths = (0..20_000).map(|sample| sample * 7 % 10).collect::<Vec<_>>();
+        let by_default = |world| {
+            let config = BatchConfig { world, budget: 40, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
+            Batcher::new(config).unwrap()
+        };
+        let one = by_default(1);
+        let steps = one.metrics().steps;
+        let state = one.state(300).unwrap();
+        let mut same = by_default(1);
+        same.resume(&state).unwrap();
+        assert_eq!(same.take(0, 0, (steps - 300) as u32).unwrap(), one.take(0, 300, (steps - 300) as u32).unwrap());
+
+        let mut many = by_default(64);
+        many.resume(&state).unwrap();
+        // All that is left is one window of the larger world, sorted as a whole; small windows would leave more steps.
+        let mut seen = taken(&one, 1, 300);
+        seen.extend(taken(&many, 64, 20));
+        let state = many.state(20).unwrap();
+        let mut back = by_default(1);
+        back.resume(&state).unwrap();
+        seen.extend(taken(&back, 1, back.metrics().steps));
+        seen.sort_unstable();
+        assert!(seen.iter().map(|item| item.0).eq(0..20_000), "every sample once");
+        let mut again = by_default(64);
+        again.resume(&state).unwrap();
+        assert_eq!(again.take(3, 0, 5).unwrap(), many.take(3, 20, 5).unwrap());
+
+        // A window of as many items, but said, is another configuration: it would not follow.
+        let config = BatchConfig { budget: 40, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
+        let mut said = Batcher::new(BatchConfig { window: Some(8_192), ..config }).unwrap();
+        assert_eq!(said.fingerprint().unwrap(), one.fingerprint().unwrap());
+        assert_eq!(said.resume(&state).unwrap_err().field, "config");
     }
 
     #[test]

@@ -41,8 +41,10 @@ export interface RawBatchConfig {
   multiple: number;
   capacity: number;
   packing: Packing;
-  buckets: RawBuckets;
-  window: number;
+  /** None: the default. */
+  buckets: RawBuckets | undefined;
+  /** None: the default, which follows the world. */
+  window: number | undefined;
   tooLong: TooLong;
   tail: Tail;
   history: RawStretch[];

@@ -11,7 +11,7 @@ import {
   TAILS,
   TOO_LONG,
 } from './batch-raw.js';
-import type { BatcherConfig, BatcherOptions, Stretch } from './batch-types.js';
+import type { BatcherConfig, BatcherOptions, Counting, Strategy, Stretch } from './batch-types.js';
 import {
   FROM_ONE,
   fail,
@@ -69,9 +69,9 @@ export class BatcherRecipe implements Recipe<BatchingBindings, RawBatcher> {
     this.config = config;
     const samples = lengths.length;
     const bounds =
-      4 * (buckets.tag === 'boundaries' ? buckets.val.length : buckets.tag === 'quantiles' ? buckets.val : 0);
-    // Every window may take over all samples of those before.
-    const carried = 4 * samples * Math.ceil(samples / (window || 8192));
+      4 * (buckets?.tag === 'boundaries' ? buckets.val.length : buckets?.tag === 'quantiles' ? buckets.val : 0);
+    // A window may take over all samples of those before, but brings at least an eighth as many.
+    const carried = 4 * samples * Math.min(8, Math.ceil(samples / (window || 8192)));
     // Nobody knows of how many parts, before they are made.
     const parts = tooLong === 'split' ? ALONE : 0;
     // Of what a history leaves, two lists and marks, whoever comes to have one.
@@ -130,7 +130,6 @@ export function configured(lengths: Uint32Array<ArrayBuffer>, given: BatcherOpti
     quadratic = 0,
     multiple = 1,
     packing = 'fast',
-    window = 8192,
     tooLong = 'error',
     tail = 'even-split',
     history = [],
@@ -151,6 +150,25 @@ export function configured(lengths: Uint32Array<ArrayBuffer>, given: BatcherOpti
     if (longest === undefined) fail('missing', 'capacity', '', 'the tokens of a row, or maxLength');
     capacity = longest;
   }
+  const counted = oneOf('counting', counting, COUNTINGS);
+  const found = {
+    linear: natural32('linear', linear, U32),
+    quadratic: natural32('quadratic', quadratic, U32),
+    multiple: natural32('multiple', multiple, FROM_ONE),
+    packing: oneOf('packing', packing, PACKINGS),
+    buckets: bucketsOf(given),
+    window: where(given.window, (value) => natural32('window', value, U32)),
+  };
+  const { buckets, window } = found;
+  refuseUnused(strategy, counted, {
+    ...(buckets && { [buckets.tag]: buckets.val }),
+    linear: unless(found.linear, 1),
+    quadratic: unless(found.quadratic, 0),
+    multiple: unless(found.multiple, 1),
+    capacity: room,
+    packing: unless(found.packing, 'fast'),
+    window,
+  });
   return {
     lengths,
     seed: integer('seed', seed, S64),
@@ -161,19 +179,51 @@ export function configured(lengths: Uint32Array<ArrayBuffer>, given: BatcherOpti
     maxBatchSize: rows ?? { budget: 0, pack: 1, bucket: tokens ? 0 : 32, 'pad-to-max': 32 }[strategy],
     maxLength: longest ?? Number(U32[1]),
     budget,
-    counting: oneOf('counting', counting, COUNTINGS),
-    linear: natural32('linear', linear, U32),
-    quadratic: natural32('quadratic', quadratic, U32),
-    multiple: natural32('multiple', multiple, FROM_ONE),
+    counting: counted,
+    ...found,
     capacity,
-    packing: oneOf('packing', packing, PACKINGS),
-    buckets: bucketsOf(given),
-    window: natural32('window', window, U32),
     tooLong: oneOf('too-long', tooLong, TOO_LONG),
     tail: oneOf('tail', tail, TAILS),
     history: historyOf(history),
   };
 }
+
+/** A strategy and a counting that look at an option; none is any. */
+type Use = readonly [Strategy | undefined, Counting | undefined];
+const BUCKET: Use = ['bucket', undefined];
+const PACK: Use = ['pack', undefined];
+const WEIGHTED: Use = [undefined, 'weighted'];
+
+/** Which strategies and countings look at an option: what has no effect is refused. */
+const USES: Readonly<Record<string, readonly Use[]>> = {
+  'bucket-width': [BUCKET],
+  boundaries: [BUCKET],
+  quantiles: [BUCKET],
+  linear: [WEIGHTED],
+  quadratic: [WEIGHTED],
+  multiple: [BUCKET, ['budget', 'padded']],
+  capacity: [PACK],
+  packing: [PACK, ['budget', 'unpadded'], ['budget', 'weighted']],
+  window: [BUCKET, ['budget', undefined], PACK],
+};
+
+/** Fails where an option has no effect that is not what stands without it. */
+function refuseUnused(strategy: Strategy, counting: Counting, chosen: Record<string, unknown>): void {
+  for (const [option, value] of Object.entries(chosen)) {
+    const uses = USES[option] ?? [];
+    const used = uses.some(([by, of]) => (by ?? strategy) === strategy && (of ?? counting) === counting);
+    if (value === undefined || used) continue;
+    const there = uses.map(named).join(' or ');
+    fail('contradiction', option, value, `none with ${named([strategy, counting])}; it is for ${there}`);
+  }
+}
+
+function named([strategy, counting]: Use): string {
+  const parts = Object.entries({ strategy, counting }).filter(([, value]) => value !== undefined);
+  return parts.map(([name, value]) => `${name} ${value}`).join(' with ');
+}
+
+const unless = <T>(value: T, usual: T): T | undefined => (value === usual ? undefined : value);
 
 /** The rank of a batcher, below `world` as far as that is one. */
 export const rankBelow = (rank: unknown, world: number): number =>
@@ -181,11 +231,13 @@ export const rankBelow = (rank: unknown, world: number): number =>
 
 /** The options that make an equal one. */
 export function optionsOf(config: RawBatchConfig, rank: number): BatcherConfig {
-  const { lengths, buckets, seed, epoch, budget, history, ...others } = config;
-  const name = buckets.tag === 'bucket-width' ? 'bucketWidth' : buckets.tag;
-  const value = typeof buckets.val === 'number' ? buckets.val : Array.from(buckets.val);
+  const { lengths, buckets, window, seed, epoch, budget, history, ...others } = config;
   const first = { seed: plain(seed), epoch: plain(epoch), rank, budget: plain(budget) };
-  return { ...first, ...others, [name]: value, history: stretches(history) };
+  const options: BatcherConfig = { ...first, ...others, history: stretches(history) };
+  if (window !== undefined) options.window = window;
+  if (buckets === undefined) return options;
+  const name = buckets.tag === 'bucket-width' ? 'bucketWidth' : buckets.tag;
+  return { ...options, [name]: typeof buckets.val === 'number' ? buckets.val : Array.from(buckets.val) };
 }
 
 /** The same as they are written in a program, without what the strategy does not have. */
@@ -219,8 +271,8 @@ function historyOf(given: unknown): RawStretch[] {
   });
 }
 
-/** The one way that is given. */
-function bucketsOf({ bucketWidth, boundaries, quantiles }: BatcherOptions): RawBuckets {
+/** The one way that is given, if one is. */
+function bucketsOf({ bucketWidth, boundaries, quantiles }: BatcherOptions): RawBuckets | undefined {
   const given = Object.entries({ bucketWidth, boundaries, quantiles }).filter(([, value]) => value !== undefined);
   const [first, second] = given;
   if (first && second) {
@@ -229,10 +281,8 @@ function bucketsOf({ bucketWidth, boundaries, quantiles }: BatcherOptions): RawB
   }
   if (boundaries !== undefined) return { tag: 'boundaries', val: words32('boundaries', boundaries, U32) };
   if (quantiles !== undefined) return { tag: 'quantiles', val: natural32('quantiles', quantiles, QUANTILES) };
-  return {
-    tag: 'bucket-width',
-    val: natural32('bucket-width', bucketWidth === undefined ? 64 : bucketWidth, FROM_ONE),
-  };
+  if (bucketWidth === undefined) return undefined;
+  return { tag: 'bucket-width', val: natural32('bucket-width', bucketWidth, FROM_ONE) };
 }
 
 function where<T, R>(value: T | undefined, check: (value: T) => R): R | undefined {

@@ -70,13 +70,14 @@ export interface BatchStreamOptions {
   capacity?: Integer;
   /** How hard to look for few rows, with `pack`, and with budgets that do not count padding. Default `fast`. */
   packing?: Packing;
-  /** Buckets of equal width, with `bucket`: 1 to 2^32 - 1 tokens each. Default 64. */
+  /** Buckets of equal width, with `bucket`: 1 to 2^32 - 1 tokens each. Default of a stream 64. */
   bucketWidth?: Integer;
   /** Or the greatest length of each bucket, ascending; longer samples are in one more. */
   boundaries?: Integers;
   /**
    * How many samples are looked at together: more of them make batches fuller, fewer leave more of the order. 0 takes them
-   * as they come. 0 to 2^32 - 1, for a stream to 2^24. Default 8192.
+   * as they come. 0 to 2^32 - 1, for a stream to 2^24. By default as many as 64 steps of average batches take, and at least
+   * 8,192: it follows `world`, and after a resume on another world each of the worlds has its own. Default of a stream 8192.
    */
   window?: Integer;
   /** What happens to samples that are too long; `push` of a stream fails with `error`. Default `error`. */
@@ -89,7 +90,8 @@ export interface BatchStreamOptions {
 export interface BatcherOptions extends BatchStreamOptions {
   /** The order of the epoch, one of `orders()`. Its seed is that of the order of steps. Default `feistel`. */
   order?: string;
-  /** Or so many buckets of as many samples each, as far as equal lengths allow: 1 to 2^20. */
+  /** Or so many buckets of as many samples each, as far as equal lengths allow: 1 to 2^20. Without any of the three, 64
+   * buckets of as many tokens each. */
   quantiles?: Integer;
   /**
    * What was taken of this epoch before, by one world after the other, up to 64 of them: what they leave is planned.
@@ -108,13 +110,16 @@ export interface Stretch {
 
 type Buckets = 'bucketWidth' | 'boundaries' | 'quantiles';
 
-/** All options of a stream, with the defaults of its strategy; one of those that say what a bucket is. */
-export type BatchStreamConfig = Required<Omit<BatchStreamOptions, Buckets>> &
-  Pick<BatchStreamOptions, 'bucketWidth' | 'boundaries'>;
+/** Options that have no value where none is given: what stands then follows the lengths and the world. */
+type Following = Buckets | 'window';
 
-/** All options of a batcher, with the defaults of its strategy; one of those that say what a bucket is. */
-export type BatcherConfig = Required<Omit<BatcherOptions, Buckets | 'history'>> &
-  Pick<BatcherOptions, Buckets> & { history: Stretch[] };
+/** All options of a stream, with the defaults of its strategy; a window and buckets only where they were given. */
+export type BatchStreamConfig = Required<Omit<BatchStreamOptions, Following>> &
+  Pick<BatchStreamOptions, 'bucketWidth' | 'boundaries' | 'window'>;
+
+/** All options of a batcher, with the defaults of its strategy; a window and buckets only where they were given. */
+export type BatcherConfig = Required<Omit<BatcherOptions, Following | 'history'>> &
+  Pick<BatcherOptions, Following> & { history: Stretch[] };
 
 /**
  * One batch of one rank. An *item* is a sample, or a part of one where `tooLong` is `split`. A *row* is an item, or several

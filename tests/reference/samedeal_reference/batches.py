@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
-from itertools import chain, cycle, groupby, islice
+from itertools import accumulate, chain, cycle, groupby, islice
 from typing import Any
 
 from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_window, shuffle, stream
@@ -17,6 +18,9 @@ MAX_WORLD = 2**20
 MAX_WAITING = 2**24
 MAX_COST = 2**64 - 1
 PIECE = 8192
+STEPS_OF_A_WINDOW = 64
+BUCKETS = 64
+WIDTH = 64
 MAX_HISTORY = 64
 EXCHANGES = 64
 
@@ -38,8 +42,8 @@ class BatchConfig:
     multiple: int
     capacity: int
     packing: str
-    buckets: dict[str, Any]
-    window: int
+    buckets: dict[str, Any] | None
+    window: int | None
     too_long: str
     tail: str
     history: list[dict[str, int]]
@@ -52,8 +56,10 @@ class BatchConfig:
         require(self.budget > 0 or self.strategy != "budget", "budget", 0)
         require(self.capacity > 0 or self.strategy != "pack", "capacity", 0)
         require(self.multiple > 0, "multiple", 0)
-        ((kind, value),) = self.buckets.items()
-        if kind == "bucket_width":
+        ((kind, value),) = (self.buckets or {None: None}).items()
+        if kind is None:
+            pass
+        elif kind == "bucket_width":
             require(value > 0, "bucket-width", value)
         elif kind == "boundaries":
             require(value == sorted(set(value)), "boundaries", None, "contradiction")
@@ -63,9 +69,27 @@ class BatchConfig:
         for past in self.history:
             require(0 < past["world"] <= MAX_WORLD, "history", f"world {past['world']}")
 
+    def width_after(self, left: int) -> int:
+        """How many items a window takes where the one before left so many."""
+        return self.width * max(1, ceil_div(left, 8 * self.width))
+
     @property
     def width(self) -> int:
-        return PIECE if self.strategy == "pad-to-max" or self.window == 0 else self.window
+        return PIECE if self.strategy == "pad-to-max" or not self.window else self.window
+
+    def with_window(self, items: list[Item]) -> BatchConfig:
+        """The same with the window that is the default."""
+        if self.window is not None:
+            return self
+        lengths = [item.length for item in items]
+        if self.strategy == "pack":
+            each = len(items) * self.most_rows * self.capacity // max(1, sum(lengths))
+        elif self.budget == 0 or self.strategy == "pad-to-max":
+            each = self.most_rows
+        else:
+            total = sum(min(self.budget, self.cost(length)) for length in lengths)
+            each = min(self.most_rows, len(items) * self.budget // max(1, total))
+        return replace(self, window=min(2**32 - 1, max(PIECE, STEPS_OF_A_WINDOW * self.world * max(1, each))))
 
     @property
     def counts_padding(self) -> bool:
@@ -100,18 +124,25 @@ class BatchConfig:
 
     def settled(self, lengths: list[int]) -> BatchConfig:
         """The same with boundaries in the place of quantiles."""
-        if "quantiles" not in self.buckets:
+        if self.strategy != "bucket" or (self.buckets and "quantiles" not in self.buckets):
             return self
-        a, n, q = sorted(lengths), len(lengths), self.buckets["quantiles"]
+        a, n = sorted(lengths), len(lengths)
+        if self.buckets is None:
+            sums = list(accumulate(a))
+            least = [bisect_left(sums, ceil_div(b * sums[-1], BUCKETS)) for b in range(1, BUCKETS + 1)] if a else []
+            return replace(self, buckets={"boundaries": sorted({a[k] for k in least})})
+        q = self.buckets["quantiles"]
         found = {a[max(1, ceil_div(b * n, q)) - 1] for b in range(1, q + 1)} if a else set()
         return replace(self, buckets={"boundaries": sorted(found)})
 
     def bucket(self, length: int) -> int:
+        assert self.buckets
         if "bucket_width" in self.buckets:
             return max(1, ceil_div(length, self.buckets["bucket_width"]))
         return sum(end < length for end in self.buckets["boundaries"])
 
     def bucket_rows(self, length: int) -> int:
+        assert self.buckets
         bucket = self.bucket(length)
         if "bucket_width" in self.buckets:
             return self.rows(min(bucket * self.buckets["bucket_width"], self.longest))
@@ -215,7 +246,7 @@ class Window:
                 self._tail(self.left)
             self.left = []
         self._singles(alone)
-        if config.strategy != "pad-to-max" and config.window > 0:
+        if config.strategy != "pad-to-max" and config.window != 0:
             places = list(range(len(self.steps)))
             shuffle(places, stream("batch steps", config.seed, config.epoch, number))
             self.steps = [self.steps[place] for place in places]
@@ -223,7 +254,7 @@ class Window:
     @property
     def _has_packs(self) -> bool:
         config = self.config
-        budget = config.strategy == "budget" and config.window > 0 and not config.counts_padding
+        budget = config.strategy == "budget" and config.window != 0 and not config.counts_padding
         return config.strategy == "pack" or budget
 
     def _strategy(self, pool: list[Item]) -> list[Item]:
@@ -513,10 +544,11 @@ def plan(
     metrics = metrics or Metrics()
     steps: list[Step] = []
     left: list[Item] = []
-    windows = max(1, ceil_div(len(row), config.width))
-    for k in range(windows):
-        pool = left + row[k * config.width : (k + 1) * config.width]
-        window = Window(config, pool, k, k == windows - 1)
+    end = k = 0
+    while k == 0 or end < len(row):
+        start, end = end, end + config.width_after(len(left))
+        window = Window(config, left + row[start:end], k, end >= len(row))
+        k += 1
         add(metrics, config, window, max(0, first - len(steps)))
         steps += window.steps
         left = window.left
@@ -533,7 +565,8 @@ class Batcher:
         self._items = items_of(config, range(len(config.lengths)), config.lengths, self._counted)
         require_range(config.order, len(self._items), config.seed)
         require(config.order != "sharded", "sharding", "", "missing")
-        self._config = config.settled([item.length for item in self._items])
+        self._given = config.settled([item.length for item in self._items])
+        self._config = self._given.with_window(self._items)
         self._samples = len(config.lengths)
         self._plan()
 
@@ -545,7 +578,7 @@ class Batcher:
         past = [(each["world"], each["steps"]) for each in config.history]
         first = 0
         for k, (world, steps) in enumerate(past):
-            planned, _ = plan(replace(config, world=world), row)
+            planned, _ = plan(replace(config, world=world, window=self._given.window).with_window(items), row)
             require(steps <= len(planned), "history", f"{min(steps, 2**64 - 1)} steps")
             if k == len(past) - 1 and world == config.world:
                 first = steps
@@ -618,14 +651,16 @@ class Batcher:
         costs = {"padded": (0, 0), "unpadded": (1, 0), "weighted": (c.linear, c.quadratic)}[c.counting]
         text = b"samedeal batches 1\0" + c.order.encode("ascii") + bytes([0, *choices])
         multiple, capacity = (c.multiple if by_budget else 0), (c.capacity if c.strategy == "pack" else 0)
-        window = 0 if c.strategy == "pad-to-max" else c.window
+        follows = self._given.window is None and c.strategy != "pad-to-max"
+        window = 0 if c.strategy == "pad-to-max" or follows else c.window
         text += le(c.seed, 8) + le(c.budget if by_budget else 0, 8)
         text += u32s([c.max_batch_size, c.max_length, *costs, multiple, capacity, window])
-        ((kind, value),) = c.buckets.items() if c.strategy == "bucket" else [("bucket_width", 0)]
+        ((kind, value),) = c.buckets.items() if c.strategy == "bucket" and c.buckets else [("bucket_width", 0)]
         text += listed(value) if kind == "boundaries" else u32s([value])
         text += listed([item.length for item in self._items])
         if len(self._items) != self._samples:
             text += b"".join(u32s([item.sample, item.start]) for item in self._items)
+        text += b"\1" if follows else b""
         return Identity(c.order, self._samples, c.seed, hashlib.sha256(text).hexdigest(), c.strategy)
 
     def fingerprint(self) -> str:
@@ -641,9 +676,11 @@ class Batcher:
 class BatchStream:
     def __init__(self, config: BatchConfig, rank: int) -> None:
         config.check()
+        config = replace(config, buckets=config.buckets or {"bucket_width": WIDTH})
+        assert config.buckets
         require("quantiles" not in config.buckets, "quantiles", config.buckets.get("quantiles"), "contradiction")
         require(not config.history, "history", f"of {len(config.history)} worlds", "contradiction")
-        require(config.window <= MAX_WAITING, "window", config.window)
+        require((config.window or 0) <= MAX_WAITING, "window", config.window)
         require(rank < config.world, "rank", rank)
         self._config, self._rank = config, rank
         self._metrics = Metrics()
@@ -662,8 +699,10 @@ class BatchStream:
         self._ended = True
 
     def take(self) -> Run | None:
-        width = self._config.width
-        while not self._done and (self._ended or len(self._waiting) > width):
+        while not self._done:
+            width = self._config.width_after(len(self._left))
+            if not self._ended and len(self._waiting) <= width:
+                break
             self._done = len(self._waiting) <= width
             window = Window(self._config, self._left + self._waiting[:width], self._windows, self._done)
             add(self._metrics, self._config, window)

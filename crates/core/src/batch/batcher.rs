@@ -3,6 +3,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
+use super::buckets::Buckets;
 use super::config::{BatchConfig, Strategy, Stretch};
 use super::items::Items;
 use super::metrics::Metrics;
@@ -14,8 +15,10 @@ use crate::{Failure, Order};
 
 /// The batches of all ranks in one epoch, or in what is left of it.
 pub struct Batcher {
-    /// Without lengths, and with the boundaries that quantiles come to.
+    /// Without lengths, with the boundaries that quantiles come to, and with the window of this world.
     config: BatchConfig,
+    /// Whether the window is the default, which follows the world.
+    pub(super) follows: bool,
     samples: u64,
     items: Items,
     order: Order,
@@ -35,11 +38,16 @@ impl Batcher {
         let samples = lengths.len() as u64;
         let items = Items::new(&config, lengths)?;
         if config.strategy == Strategy::Bucket {
-            config.buckets = config.buckets.settled(items.lengths())?;
+            config.buckets = Some(match config.buckets.take() {
+                Some(buckets) => buckets.settled(items.lengths())?,
+                None => Buckets::of_tokens(items.lengths())?,
+            });
         }
+        let follows = config.window.is_none();
+        config.window.get_or_insert(config.default_window(&items));
         let order = Order::new(config.order, items.count().into(), config.seed, config.epoch)?;
-        let (plan, first) = planned(&config, &items, &order)?;
-        Ok(Self { config, samples, items, order, plan, identity: OnceCell::new(), first })
+        let (plan, first) = planned(&config, follows, &items, &order)?;
+        Ok(Self { config, follows, samples, items, order, plan, identity: OnceCell::new(), first })
     }
 
     /// Plans another epoch, of which nothing was taken. After a failure the old one stands.
@@ -58,16 +66,16 @@ impl Batcher {
     }
 
     fn plan_again(&mut self) -> Result<(), Failure> {
-        let Self { config, items, .. } = self;
+        let Self { config, follows, items, .. } = self;
         config.check()?;
         merge(&mut config.history);
         let order = Order::new(config.order, items.count().into(), config.seed, config.epoch)?;
-        (self.plan, self.first) = planned(config, items, &order)?;
+        (self.plan, self.first) = planned(config, *follows, items, &order)?;
         self.order = order;
         Ok(())
     }
 
-    /// The configuration, without lengths, and with the boundaries that quantiles come to.
+    /// The configuration, without lengths, with the boundaries that quantiles come to, and with the window of this world.
     pub fn config(&self) -> &BatchConfig {
         &self.config
     }
@@ -152,13 +160,17 @@ fn merge(history: &mut Vec<Stretch>) {
 
 /// The plan of what the history leaves, and how many of its steps the history has taken. Failures: `history`,
 /// `out-of-memory`.
-fn planned(config: &BatchConfig, items: &Items, order: &Order) -> Result<(Plan, u64), Failure> {
+fn planned(config: &BatchConfig, follows: bool, items: &Items, order: &Order) -> Result<(Plan, u64), Failure> {
     let mut past = &config.history[..];
     let mut row = None;
     while let Some((&Stretch { world, steps }, others)) = past.split_first() {
         past = others;
         let last = past.is_empty() && world == config.world;
-        let config = BatchConfig { world, buckets: config.buckets.clone(), ..config.bare() };
+        let mut config = BatchConfig { world, buckets: config.buckets.clone(), ..config.bare() };
+        if follows {
+            // The window that this world had.
+            config.window = Some(config.default_window(items));
+        }
         let source = Source { config: &config, items, order };
         let plan = Plan::new(source, row, if last { steps } else { 0 })?;
         if steps > plan.steps() {

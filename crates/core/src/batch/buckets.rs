@@ -4,6 +4,9 @@ use alloc::vec::Vec;
 use crate::memory::collect;
 use crate::{Failure, MAX_WINDOW};
 
+/// How many buckets there are by default.
+const DEFAULT: u128 = 64;
+
 /// Which lengths are a bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Buckets {
@@ -46,6 +49,25 @@ impl Buckets {
         // The last bucket ends at the longest, so that its batches are not those of any length.
         let ends = (1..=count).map(|bucket| sorted[place(bucket).saturating_sub(1)]);
         let mut ends = collect("quantiles", count as usize, ends)?;
+        ends.dedup();
+        Ok(Self::Boundaries(ends))
+    }
+
+    /// What stands for items of these lengths where nothing is given: as many tokens each, so that the few long items of a
+    /// long tail have buckets of their own, and short ones too, whatever the lengths are. Failures: `out-of-memory`.
+    pub(super) fn of_tokens(lengths: &[u32]) -> Result<Self, Failure> {
+        let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
+        sorted.sort_unstable();
+        let total = sorted.iter().map(|&length| u128::from(length)).sum::<u128>();
+        let mut ends = collect("lengths", DEFAULT as usize, [])?;
+        let (mut sum, mut bucket) = (0, 1);
+        for length in sorted {
+            sum += u128::from(length);
+            if bucket <= DEFAULT && sum * DEFAULT >= total * bucket {
+                ends.push(length);
+                bucket = if total == 0 { DEFAULT + 1 } else { sum * DEFAULT / total + 1 };
+            }
+        }
         ends.dedup();
         Ok(Self::Boundaries(ends))
     }

@@ -2,6 +2,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::buckets::Buckets;
+use super::items::Items;
 use super::packing::Packing;
 use crate::{Failure, OrderId};
 
@@ -103,10 +104,12 @@ pub struct BatchConfig {
     pub capacity: u32,
     /// How hard to look for few packs, with [`Strategy::Pack`] and budgets that count real tokens.
     pub packing: Packing,
-    /// Which lengths are a bucket, with [`Strategy::Bucket`].
-    pub buckets: Buckets,
-    /// How many items are looked at together; 0 takes them as they come.
-    pub window: u32,
+    /// Which lengths are a bucket, with [`Strategy::Bucket`]. None is 64 of as many tokens each, and a width of 64 for a
+    /// stream, which does not know lengths up front.
+    pub buckets: Option<Buckets>,
+    /// How many items are looked at together; 0 takes them as they come. None follows the world: see
+    /// [`BatchConfig::default_window`].
+    pub window: Option<u32>,
     /// What happens to items that are too long.
     pub too_long: TooLong,
     /// What happens to the last ones.
@@ -124,8 +127,15 @@ pub struct Stretch {
     pub steps: u64,
 }
 
-/// How many items are taken at a time where nothing looks at several of them.
+/// How many items are taken at a time where nothing looks at several of them, and the least default window.
 const PIECE: u32 = 1 << 13;
+
+/// How many steps a default window has room for. A window of N steps leaves about 1 / N of its items for the next one, and
+/// its batches are as even as if all items were sorted and cut into N.
+const STEPS_OF_A_WINDOW: u128 = 1 << 6;
+
+/// The width of a stream's buckets by default.
+const WIDTH: u32 = 64;
 
 /// The most readers.
 const MAX_WORLD: u32 = 1 << 20;
@@ -150,8 +160,8 @@ impl BatchConfig {
             multiple: 1,
             capacity: 0,
             packing: Packing::Fast,
-            buckets: Buckets::Width(64),
-            window: 8_192,
+            buckets: None,
+            window: None,
             too_long: TooLong::Error,
             tail: Tail::Keep,
             history: Vec::new(),
@@ -180,7 +190,7 @@ impl BatchConfig {
         if self.multiple == 0 {
             return Err(Failure::out_of_range("multiple", 0, format!("1 to {}", u32::MAX)));
         }
-        self.buckets.check()?;
+        self.buckets.as_ref().map_or(Ok(()), Buckets::check)?;
         if self.history.len() > MAX_HISTORY {
             let value = format!("of {} worlds", self.history.len());
             return Err(Failure::out_of_range("history", value, format!("up to {MAX_HISTORY}")));
@@ -192,17 +202,61 @@ impl BatchConfig {
         Ok(())
     }
 
-    /// How many items of the epoch's order a window takes.
+    /// How many items of the epoch's order a window takes, at least.
     pub(super) fn width(&self) -> u32 {
         match (self.strategy, self.window) {
-            (Strategy::PadToMax, _) | (_, 0) => PIECE,
-            (_, window) => window,
+            (Strategy::PadToMax, _) | (_, None | Some(0)) => PIECE,
+            (_, Some(window)) => window,
         }
+    }
+
+    /// How many items of the epoch's order a window takes that comes after one which left so many. Where these are many, a
+    /// window takes several widths: what is left is planned again each time, which would otherwise cost the square of the
+    /// number of items.
+    pub(super) fn width_after(&self, left: usize) -> u64 {
+        let width = u64::from(self.width());
+        width * (left as u64).div_ceil(8 * width).max(1)
+    }
+
+    /// Whether items are taken as they come.
+    pub(super) fn takes_in_order(&self) -> bool {
+        self.window == Some(0)
+    }
+
+    /// The window where none is given: items for [`STEPS_OF_A_WINDOW`] steps of average batches, and at least 8,192. It
+    /// follows from the items and the world alone, so that every world of a history has its own.
+    pub(super) fn default_window(&self, items: &Items) -> u32 {
+        let most = if self.max_batch_size == 0 { u32::MAX } else { self.max_batch_size };
+        // Each sum is below 2^96: fewer than 2^32 items, each at most 2^64.
+        let total = |cost: &dyn Fn(u32) -> u128| items.lengths().iter().map(|&length| cost(length)).sum::<u128>().max(1);
+        let count = u128::from(items.count());
+        let each = match self.strategy {
+            Strategy::PadToMax => return PIECE,
+            Strategy::Pack => {
+                count * u128::from(most) * u128::from(self.capacity) / total(&|length| length.into())
+            }
+            Strategy::Bucket if self.budget == 0 => most.into(),
+            Strategy::Bucket | Strategy::Budget => {
+                let budget = u128::from(self.budget);
+                (count * budget / total(&|length| self.cost(length).min(budget))).min(most.into())
+            }
+        };
+        let window = STEPS_OF_A_WINDOW * u128::from(self.world) * each.max(1);
+        u32::try_from(window).unwrap_or(u32::MAX).max(PIECE)
     }
 
     /// The same without lists.
     pub(super) fn bare(&self) -> Self {
-        Self { lengths: Vec::new(), buckets: Buckets::Width(1), history: Vec::new(), ..*self }
+        Self { lengths: Vec::new(), buckets: None, history: Vec::new(), ..*self }
+    }
+
+    fn known_buckets(&self) -> &Buckets {
+        self.buckets.as_ref().unwrap_or(&Buckets::Width(WIDTH))
+    }
+
+    /// The number of the bucket of a length.
+    pub(super) fn bucket(&self, length: u32) -> u32 {
+        self.known_buckets().of(length)
     }
 
     /// The most tokens of an item that a batch has room for.
@@ -259,6 +313,6 @@ impl BatchConfig {
 
     /// The greatest length of the bucket that a length is in, as far as it matters.
     pub(super) fn bucket_end(&self, length: u32) -> u32 {
-        self.buckets.end(length).min(self.longest()).max(length)
+        self.known_buckets().end(length).min(self.longest()).max(length)
     }
 }

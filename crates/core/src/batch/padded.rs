@@ -50,7 +50,7 @@ pub(super) fn by_bucket(
     let mut keys = collect(
         "window",
         pool.len(),
-        (0_u64..).zip(&pool).map(|(place, &item)| u64::from(config.buckets.of(items.length(item))) << 32 | place),
+        (0_u64..).zip(&pool).map(|(place, &item)| u64::from(config.bucket(items.length(item))) << 32 | place),
     )?;
     keys.sort_unstable();
     let mut left = collect("window", pool.len(), [])?;

@@ -32,16 +32,18 @@ pub(super) struct Source<'a> {
     pub(super) order: &'a Order,
 }
 
-/// Where a window begins.
+/// Where a window begins and ends.
 struct Window {
     step: u64,
+    /// Up to which place of the row it takes items.
+    end: u32,
     /// Where in the carried items; or how many of them, where these are the last ones before it.
     carried: usize,
 }
 
 /// Whether what a window leaves are its last items: then they need not be held.
 fn leaves_the_last(config: &BatchConfig) -> bool {
-    let in_order = config.strategy == Strategy::PadToMax || config.strategy == Strategy::Budget && config.window == 0;
+    let in_order = config.strategy == Strategy::PadToMax || config.strategy == Strategy::Budget && config.takes_in_order();
     in_order && config.too_long != TooLong::Single
 }
 
@@ -50,20 +52,18 @@ impl Plan {
     pub(super) fn new(source: Source, row: Option<Vec<u32>>, first: u64) -> Result<Self, Failure> {
         let (metrics, recent) = (Metrics::default(), RefCell::new(None));
         let mut plan = Self { row, windows: Vec::new(), carried: Vec::new(), steps: 0, metrics, recent };
-        let count = plan.num_items(source).div_ceil(source.config.width()).max(1) as usize;
-        plan.windows = collect("window", count, [])?;
-        let mut carry = Vec::new();
-        for window in 0..count {
-            if leaves_the_last(source.config) {
-                plan.windows.push(Window { step: plan.steps, carried: carry.len() });
-            } else {
-                plan.windows.push(Window { step: plan.steps, carried: plan.carried.len() });
-                if !has_room(&mut plan.carried, carry.len()) {
-                    let allowed = "a larger window, or fewer ranks";
-                    return Err(Failure::out_of_memory("window", source.config.window, allowed));
-                }
-                plan.carried.extend(&carry);
+        let all = plan.num_items(source);
+        let (mut end, mut carry) = (0_u32, Vec::new());
+        for window in 0.. {
+            end = u64::from(all).min(u64::from(end) + source.config.width_after(carry.len())) as u32;
+            let held = if leaves_the_last(source.config) { 0 } else { carry.len() };
+            if !has_room(&mut plan.carried, held) || !has_room(&mut plan.windows, 1) {
+                let allowed = "a larger window, or fewer ranks";
+                return Err(Failure::out_of_memory("window", source.config.width(), allowed));
             }
+            let carried = if held == 0 && leaves_the_last(source.config) { carry.len() } else { plan.carried.len() };
+            plan.windows.push(Window { step: plan.steps, end, carried });
+            plan.carried.extend(&carry[..held]);
             let planned = plan.planned(source, window)?;
             carry = planned.left;
             plan.metrics.dropped += planned.dropped;
@@ -71,9 +71,12 @@ impl Plan {
             let skipped = first.saturating_sub(plan.steps).min(planned.steps.count() as u64);
             plan.metrics.add(source.config, source.items, &planned.steps, skipped as usize);
             plan.steps += planned.steps.count() as u64;
-            if count == 1 {
-                // Whatever is asked for next is here.
-                plan.recent = RefCell::new(Some((window, planned.steps)));
+            if end == all {
+                if window == 0 {
+                    // Whatever is asked for next is here.
+                    plan.recent = RefCell::new(Some((window, planned.steps)));
+                }
+                break;
             }
         }
         if first > 0 {
@@ -161,14 +164,15 @@ impl Plan {
                 run.iter().position(|item| items.contains(item)).map(|place| first + place as u64)
             }),
         };
-        position.map_or(self.windows.len(), |position| (position / u64::from(source.config.width())) as usize)
+        position.map_or(self.windows.len(), |position| {
+            self.windows.partition_point(|window| u64::from(window.end) <= position)
+        })
     }
 
     fn planned(&self, source: Source, window: usize) -> Result<Planned, Failure> {
-        let (width, all) = (u64::from(source.config.width()), u64::from(self.num_items(source)));
-        let first = window as u64 * width;
-        let end = all.min(first + width);
-        let carried = self.windows[window].carried;
+        let Window { end, carried, .. } = self.windows[window];
+        let first = if window == 0 { 0 } else { u64::from(self.windows[window - 1].end) };
+        let (end, all) = (u64::from(end), u64::from(self.num_items(source)));
         let (begin, held) = if leaves_the_last(source.config) {
             (first - carried as u64, &[][..])
         } else {
@@ -200,6 +204,37 @@ impl Plan {
         match &self.row {
             Some(row) => out.copy_from_slice(&row[first as usize..][..out.len()]),
             None => source.order.fill(first, 1, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::super::batcher::Batcher;
+    use super::super::config::{BatchConfig, Strategy};
+
+    /// A step takes all of 4,000 items or many windows: what is left over is not planned again for each window.
+    #[test]
+    fn leftovers_are_planned_a_bounded_number_of_times() {
+        let lengths = (0..4_000).map(|sample| sample * 31 % 60 + 1).collect::<Vec<_>>();
+        for strategy in [Strategy::Bucket, Strategy::Budget, Strategy::Pack] {
+            for (world, rows) in [(64, 4), (500, 8), (1 << 20, 1)] {
+                for window in [1, 7] {
+                    let batcher = Batcher::new(BatchConfig {
+                        world,
+                        max_batch_size: rows,
+                        budget: if strategy == Strategy::Budget { 120 } else { 0 },
+                        capacity: 64,
+                        window: Some(window),
+                        ..BatchConfig::new(lengths.clone(), strategy)
+                    })
+                    .unwrap();
+                    let carried = batcher.plan().carried.len();
+                    assert!(carried <= 9 * lengths.len(), "{strategy:?} {world} {window}: {carried}");
+                }
+            }
         }
     }
 }

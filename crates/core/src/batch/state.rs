@@ -58,13 +58,13 @@ impl Batcher {
     }
 
     fn identity(&self) -> &str {
-        self.identity.get_or_init(|| fingerprint(self.config(), self.items()))
+        self.identity.get_or_init(|| fingerprint(self.config(), self.follows, self.items()))
     }
 }
 
 /// SHA-256 over all that decides the batches, but for the epoch and who takes them. What the strategy does not look at counts as
 /// 0, so that it may be anything.
-fn fingerprint(config: &BatchConfig, items: &Items) -> String {
+fn fingerprint(config: &BatchConfig, follows: bool, items: &Items) -> String {
     let BatchConfig { seed, order, strategy, max_batch_size, max_length, budget, counting, .. } = config;
     let BatchConfig { multiple, capacity, packing, buckets, window, too_long, tail, .. } = config;
     let (kind, linear, quadratic) = match *counting {
@@ -83,19 +83,26 @@ fn fingerprint(config: &BatchConfig, items: &Items) -> String {
     hash.add(&if has_budget { *budget } else { 0 }.to_le_bytes());
     let multiple = if has_budget { *multiple } else { 0 };
     let capacity = if is(Strategy::Pack) { *capacity } else { 0 };
-    let window = if is(Strategy::PadToMax) { 0 } else { *window };
+    // The default follows the world, and a state goes on in any world: it is no number of items.
+    let follows = follows && !is(Strategy::PadToMax);
+    let window = if is(Strategy::PadToMax) || follows { 0 } else { window.unwrap_or(0) };
     for number in [*max_batch_size, *max_length, linear, quadratic, multiple, capacity, window] {
         hash.add(&number.to_le_bytes());
     }
     match buckets {
         _ if !is(Strategy::Bucket) => hash.add(&[0; 4]),
-        Buckets::Width(number) | Buckets::Quantiles(number) => hash.add(&number.to_le_bytes()),
-        Buckets::Boundaries(ends) => hash.add_u32s(ends),
+        Some(Buckets::Width(number) | Buckets::Quantiles(number)) => hash.add(&number.to_le_bytes()),
+        Some(Buckets::Boundaries(ends)) => hash.add_u32s(ends),
+        None => hash.add(&[0; 4]),
     }
     hash.add_u32s(items.lengths());
     for (sample, start) in items.parts() {
         hash.add(&sample.to_le_bytes());
         hash.add(&start.to_le_bytes());
+    }
+    if follows {
+        // After pairs of 4 bytes, one byte is not part of them.
+        hash.add(&[1]);
     }
     hash.finish()
 }

@@ -48,7 +48,7 @@ impl BatchStream {
     pub fn new(mut config: BatchConfig, rank: u32) -> Result<Self, Failure> {
         config.lengths = Vec::new();
         config.check()?;
-        if let Buckets::Quantiles(count) = config.buckets {
+        if let Some(Buckets::Quantiles(count)) = config.buckets {
             let allowed = "a width or boundaries, where lengths are not known";
             return Err(Failure::contradiction("quantiles", count, allowed));
         }
@@ -56,8 +56,8 @@ impl BatchStream {
             let value = format!("of {} worlds", config.history.len());
             return Err(Failure::contradiction("history", value, "none, where samples come one by one"));
         }
-        if config.window > MAX_WAITING {
-            return Err(Failure::out_of_range("window", config.window, format!("0 to {MAX_WAITING}")));
+        if let Some(window) = config.window.filter(|&window| window > MAX_WAITING) {
+            return Err(Failure::out_of_range("window", window, format!("0 to {MAX_WAITING}")));
         }
         if rank >= config.world {
             return Err(Failure::out_of_range("rank", rank, format!("0 to {}", config.world - 1)));
@@ -123,10 +123,10 @@ impl BatchStream {
     /// The next batches, those of one window; none if no window is complete. Failures: `out-of-memory`; what waits still
     /// does.
     pub fn take(&mut self) -> Result<Option<Run>, Failure> {
-        let width = self.config.width() as usize;
         // A window may come to nothing but what the next one takes over.
         while !self.done {
             let waiting = self.waiting.len() - self.start;
+            let width = usize::try_from(self.config.width_after(self.carried)).unwrap_or(usize::MAX);
             let run = if waiting - self.carried > width {
                 self.plan(self.carried + width, false)?
             } else if self.ended {

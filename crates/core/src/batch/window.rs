@@ -39,7 +39,7 @@ pub(super) fn plan_window(
     let (mut left, mut dropped) = match config.strategy {
         Strategy::PadToMax => (in_order(pool, config.max_batch_size, &mut steps, config.world)?, 0),
         Strategy::Bucket => (by_bucket(config, items, pool, &mut steps)?, 0),
-        Strategy::Budget if config.window == 0 => (as_they_come(config, items, pool, &mut steps, last)?, 0),
+        Strategy::Budget if config.takes_in_order() => (as_they_come(config, items, pool, &mut steps, last)?, 0),
         Strategy::Budget if config.is_padded() => (by_length(config, items, pool, &mut steps, rows)?, 0),
         Strategy::Budget | Strategy::Pack => {
             let (left, dropped, bound) = steps_of_packs(config, items, pool, &shape(config), last, &mut steps)?;
@@ -59,10 +59,10 @@ pub(super) fn plan_window(
     let (more, lost) = steps_of_singles(config, alone, last, &mut steps)?;
     dropped += lost;
     if !has_room(&mut left, more.len()) {
-        return Err(Failure::out_of_memory("window", config.window, "a smaller window"));
+        return Err(Failure::out_of_memory("window", config.width(), "a smaller window"));
     }
     left.extend(more);
-    if config.strategy != Strategy::PadToMax && config.window > 0 {
+    if config.strategy != Strategy::PadToMax && !config.takes_in_order() {
         steps.shuffle(&mut Words::new("batch steps", config.seed, config.epoch, window))?;
     }
     Ok(Planned { steps, left, dropped, packs_bound })

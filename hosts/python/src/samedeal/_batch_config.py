@@ -15,6 +15,20 @@ if TYPE_CHECKING:
 
 _WORLD = check.Width(0, check.U32_MAX, f"1 to {2**20}")
 _BUDGET = check.Width(0, check.U64_MAX, f"1 to {check.U64_MAX}")
+# Which strategies and countings look at an option: what has no effect is refused. None stands for any.
+_Uses = tuple[tuple["str | None", "str | None"], ...]
+_BY_BUCKET: _Uses = (("bucket", None),)
+_USES: dict[str, _Uses] = {
+    "bucket-width": _BY_BUCKET,
+    "boundaries": _BY_BUCKET,
+    "quantiles": _BY_BUCKET,
+    "linear": ((None, "weighted"),),
+    "quadratic": ((None, "weighted"),),
+    "multiple": (("bucket", None), ("budget", "padded")),
+    "capacity": (("pack", None),),
+    "packing": (("pack", None), ("budget", "unpadded"), ("budget", "weighted")),
+    "window": (("bucket", None), ("budget", None), ("pack", None)),
+}
 _QUANTILES = check.Width(0, check.U32_MAX, f"1 to {2**20}")
 
 
@@ -38,7 +52,7 @@ def configured(
     bucket_width: SupportsIndex | None,
     boundaries: ArrayLike | Iterable[SupportsIndex] | None,
     quantiles: SupportsIndex | None,
-    window: SupportsIndex,
+    window: SupportsIndex | None,
     too_long: str,
     tail: str,
     history: Iterable[tuple[SupportsIndex, SupportsIndex]] = (),
@@ -60,7 +74,24 @@ def configured(
     if rows is None:
         rows = {"budget": 0, "pack": 1, "bucket": 0 if tokens else 32}.get(kind, 32)
     most = check.U32_MAX if longest is None else longest
+    counted = check.enum("counting", counting, COUNTINGS)
+    per_token = check.integer("linear", linear, check.U32)
+    per_pair = check.integer("quadratic", quadratic, check.U32)
+    unit = check.integer("multiple", multiple, check.U32_FROM_1)
+    effort = check.enum("packing", packing, PACKINGS)
+    looked_at = None if window is None else check.integer("window", window, check.U32)
     given = {"bucket-width": bucket_width, "boundaries": boundaries, "quantiles": quantiles}
+    options = {name: value for name, value in given.items() if value is not None}
+    chosen: dict[str, Any] = {
+        **options,
+        "linear": per_token if per_token != 1 else None,
+        "quadratic": per_pair or None,
+        "multiple": unit if unit > 1 else None,
+        "capacity": room if capacity is not None else None,
+        "packing": effort if effort != "fast" else None,
+        "window": looked_at,
+    }
+    _refuse_unused({name: value for name, value in chosen.items() if value is not None}, kind, counted)
     import numpy
 
     return BatchConfig(
@@ -73,18 +104,35 @@ def configured(
         rows,
         most,
         tokens or 0,
-        check.enum("counting", counting, COUNTINGS),
-        check.integer("linear", linear, check.U32),
-        check.integer("quadratic", quadratic, check.U32),
-        check.integer("multiple", multiple, check.U32_FROM_1),
+        counted,
+        per_token,
+        per_pair,
+        unit,
         room or 0,
-        check.enum("packing", packing, PACKINGS),
-        _buckets({name: value for name, value in given.items() if value is not None}),
-        check.integer("window", window, check.U32),
+        effort,
+        _buckets(options),
+        looked_at,
         check.enum("too-long", too_long, TOO_LONG),
         check.enum("tail", tail, TAILS),
         _history(history),
     )
+
+
+def _refuse_unused(chosen: dict[str, Any], strategy: str, counting: str) -> None:
+    """Fails where an option has no effect that is not what stands without it."""
+    for name, value in chosen.items():
+        uses = _USES[name]
+        if (strategy, None) in uses or (strategy, counting) in uses or (None, counting) in uses:
+            continue
+        there = " or ".join(_named(*use) for use in uses)
+        raise ContradictionError(
+            name, check.described(value), f"none with {_named(strategy, counting)}; it is for {there}"
+        )
+
+
+def _named(strategy: str | None, counting: str | None) -> str:
+    parts = {"strategy": strategy, "counting": counting}
+    return " with ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
 
 
 def _history(history: Any) -> list[Stretch]:
@@ -100,8 +148,8 @@ def _history(history: Any) -> list[Stretch]:
     return found
 
 
-def _buckets(given: dict[str, Any]) -> Buckets:
-    """The one way that is given."""
+def _buckets(given: dict[str, Any]) -> Buckets | None:
+    """The one way that is given, if one is."""
     if len(given) > 1:
         first, second = list(given)[:2]
         allowed = f"none, where {second.replace('-', '_')} is given"
@@ -110,4 +158,6 @@ def _buckets(given: dict[str, Any]) -> Buckets:
         return Buckets("boundaries", check.u32s("boundaries", given["boundaries"], check.U32))
     if "quantiles" in given:
         return Buckets("quantiles", check.integer("quantiles", given["quantiles"], _QUANTILES))
-    return Buckets("bucket-width", check.integer("bucket-width", given.get("bucket-width", 64), check.U32_FROM_1))
+    if "bucket-width" in given:
+        return Buckets("bucket-width", check.integer("bucket-width", given["bucket-width"], check.U32_FROM_1))
+    return None

@@ -83,10 +83,10 @@ class BatchConfig(NamedTuple):
     """Tokens of a row, with "pack"."""
     packing: str
     """How hard to look for few packs."""
-    buckets: Buckets
-    """Which lengths are a bucket, with "bucket"."""
-    window: int
-    """How many items are looked at together."""
+    buckets: Buckets | None
+    """Which lengths are a bucket, with "bucket"; None for the default."""
+    window: int | None
+    """How many items are looked at together; None for the default, which follows the world."""
     too_long: str
     """What happens to items that are too long."""
     tail: str

@@ -51,7 +51,7 @@ class BatchStream:
         packing: str = "fast",
         bucket_width: SupportsIndex | None = None,
         boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
-        window: SupportsIndex = 8192,
+        window: SupportsIndex | None = None,
         too_long: str = "error",
         tail: str = "even-split",
         memory_limit: SupportsIndex = 2**31,
@@ -73,9 +73,10 @@ class BatchStream:
             multiple: As in `Batcher`.
             capacity: As in `Batcher`.
             packing: As in `Batcher`.
-            bucket_width: As in `Batcher`.
+            bucket_width: Buckets of equal width, with "bucket"; 64 by default, as lengths are not known up front.
             boundaries: As in `Batcher`.
-            window: How many samples are looked at together, 0 to 2**24.
+            window: How many samples are looked at together, 0 to 2**24; 8,192 by default, whatever the world is, as every
+                reader holds them.
             too_long: As in `Batcher`; where it is "error", `push` fails.
             tail: As in `Batcher`.
             memory_limit: Bytes of memory that the engine may use for this stream; 2**31 is the most it can use.

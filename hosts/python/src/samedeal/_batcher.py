@@ -53,7 +53,7 @@ class Batcher(Answered):
         bucket_width: SupportsIndex | None = None,
         boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
         quantiles: SupportsIndex | None = None,
-        window: SupportsIndex = 8192,
+        window: SupportsIndex | None = None,
         too_long: str = "error",
         tail: str = "even-split",
         history: Iterable[tuple[SupportsIndex, SupportsIndex]] = (),
@@ -86,11 +86,13 @@ class Batcher(Answered):
             capacity: Tokens of a row, with "pack"; `max_length` where that is given.
             packing: How hard to look for few rows. "fast": about as fast as sorting. "optimal": the best of several
                 ways, with a bound that no other can be better than (`Metrics.packs_bound`).
-            bucket_width: Buckets of equal width, with "bucket"; 64 by default.
+            bucket_width: Buckets of equal width, with "bucket".
             boundaries: Or the greatest length of each bucket, ascending; longer samples are in one more.
-            quantiles: Or so many buckets of as many samples each, as far as equal lengths allow.
+            quantiles: Or so many buckets of as many samples each, as far as equal lengths allow. Without any of the three, 64
+                buckets of as many tokens each.
             window: How many samples are looked at together: more of them make batches fuller, fewer leave more of the
-                order. 0 takes them as they come.
+                order. 0 takes them as they come. By default as many as 64 steps of average batches take, and at least
+                8,192: it follows `world`, and after a resume on another world each of the worlds has its own.
             too_long: What happens to samples that are longer than `max_length`, or than a budget or a capacity alone
                 allows. "error": there is no plan. "truncate": their beginning is kept. "drop": they are left out.
                 "split": they become several items. "single": each is a batch by itself, whatever it costs.
@@ -108,7 +110,8 @@ class Batcher(Answered):
             UnknownNameError: There is no such order, strategy, counting, packing, too_long or tail.
             WrongTypeError: A value is not of the type that its parameter takes.
             MissingError: The strategy needs what is not given.
-            ContradictionError: Boundaries do not ascend, or buckets are given in more than one way.
+            ContradictionError: Boundaries do not ascend, buckets are given in more than one way, or the strategy does not
+                use an option that is given.
             OutOfMemoryError: There is no memory for so many samples.
         """
         config = configured(
@@ -284,7 +287,9 @@ class Batcher(Answered):
             del named["history"]
         if config.capacity == 0:
             del named["capacity"]
-        if config.strategy == "bucket":
+        if config.window is None:
+            del named["window"]
+        if config.buckets is not None:
             kind, value = config.buckets
             named[kind.replace("-", "_")] = repr(value) if isinstance(value, int) else check.shortened(value)
         arguments = ", ".join(f"{name}={value}" for name, value in named.items())

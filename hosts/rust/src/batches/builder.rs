@@ -23,6 +23,8 @@ struct Choice {
     capacity: Option<u32>,
     rank: u32,
     memory_limit: usize,
+    /// Whether it began with a whole configuration, which has a value for options that have no effect, too.
+    whole: bool,
 }
 
 /// For batchers and streams.
@@ -36,6 +38,7 @@ impl<T> BatchBuilder<T> {
             capacity: None,
             rank: 0,
             memory_limit: MOST_MEMORY,
+            whole: false,
         };
         Self { choice, made: PhantomData }
     }
@@ -129,16 +132,19 @@ impl<T> BatchBuilder<T> {
         self
     }
 
-    /// Which lengths are a bucket, with [`Strategy::Bucket`]; those of 64 tokens each unless set.
+    /// Which lengths are a bucket, with [`Strategy::Bucket`]; 64 of as many tokens each unless set; for a
+    /// stream, those of 64 lengths each.
     pub fn buckets(mut self, buckets: Buckets) -> Self {
-        self.choice.config.buckets = buckets;
+        self.choice.config.buckets = Some(buckets);
         self
     }
 
-    /// How many samples are looked at together: more of them make batches fuller, fewer leave more of the order; 8,192 unless
-    /// set. 0 takes them as they come. Range: any; up to 2^24 of a stream.
+    /// How many samples are looked at together: more of them make batches fuller, fewer leave more of the order. Unless set, as
+    /// many as 64 steps of average batches take, and at least 8,192: it follows the world, and after a resume on another
+    /// world each of the worlds has its own; 8,192 for a stream. 0 takes them as they come. Range: any; up to 2^24 of a
+    /// stream.
     pub fn window(mut self, samples: u32) -> Self {
-        self.choice.config.window = samples;
+        self.choice.config.window = Some(samples);
         self
     }
 
@@ -204,6 +210,7 @@ impl BatchBuilder<BatchStream> {
 impl Choice {
     /// The configuration, with what the strategy takes where nothing was chosen.
     fn settled(self) -> Result<BatchConfig, Failure> {
+        self.refuse_unused()?;
         let Self { config, max_batch_size, max_length, budget, capacity, .. } = self;
         let budget = match (config.strategy, budget, max_batch_size, max_length) {
             (Strategy::Budget, None, Some(rows), Some(tokens)) => u64::from(rows) * u64::from(tokens),
@@ -234,6 +241,71 @@ impl Choice {
     }
 }
 
+impl Choice {
+    /// Fails where an option has no effect that is not what stands without it.
+    fn refuse_unused(&self) -> Result<(), Failure> {
+        if self.whole {
+            return Ok(());
+        }
+        let config = &self.config;
+        let bucket = config.buckets.as_ref().map(|buckets| match buckets {
+            Buckets::Width(width) => ("bucket-width", width.to_string()),
+            Buckets::Boundaries(ends) => ("boundaries", format!("{} of them", ends.len())),
+            Buckets::Quantiles(count) => ("quantiles", count.to_string()),
+        });
+        let unless = |value: u32, usual: u32| (value != usual).then(|| value.to_string());
+        let packing = (config.packing != Packing::default()).then(|| config.packing.to_string());
+        let chosen = [
+            ("linear", unless(config.linear, 1)),
+            ("quadratic", unless(config.quadratic, 0)),
+            ("multiple", unless(config.multiple, 1)),
+            ("capacity", self.capacity.map(|tokens| tokens.to_string())),
+            ("packing", packing),
+            ("window", config.window.map(|window| window.to_string())),
+        ];
+        let chosen = chosen.into_iter().filter_map(|(option, value)| Some((option, value?)));
+        for (option, value) in bucket.into_iter().chain(chosen) {
+            let uses = uses(option);
+            let is_used = |&(strategy, counting): &Use| {
+                strategy.is_none_or(|it| it == config.strategy) && counting.is_none_or(|it| it == config.counting)
+            };
+            if !uses.iter().any(is_used) {
+                let here = named((Some(config.strategy), Some(config.counting)));
+                let there = uses.iter().map(|&it| named(it)).collect::<Vec<_>>().join(" or ");
+                return Err(Failure::contradiction(option, value, format!("none with {here}; it is for {there}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A strategy and a counting that look at an option; none is any.
+type Use = (Option<Strategy>, Option<Counting>);
+
+/// Which strategies and countings look at an option.
+fn uses(option: &str) -> &'static [Use] {
+    const PACK: Use = (Some(Strategy::Pack), None);
+    const BUCKET: Use = (Some(Strategy::Bucket), None);
+    match option {
+        "bucket-width" | "boundaries" | "quantiles" => &[BUCKET],
+        "linear" | "quadratic" => &[(None, Some(Counting::Weighted))],
+        "multiple" => &[BUCKET, (Some(Strategy::Budget), Some(Counting::Padded))],
+        "capacity" => &[PACK],
+        "packing" => &[
+            PACK,
+            (Some(Strategy::Budget), Some(Counting::Unpadded)),
+            (Some(Strategy::Budget), Some(Counting::Weighted)),
+        ],
+        _ => &[BUCKET, (Some(Strategy::Budget), None), PACK],
+    }
+}
+
+fn named((strategy, counting): Use) -> String {
+    let strategy = strategy.map(|strategy| format!("strategy {strategy}"));
+    let counting = counting.map(|counting| format!("counting {counting}"));
+    strategy.into_iter().chain(counting).collect::<Vec<_>>().join(" with ")
+}
+
 /// The batches of a configuration. Rank and memory limit are no part of it: 0 and 2 GiB unless set.
 impl<T> From<BatchConfig> for BatchBuilder<T> {
     fn from(config: BatchConfig) -> Self {
@@ -245,6 +317,7 @@ impl<T> From<BatchConfig> for BatchBuilder<T> {
             config,
             rank: 0,
             memory_limit: MOST_MEMORY,
+            whole: true,
         };
         Self { choice, made: PhantomData }
     }

@@ -85,18 +85,12 @@ named!(Packing in batches, "packing", { Fast = "fast", Optimal = "optimal" });
 /// Which lengths are a bucket.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Buckets {
-    /// As many lengths each: 0 to so many tokens, the next ones up to twice as many, and so on. 64 is the default. Range: from 1.
+    /// As many lengths each: 0 to so many tokens, the next ones up to twice as many, and so on. Range: from 1.
     Width(u32),
     /// Those up to each of these, ascending, and above the one before it; what is longer is in one more.
     Boundaries(Vec<u32>),
     /// So many of as many samples each, as far as equal lengths allow. Range: 1 to 2^20. A stream has none.
     Quantiles(u32),
-}
-
-impl Default for Buckets {
-    fn default() -> Self {
-        Self::Width(64)
-    }
 }
 
 /// Everything that decides batches. [`Batcher::config`](crate::Batcher::config) says it, with what a strategy takes where
@@ -135,10 +129,12 @@ pub struct BatchConfig {
     pub capacity: u32,
     /// How hard to look for few packs, with [`Strategy::Pack`], and with budgets that do not count padding.
     pub packing: Packing,
-    /// Which lengths are a bucket, with [`Strategy::Bucket`].
-    pub buckets: Buckets,
-    /// How many samples are looked at together. 0 takes them as they come.
-    pub window: u32,
+    /// Which lengths are a bucket, with [`Strategy::Bucket`]. None is 64 of as many tokens each, and a width
+    /// of 64 for a stream.
+    pub buckets: Option<Buckets>,
+    /// How many samples are looked at together. 0 takes them as they come. None follows the world: as many as 64 steps of
+    /// average batches take, and at least 8,192; 8,192 for a stream.
+    pub window: Option<u32>,
     /// What happens to samples that are too long.
     pub too_long: TooLong,
     /// What happens to the last ones.
@@ -176,8 +172,8 @@ impl BatchConfig {
             multiple: 1,
             capacity: 0,
             packing: Packing::default(),
-            buckets: Buckets::default(),
-            window: 8192,
+            buckets: None,
+            window: None,
             too_long: TooLong::default(),
             tail: Tail::default(),
             history: Vec::new(),
@@ -187,7 +183,7 @@ impl BatchConfig {
     /// As it crosses, if its lists fit into a fresh instance.
     pub(super) fn crossing(mut self, memory_limit: usize) -> Result<batches::BatchConfig, Failure> {
         self.order = cut(self.order);
-        let boundaries = if let Buckets::Boundaries(ends) = &self.buckets { ends.len() } else { 0 };
+        let boundaries = if let Some(Buckets::Boundaries(ends)) = &self.buckets { ends.len() } else { 0 };
         let numbers = self.lengths.len().saturating_add(boundaries).saturating_add(4 * self.history.len());
         let bytes = numbers.saturating_mul(size_of::<u32>());
         check_room(memory_limit, "lengths", self.lengths.len(), bytes)?;
@@ -216,7 +212,7 @@ macro_rules! crossing {
                     multiple: config.multiple,
                     capacity: config.capacity,
                     packing: config.packing.into(),
-                    buckets: config.buckets.into(),
+                    buckets: config.buckets.map(Into::into),
                     window: config.window,
                     too_long: config.too_long.into(),
                     tail: config.tail.into(),

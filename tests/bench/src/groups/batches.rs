@@ -100,7 +100,7 @@ fn native(name: &str, count: u64, epoch: u64) -> core::BatchConfig {
     match name {
         "budget" => core::BatchConfig { budget: BUDGET, max_batch_size: 0, ..made(core::Strategy::Budget) },
         "pack" => core::BatchConfig { capacity: CAPACITY, max_batch_size: 1, ..made(core::Strategy::Pack) },
-        _ => core::BatchConfig { buckets: core::Buckets::Quantiles(30), ..made(core::Strategy::Bucket) },
+        _ => core::BatchConfig { buckets: Some(core::Buckets::Quantiles(30)), ..made(core::Strategy::Bucket) },
     }
 }
 

@@ -82,11 +82,11 @@ pub(super) fn read_config(config: &format::BatchConfig) -> Result<batch::BatchCo
             "optimal" => batch::Packing::Optimal,
             other => panic!("no packing: {other}"),
         },
-        buckets: match config.buckets {
+        buckets: config.buckets.as_ref().map(|buckets| match *buckets {
             format::Buckets::BucketWidth(width) => batch::Buckets::Width(width),
             format::Buckets::Boundaries(ref ends) => batch::Buckets::Boundaries(ends.clone()),
             format::Buckets::Quantiles(count) => batch::Buckets::Quantiles(count),
-        },
+        }),
         window: config.window,
         too_long: match config.too_long.as_str() {
             "error" => batch::TooLong::Error,

@@ -23,7 +23,7 @@ pub fn padded() -> Vec<Case> {
 pub fn bucket() -> Vec<Case> {
     let by = |buckets: Buckets, lengths: &[u32], budget, world| {
         let name = format!("bucket by {buckets:?}, {} samples, {world} ranks, budget {budget}", lengths.len());
-        whole(&name, BatchConfig { buckets, budget: U64(budget), ..base("bucket", lengths, world) })
+        whole(&name, BatchConfig { buckets: Some(buckets), budget: U64(budget), ..base("bucket", lengths, world) })
     };
     let mut cases = [
         of_every_set("bucket", |config, at| config.tail = TAILS[at / 5 % 4].into()),
@@ -47,7 +47,7 @@ pub fn bucket() -> Vec<Case> {
     for too_long in ["truncate", "drop", "split", "single"] {
         // Of items, not of samples.
         let config = BatchConfig {
-            buckets: Buckets::Quantiles(5),
+            buckets: Some(Buckets::Quantiles(5)),
             too_long: too_long.into(),
             max_length: 40,
             ..base("bucket", &uniform(80, 62, 0, 200), 2)
@@ -57,7 +57,7 @@ pub fn bucket() -> Vec<Case> {
     let unbounded = BatchConfig { max_batch_size: 0, budget: U64(200), ..base("bucket", &uniform(80, 25, 0, 60), 2) };
     cases.push(whole("bucket with a budget alone", unbounded));
     let far = BatchConfig {
-        buckets: Buckets::BucketWidth((1 << 31) - 1),
+        buckets: Some(Buckets::BucketWidth((1 << 31) - 1)),
         max_length: u32::MAX,
         max_batch_size: 2,
         ..base("bucket", &[u32::MAX, 1, u32::MAX - 1, u32::MAX - 2, 1 << 31, (1 << 31) - 1, 0, u32::MAX], 1)
@@ -95,6 +95,7 @@ pub fn budget() -> Vec<Case> {
         for window in [0, 1, 20] {
             for (max_batch_size, multiple) in [(0, 1), (3, 1), (1, 1), (0, 4), (u32::MAX, u32::MAX)] {
                 let lengths = long_tail(40, 31);
+                let window = Some(window);
                 let mut config = BatchConfig { window, max_batch_size, multiple, ..base("budget", &lengths, 2) };
                 count(&mut config, counting);
                 cases.push(whole(&config_name("a long tail of 40", &config), config));
@@ -164,9 +165,71 @@ pub fn pack() -> Vec<Case> {
     for counting in COUNTINGS {
         for (world, rows) in [(2, 3), (8, 1), (4, 2), (2, 40)] {
             let lengths = long_tail(120, 47);
-            let mut config = BatchConfig { max_batch_size: rows, window: 60, ..base("pack", &lengths, world) };
+            let mut config = BatchConfig { max_batch_size: rows, window: Some(60), ..base("pack", &lengths, world) };
             count(&mut config, counting);
             cases.push(whole(&config_name("a long tail of 120", &config), config));
+        }
+    }
+    cases
+}
+
+/// What stands where neither a window nor buckets are given: it follows the world, the lengths, and the size of batches.
+pub fn defaults() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (strategy, set, lengths) in sets().into_iter().flat_map(|(set, lengths)| {
+        ["bucket", "budget", "pack"].map(|strategy| (strategy, set, lengths.clone()))
+    }) {
+        let config = BatchConfig { window: None, buckets: None, ..base(strategy, &lengths, 2) };
+        cases.push(whole(&format!("{strategy} by default, {set}"), config));
+    }
+    // More than the least window. Worlds whose windows are 8,192 and less than all items, and more than all.
+    let lengths = uniform(9_000, 91, 0, 9);
+    for (strategy, counting, world, rows, budget) in [
+        ("pad-to-max", "padded", 64, 4, 0),
+        ("bucket", "padded", 1, 8, 0),
+        ("bucket", "padded", 17, 8, 0),
+        ("bucket", "weighted", 18, 0, 300),
+        ("budget", "padded", 1, 0, 40),
+        ("budget", "padded", 15, 0, 40),
+        ("budget", "padded", 64, 0, 40),
+        ("budget", "padded", 64, 2, 40),
+        ("budget", "unpadded", 15, 0, 40),
+        ("budget", "weighted", 15, 0, 300),
+        ("budget", "padded", 2, 0, u64::MAX),
+        ("budget", "padded", 1 << 10, 0, 40),
+        ("pack", "padded", 15, 1, 0),
+        ("pack", "padded", 3, 5, 0),
+    ] {
+        let mut config = BatchConfig {
+            window: None,
+            buckets: None,
+            max_batch_size: rows,
+            capacity: if strategy == "pack" { 40 } else { 0 },
+            max_length: 9,
+            ..base(strategy, &lengths, world)
+        };
+        count(&mut config, counting);
+        config.budget = U64(budget);
+        let name = format!("{strategy} of 9,000 by default, {world} ranks of {rows}, {counting}, budget {budget}");
+        cases.push(asked(&name, Subject::Batcher(config), [Call::Metrics, Call::Fingerprint]));
+    }
+    cases
+}
+
+/// Steps that are many windows wide: what is left is not planned again for every item.
+pub fn narrow() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (strategy, too_long) in
+        [("pad-to-max", "error"), ("bucket", "error"), ("budget", "error"), ("budget", "single"), ("pack", "error")]
+    {
+        for window in [0, 1, 3] {
+            let config = BatchConfig {
+                window: Some(window),
+                too_long: too_long.into(),
+                max_length: if too_long == "single" { 20 } else { 60 },
+                ..base(strategy, &uniform(300, 92, 0, 60), 40)
+            };
+            cases.push(whole(&config_name("300 lengths", &config), config));
         }
     }
     cases
@@ -196,7 +259,7 @@ fn of_every_end(strategy: &str, windows: &[u32]) -> Vec<Case> {
                 let mut config = BatchConfig {
                     tail: tail.into(),
                     too_long: too_long.into(),
-                    window,
+                    window: Some(window),
                     seed: S64([0, 1, 42, -7, i64::MAX][at % 5]),
                     epoch: U64([0, 1, u64::MAX][at % 3]),
                     multiple: [1, 1, 2][at / 2 % 3],
@@ -233,7 +296,7 @@ fn epochs(strategy: &str) -> Vec<Case> {
     [0, 1, 42, -7, i64::MIN]
         .into_iter()
         .map(|seed| {
-            let config = BatchConfig { seed: S64(seed), window: 10, ..base(strategy, &lengths, 2) };
+            let config = BatchConfig { seed: S64(seed), window: Some(10), ..base(strategy, &lengths, 2) };
             let subject = Subject::Batcher(config);
             let mut plan = Native::create(&subject).expect("a plan");
             let mut calls = vec![Call::Fingerprint];

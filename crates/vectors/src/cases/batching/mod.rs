@@ -24,6 +24,7 @@ pub fn files() -> Vec<File> {
         group("batches-bucket", grid::bucket()),
         group("batches-budget", grid::budget()),
         group("batches-pack", grid::pack()),
+        group("batches-default", [grid::defaults(), grid::narrow()].concat()),
         group("batches-state", states::cases()),
         group("batches-stream", [stream::cases(), refused::streams()].concat()),
         group("collation", collation::cases()),
@@ -48,8 +49,8 @@ fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
         multiple: 1,
         capacity: if strategy == "pack" { sets::LONGEST } else { 0 },
         packing: "fast".into(),
-        buckets: Buckets::Boundaries(if strategy == "bucket" { vec![8, 16, 32] } else { vec![] }),
-        window: 8_192,
+        buckets: (strategy == "bucket").then(|| Buckets::Boundaries(vec![8, 16, 32])),
+        window: Some(8_192),
         too_long: "error".into(),
         tail: "keep".into(),
         history: vec![],
@@ -81,6 +82,7 @@ fn take(rank: u32, start: u64, count: u32) -> Call {
 fn config_name(set: &str, config: &BatchConfig) -> String {
     let BatchConfig { strategy, world, counting, tail, too_long, window, max_batch_size, .. } = config;
     let BatchConfig { max_length, multiple, packing, seed, epoch, .. } = config;
+    let window = window.map_or("by default".into(), |window| window.to_string());
     let mut name = format!("{strategy} {set}, {world} ranks of {max_batch_size}, {counting}, window {window}");
     name += &format!(", {too_long} above {max_length}, {tail}, multiple {multiple}, {packing}");
     name + &format!(", seed {} epoch {}", seed.0, epoch.0)

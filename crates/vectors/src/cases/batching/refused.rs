@@ -24,9 +24,9 @@ fn configs() -> Vec<(&'static str, BatchConfig)> {
     let budget = base("budget", &[1, 2, 3], 1);
     let pack = base("pack", &[1, 2, 3], 1);
     let bucket = base("bucket", &[1, 2, 3], 1);
-    let ends = |ends: &[u32]| Buckets::Boundaries(ends.to_vec());
-    let width = |width| BatchConfig { buckets: Buckets::BucketWidth(width), ..bucket.clone() };
-    let quantiles = |count| BatchConfig { buckets: Buckets::Quantiles(count), ..bucket.clone() };
+    let ends = |ends: &[u32]| Some(Buckets::Boundaries(ends.to_vec()));
+    let width = |width| BatchConfig { buckets: Some(Buckets::BucketWidth(width)), ..bucket.clone() };
+    let quantiles = |count| BatchConfig { buckets: Some(Buckets::Quantiles(count)), ..bucket.clone() };
     // Everything that can be wrong.
     let wrong =
         BatchConfig { world: 0, max_batch_size: 0, multiple: 0, buckets: ends(&[1, 1]), max_length: 0, ..pack.clone() };
@@ -50,7 +50,7 @@ fn configs() -> Vec<(&'static str, BatchConfig)> {
         ("no buckets", quantiles(0)),
         ("too many buckets", quantiles((1 << 20) + 1)),
         ("far too many buckets", quantiles(u32::MAX)),
-        ("buckets that nobody needs", BatchConfig { buckets: Buckets::Quantiles(0), ..padded }),
+        ("buckets that nobody needs", BatchConfig { buckets: Some(Buckets::Quantiles(0)), ..padded }),
     ]
 }
 
@@ -123,7 +123,7 @@ pub fn streams() -> Vec<Case> {
     };
     let mut cases: Vec<_> = configs()
         .into_iter()
-        .map(|(name, config)| stream(name, BatchConfig { window: u32::MAX, ..config }, 9, vec![]))
+        .map(|(name, config)| stream(name, BatchConfig { window: Some(u32::MAX), ..config }, 9, vec![]))
         .collect();
     // Lengths are not looked at, nor is the order.
     let roomy = BatchConfig { order: "sharded".into(), ..base("budget", &[u32::MAX], 3) };
@@ -131,10 +131,10 @@ pub fn streams() -> Vec<Case> {
         samples: samples.iter().copied().map(U64).collect(),
         lengths: lengths.to_vec(),
     };
-    let quantiles = BatchConfig { buckets: Buckets::Quantiles(4), window: u32::MAX, ..roomy.clone() };
+    let quantiles = BatchConfig { buckets: Some(Buckets::Quantiles(4)), window: Some(u32::MAX), ..roomy.clone() };
     cases.push(stream("quantiles of lengths that are not known", quantiles, 3, vec![]));
-    cases.push(stream("a window too large", BatchConfig { window: (1 << 24) + 1, ..roomy.clone() }, 3, vec![]));
-    cases.push(stream("no such rank", BatchConfig { window: 1 << 24, ..roomy.clone() }, 3, vec![]));
+    cases.push(stream("a window too large", BatchConfig { window: Some((1 << 24) + 1), ..roomy.clone() }, 3, vec![]));
+    cases.push(stream("no such rank", BatchConfig { window: Some(1 << 24), ..roomy.clone() }, 3, vec![]));
     cases.push(stream("far from any rank", roomy.clone(), u32::MAX, vec![]));
     let calls = vec![
         push(&[1, MAX_EXACT + 1], &[1]),

@@ -10,7 +10,7 @@ use super::{COUNTINGS, TAILS, asked, base, num_steps, take};
 const STRATEGIES: [&str; 4] = ["pad-to-max", "bucket", "budget", "pack"];
 
 pub fn cases() -> Vec<Case> {
-    [histories(), moves(), refused()].concat()
+    [histories(), moves(), defaults(), refused()].concat()
 }
 
 fn config(at: usize, world: u32, past: &[(u32, u64)]) -> BatchConfig {
@@ -19,13 +19,13 @@ fn config(at: usize, world: u32, past: &[(u32, u64)]) -> BatchConfig {
     let mut config = BatchConfig {
         seed: S64(at as i64),
         epoch: U64(3),
-        window: [8_192, 20, 0][at % 3],
+        window: Some([8_192, 20, 0][at % 3]),
         tail: TAILS[at / 2 % 4].into(),
         too_long: too_long.into(),
         max_length: if too_long == "error" { 60 } else { 37 },
         counting: COUNTINGS[at / 3 % 3].into(),
         linear: 1,
-        buckets: if strategy == "bucket" && at % 8 < 4 { Buckets::Quantiles(3) } else { Buckets::BucketWidth(20) },
+        buckets: (strategy == "bucket").then(|| if at % 8 < 4 { Buckets::Quantiles(3) } else { Buckets::BucketWidth(20) }),
         history: past.iter().map(|&(world, steps)| Stretch { world, steps: U64(steps) }).collect(),
         ..base(strategy, &uniform(90, at as u64, 0, 60), world)
     };
@@ -91,6 +91,36 @@ fn moves() -> Vec<Case> {
     cases
 }
 
+/// A default window follows the world: a state goes on in every world, and each world of a history has its own.
+fn defaults() -> Vec<Case> {
+    let by_default = |world| BatchConfig {
+        window: None,
+        max_length: 9,
+        budget: U64(40),
+        ..base("budget", &uniform(9_000, 93, 0, 9), world)
+    };
+    let mut batcher = Native::create(&Subject::Batcher(by_default(1))).expect("a plan");
+    let state = batcher.call(&Call::State { taken: U64(11) }).expect("a state");
+    let state = String::from(state.as_str().expect("a text"));
+    let calls = |state: &String| {
+        [
+            Call::Resume { state: state.clone() },
+            Call::Metrics,
+            Call::Fingerprint,
+            Call::State { taken: U64(3) },
+        ]
+    };
+    let mut cases = Vec::new();
+    for world in [1, 15, 64] {
+        let name = format!("a default window, resumed on world {world}");
+        cases.push(asked(&name, Subject::Batcher(by_default(world)), calls(&state)));
+    }
+    // As many items as the default comes to, but said: the state of another batcher.
+    let said = BatchConfig { window: Some(8_192), ..by_default(1) };
+    cases.push(asked("refused: a window for a default", Subject::Batcher(said), calls(&state)));
+    cases
+}
+
 fn refused() -> Vec<Case> {
     let here = BatchConfig { history: vec![], too_long: "error".into(), max_length: 60, ..config(2, 2, &[]) };
     let mut batcher = Native::create(&Subject::Batcher(here.clone())).expect("a plan");
@@ -123,7 +153,7 @@ fn refused() -> Vec<Case> {
         let history = past.iter().map(|&(world, steps)| Stretch { world, steps: U64(steps) }).collect();
         Subject::Batcher(BatchConfig { history, ..here.clone() })
     };
-    let stream = BatchConfig { history: vec![Stretch { world: 1, steps: U64(0) }], window: u32::MAX, ..here.clone() };
+    let stream = BatchConfig { history: vec![Stretch { world: 1, steps: U64(0) }], window: Some(u32::MAX), ..here.clone() };
     vec![
         asked("texts that are no state", Subject::Batcher(here.clone()), calls),
         asked("refused: more steps than there were", past(&[(2, 1), (3, 99)]), []),

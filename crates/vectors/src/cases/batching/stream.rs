@@ -17,7 +17,7 @@ pub fn cases() -> Vec<Case> {
                     order: "sequential".into(),
                     tail: tail.into(),
                     too_long: too_long.into(),
-                    window: [7, 1, 12, 0][at / 2 % 4],
+                    window: Some([7, 1, 12, 0][at / 2 % 4]),
                     seed: S64(at as i64),
                     epoch: U64(at as u64 % 3),
                     max_length: if too_long == "error" { 60 } else { 33 },
@@ -39,21 +39,21 @@ pub fn cases() -> Vec<Case> {
     }
     for (i, (set, lengths)) in sets().into_iter().enumerate() {
         let strategy = ["budget", "pack", "bucket", "pad-to-max"][i % 4];
-        let config = BatchConfig { order: "sequential".into(), window: 16, ..base(strategy, &lengths, 2) };
+        let config = BatchConfig { order: "sequential".into(), window: Some(16), ..base(strategy, &lengths, 2) };
         cases.push(whole(&format!("all at once: {strategy} of {set}"), config.clone()));
         cases.push(streamed(&format!("{strategy} of {set}"), config, 1, 5));
     }
     let lengths = uniform(60, 24, 0, 60);
     let config = BatchConfig {
         order: "sequential".into(),
-        window: 16,
-        buckets: Buckets::BucketWidth(10),
+        window: Some(16),
+        buckets: Some(Buckets::BucketWidth(10)),
         ..base("bucket", &lengths, 2)
     };
     cases.push(whole("all at once: buckets of equal width", config.clone()));
     cases.push(streamed("buckets of equal width", config, 0, 7));
     // Samples have numbers of their own.
-    let config = BatchConfig { lengths: vec![], window: 8, ..base("budget", &[], 1) };
+    let config = BatchConfig { lengths: vec![], window: Some(8), ..base("budget", &[], 1) };
     let far = (1_u64 << 53) - 1;
     let push = |samples: &[u64], lengths: &[u32]| Call::Push {
         samples: samples.iter().copied().map(U64).collect(),

@@ -6,7 +6,7 @@ import torch
 
 from ._rest import MAX_STRETCHES, Progress, Stretch
 
-_EPOCH, _CONSUMED, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _BEGUN, _STRETCHES = range(8)
+_EPOCH, _CONSUMED, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, _BEGUN, _STRETCHES = range(9)
 _NONE = -1
 # The last ones are how many stretches there are, and these.
 _NUMBERS = _STRETCHES + 1 + MAX_STRETCHES * len(Stretch._fields)
@@ -67,6 +67,10 @@ class Board:
     def is_first_of_steps(self) -> bool:
         """The same of ranks that end at different steps."""
         return self._is_first(_TOLD_STEPS)
+
+    def is_first_of_mixing(self) -> bool:
+        """The same of readers with few lanes."""
+        return self._is_first(_TOLD_MIXING)
 
     def copied(self) -> Board:
         """A board of its own that says the same."""

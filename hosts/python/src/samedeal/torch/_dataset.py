@@ -32,7 +32,7 @@ _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
 
 
 class LanesWarning(UserWarning):
-    """The number of readers does not divide the lanes, so that some rows are read by several of them."""
+    """The lanes do not fit the readers: several of them read some rows, or a reader has too few lanes for mixed batches."""
 
 
 class StepsWarning(UserWarning):
@@ -467,6 +467,28 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             several = f"{readers} readers ({self.world} ranks x {workers} workers) do not divide {lanes} lanes, so that"
             told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
             warnings.warn(told, LanesWarning, stacklevel=3)
+        advice = self._mixing_advice(self.world * workers)
+        if advice and self.rank == 0 and self._board.is_first_of_mixing():
+            warnings.warn(advice, LanesWarning, stacklevel=3)
+
+    def _mixing_advice(self, readers: int) -> str:
+        """What to say where a batch comes from so few lanes that it varies more than twice as much as chance; or nothing."""
+        if "lanes" not in self._options or self.batch_size is None or self._is_rest(self._progress()):
+            return ""
+        lanes, window = self._options["lanes"], self._options["window"]
+        own = lanes // math.gcd(readers, lanes)
+        # A batch of neighbours from `own` places: the variance of its mean is batch_size / own times that of chance.
+        wanted = min(-(-self.batch_size // 2), 4096 // readers)
+        if own >= -(-self.batch_size // 2) or wanted <= own or self.shards.samples // readers <= self.batch_size:
+            return ""
+        more = wanted * readers
+        less = max(1, lanes * window // more)
+        return (
+            f"{readers} readers of {lanes} lanes have {own} {'lane' if own == 1 else 'lanes'} each: the rows of a batch of"
+            f" {self.batch_size} are from {own} {'place' if own == 1 else 'places'} in the files, and vary about"
+            f" {self.batch_size / own:.0f} times as much as chance; lanes={more}, window={less} mix better, with as many"
+            f" rows in memory and more open files"
+        )
 
     def _warn_of_steps(self, workers: int) -> None:
         """Once, where ranks end at different steps or readers have nothing: before the first pass, or as it begins."""

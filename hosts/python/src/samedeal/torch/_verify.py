@@ -139,8 +139,9 @@ def _told(found: _Found) -> dict[str, Any]:
     config = plan._asdict()
     del config["lengths"], config["world"]
     config["history"] = [list(stretch) for stretch in plan.history]
-    kind, value = config["buckets"]
-    config["buckets"] = [kind, value if isinstance(value, int) else _digest(value)]
+    if config["buckets"] is not None:
+        kind, value = config["buckets"]
+        config["buckets"] = [kind, value if isinstance(value, int) else _digest(value)]
     if len(config["history"]) > 1:
         config["history"] = _digest(config["history"])
     if sampler._fingerprint is None:

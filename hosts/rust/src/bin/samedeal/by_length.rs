@@ -64,7 +64,7 @@ pub struct ByLengthArgs {
     /// With pack, or with a budget that counts no padding: how hard to look for few rows [default: fast]
     #[arg(long, value_parser = named::<Packing>(Packing::ALL.iter().map(|it| it.name())), requires = "lengths")]
     pub packing: Option<Packing>,
-    /// With bucket: so many lengths in each bucket [default: 64]
+    /// With bucket: so many lengths in each bucket
     #[arg(long, value_name = "LENGTHS", value_parser = within(1, u32::MAX), requires = "lengths")]
     #[arg(allow_negative_numbers = true, group = "buckets")]
     pub bucket_width: Option<u32>,
@@ -72,7 +72,8 @@ pub struct ByLengthArgs {
     #[arg(long, value_name = "LENGTHS", value_parser = within(0, u32::MAX), requires = "lengths")]
     #[arg(allow_negative_numbers = true, group = "buckets", value_delimiter = ',')]
     pub boundaries: Option<Vec<u32>>,
-    /// Or so many buckets of as many samples each, as far as equal lengths allow
+    /// Or so many buckets of as many samples each, as far as equal lengths allow [default of the three:
+    /// 64 buckets of as many tokens each]
     #[arg(long, value_name = "COUNT", value_parser = within(1, 1_u32 << 20), requires = "lengths")]
     #[arg(allow_negative_numbers = true, group = "buckets")]
     pub quantiles: Option<u32>,
@@ -104,7 +105,7 @@ pub fn explain_window(window: Arg) -> Arg {
     window.help(
         "With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256]. With \
          --lengths: how many samples are looked at together: more of them make batches fuller, fewer leave more of the \
-         order; 0 takes them as they come [default: 8192]",
+         order; 0 takes them as they come [default: as many as 64 steps take, at least 8192]",
     )
 }
 
@@ -150,17 +151,30 @@ impl ByLengthArgs {
         Lengths::read(paths, self.lengths.clone().flatten().as_deref(), self.unit)
     }
 
-    /// What decides batches, but for their size.
-    pub fn builder(&self, deal: &DealArgs, lengths: Vec<u32>) -> BatchBuilder<Batcher> {
+    /// What decides batches, but for their size. With a strategy and a counting, options that these do not use are left
+    /// out, where several are compared under the same ones.
+    pub fn builder(
+        &self,
+        deal: &DealArgs,
+        lengths: Vec<u32>,
+        compared: Option<(Strategy, Counting)>,
+    ) -> BatchBuilder<Batcher> {
+        let is_one_of = |strategies: &[Strategy]| compared.is_none_or(|(strategy, _)| strategies.contains(&strategy));
+        let is_weighted = compared.is_none_or(|(_, counting)| counting == Counting::Weighted);
+        let has_multiple = is_one_of(&[Strategy::Bucket])
+            || is_one_of(&[Strategy::Budget]) && compared.is_none_or(|(_, counting)| counting == Counting::Padded);
+        let has_buckets = is_one_of(&[Strategy::Bucket]);
+        let has_windows = is_one_of(&[Strategy::Bucket, Strategy::Budget, Strategy::Pack]);
         let builder = Batcher::builder(lengths).seed(deal.seed).epoch(deal.epoch).order(&deal.order).world(deal.world);
-        let builder = set(builder, deal.window, BatchBuilder::window);
+        let builder = set(builder, deal.window.filter(|_| has_windows), BatchBuilder::window);
         let builder = set(builder, self.max_length, BatchBuilder::max_length);
-        let builder = set(builder, self.linear, BatchBuilder::linear);
-        let builder = set(builder, self.quadratic, BatchBuilder::quadratic);
-        let builder = set(builder, self.multiple, BatchBuilder::multiple);
-        let builder = set(builder, self.bucket_width.map(Buckets::Width), BatchBuilder::buckets);
-        let builder = set(builder, self.boundaries.clone().map(Buckets::Boundaries), BatchBuilder::buckets);
-        let builder = set(builder, self.quantiles.map(Buckets::Quantiles), BatchBuilder::buckets);
+        let builder = set(builder, self.linear.filter(|_| is_weighted), BatchBuilder::linear);
+        let builder = set(builder, self.quadratic.filter(|_| is_weighted), BatchBuilder::quadratic);
+        let builder = set(builder, self.multiple.filter(|_| has_multiple), BatchBuilder::multiple);
+        let buckets = (self.bucket_width.map(Buckets::Width))
+            .or_else(|| self.boundaries.clone().map(Buckets::Boundaries))
+            .or_else(|| self.quantiles.map(Buckets::Quantiles));
+        let builder = set(builder, buckets.filter(|_| has_buckets), BatchBuilder::buckets);
         let builder = set(builder, self.too_long, BatchBuilder::too_long);
         set(builder, self.tail, BatchBuilder::tail)
     }
@@ -180,7 +194,7 @@ impl ByLengthArgs {
             }
             _ => {}
         }
-        let builder = self.builder(deal, lengths).rank(rank);
+        let builder = self.builder(deal, lengths, None).rank(rank);
         let builder = set(builder, self.strategy, BatchBuilder::strategy);
         let builder = set(builder, self.max_batch_size, BatchBuilder::max_batch_size);
         let builder = set(builder, self.budget, BatchBuilder::budget);

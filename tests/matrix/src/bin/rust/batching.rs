@@ -86,11 +86,11 @@ fn read_config(config: &BatchConfig) -> Result<samedeal::BatchConfig, Error> {
     whole.multiple = config.multiple;
     whole.capacity = config.capacity;
     whole.packing = config.packing.parse()?;
-    whole.buckets = match config.buckets {
+    whole.buckets = config.buckets.as_ref().map(|buckets| match *buckets {
         format::Buckets::BucketWidth(width) => Buckets::Width(width),
         format::Buckets::Boundaries(ref ends) => Buckets::Boundaries(ends.clone()),
         format::Buckets::Quantiles(count) => Buckets::Quantiles(count),
-    };
+    });
     whole.window = config.window;
     whole.too_long = config.too_long.parse()?;
     whole.tail = config.tail.parse()?;

@@ -15,12 +15,14 @@ pub fn config_json(config: &BatchConfig) -> Value {
         "capacity": config.capacity, "packing": config.packing.name(), "window": config.window,
         "too_long": config.too_long.name(), "tail": config.tail.name(),
     });
-    let (name, value) = match &config.buckets {
-        Buckets::Width(width) => ("bucket_width", json!(width)),
-        Buckets::Boundaries(boundaries) => ("boundaries", json!(boundaries)),
-        Buckets::Quantiles(quantiles) => ("quantiles", json!(quantiles)),
-    };
-    object[name] = value;
+    if let Some(buckets) = &config.buckets {
+        let (name, value) = match buckets {
+            Buckets::Width(width) => ("bucket_width", json!(width)),
+            Buckets::Boundaries(boundaries) => ("boundaries", json!(boundaries)),
+            Buckets::Quantiles(quantiles) => ("quantiles", json!(quantiles)),
+        };
+        object[name] = value;
+    }
     object
 }
 

@@ -93,6 +93,7 @@ impl Candidate {
     /// Sets what decides the size of batches.
     pub fn sized(&self, builder: BatchBuilder<Batcher>) -> BatchBuilder<Batcher> {
         let builder = builder.strategy(self.strategy).counting(self.counting).packing(self.packing);
-        builder.max_batch_size(self.rows).budget(self.budget).capacity(self.capacity)
+        let builder = builder.max_batch_size(self.rows).budget(self.budget);
+        if self.strategy == Strategy::Pack { builder.capacity(self.capacity) } else { builder }
     }
 }

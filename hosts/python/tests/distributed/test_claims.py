@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from limits import HANG
-from samedeal import ContradictionError, Sampler, WrongTypeError
+from samedeal import ContradictionError, OutOfRangeError, Sampler, WrongTypeError
 from samedeal.ledger import FileLog, Ledger, MemoryLog, Schedule, copy_log
 from samedeal.torch import Claimed, ClaimSampler, StoreLog
 from torch.distributed import FileStore, HashStore, PrefixStore, TCPStore
@@ -134,6 +134,42 @@ def test_a_loader_by_itself_commits_nothing() -> None:
         next(first)
     assert len([*second]) >= 4
     assert ledger.progress().finished
+
+
+def test_a_loader_out_of_order_is_refused() -> None:
+    """What the loop got would be committed as what the sampler gave: some of it another batch."""
+    ledger = Ledger(Sampler(16), MemoryLog(), reader=0, block=16)
+    batches = ClaimSampler(ledger, 4)
+    loader = DataLoader(torch.arange(16), batch_sampler=batches, num_workers=2, in_order=False)
+    with pytest.raises(ContradictionError, match="in_order is False; allowed: True"):
+        Claimed(loader)
+    assert ledger.progress().committed == 0
+    # Without workers, loaders give batches in order whatever they are told.
+    for workers, in_order in ((0, False), (2, True)):
+        ledger = Ledger(Sampler(16), MemoryLog(), reader=0, block=16)
+        loader = DataLoader(
+            torch.arange(16), batch_sampler=ClaimSampler(ledger, 4), num_workers=workers, in_order=in_order
+        )
+        got = [number for batch in Claimed(loader) for number in batch.tolist()]
+        assert sorted(got) == list(range(16))
+        assert ledger.progress().finished
+
+
+def test_names_of_logs_are_whole() -> None:
+    """Two names that begin alike are two logs."""
+    store = HashStore()
+    names = [f"{'runs/' * 20}epoch-{epoch}" for epoch in range(2)]
+    for name in names:
+        ledger = Ledger(Sampler(40), StoreLog(store, name), reader=0, block=10)
+        assert [claim.start for claim in ledger] == [0, 10, 20, 30]
+    for name in names:
+        assert len(Schedule(StoreLog(store, name))) == 4
+    StoreLog(store, "n" * 1024)
+    for wrong in ("n" * 1025, "é" * 513, "epoch-\ud800"):
+        with pytest.raises(OutOfRangeError, match="name is"):
+            StoreLog(store, wrong)
+    with pytest.raises(WrongTypeError, match="name is 5"):
+        StoreLog(store, 5)  # type: ignore[arg-type]
 
 
 def test_arguments_are_checked() -> None:

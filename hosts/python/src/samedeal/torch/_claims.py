@@ -12,6 +12,7 @@ import torch
 from .. import ContradictionError, WrongTypeError
 from .. import _arguments as check
 from ..ledger import Claim, Ledger
+from ._resumable import check_in_order
 
 
 class ClaimSampler(torch.utils.data.Sampler[list[int]]):
@@ -100,10 +101,12 @@ class Claimed:
 
         Raises:
             WrongTypeError: It has another one.
+            ContradictionError: Its workers give batches in another order than the sampler (`in_order=False`).
         """
         sampler = getattr(loader, "batch_sampler", None)
         if not isinstance(sampler, ClaimSampler):
             raise WrongTypeError("loader", check.described(loader), "a DataLoader with a ClaimSampler as batch_sampler")
+        check_in_order(loader, "True: batches are committed in the order of the sampler, whichever the loop got")
         self.loader = loader
         self.sampler: ClaimSampler = sampler
 

@@ -40,8 +40,7 @@ class Resumable:
         """
         self.sampler, self._batch = _source(loader)
         _check_length(loader, self.sampler)
-        if not getattr(loader, "in_order", True) and loader.num_workers:
-            raise ContradictionError("in-order", "False", "True: what the loop got is else no beginning of the epoch")
+        check_in_order(loader, "True: what the loop got is else no beginning of the epoch")
         self.loader = loader
         self._count: Count | None = None
 
@@ -105,6 +104,13 @@ class Resumable:
         """What the newest loop got, if that is of the epoch and the state that are set now."""
         count = self._count
         return count if count is not None and count.moves == self.sampler._moves else None
+
+
+def check_in_order(loader: Any, allowed: str) -> None:
+    """Raises where the batches of workers come in another order than the sampler gave them."""
+    # Without workers, PyTorch gives them in order whatever this says.
+    if not getattr(loader, "in_order", True) and loader.num_workers:
+        raise ContradictionError("in-order", "False", allowed)
 
 
 def _counted(batches: Iterator[Any], count: Count, sampler: _Source) -> Iterator[Any]:

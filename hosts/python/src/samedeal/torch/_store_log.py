@@ -6,11 +6,13 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from .. import WrongTypeError
+from .. import OutOfRangeError, WrongTypeError
 from .. import _arguments as check
 
 _AT_ONCE = 1024
 """Entries that are read at a time."""
+_LONGEST_NAME = 1024
+"""In bytes."""
 
 
 class StoreLog:
@@ -28,12 +30,13 @@ class StoreLog:
             name: What its keys begin with: another one for each epoch.
 
         Raises:
-            WrongTypeError: It is no such store.
+            WrongTypeError: It is no such store, or the name is no string.
+            OutOfRangeError: The name is longer than 1,024 bytes, or it is no UTF-8.
         """
         if not all(hasattr(store, method) for method in ("compare_set", "multi_get", "check", "add", "get")):
             raise WrongTypeError("store", check.described(store), "a torch.distributed.Store, such as a TCPStore")
         self._store = store
-        self._name = check.name("name", name)
+        self._name = _checked(name)
 
     def read(self, start: int) -> Sequence[str]:
         """The entries from number `start` on, or the first ones of them."""
@@ -57,6 +60,19 @@ class StoreLog:
 
     def _key(self, number: int) -> str:
         return f"{self._name}/{number}"
+
+
+def _checked(name: Any) -> str:
+    """A name, all of it: two names that were cut to the same one would share a log."""
+    if not isinstance(name, str):
+        raise WrongTypeError("name", check.described(name), "a name")
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError as error:
+        raise OutOfRangeError("name", ascii(name)[:64], "text that UTF-8 can encode: no lone surrogates") from error
+    if size > _LONGEST_NAME:
+        raise OutOfRangeError("name", f"of {size} bytes", f"up to {_LONGEST_NAME} bytes")
+    return name
 
 
 def _entry(value: bytes) -> str:

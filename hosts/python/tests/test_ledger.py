@@ -303,6 +303,106 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     assert ledger.progress() == other.progress()
 
 
+@pytest.mark.parametrize("how", ["begun anew", "copied", "rewritten", "gone"])
+def test_a_log_that_was_replaced_is_another_one(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "log"
+    old = Ledger(Sampler(40), FileLog(path), reader=0, block=10)
+    claim = old.claim()
+    assert claim is not None
+    text = path.read_bytes()
+    new = None
+    if how == "copied":
+        (tmp_path / "copy").write_bytes(text)
+        (tmp_path / "copy").replace(path)
+    elif how == "rewritten":
+        # As long as the old one, and in the same file: only its text tells.
+        path.write_bytes(text.replace(b'"reader":0', b'"reader":1'))
+    else:
+        path.unlink()
+    if how == "begun anew":
+        # The system may give this file the number of the old one.
+        new = Ledger(Sampler(40), FileLog(path), reader=1, block=10)
+        held = new.claim()
+    before = path.read_bytes() if path.exists() else None
+    for call in (claim.commit, claim.release, old.claim, old.progress):
+        with pytest.raises(ContradictionError, match="another log than the one of which 2 entries were read"):
+            call()
+    assert (path.read_bytes() if path.exists() else None) == before
+    if new is not None and held is not None:
+        # Nobody has spoilt it.
+        held.commit()
+        assert [one.start for one in new] == [10, 20, 30]
+        assert Schedule(FileLog(path)).progress().finished
+    # The object of the old one reads the new one from its beginning, where somebody asks for that.
+    assert Ledger(Sampler(40), old.log, reader=2, block=10).progress().entries == len(path.read_bytes().splitlines())
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"ev', b'{"event":"commit","rea'])
+@pytest.mark.parametrize("zeros", [1, 3 << 20])
+def test_zeros_that_a_loss_of_power_left_are_cut_off(tmp_path: Path, torn: bytes, zeros: int) -> None:
+    path = tmp_path / "log"
+    ledger = Ledger(Sampler(40), FileLog(path), reader=0, block=10)
+    next(iter(ledger)).commit()
+    whole = path.read_bytes()
+    path.write_bytes(whole + torn + bytes(zeros))
+    other = Ledger(Sampler(40), FileLog(path), reader=1, block=10)
+    assert other.claim() is not None
+    assert path.read_bytes().startswith(whole + b'{"event":"claim","reader":1,"start":10')
+    assert ledger.progress() == other.progress()
+    # All of a log that was not written before the power was gone.
+    path.write_bytes(torn.replace(b"event", b"samedeal")[:4] + bytes(zeros))
+    assert [claim.start for claim in Ledger(Sampler(20), FileLog(path), reader=0, block=10)] == [0, 10]
+
+
+def test_other_files_that_begin_with_zeros_stay_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "image"
+    for content in (bytes(100) + b"x", bytes(3 << 20) + b"{"):
+        path.write_bytes(content)
+        with pytest.raises(ContradictionError, match="no entry, and has no end"):
+            Ledger(Sampler(40), FileLog(path), reader=0)
+        assert path.read_bytes() == content
+
+
+class Binary:
+    """A log whose entries come back as bytes, as from most key-value stores."""
+
+    def __init__(self) -> None:
+        self.log = MemoryLog()
+
+    def read(self, start: int) -> list[bytes]:
+        return [entry.encode() for entry in self.log.read(start)]
+
+    def append(self, number: int, entry: str) -> bool:
+        return self.log.append(number, entry)
+
+
+def test_entries_may_be_bytes() -> None:
+    binary, copied = Binary(), MemoryLog()
+    starts = [claim.start for claim in Ledger(Sampler(40), binary, reader=0, block=10)]
+    assert starts == [0, 10, 20, 30]
+    assert Ledger(Sampler(40), binary, reader=1, block=10).progress().finished
+    assert copy_log(binary, copied) == 9
+    assert copy_log(binary, copied) == copy_log(copied, binary) == 0
+    assert Schedule(binary).commits == Schedule(copied).commits
+
+
+def test_odd_entries_are_told_of() -> None:
+    header = Ledger(Sampler(40), (log := MemoryLog()), reader=0).log.read(0)[0]
+    assert Schedule(log).progress().committed == 0
+    for odd in ("\ud800", b"\xff", '{"event":"claim","reader":0,"start":0,"count":\udfff}'):
+        with pytest.raises(SamedealError, match="line 2 of the log"):
+            Schedule(MemoryLog([header, odd]))  # type: ignore[list-item]
+        with pytest.raises(SamedealError):
+            Schedule(MemoryLog([odd]))  # type: ignore[list-item]
+        with pytest.raises(SamedealError):
+            Ledger(Sampler(40), MemoryLog([header, odd]), reader=0)  # type: ignore[list-item]
+    for wrong in (5, None, ["x"]):
+        with pytest.raises(WrongTypeError, match="text, or bytes"):
+            Schedule(MemoryLog([header, wrong]))  # type: ignore[list-item]
+    with pytest.raises(WrongTypeError, match="log is '/tmp'"):
+        Schedule("/tmp")  # type: ignore[arg-type]
+
+
 def test_a_file_that_is_no_log_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
     for text in ['{"model": 1}', "x", '{"samedeal" : 1', "weights\nmore"]:

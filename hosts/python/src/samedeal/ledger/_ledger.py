@@ -17,7 +17,7 @@ from .. import _component
 from .._errors import ContradictionError, OutOfRangeError, SamedealError, WrongTypeError
 from .._ledgering import ENTRY, HELD, WAIT, Event, Machine, Progress, header
 from .._sampler import Sampler
-from ._log import Log
+from ._log import Log, text_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -329,7 +329,7 @@ class Ledger:
             self._begin()
         while entries := self.log.read(self._entries):
             for entry in entries:
-                self._apply(entry)
+                self._apply(text_of(entry))
 
     def _begin(self) -> None:
         """A ledger that has read the log, which has a first entry then."""

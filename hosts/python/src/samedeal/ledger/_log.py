@@ -8,9 +8,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
-from .._errors import ContradictionError
+from .. import _arguments as check
+from .._errors import ContradictionError, WrongTypeError
 
 if sys.platform == "win32":
     import msvcrt
@@ -20,6 +21,8 @@ else:
 
 _BEGINNINGS = (b'{"samedeal":1,"kind":"ledger"', b'{"event":"')
 """Of lines of a log, the longest one first."""
+_TAIL = 4096
+"""So many bytes before the next entry tell a log from another one in a file of the same name."""
 
 
 class Log(Protocol):
@@ -29,8 +32,8 @@ class Log(Protocol):
     a table with a unique number, or a key-value store with compare-and-set.
     """
 
-    def read(self, start: int) -> Sequence[str]:
-        """The entries from number `start` on, or the first ones of them."""
+    def read(self, start: int) -> Sequence[str | bytes]:
+        """The entries from number `start` on, or the first ones of them; as text, or in UTF-8."""
 
     def append(self, number: int, entry: str) -> bool:
         """Makes this entry number `number`, if there are as many before it, and no other; whether it is there now."""
@@ -57,18 +60,34 @@ class MemoryLog:
             return True
 
 
+class _Known(NamedTuple):
+    """What was read of a file."""
+
+    entries: int = 0
+    """How many entries."""
+    end: int = 0
+    """Where in the file the next one begins."""
+    identity: tuple[int, int] = (0, 0)
+    """Which file it is, for the system."""
+    first: bytes = b""
+    """The first bytes of it."""
+    last: bytes = b""
+    """The bytes before `end`."""
+
+
 class FileLog:
     """A log in a file, an entry a line, for processes of one machine: whoever appends locks the file.
 
-    What a writer that was killed has left of a line is cut off by the next one. Reading costs what is new. It pickles,
-    and goes on on the other side of a fork.
+    The next writer cuts off what a writer that was killed has left of a line, and what a loss of power has left: zero
+    bytes at the end of the file. Reading costs what is new. A file that was replaced, or deleted and begun anew, is
+    another log: a reader of the old one gets an error, and appends nothing to it. It pickles, and goes on on the other
+    side of a fork.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """The file need not be there yet."""
         self.path = Path(path)
-        self._read: tuple[int, int] = 0, 0
-        """How many entries were read, and where in the file the next one begins."""
+        self._known = _Known()
 
     def __repr__(self) -> str:
         """The call that makes an equal one."""
@@ -78,63 +97,129 @@ class FileLog:
         """The entries from number `start` on.
 
         Raises:
+            ContradictionError: The entries before `start` were read, and are not in the file any more.
             OSError: The file cannot be read; that there is none is no error.
         """
         try:
             with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
                 return self._new(file.fileno(), start)
         except FileNotFoundError:
+            self._check_same(start, same=False)
             return []
 
     def append(self, number: int, entry: str) -> bool:
         """Makes this entry number `number`, unless there is one already.
 
         Raises:
-            ContradictionError: It is no log.
+            ContradictionError: It is no log, or another one than the one whose entries were read.
             OSError: The file cannot be written.
         """
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (0 if number else os.O_CREAT)
+        try:
+            descriptor = os.open(self.path, flags, 0o666)
+        except FileNotFoundError:
+            if number == 0:
+                raise
+            self._check_same(number, same=False)
+            return False
         try:
             with _locked(descriptor):
                 self._new(descriptor, number)
-                known, at = self._read
-                if known != number:
+                known = self._known
+                if known.entries != number:
                     return False
                 self._cut(descriptor)
-                os.lseek(descriptor, at, os.SEEK_SET)
-                line = entry.encode() + b"\n"
-                while line:
-                    line = line[os.write(descriptor, line) :]
+                os.lseek(descriptor, known.end, os.SEEK_SET)
+                left = line = entry.encode() + b"\n"
+                while left:
+                    left = left[os.write(descriptor, left) :]
+                # So that the next call knows the log by this entry, too.
+                self._learn(descriptor, 1, line)
                 return True
         finally:
             os.close(descriptor)
 
     def _cut(self, descriptor: int) -> None:
-        """Cuts off what a writer has left of a line; of a file that is no log, nothing."""
-        known, at = self._read
-        os.lseek(descriptor, at, os.SEEK_SET)
-        left = os.read(descriptor, len(_BEGINNINGS[0]))
-        if left and not any(beginning.startswith(left[: len(beginning)]) for beginning in _BEGINNINGS):
-            value = f"{self.path}: line {known + 1} is no entry, and has no end"
+        """Cuts off what a writer or a loss of power has left of a line; of a file that is no log, nothing."""
+        known = self._known
+        os.lseek(descriptor, known.end, os.SEEK_SET)
+        left = os.read(descriptor, len(_BEGINNINGS[0])).rstrip(b"\0")
+        torn = any(beginning.startswith(left[: len(beginning)]) for beginning in _BEGINNINGS)
+        while torn and not left and (part := os.read(descriptor, 1 << 20)):
+            # A file that only begins with zero bytes is of something else.
+            torn = not part.strip(b"\0")
+        if not torn:
+            value = f"{self.path}: line {known.entries + 1} is no entry, and has no end"
             raise ContradictionError("log", value, "a file that is the log of a ledger, or not there yet")
-        os.ftruncate(descriptor, at)
+        os.ftruncate(descriptor, known.end)
 
     def _new(self, descriptor: int, start: int) -> list[str]:
         """The whole lines from number `start` on."""
-        known, at = self._read
-        if known > start or os.fstat(descriptor).st_size < at:
-            # Somebody begins anew, or another file has this name now.
-            known, at = 0, 0
-        os.lseek(descriptor, at, os.SEEK_SET)
+        known = self._known
+        if known.entries:
+            self._check_same(start, self._is_same(descriptor))
+            known = self._known
+        if known.entries > start:
+            # Somebody begins anew.
+            known = _Known()
+        os.lseek(descriptor, known.end, os.SEEK_SET)
         data = bytearray()
         while part := os.read(descriptor, 1 << 20):
             data += part
-        end = data.rfind(b"\n") + 1
+        size = data.rfind(b"\n") + 1
         # An entry that is none is told by whoever applies it.
-        lines = data[:end].decode(errors="replace").split("\n")[:-1]
-        new = lines[max(0, start - known) :]
-        self._read = known + len(lines), at + end
+        lines = data[:size].decode(errors="replace").split("\n")[:-1]
+        new = lines[max(0, start - known.entries) :]
+        self._known = known
+        self._learn(descriptor, len(lines), data[:size])
         return new
+
+    def _learn(self, descriptor: int, entries: int, text: bytes | bytearray) -> None:
+        """Keeps what tells this log from another one: these entries follow on what was known."""
+        known = self._known
+        first, last = known.first or bytes(text[:_TAIL]), bytes((known.last + text[-_TAIL:])[-_TAIL:])
+        self._known = _Known(known.entries + entries, known.end + len(text), _identity(descriptor), first, last)
+
+    def _is_same(self, descriptor: int) -> bool:
+        """Whether what was read is there still. A file that is begun anew may get the number of the old one."""
+        known = self._known
+        if _identity(descriptor) != known.identity:
+            return False
+        for at, expected in ((0, known.first), (known.end - len(known.last), known.last)):
+            os.lseek(descriptor, at, os.SEEK_SET)
+            if os.read(descriptor, len(expected)) != expected:
+                return False
+        return True
+
+    def _check_same(self, start: int, same: bool) -> None:
+        """Forgets what was read of another file; raises, where somebody would go on in the middle of it."""
+        if same or not self._known.entries:
+            return
+        read, self._known = self._known, _Known()
+        if start > 0:
+            # It stays refused, until somebody reads from the beginning.
+            self._known = read
+            value = f"{self.path}: another log than the one of which {read.entries} entries were read"
+            raise ContradictionError("log", value, "the same file for the whole epoch: open the ledger anew")
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    """Which file it is."""
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino
+
+
+def text_of(entry: Any) -> str:
+    """An entry as a log has given it: text, or bytes of UTF-8. What is no UTF-8 is escaped: it is no entry.
+
+    Raises:
+        WrongTypeError: It is neither.
+    """
+    if isinstance(entry, (bytes, bytearray)):
+        return entry.decode(errors="backslashreplace")
+    if isinstance(entry, str):
+        return entry.encode(errors="backslashreplace").decode()
+    raise WrongTypeError("entry", check.described(entry), "text, or bytes of UTF-8, as the log was given it")
 
 
 def copy_log(source: Log, target: Log) -> int:
@@ -147,9 +232,10 @@ def copy_log(source: Log, target: Log) -> int:
     copied = number = 0
     while entries := source.read(number):
         there = target.read(number)
-        for place, entry in enumerate(entries):
+        for place, given in enumerate(entries):
+            entry = text_of(given)
             found = there[place : place + 1] or ([entry] if target.append(number, entry) else target.read(number)[:1])
-            if [*found] != [entry]:
+            if [*map(text_of, found)] != [entry]:
                 raise ContradictionError("target", f"another log from entry {number} on", "a copy of the source")
             copied += place >= len(there)
             number += 1

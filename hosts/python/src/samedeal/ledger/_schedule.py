@@ -10,7 +10,7 @@ from .._errors import ContradictionError, SamedealError, WrongTypeError
 from .._ledgering import Event, Machine, Progress
 from .._sampler import Sampler
 from ._ledger import _whole
-from ._log import Log
+from ._log import Log, text_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,9 +33,11 @@ class Schedule:
             SamedealError: It is no log of a ledger; the message says at which line.
             OSError: It cannot be read.
         """
-        entries = [*log.read(0)]
+        if not callable(getattr(log, "read", None)):
+            raise WrongTypeError("log", check.described(log), "a log, such as FileLog(path)")
+        entries = [text_of(entry) for entry in log.read(0)]
         while more := log.read(len(entries)):
-            entries += more
+            entries += map(text_of, more)
         if not entries:
             raise ContradictionError("log", f"empty: {log!r}", "the log of a ledger")
         machine = Machine(entries[0])

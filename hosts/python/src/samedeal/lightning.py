@@ -14,7 +14,8 @@ import torch.distributed
 
 from . import ContradictionError
 from . import _arguments as check
-from .torch import Resumable, ShardedDataset, verify_ranks
+from .torch import Resumable
+from .torch._verify import compare
 
 __all__ = ["ResumableData"]
 
@@ -30,7 +31,8 @@ class ResumableData:
     Its `train_dataloader` returns a `DataLoader` with a sampler or a `ShardedDataset` of `samedeal.torch`. Checkpoints
     have its state, of the batches that the model was trained with, wherever they are saved; `trainer.fit(...,
     ckpt_path=...)` goes on there, with as many devices and nodes as there are then. Epochs are set before each pass,
-    also those of a `BatchSampler`, which Lightning does not set, and ranks are compared (`verify_ranks`).
+    also those of a `BatchSampler`, which Lightning does not set, and ranks are compared (`verify_ranks`): where their
+    numbers of batches differ, which would make Lightning hang, the pass does not begin.
     `use_distributed_sampler` may be either: it is about the other loaders, which are left alone. Where `state_dict` and
     `load_state_dict` are overridden, they call those of `super()`.
     """
@@ -177,6 +179,17 @@ class _Loader:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Nothing: by the time Lightning calls this, it has asked for the length. The data module was told before."""
 
+    def _steps(self) -> int:
+        """How many batches the trainer will take of this pass."""
+        trainer, length = self._data.trainer, len(self)
+        limit = trainer.limit_train_batches
+        steps = (min(length, limit) if isinstance(limit, int) else int(length * limit)) - self._before
+        if trainer.max_steps != -1:
+            # With several optimizers it may end earlier, on all ranks alike.
+            left = (trainer.max_steps - trainer.global_step) * trainer.accumulate_grad_batches
+            steps = min(steps, max(left, 0))
+        return max(steps, 0)
+
     def __len__(self) -> int:
         """How many batches the epoch has, those included that were read before it was resumed."""
         return self._before + len(self._resumable) if self._length is None else self._length
@@ -188,9 +201,9 @@ class _Loader:
             reason = "the checkpoint is of another loader, or load_state_dict of super() was not called"
             allowed = f"{done}, as Lightning has counted: {reason}"
             raise ContradictionError(_BATCHES, str(self._before), allowed)
-        shards = isinstance(self._resumable.sampler, ShardedDataset)
-        if torch.distributed.is_available() and torch.distributed.is_initialized() and not shards:
-            verify_ranks(self._resumable)
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            # Nobody would be told of ranks that wait for one that has ended.
+            compare(self._resumable, None, self._steps())
         self._length, self._got = len(self), 0
         for batch in self._resumable:
             self._got += 1

@@ -21,7 +21,7 @@ from torch.utils.data import DistributedSampler as Theirs
 LENGTHS = [3, 9, 4, 4, 7, 1, 2, 5] * 10
 
 
-def cases(rank: int, world: int, files: Path) -> dict[str, Any]:
+def cases(rank: int, world: int, files: Path, equal: Path) -> dict[str, Any]:
     """A sampler per case. The last rank is the odd one."""
     data, odd = range(100), rank == world - 1
     first: dict[str, Any] = {"num_replicas": world, "rank": rank}
@@ -72,10 +72,25 @@ def cases(rank: int, world: int, files: Path) -> dict[str, Any]:
         "consumed of files": taken(ShardedDataset(files), 2 + odd),
         "batch-size": Resumable(DataLoader(data, 4 + odd, sampler=DistributedSampler(data))),
         "drop-last": DataLoader(data, 4, drop_last=odd, sampler=DistributedSampler(data)),
+        "steps of shards": DataLoader(ShardedDataset(files, deal="shards", batch_size=5), batch_size=None),
+        "steps of a rest": Resumable(DataLoader(ShardedDataset(files, deal="shards"), batch_size=None, num_workers=1)),
+        "steps of uneven readers": DataLoader(ShardedDataset(files, remainder="uneven"), batch_size=None),
+        "steps of a subclass": DataLoader(range(101), sampler=Unpadded(range(101))),
+        # How many steps there are depends on the workers of a loader.
+        "fine shards": ShardedDataset(files, deal="shards"),
+        "fine equal shards": DataLoader(ShardedDataset(equal, deal="shards", batch_size=9), batch_size=None),
         "broken": DistributedSampler(Shrinking(odd), **first),
         "broken loader": DataLoader(data, sampler=(Theirs if odd else DistributedSampler)(data)),
         "broken otherwise": DataLoader(data, sampler=(Failing if odd else DistributedSampler)(data)),
     }
+
+
+class Unpadded(DistributedSampler):
+    """A sampler whose ranks get different numbers of samples."""
+
+    def __init__(self, dataset: Any) -> None:
+        super().__init__(dataset)
+        self.num_samples = len(range(self.rank, len(dataset), self.num_replicas))
 
 
 class Failing(DistributedSampler):
@@ -104,13 +119,18 @@ def main(out: Path) -> None:
     torch.set_num_threads(1)
     rank, world = dist.get_rank(), dist.get_world_size()
     files = write(out / f"files-{rank}", (20, 13))
+    equal = write(out / f"equal-{rank}", (10, 12, 11, 10))
     told: dict[str, Any] = {}
-    for name, sampler in cases(rank, world, files).items():
+    made = cases(rank, world, files, equal)
+    for name, sampler in made.items():
         try:
             verify_ranks(sampler)
             told[name] = None
         except (SamedealError, OSError) as error:
             told[name] = [type(error).__name__, getattr(error, "field", None), str(error)]
+    # Where nobody waits for anybody, such as in an evaluation.
+    verify_ranks(made["steps of shards"], equal_steps=False)
+    told["fine unequal steps"] = None
     sampler = DistributedSampler(range(100))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -38,6 +38,16 @@ def test_every_rank_is_told_what_differs_and_where(world: int, tmp_path: Path) -
     assert "divided twice" in texts["dataset"]
     assert texts["world"] == f"world is 1; allowed: {world}, as many ranks as there are"
     assert f"0 on ranks 0, {last}" in texts["rank"]
+    # The larger of two files has 20 rows, the other 13; there is no third.
+    shared = "the same on every rank: "
+    if world == 2:
+        waiting = (
+            f"{shared}where one ends, the others would wait for ever (ranks that do not wait take equal_steps=False)"
+        )
+        assert texts["steps of a rest"] == f"steps is 20 on rank 0, 13 on rank 1; allowed: {waiting}"
+    else:
+        assert f"{shared}a rank without steps gets no data" in texts["steps of shards"]
+        assert "0 on ranks" in texts["steps of shards"]
     assert told[0]["reminders"] == [
         "epoch 1 is about to be read again, in the same order: call set_epoch(epoch) before each"
     ]
@@ -58,3 +68,5 @@ def test_one_process() -> None:
         verify_ranks(DistributedSampler(range(10), 2, 0))
     with pytest.raises(WrongTypeError, match="DistributedSampler"):
         verify_ranks([1, 2, 3])
+    with pytest.raises(WrongTypeError, match="equal_steps"):
+        verify_ranks(DistributedSampler(range(10), 1, 0), equal_steps=None)  # type: ignore[arg-type]

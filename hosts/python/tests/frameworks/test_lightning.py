@@ -300,6 +300,24 @@ def test_shards(tmp_path: Path, workers: int) -> None:
     assert train(lit.checkpoint(tmp_path / "saved", 27)) == whole[27:]
 
 
+def test_ranks_of_different_length_are_refused(tmp_path: Path) -> None:
+    """Lightning would wait for ever for the rank that ends first."""
+    (tmp_path / "shards").mkdir()
+    for number, rows in enumerate((20, 13)):
+        pq.write_table(pa.table({"id": range(rows)}), tmp_path / "shards" / f"{number}.parquet")
+    run = torchrun(2, Path(__file__).parent / "lit_shards.py", tmp_path)
+    assert run.returncode == 0, run.stderr
+    told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2)]
+    assert told[0] == told[1]
+    whole, limited, ended, late = told[0]
+    # Before the first batch, on both ranks.
+    assert whole[0] == 0
+    assert "steps is 5 on rank 0, 4 on rank 1; allowed: the same on every rank" in whole[1]
+    assert late == 4
+    # Where the trainer ends before the first rank does, nobody waits.
+    assert (limited, ended) == (2, 3)
+
+
 def test_overfitting_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ContradictionError, match="overfit_batches is 2"):
         lit.trainer_of(tmp_path, overfit_batches=2).fit(lit.Model(), datamodule=Other(sampled()))

@@ -25,17 +25,23 @@ _BYTES = 2048
 _EDGE = 64
 """Of a list of indices, so many from either end are looked at."""
 _Dealt = DistributedSampler | BatchSampler | ShardedDataset
+_STEPS = "steps"
+"""Under which each rank tells how many batches it will get."""
 _DEPTH = 8
 """How many samplers and loaders may be wrapped in each other."""
 
 
-def verify_ranks(sampler: Any, group: Any = None) -> None:
+def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -> None:
     """Compares with all other ranks what is to be dealt: before each epoch, on every rank.
 
     One `all_gather` of 2 kB turns what else goes wrong in silence into an error on every rank, which says what differs
     and where: another seed, epoch, order, number of samples or lengths; ranks that are there twice, or none; data that
     was divided among ranks before and would be again. Where the epoch is still the one of the last call although a pass
     was finished, an `EpochWarning` reminds of `set_epoch`.
+
+    Ranks whose numbers of steps differ are told, too, a rank without data included: training would wait for ever where
+    one of them ends. They differ where whole shards are dealt, or with `remainder="uneven"`. Of a `ShardedDataset`,
+    give the loader: how many steps there are depends on its workers.
 
     A loader is looked through for the sampler inside, and its `batch_size` and `drop_last` have to be alike. One that
     Accelerate has prepared deals the batches of each rank among all ranks once more, so that most samples are never
@@ -45,21 +51,28 @@ def verify_ranks(sampler: Any, group: Any = None) -> None:
         sampler: A `DistributedSampler`, `BatchSampler`, `ShardedDataset` or `Resumable` of this package, or a loader
             with one of them.
         group: The process group, all of whose ranks call this; by default that of the whole job.
+        equal_steps: Whether all ranks need as many steps; False where they do not wait for each other, such as in an
+            evaluation.
 
     Raises:
         ContradictionError: Ranks differ, or the loader divides what is divided already.
         MissingError: There is no process group, but more than one rank.
         WrongTypeError: It is no such sampler.
     """
+    compare(sampler, group, None if check.boolean("equal-steps", equal_steps) else 0)
+
+
+def compare(source: Any, group: Any, steps: int | None) -> None:
+    """As `verify_ranks`: with how many steps this rank will take; none, where they are those of the loader."""
     if not (dist.is_available() and dist.is_initialized()):
-        own = _inside(sampler).sampler
+        own = _inside(source).sampler
         if _place_of(own)[1] > 1:
             raise MissingError("group", "", "a process group: call torch.distributed.init_process_group before")
         _remind(own)
         return
     try:
-        found = _inside(sampler)
-        mine = _told(found)
+        found = _inside(source)
+        mine = _told(found) | {_STEPS: _steps(found) if steps is None else steps}
         _check_undivided(found)
     except Exception as error:
         # The others would wait for this rank.
@@ -78,29 +91,37 @@ class _Found(NamedTuple):
     """What between the two deals batches to processes, if anything does."""
     batches: dict[str, Any]
     """The size of batches of samples, and whether a shorter one is dropped, where the sampler does not say so."""
+    workers: int | None
+    """How many workers the loader has, if there is one."""
 
 
 def _inside(source: Any) -> _Found:
     """The sampler inside of a loader."""
-    found, divider = source, None
+    found, divider, workers = source, None, None
     batches: dict[str, Any] = {}
     accelerate = sys.modules.get("accelerate.data_loader")
     names = () if accelerate is None else ("BatchSamplerShard", "IterableDatasetShard")
     shards: tuple[Any, ...] = tuple(getattr(accelerate, name) for name in names)
     for _ in range(_DEPTH):
         if isinstance(found, _Dealt):
-            return _Found(found, divider, batches if isinstance(found, DistributedSampler) else {})
+            return _Found(found, divider, batches if isinstance(found, DistributedSampler) else {}, workers)
+        if isinstance(found, Resumable):
+            found = found.loader
+            continue
         deals = isinstance(found, shards) and found.num_processes > 1
         if deals or (accelerate is not None and _is_sent(found, accelerate)):
             divider = type(found).__name__
         if isinstance(size := getattr(found, "batch_size", None), int):
             batches = {"batch_size": size, "drop_last": bool(getattr(found, "drop_last", False))}
+        if isinstance(count := getattr(found, "num_workers", None), int):
+            workers = count
         dataset = getattr(found, "dataset", None)
         if isinstance(dataset, (ShardedDataset, *shards)):
             found = dataset
             continue
-        parts = ("loader",) if isinstance(found, Resumable) else ("batch_sampler", "sampler")
-        found = next((part for name in parts if (part := getattr(found, name, None)) is not None), None)
+        found = next(
+            (part for name in ("batch_sampler", "sampler") if (part := getattr(found, name, None)) is not None), None
+        )
     allowed = "a DistributedSampler, BatchSampler, ShardedDataset or Resumable of samedeal.torch, or a loader with one"
     raise WrongTypeError("sampler", check.described(source), allowed)
 
@@ -112,7 +133,7 @@ def _is_sent(loader: Any, accelerate: Any) -> bool:
 
 def _check_undivided(found: _Found) -> None:
     """Raises where batches of one rank would be dealt to all."""
-    sampler, divider, _ = found
+    sampler, divider = found.sampler, found.divider
     _, world = _place_of(sampler)
     if divider is not None and world > 1:
         value = f"prepared by Accelerate, whose {divider} deals the batches of this rank to all ranks again"
@@ -148,6 +169,18 @@ def _told(found: _Found) -> dict[str, Any]:
         sampler._fingerprint = _digest(plan.lengths)
     lengths = {"samples": len(plan.lengths), "lengths": sampler._fingerprint}
     return told | lengths | config | {"start": sampler._start}
+
+
+def _steps(found: _Found) -> int | None:
+    """How many steps this rank will take; None where only a loader's workers decide that, and there is no loader."""
+    sampler = found.sampler
+    if isinstance(sampler, ShardedDataset):
+        return None if found.workers is None else sampler._length(found.workers)
+    count = len(sampler)
+    size: int | None = found.batches.get("batch_size")
+    if not size:
+        return count
+    return count // size if found.batches["drop_last"] else -(-count // size)
 
 
 def _place_of(sampler: _Dealt) -> tuple[int, int]:
@@ -192,7 +225,8 @@ def _compare(told: list[dict[str, Any]], shared: bool) -> None:
     if failed:
         value = "; ".join(f"on {_ranks([number])}: {text}" for number, text in failed.items())
         raise ContradictionError("sampler", value, "one that deals, on every rank")
-    names = [name for name in dict.fromkeys(name for one in told for name in one) if name != "rank"]
+    # Steps follow from the rest, and ranks are to differ.
+    names = [name for name in dict.fromkeys(name for one in told for name in one) if name not in ("rank", _STEPS)]
     differ = [name for name in names if len({json.dumps(one.get(name)) for one in told}) > 1]
     if differ:
         first = differ[0]
@@ -212,6 +246,11 @@ def _compare(told: list[dict[str, Any]], shared: bool) -> None:
     if wrong or len(set(ranks)) != world:
         allowed = f"each of 0 to {world - 1} on {_times(size // world)}: ranks that are alike read the same samples"
         raise ContradictionError("rank", _values(ranks), allowed)
+    steps = [one[_STEPS] for one in told]
+    if len(set(steps)) > 1:
+        reason = "a rank without steps gets no data" if 0 in steps else "where one ends, the others would wait for ever"
+        allowed = f"the same on every rank: {reason} (ranks that do not wait take equal_steps=False)"
+        raise ContradictionError(_STEPS, _values(steps), allowed)
 
 
 def _values(values: list[Any]) -> str:

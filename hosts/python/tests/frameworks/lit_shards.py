@@ -1,0 +1,56 @@
+"""One rank of a Lightning run over whole shards, whose ranks have different numbers of batches: `lit_shards.py DIR`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import lit
+import torch
+import torch.distributed as dist
+from lightning import LightningDataModule
+from samedeal import ContradictionError
+from samedeal.lightning import ResumableData
+from samedeal.torch import ShardedDataset
+from torch.utils.data import DataLoader
+
+RUNS: list[dict[str, Any]] = [{}, {"limit_train_batches": 2}, {"max_steps": 3, "max_epochs": -1}, {"max_steps": 4}]
+"""Options of the trainer."""
+
+
+def samples(batch: Any) -> Any:
+    ids = torch.tensor(batch["id"].to_pylist())
+    return ids, torch.ones(len(ids), 4)
+
+
+class Data(ResumableData, LightningDataModule):  # type: ignore[misc]
+    """Files of different length, each read by one rank."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def train_dataloader(self) -> Any:
+        dataset = ShardedDataset(self.folder / "shards", batch_size=4, transform=samples, deal="shards")
+        return DataLoader(dataset, batch_size=None)
+
+
+def main(folder: Path) -> None:
+    told: list[Any] = []
+    for number, options in enumerate(RUNS):
+        options = {"max_epochs": 1, "devices": 2, "strategy": "ddp", "limit_val_batches": 0} | options
+        model = lit.Model()
+        trainer = lit.trainer_of(folder / str(number), **options)
+        try:
+            trainer.fit(model, datamodule=Data(folder))
+            told.append(len(model.seen))
+        except ContradictionError as error:
+            told.append([len(model.seen), str(error)])
+    (folder / f"{dist.get_rank()}.json").write_text(json.dumps(told))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main(Path(sys.argv[1]))

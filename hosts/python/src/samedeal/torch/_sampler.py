@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from collections.abc import Iterator, Mapping
-from typing import Any, SupportsIndex
+from typing import Any, Generic, SupportsIndex
 
 import torch
 from torch.utils.data import DistributedSampler as _Original
 
-from .. import ContradictionError, Sampler, WrongTypeError
+# PyTorch needs it; that of `typing` has defaults from 3.13 on.
+from typing_extensions import TypeVar
+
+from .. import ContradictionError, SamedealError, Sampler, WrongTypeError
 from .. import _arguments as check
 from .._deal import Deal
 from . import _place as place
-from ._states import Pass, Place, Resuming, text_of, wrapped
+from ._states import Pass, Place, Resuming, Start, text_of, wrapped
+
+T_co = TypeVar("T_co", covariant=True, default=int)
+"""What a subclass gives, as with the class of PyTorch; this one gives indices."""
 
 TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
 """The order of the PyTorch that is installed: its `randperm` became another one with 2.6."""
@@ -23,15 +30,37 @@ _FIRST, _WINDOW = 2**10, 2**14
 """Indices that iteration reads at first, so that nobody waits, and then at a time."""
 
 
-class DistributedSampler(Resuming[Sampler], _Original):
+_FROM_1 = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
+
+
+class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     """`torch.utils.data.DistributedSampler`: the same parameters, and the same indices, with less memory and states.
 
     The order is that of the PyTorch that is installed. `order="feistel"`, which is not PyTorch's, needs no table:
     any epoch of any length begins at once. Ranks are told by the process group as soon as there is one, else by the
-    launcher's variables; where neither is there, this is rank 0 of 1, until there is a process group. A pass is of the epoch that it began in,
-    and several may be under way. A dataset may change its length between passes. After `load_state_dict`, lengths and
-    the next pass are of what is left.
+    launcher's variables; where neither is there, this is rank 0 of 1, until there is a process group. A pass is of the
+    epoch that it began in, and several may be under way. A dataset may change its length between passes. After
+    `load_state_dict`, lengths and the next pass are of what is left.
+
+    Subclasses that are written for PyTorch's class work on this one: `rank`, `num_replicas`, `num_samples` and
+    `total_size` can be set. A rank that is set counts from the next pass on. Numbers of samples that are set are what
+    `len` gives; a pass of this class checks that they are the numbers that it deals, and a subclass that wants others
+    has an `__iter__` of its own. Such a subclass has no states.
     """
+
+    # What a subclass has that does not call `__init__`, as some of PyTorch's do.
+    dataset: Any = None
+    _order: str | None = None
+    _mesh: Any = None
+    _shares = False
+    _place = place.Place(0, 1, explicit=True)
+    _pass: Pass | None = None
+    _count: Any = None
+    _over = False
+    _samples_set: int | None = None
+    """A number of samples that was set, and is not known to be the one that is dealt."""
+    _total_set: int | None = None
+    """The same of all ranks together."""
 
     def __init__(
         self,
@@ -88,30 +117,51 @@ class DistributedSampler(Resuming[Sampler], _Original):
     @property
     def rank(self) -> int:
         """Which data-parallel reader this is."""
-        return self._current().rank
+        return self._reader()[0]
+
+    @rank.setter
+    def rank(self, rank: SupportsIndex) -> None:
+        self._place_at(check.integer("rank", rank, check.RANK), self._reader()[1])
 
     @property
     def num_replicas(self) -> int:
         """How many there are."""
-        return self._current().world
+        return self._reader()[1]
+
+    @num_replicas.setter
+    def num_replicas(self, num_replicas: SupportsIndex) -> None:
+        self._place_at(self._reader()[0], check.integer("num-replicas", num_replicas, _FROM_1))
 
     @property
     def num_samples(self) -> int:
         """How many samples the next pass gives, padding included; as `len`."""
-        return len(self._upcoming())
+        return len(self._upcoming()) if self._samples_set is None else self._samples_set
+
+    @num_samples.setter
+    def num_samples(self, num_samples: SupportsIndex) -> None:
+        self._samples_set = check.integer("num-samples", num_samples, check.COUNT)
 
     @property
     def total_size(self) -> int:
         """How many it gives on all ranks together."""
-        core = self._upcoming()
-        return len(core) * core.world
+        return _total(self._upcoming()) if self._total_set is None else self._total_set
+
+    @total_size.setter
+    def total_size(self, total_size: SupportsIndex) -> None:
+        self._total_set = check.integer("total-size", total_size, check.COUNT)
 
     def __len__(self) -> int:
         """How many samples the next pass gives, the same on every rank."""
-        return len(self._upcoming())
+        return self.num_samples
 
-    def __iter__(self) -> Iterator[int]:
-        """One pass over this rank's samples."""
+    def __iter__(self) -> Iterator[Any]:
+        """One pass over this rank's samples.
+
+        Raises:
+            ContradictionError: `num_samples` or `total_size` was set, and is not what is dealt.
+            OutOfRangeError: A rank was set that is not below `num_replicas`.
+        """
+        self._check_counts()
         cursor = _Cursor(self, self._begin())
         self._pass = cursor
         if cursor.end == 0:
@@ -121,10 +171,63 @@ class DistributedSampler(Resuming[Sampler], _Original):
 
     def __repr__(self) -> str:
         """What is dealt, and to whom."""
-        return f"DistributedSampler({self._current()!r})"
+        try:
+            return f"DistributedSampler({self._current()!r})"
+        except SamedealError as error:
+            return f"<DistributedSampler that deals nothing: {error}>"
+
+    @functools.cached_property
+    def _core(self) -> Sampler:  # type: ignore[override]
+        """What deals; `__init__` sets it. Of a subclass that does not call that: what knows the epoch alone."""
+        self._start_with(Sampler(0))
+        found: Sampler = self.__dict__["_core"]
+        return found
+
+    def _reader(self) -> tuple[int, int]:
+        """Which of how many data-parallel readers this is."""
+        self._place = place.current(self._place)
+        return place.data_rank(self._place, self._mesh)
+
+    def _place_at(self, rank: int, num_replicas: int) -> None:
+        # That they fit together is checked when they are used: both may be about to be set.
+        self._place, self._mesh = place.Place(rank, num_replicas, explicit=True), None
+
+    def _check_counts(self) -> None:
+        """Raises where a number of samples was set that is not dealt; forgets one that is."""
+        if self._samples_set is None and self._total_set is None:
+            return
+        core = self._upcoming()
+        for field, given, dealt in (
+            ("num-samples", self._samples_set, len(core)),
+            ("total-size", self._total_set, _total(core)),
+        ):
+            if given not in (None, dealt):
+                allowed = (
+                    f"{dealt}, as many as are dealt: a subclass that deals another number has an __iter__, no state"
+                )
+                raise ContradictionError(field, str(given), allowed)
+        # They follow the dataset and the rank again.
+        self._samples_set = self._total_set = None
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken, on this world: the next pass gives what is left of its epoch.
+
+        After a failure, all is as it was.
+
+        Raises:
+            ContradictionError: The state is of other data, or of another order or seed; or the subclass deals another
+                number of samples.
+            WrongTypeError: It is no such state.
+            OutOfRangeError: It is too long, or says that more was taken than there is.
+        """
+        self._check_counts()
+        super().load_state_dict(state_dict)
+
+    def _opening(self) -> Start:
+        self._check_counts()
+        return super()._opening()
 
     def _current(self) -> Sampler:
-        self._place = place.current(self._place)
         core = self._core
         if self._wanted() != (core.samples, core.seed, core.order, core.remainder, core.rank, core.world):
             if core.consumed and core.samples != (found := _length(self.dataset)):
@@ -134,9 +237,10 @@ class DistributedSampler(Resuming[Sampler], _Original):
         return self._core
 
     def _wanted(self) -> tuple[int, int, str, str, int, int]:
-        rank, world = place.data_rank(self._place, self._mesh)
+        samples = _length(self.dataset)
+        rank, world = self._reader()
         remainder = "drop" if self.drop_last else "pad"
-        return _length(self.dataset), self.seed, self.order, remainder, rank, world
+        return samples, self.seed, self.order, remainder, rank, world
 
     def _made(self, epoch: int, consumed: int = 0) -> Sampler:
         samples, seed, order, remainder, rank, world = self._wanted()
@@ -230,6 +334,11 @@ class _Indices(itertools.chain[int]):
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Goes on where a state was taken."""
         self._cursor.load_state_dict(state_dict)
+
+
+def _total(core: Sampler) -> int:
+    """How many samples all ranks give together."""
+    return len(core) * core.world
 
 
 def _length(dataset: Any) -> int:

@@ -7,6 +7,7 @@ from ._batches import BatchSampler
 from ._claims import Claimed, ClaimSampler
 from ._collators import PackCollator, PadCollator
 from ._dataset import LanesWarning, ShardedDataset, ShardInfo, StepsWarning
+from ._nested import BatchWarning
 from ._resumable import Resumable
 from ._sampler import DistributedSampler
 from ._states import EpochWarning
@@ -16,6 +17,7 @@ from ._verify import verify_ranks
 
 __all__ = [
     "BatchSampler",
+    "BatchWarning",
     "ClaimSampler",
     "Claimed",
     "DistributedSampler",

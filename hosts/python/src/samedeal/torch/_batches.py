@@ -10,6 +10,7 @@ from torch.utils.data import Sampler
 from .. import Batch, Batcher, ContradictionError, Metrics, OutOfRangeError, WrongTypeError
 from .. import _arguments as check
 from . import _place as place
+from ._nested import warn_of_batched_batches
 from ._states import Pass, Place, Resuming, text_of, wrapped
 
 _FEW = 10
@@ -113,6 +114,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
 
     def __iter__(self) -> Iterator[list[int]]:
         """One pass over this rank's batches; it never mixes epochs."""
+        warn_of_batched_batches(self)
         self._left()
         made = _Lists(self, self._begin(), self._start)
         self._pass = made

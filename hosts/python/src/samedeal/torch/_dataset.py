@@ -18,6 +18,7 @@ from ..parquet._files import Paths
 from . import _place as place
 from ._board import Board
 from ._deals import Reader, SampleDeal, ShardDeal
+from ._nested import warn_of_collated_batches
 from ._passes import READER, Items, Opening
 from ._rest import MAX_WORKERS, Progress, Stretch, stretches, unmarked
 from ._states import Count, EpochWarning, Resuming, Start, text_of
@@ -340,6 +341,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         inside = place.is_worker()
         if worker == 0:
             self._warn(workers)
+            if self.batch_size is not None:
+                warn_of_collated_batches(self, self.batch_size)
         if inside:
             self._board.workers = workers
             return Items(self, Opening(self, self._progress(), workers), worker)

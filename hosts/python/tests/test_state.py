@@ -57,6 +57,12 @@ def test_what_a_state_changes() -> None:
     assert (other.consumed, len(other)) == (0, 34)
 
 
+@pytest.mark.parametrize("given", [5, None, "{}", [("samples", "5")], b"{}"])
+def test_what_is_no_dictionary_of_a_sampler_is_refused(given: Any) -> None:
+    with fails(WrongTypeError, "found"):
+        Sampler.from_dict(given)
+
+
 def test_states_of_something_else_are_refused() -> None:
     sampler = Sampler(100, seed=3)
     state = sampler.state(5)

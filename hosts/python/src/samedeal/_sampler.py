@@ -210,6 +210,8 @@ class Sampler(Answered):
         Raises:
             SamedealError: A value is not allowed, or one is missing.
         """
+        if not isinstance(found, Mapping):
+            raise WrongTypeError("found", check.described(found), "what to_dict gives")
         given: dict[str, Any] = {"consumed": "0", **found}
         sharding = given.pop("sharding", None)
         for name in ("samples", "seed", "epoch", "consumed"):

@@ -20,11 +20,12 @@ def _no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("given", [{"num_replicas": 2}, {"num_replicas": 1}, {"rank": 0}, {"rank": 1}])
-def test_half_of_a_place_is_refused_where_nobody_says_the_other_half(given: dict[str, int]) -> None:
+def test_half_of_a_place_is_refused_where_nobody_says_the_other_half(given: dict[str, Any]) -> None:
     """As PyTorch does: rank 0 of every process would leave half of the data unread."""
     with pytest.raises(ValueError, match="init_process_group"):
         Theirs(range(10), **given)
-    for mesh in ({}, {"mesh": Mesh(2, {"dp": 2}, divide=["dp"])}):
+    shared: dict[str, Any] = {"mesh": Mesh(2, {"dp": 2}, divide=["dp"])}
+    for mesh in ({}, shared):
         with pytest.raises(MissingError, match=r"init_process_group") as caught:
             DistributedSampler(range(10), **given, **mesh)
         missing, there = ("num-replicas", "rank") if "rank" in given else ("rank", "num_replicas")
@@ -47,7 +48,8 @@ def test_the_other_samplers_refuse_half_of_a_place(data: Path) -> None:
 def test_half_of_a_place_is_completed_by_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "4")
-    for given, place in ({"num_replicas": 2}, (1, 2)), ({"rank": 3}, (3, 4)):
+    cases: list[tuple[dict[str, Any], tuple[int, int]]] = [({"num_replicas": 2}, (1, 2)), ({"rank": 3}, (3, 4))]
+    for given, place in cases:
         sampler = DistributedSampler(range(10), **given)
         assert (sampler.rank, sampler.num_replicas) == place
 

@@ -192,15 +192,14 @@ class FileLog:
         return True
 
     def _check_same(self, start: int, same: bool) -> None:
-        """Forgets what was read of another file; raises, where somebody would go on in the middle of it."""
-        if same or not self._known.entries:
+        """Raises where somebody would go on in the middle of another log; from its beginning, anybody may read it."""
+        known = self._known
+        if same or not known.entries:
             return
-        read, self._known = self._known, _Known()
         if start > 0:
-            # It stays refused, until somebody reads from the beginning.
-            self._known = read
-            value = f"{self.path}: another log than the one of which {read.entries} entries were read"
+            value = f"{self.path}: another log than the one of which {known.entries} entries were read"
             raise ContradictionError("log", value, "the same file for the whole epoch: open the ledger anew")
+        self._known = _Known()
 
 
 def _identity(descriptor: int) -> tuple[int, int]:

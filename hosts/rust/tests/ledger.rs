@@ -341,6 +341,70 @@ fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
 }
 
 #[test]
+fn zeros_that_a_loss_of_power_left_are_cut_off() {
+    let path = path("zeros");
+    let open = || Ledger::builder(0).block(1_000).open(&sampler(), FileLog::open(&path).unwrap());
+    drop(open().unwrap());
+    let header = fs::read(&path).unwrap();
+    for torn in ["", "{\"ev", "{\"event\":\"claim\",\"rea"] {
+        // A longer run of them than any entry.
+        for zeros in [1, 100, 1 << 20] {
+            fs::write(&path, [&header, torn.as_bytes(), &vec![0; zeros]].concat()).unwrap();
+            assert_eq!(Schedule::open(&path).unwrap().count(), 0);
+            let ledger = open().unwrap();
+            assert_eq!(ledger.claim().unwrap().unwrap().start(), 0);
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(text.starts_with(std::str::from_utf8(&header).unwrap()) && !text.contains('\0'), "{text}");
+            assert_eq!(text.lines().count(), 2);
+        }
+    }
+    // All of a log that was not written.
+    fs::write(&path, [0; 100]).unwrap();
+    drop(open().unwrap());
+    assert_eq!(fs::read(&path).unwrap(), header);
+    // Files of something else stay as they are.
+    for end in [b'x', b'{'] {
+        let other = [&vec![0; 1 << 20][..], &[end]].concat();
+        fs::write(&path, &other).unwrap();
+        assert!(open().is_err());
+        assert!(fs::read(&path).unwrap() == other);
+    }
+    fs::remove_file(&path).unwrap();
+}
+
+#[test]
+#[cfg(unix)]
+fn a_log_that_was_replaced_is_another_one() {
+    let path = path("replaced");
+    let open = |reader| Ledger::builder(reader).block(1_000).open(&sampler(), FileLog::open(&path).unwrap()).unwrap();
+    for anew in [true, false] {
+        let old = open(0);
+        let mut claim = old.claim().unwrap().unwrap();
+        fs::remove_file(&path).unwrap();
+        let new = anew.then(|| {
+            let ledger = open(1);
+            let held = ledger.claim().unwrap().unwrap();
+            (ledger, held)
+        });
+        let before = fs::read(&path).ok();
+        for error in [claim.commit_rest().unwrap_err(), old.try_claim().unwrap_err(), old.progress().unwrap_err()] {
+            let text = error.to_string();
+            assert!(text.contains("replaced or deleted") && text.contains(&*path.to_string_lossy()), "{text}");
+        }
+        assert_eq!(fs::read(&path).ok(), before);
+        if let Some((ledger, mut held)) = new {
+            // Nobody has spoilt it.
+            held.commit_rest().unwrap();
+            while let Some(mut claim) = ledger.claim().unwrap() {
+                claim.commit_rest().unwrap();
+            }
+            assert!(ledger.progress().unwrap().is_finished());
+        }
+        let _ = fs::remove_file(&path);
+    }
+}
+
+#[test]
 fn a_log_is_of_one_epoch() {
     let log = MemoryLog::new();
     let open = |builder: samedeal::Builder, block| {

@@ -1,5 +1,5 @@
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::Log;
@@ -12,7 +12,8 @@ const WINDOW: usize = 1 << 12;
 
 /// A log in a file, an entry in each line, for the processes of one machine, in any language. Who reads or writes has a lock
 /// on the file as a whole, which the system takes back from a process that dies; the last line of one that died while it
-/// wrote is cut off.
+/// wrote is cut off, and so are the zero bytes that a loss of power may leave. Where the file was replaced, or deleted and
+/// begun anew, calls fail, as the other readers have another log then.
 ///
 /// What was written outlives the process, not a failure of the machine. Network file systems are as good as their locks.
 #[derive(Debug)]
@@ -42,6 +43,18 @@ impl FileLog {
     fn rest(&self) -> io::Result<u64> {
         let shorter = || io::Error::new(io::ErrorKind::InvalidData, "the log has become shorter than it was");
         self.file.metadata()?.len().checked_sub(self.offset).ok_or_else(shorter)
+    }
+
+    /// Fails where the path is another file by now, or none: who opens it there has another log.
+    fn check_same(&self) -> io::Result<()> {
+        let same = match fs::metadata(&self.path) {
+            Ok(found) => same_file(&found, &self.file.metadata()?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(error),
+        };
+        let replaced =
+            || io::Error::new(io::ErrorKind::InvalidData, "the log was replaced or deleted since it was opened");
+        if same { Ok(()) } else { Err(replaced()) }
     }
 
     /// Goes to an entry, as far as there are some, and reads up to `most` from there on. The file is locked.
@@ -94,12 +107,17 @@ impl FileLog {
         Ok(true)
     }
 
-    /// Whether a last line without an end may be the beginning of an entry: a file that is no log loses nothing.
+    /// Whether a last line without an end may be the beginning of an entry, or zero bytes in the place of what was not
+    /// written when the power was lost: a file that is no log loses nothing.
     fn check_torn(&mut self) -> io::Result<()> {
+        let mut source = BufReader::new(&self.file);
+        source.seek(SeekFrom::Start(self.offset))?;
         let mut line = Vec::new();
-        self.file.seek(SeekFrom::Start(self.offset))?;
-        (&self.file).take(BEGINNINGS[0].len() as u64).read_to_end(&mut line)?;
-        if BEGINNINGS.iter().any(|beginning| line.iter().zip(beginning.as_bytes()).all(|(is, should)| is == should)) {
+        source.by_ref().take(BEGINNINGS[0].len() as u64).read_to_end(&mut line)?;
+        let written = line.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        line.truncate(written);
+        let begins = |beginning: &&str| line.iter().zip(beginning.as_bytes()).all(|(is, should)| is == should);
+        if BEGINNINGS.iter().any(begins) && (written > 0 || is_zero(&mut source)?) {
             return Ok(());
         }
         let what = format!("line {} is no entry, and has no end", self.number + 1);
@@ -110,6 +128,7 @@ impl FileLog {
 impl Log for FileLog {
     fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
         let read = |log: &mut Self| {
+            log.check_same()?;
             if from == log.number && log.rest()? == 0 {
                 return Ok(Vec::new());
             }
@@ -128,11 +147,39 @@ impl Log for FileLog {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
             }
             log.file.lock()?;
-            let added = log.append_locked(number, entry);
+            let added = log.check_same().and_then(|()| log.append_locked(number, entry));
             log.file.unlock()?;
             added
         };
         append(self).map_err(|error| named(&self.path, error))
+    }
+}
+
+/// Whether two files are one. The system does not give the number of a file that is open to another one.
+#[cfg(unix)]
+fn same_file(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Elsewhere, a file that is open is not replaced.
+#[cfg(not(unix))]
+fn same_file(_: &fs::Metadata, _: &fs::Metadata) -> bool {
+    true
+}
+
+/// Whether nothing but zero bytes is left.
+fn is_zero(source: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let part = source.fill_buf()?;
+        if part.is_empty() {
+            return Ok(true);
+        }
+        if part.iter().any(|byte| *byte != 0) {
+            return Ok(false);
+        }
+        let read = part.len();
+        source.consume(read);
     }
 }
 

@@ -78,8 +78,24 @@ class Cursor:
                     raise OSError(f"{path}: {error}") from error
                 if batch is None:
                     raise OSError(f"{path}: ends after {self._row} of the rows that its footer promises")
+                batch = _cast(batch, self._shards.schema, path)
             part = batch.slice(0, count)
             self._rest = batch.slice(count) if batch.num_rows > count else None
             self._row += part.num_rows
             count -= part.num_rows
             yield part
+
+
+def _cast(batch: pa.RecordBatch, schema: pa.Schema, path: str) -> pa.RecordBatch:
+    """The columns in the order and the types of the dataset."""
+    if batch.schema.equals(schema):
+        return batch
+    columns = []
+    for field in schema:
+        column = batch.column(field.name)
+        try:
+            columns.append(column if column.type == field.type else column.cast(field.type))
+        except (pa.ArrowException, NotImplementedError) as error:
+            told = f"column {field.name!r}, which is {column.type} here, is no {field.type}"
+            raise OSError(f"{path}: {told}: {error}") from error
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import errno
-import os
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,11 +15,11 @@ import pyarrow.parquet as pq
 
 from .. import ContradictionError, MissingError, UnknownNameError, WrongTypeError
 from .._arguments import described
+from ._paths import Paths, Store, find
+from ._schemas import unified
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,46 +33,49 @@ class Shards:
     bytes: NDArray[np.int64]
     """How many bytes the columns to read take in each, compressed."""
     schema: pa.Schema
-    """The columns to read, the same in all of them."""
+    """The columns to read, and the types in which they come from all of them."""
+    store: Store | None = None
+    """The file system that they are in, where it is not that of this machine."""
 
     @classmethod
-    def find(cls, paths: Paths, columns: Sequence[str] | None = None) -> Shards:
+    def find(cls, paths: Paths, columns: Sequence[str] | None = None, *, filesystem: Any = None) -> Shards:
         """Reads the footers of Parquet files, not their data.
 
+        A directory stands for every regular file below it, at any depth, whose name ends in .parquet (this case only),
+        in the byte order of their paths relative to the directory with '/' between parts. Names that begin with '.' or
+        '_' (files and directories) are passed over. Symbolic links are followed. A link that leads nowhere, or back to
+        a directory above it, and a directory that cannot be listed, are errors.
+
+        Files may have the columns in another order, and in types that differ in width alone: `string` beside
+        `large_string`, int32 beside int64, dictionaries with indices of any width. `schema` has the wider type.
+        `string_view` is read as `string`, and indices of dictionaries are of 32 bits at least.
+
         Args:
-            paths: Files and directories, one or several. A directory stands for all *.parquet below it, in the order of
-                the bytes of their paths relative to it, as the command `samedeal` has it.
+            paths: Files and directories, one or several; also as URLs, such as `file:///data` and `s3://bucket/data`,
+                which fsspec opens where it is installed, else pyarrow.
             columns: The columns that will be read; all of them by default.
+            filesystem: A file system of pyarrow or fsspec, in which the paths are. It must survive a pickle, if workers
+                are to read.
 
         Raises:
-            OSError: A file cannot be read, is not Parquet, or has other columns than the first one.
-            MissingError: There is no file, or no column.
-            ContradictionError: A file or a column is named twice.
+            OSError: A file cannot be read, is not Parquet, or its columns do not go with those of another file.
+            MissingError: There is no file, or no column; or a package is missing that knows a file system.
+            ContradictionError: A file or a column is named twice, or paths are of several file systems.
             UnknownNameError: There is no such column.
+            WrongTypeError: This is no path, or no file system.
         """
         _check_columns(columns)
-        found = tuple(_find(paths))
-        if not found:
-            raise MissingError("paths", "", "at least one Parquet file, or a directory that holds some")
-        seen: dict[str, str] = {}
-        for path in found:
-            other = seen.setdefault(os.path.realpath(path), path)
-            if other is not path:
-                again = f"{path}, which is {other}," if path != other else f"{path}, by itself and by its directory,"
-                raise ContradictionError("paths", again, "each file once")
+        found, store = find(paths, filesystem)
         with ThreadPoolExecutor(max_workers=min(16, len(found))) as pool:
-            footers = list(pool.map(_footer, found))
-        schema = _select(footers[0].schema, columns)
-        for path, footer in zip(found, footers, strict=True):
-            try:
-                same = _select(footer.schema, columns).equals(schema)
-            except UnknownNameError:
-                same = False
-            if not same:
-                raise OSError(f"{path}: its columns differ from those of {found[0]}; read a selection that all have")
+            footers = list(pool.map(functools.partial(_footer, store=store), found))
+        for name in columns or ():
+            if name not in footers[0].schema.names:
+                raise UnknownNameError("columns", name[:64], ", ".join(footers[0].schema.names))
+        schemas = [_select(footer.schema, columns) for footer in footers]
+        schema = unified(schemas, found)
         sizes = np.array([footer.rows for footer in footers], dtype=np.int64)
         weights = [sum(footer.bytes.get(name, 0) for name in schema.names) for footer in footers]
-        return cls(found, sizes, np.array(weights, dtype=np.int64), schema)
+        return cls(found, sizes, np.array(weights, dtype=np.int64), schema, store)
 
     def __len__(self) -> int:
         """How many shards there are."""
@@ -100,7 +102,7 @@ class Shards:
         """
         path = self.paths[shard]
         try:
-            file = pq.ParquetFile(path, pre_buffer=False, buffer_size=buffer)
+            file = pq.ParquetFile(path, pre_buffer=False, buffer_size=buffer, filesystem=_system(self.store))
         except (pa.ArrowException, OSError) as error:
             hint = ""
             if isinstance(error, OSError) and error.errno == errno.EMFILE:
@@ -118,9 +120,13 @@ class _Footer(NamedTuple):
     schema: pa.Schema
 
 
-def _footer(path: str) -> _Footer:
+def _system(store: Store | None) -> Any:
+    return None if store is None else store.system
+
+
+def _footer(path: str, store: Store | None) -> _Footer:
     try:
-        metadata = pq.read_metadata(path)
+        metadata = pq.read_metadata(path, filesystem=_system(store))
         schema = metadata.schema.to_arrow_schema()
     except (pa.ArrowException, OSError) as error:
         raise OSError(f"{path}: not a Parquet file, or cut off: {error}") from error
@@ -156,29 +162,7 @@ def _check_columns(columns: Sequence[str] | None) -> None:
 
 
 def _select(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
+    """Those of the columns that there are."""
     if columns is None:
         return schema
-    for name in columns:
-        if name not in schema.names:
-            raise UnknownNameError("columns", name[:64], ", ".join(schema.names))
-    return pa.schema([schema.field(name) for name in columns])
-
-
-def _find(paths: Paths) -> Iterator[str]:
-    several: Iterable[Any] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    if not isinstance(several, Iterable):
-        raise WrongTypeError("paths", described(paths), "paths of files and directories")
-    for path in several:
-        if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-            raise WrongTypeError("paths", described(path), "paths of files and directories")
-        place = Path(path)
-        if not place.is_dir():
-            if not place.exists():
-                pattern = " (patterns are not expanded: name the directory)" if "*" in str(place) else ""
-                raise FileNotFoundError(errno.ENOENT, f"No such file or directory{pattern}", str(path))
-            yield str(place)
-            continue
-        below = [file for file in place.rglob("*.parquet") if file.is_file()]
-        if not below:
-            raise MissingError("paths", str(place), f"a directory with *.parquet files below it; {place} has none")
-        yield from map(str, sorted(below, key=lambda file: os.fsencode(file.relative_to(place).as_posix())))
+    return pa.schema([schema.field(name) for name in columns if name in schema.names])

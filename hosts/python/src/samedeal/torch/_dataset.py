@@ -14,7 +14,7 @@ from torch.utils.data import IterableDataset
 from .. import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, Steps, WrongTypeError
 from .. import _arguments as check
 from ..parquet import Marks, Shards
-from ..parquet._files import Paths
+from ..parquet._paths import Paths
 from . import _place as place
 from ._board import Board
 from ._deals import Reader, SampleDeal, ShardDeal
@@ -110,12 +110,13 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         mesh: Mesh | None = None,
         sample_column: str | None = None,
         padding_column: str | None = None,
+        filesystem: Any = None,
     ) -> None:
         """Reads the footers of the files, and finds out which rank this is.
 
         Args:
-            paths: Files and directories, one or several; a directory stands for all *.parquet below it. Or what
-                `samedeal.parquet.Shards.find` has found.
+            paths: Files and directories, one or several, also as URLs; a directory stands for all *.parquet below it,
+                by the rule of `samedeal.parquet.Shards.find`. Or what that has found.
             columns: The columns to read; all of them by default.
             batch_size: Rows in a batch, a `pyarrow.RecordBatch`; by default single rows come, as dictionaries.
             drop_last: Whether a reader's last batch is left out where it is shorter.
@@ -141,6 +142,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             mesh: Where ranks share data; rank and world are then those of the mesh.
             sample_column: The name of a column to add: the index of each row in the dataset.
             padding_column: The name of a column to add: whether the row is padding, which a metric has to leave out.
+            filesystem: A file system of pyarrow or fsspec, in which the paths are; by default what they say.
 
         Raises:
             SamedealError: A value is not allowed, or does not go with another.
@@ -191,9 +193,12 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if isinstance(paths, Shards):
             if columns is not None:
                 raise ContradictionError("columns", check.shown(columns), "those that the shards were found with")
+            if filesystem is not None:
+                allowed = "that with which the shards were found"
+                raise ContradictionError("filesystem", check.described(filesystem), allowed)
             self.shards = paths
         else:
-            self.shards = Shards.find(paths, columns)
+            self.shards = Shards.find(paths, columns, filesystem=filesystem)
         self.marks = Marks(sample_column, padding_column)
         known = self.shards.columns
         for field, mark in zip(("sample-column", "padding-column"), self.marks, strict=True):

@@ -336,7 +336,9 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     assert other.allowed.startswith("2238")
     options: dict[str, Any] = {"lanes": 7} if deal == "samples" else {"policy": "round-robin"}
     told(ContradictionError, dataset_of(data, deal, 0, 2, **options), state)
-    told(WrongTypeError, dataset_of(data, "shards" if deal == "samples" else "samples", 0, 2), state)
+    another = "shards" if deal == "samples" else "samples"
+    other = told(ContradictionError, dataset_of(data, another, 0, 2), state)
+    assert (other.field, other.value, other.allowed) == ("deal", another, f"{deal}, which the state is of")
     for wrong in (None, "{}", {}, {"samedeal": 3}, {"samedeal": "{}"}, {"samedeal": "[" * 9_000}):
         told(WrongTypeError, dataset, wrong)
     told(OutOfRangeError, dataset, {"samedeal": " " * 2**15})
@@ -369,7 +371,7 @@ def test_whole_turns_are_what_any_host_resumes(data: Path) -> None:
     loader = Resumable(loader_of(dataset_of(data, "samples", 0, 2), 2))
     take(loader, 6)
     state = loader.state_dict()
-    assert set(state) == {"samedeal"}
+    assert set(state) == {"samedeal", "dataset"}
     sampler = Sampler.sharded(LARGE_SIZES, seed=1, lanes=8, window=16)
     sampler.resume(state["samedeal"])
     assert sampler.consumed == 6 * 2 * 50
@@ -482,3 +484,67 @@ def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, st
     for other in (1, 2, 3, 5) if again else ():
         rest = unequal(two, deal, other, again[0])
         assert sorted(first + more + [i for dataset in rest for batch in dataset for i in batch]) == list(range(141))
+
+
+@pytest.mark.filterwarnings("ignore:epoch 0 is read")
+@pytest.mark.parametrize(
+    ("deal", "options", "told"),
+    [
+        ("samples", {"lanes": 7}, "lanes is 7; allowed: 8, which the state is of"),
+        ("samples", {"window": 9}, "window is 9; allowed: 16, which the state is of"),
+        ("stored", {"shuffle": True}, "shuffle is True; allowed: False, which the state is of"),
+        ("shards", {"policy": "round-robin"}, "policy is round-robin; allowed: size-aware, which the state is of"),
+        ("shards", {"worker_policy": "round-robin"}, "worker_policy is round-robin; allowed: size-aware, which the"),
+        ("shards", {"shuffle": False}, "shuffle is False; allowed: True, which the state is of"),
+        ("shards", {"shuffle_rows": False}, "shuffle_rows is False; allowed: True, which the state is of"),
+        ("shards", {"reshuffle": True}, "reshuffle is True; allowed: False, which the state is of"),
+        ("shards", {"weight": "bytes"}, "weight is bytes; allowed: samples, which the state is of"),
+        ("weighed", {"columns": ["id"]}, "columns is ['id']; allowed: ['id', 'text'], which the state is of"),
+        *((deal, "sizes", "of 24 rows; allowed: 23 rows in this file,") for deal in ("samples", "stored", "shards")),
+        *((deal, "files", "paths is of 9 files; allowed: 8 files") for deal in ("samples", "stored", "shards")),
+    ],
+)
+def test_what_differs_from_a_state_is_named(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deal: str, options: Any, told: str
+) -> None:
+    deals: dict[str, dict[str, Any]] = {
+        **LARGE,
+        "stored": {"shuffle": False},
+        "weighed": {"deal": "shards", "weight": "bytes", "columns": ["id", "text"]},
+    }
+
+    def made(folder: Path, **more: Any) -> ShardedDataset:
+        return ShardedDataset(folder, **{"batch_size": 50, "rank": 0, "world": 2, **deals[deal], **more})
+
+    dataset = made(data)
+    next(passed := iter(dataset))
+    state = json.loads(json.dumps(passed.state_dict()))  # type: ignore[attr-defined]
+    if isinstance(options, str):
+        sizes = list(LARGE_SIZES)
+        # As many rows as ever.
+        sizes[4:6] = [24, sizes[5] - 1] if options == "sizes" else sizes[4:6]
+        other = made(write(tmp_path, (*sizes, *([0] if options == "files" else []))))
+    else:
+        other = made(data, **options)
+    with pytest.raises(ContradictionError) as caught:
+        other.load_state_dict(state)
+    assert told in str(caught.value)
+    # A state that an older version wrote does not name it, and is refused without a hash; odd descriptions say nothing.
+    del state["dataset"]
+    for described in ({}, {"dataset": 3}, {"dataset": {}}, {"dataset": {"rows": [1]}}) if deal != "stored" else ():
+        with pytest.raises(ContradictionError) as caught:
+            other.load_state_dict(state | described)
+        fingerprint = json.loads(state["samedeal"])["fingerprint"]
+        assert fingerprint not in str(caught.value)
+        assert len(str(caught.value)) < 600
+    dataset.load_state_dict(state)
+    # Many files are not named one by one.
+    monkeypatch.setattr("samedeal.torch._deals.NAMED_FILES", 3)
+    assert "rows" not in dataset.state_dict()["dataset"]
+    dataset.load_state_dict(dataset.state_dict())
+
+
+def test_another_remainder_goes_on(data: Path) -> None:
+    dataset = ShardedDataset(data, batch_size=50, rank=0, world=2, remainder="pad")
+    dataset.load_state_dict(ShardedDataset(data, batch_size=50, rank=0, world=2, remainder="drop").state_dict(3))
+    assert dataset.shard_info().samples == len(dataset.sampler()) - 150

@@ -279,8 +279,10 @@ def test_a_value_that_has_no_place_in_the_wider_type_names_file_and_column(tmp_p
         list(ShardedDataset(tmp_path, batch_size=1))
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-@pytest.mark.parametrize("kind", ["url", "fsspec", "pyarrow", "subtree", "dir"])
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [("url", "fork"), ("fsspec", "fork"), ("pyarrow", "fork"), ("subtree", "fork"), ("dir", "fork"), ("dir", "spawn")],
+)
 def test_file_systems_under_workers(data: Path, kind: str, method: str) -> None:
     paths, options = str(data), {}
     if kind == "url":
@@ -297,9 +299,9 @@ def test_file_systems_under_workers(data: Path, kind: str, method: str) -> None:
             data.name,
             {"filesystem": fsspec.filesystem("dir", path=str(data.parent), fs=fsspec.filesystem("file"))},
         )
-    dataset = ShardedDataset(paths, batch_size=64, columns=["id"], transform=ids, **options)
+    dataset = ShardedDataset(paths, batch_size=64, columns=["id"], transform=ids, shuffle=False, **options)  # type: ignore[arg-type]
     assert (dataset.shards.store is None) == (kind in ("url", "fsspec", "pyarrow"))
-    loader = DataLoader(dataset, batch_size=None, num_workers=2, multiprocessing_context=method)
+    loader = DataLoader(dataset, batch_size=None, num_workers=1, multiprocessing_context=method)
     assert sorted(i for batch in loader for i in batch) == list(range(SAMPLES))
     assert sorted(i for batch in pickle.loads(pickle.dumps(dataset)) for i in batch) == list(range(SAMPLES))
 

@@ -19,7 +19,7 @@ from . import _place as place
 from ._board import Board
 from ._deals import Reader, SampleDeal, ShardDeal
 from ._nested import warn_of_collated_batches
-from ._passes import READER, Items, Opening
+from ._passes import DATASET, READER, Items, Opening
 from ._rest import MAX_WORKERS, Progress, Stretch, stretches, unmarked
 from ._states import Count, EpochWarning, Resuming, Start, text_of
 
@@ -330,7 +330,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         Under a plain loader with workers, nobody knows when a pass has ended: passes give the same until `set_epoch`.
 
         Raises:
-            ContradictionError: The state is of other data, or of another order, deal or seed.
+            ContradictionError: The state is of other data, or of another order, deal or seed: it names what differs.
             WrongTypeError: It is no such state.
             OutOfRangeError: It is too long, or says that more was taken than there is.
         """
@@ -422,8 +422,20 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             allowed = "what state_dict gave in the main process, for all readers"
             raise WrongTypeError("state", "that of one loader worker", allowed)
         deal = self._deal
+        kinds = {"samples": '"kind":"sampler', "shards": '"kind":"plan'}
+        other = next((name for name, kind in kinds.items() if kind in text), self.deal)
+        if other != self.deal:
+            raise ContradictionError("deal", self.deal, f"{other}, which the state is of")
         history = stretches(state)
-        found = deal.parsed(unmarked(text, bool(history)))
+        try:
+            found = deal.parsed(unmarked(text, bool(history)))
+        except ContradictionError as error:
+            if error.field in ("paths", "order", "shuffle-rows"):
+                # The options that it comes of, where the state names them.
+                deal.check(state.get(DATASET))
+            raise
+        # A state of stored order has no fingerprint of the files.
+        deal.check(state.get(DATASET))
         check.integer("epoch", found.epoch, _EPOCHS)
         # Whether there are as many steps as it says.
         deal.left(found, history)

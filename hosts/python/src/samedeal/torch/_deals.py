@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+NAMED_FILES = 256
+"""The most files whose numbers of rows a state names."""
+
+
 @dataclass(frozen=True)
 class Reader:
     """What a worker reads in a pass."""
@@ -43,6 +47,52 @@ class _Deal:
     options: dict[str, Any]
     """Of the sampler or the plan."""
 
+    @property
+    def decisive(self) -> dict[str, Any]:
+        """The options that have to be those of a state, and what they are by default."""
+        raise NotImplementedError
+
+    def described(self) -> dict[str, Any]:
+        """What a state is of, in words: its text has a fingerprint of this."""
+        found: dict[str, Any] = {name: self.options.get(name, value) for name, value in self.decisive.items()}
+        found["files"] = len(self.shards)
+        if len(self.shards) <= NAMED_FILES:
+            found["rows"] = self.shards.sizes.tolist()
+        return found
+
+    def check(self, described: object) -> None:
+        """Raises where a state is of something else.
+
+        Raises:
+            ContradictionError: With what differs, and both values.
+        """
+        told = described if isinstance(described, dict) else {}
+        own = self.described()
+        for name in (name for name in {**own, **told} if name not in ("files", "rows") and isinstance(name, str)):
+            # What the state does not name, an older version wrote.
+            if told and told.get(name) != own.get(name):
+                mine, other = (_shown(values, name) for values in (own, told))
+                raise ContradictionError(name.replace("_", "-")[:64], mine, f"{other}, which the state is of")
+        if told.get("files", own["files"]) != own["files"]:
+            other = f"{_shown(told, 'files')} files, which the state is of"
+            raise ContradictionError("paths", f"of {own['files']} files", other)
+        rows = told.get("rows")
+        if not isinstance(rows, list) or "rows" not in own or len(rows) != own["files"]:
+            return
+        for path, mine, other in zip(self.shards.paths, own["rows"], rows, strict=True):
+            if mine != other:
+                allowed = f"{check.shown(other)} rows in this file, with which the state was taken"
+                raise ContradictionError("paths", f"{path} of {mine} rows", allowed)
+
+    def unlike(self) -> ContradictionError:
+        """That a state is of something else, where nothing says of what."""
+        options = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        value = f"{len(self.shards)} files of {self.shards.samples} rows, with {options}"
+        allowed = (
+            "the files (in rows, and bytes by which they are weighed), the order and the options that the state is of"
+        )
+        return ContradictionError("paths", value, f"{allowed}, which it does not name")
+
     def batches(self, progress: Progress, own: Stretch, rank: int, drop_last: bool) -> int:
         """How many batches a rank has left."""
         return int(_batches(self.rows(progress, own, rank), own.batch_size, drop_last).sum())
@@ -58,6 +108,11 @@ class _Deal:
 
 class SampleDeal(_Deal):
     """The order `sharded`, or `sequential` without a shuffle: reader r of n takes positions r, r + n, r + 2n, ..."""
+
+    @property
+    def decisive(self) -> dict[str, Any]:
+        """The options that have to be those of a state, and what they are by default."""
+        return {"shuffle": True} | ({"lanes": None, "window": None} if self.is_shuffled else {})
 
     @property
     def is_shuffled(self) -> bool:
@@ -94,7 +149,12 @@ class SampleDeal(_Deal):
     def parsed(self, text: str) -> Progress:
         """What such a text says, if it is of this dataset."""
         sampler = self.sampler(0)
-        sampler.resume(text)
+        try:
+            sampler.resume(text)
+        except ContradictionError as error:
+            if error.field in ("sharding", "state"):
+                raise self.unlike() from None
+            raise
         return Progress(sampler.epoch, sampler.consumed)
 
     def after(self, progress: Progress, stretch: Stretch) -> Progress:
@@ -166,6 +226,18 @@ class SampleDeal(_Deal):
 class ShardDeal(_Deal):
     """A `ShardPlan`: whole files to readers, and of those that were begun, the rows that are left."""
 
+    @property
+    def decisive(self) -> dict[str, Any]:
+        """The options that have to be those of a state, and what they are by default."""
+        names = ("shuffle", "shuffle_rows", "policy", "worker_policy")
+        return dict.fromkeys(names) | {"reshuffle": False, "weight": "samples"}
+
+    def described(self) -> dict[str, Any]:
+        """What a state is of, in words: its text has a fingerprint of this."""
+        found = super().described()
+        # They are weighed by the bytes of these.
+        return found | ({"columns": self.shards.columns} if self._weights() is not None else {})
+
     def plan(self, epoch: int, world: int, workers: int, taken: NDArray[np.int64] | None = None) -> ShardPlan:
         """The plan, over what is left where so many rows of each shard were taken."""
         sizes, sized = self.shards.sizes, self.shards.bytes
@@ -221,10 +293,10 @@ class ShardDeal(_Deal):
             if found[name] != value:
                 if name in ("samedeal", "kind"):
                     raise WrongTypeError("state", f"with {name} {check.shown(found[name])}", f"{value}: {allowed}")
-                field, other = name.replace("_", "-"), f"{check.shown(found[name])}, which the state is of"
                 if name == "fingerprint":
-                    field, other = "shards", f"{other}: files of other sizes, or another policy"
-                raise ContradictionError(field, check.shown(value), other)
+                    raise self.unlike()
+                other = f"{check.shown(found[name])}, which the state is of"
+                raise ContradictionError(name.replace("_", "-"), check.shown(value), other)
         epoch = check.integer("epoch", found["epoch"], check.U64)
         consumed = check.integer("consumed", found["consumed"], check.COUNT)
         if consumed not in (0, self.shards.samples):
@@ -319,6 +391,10 @@ def _role(steps: int, worker: int, own: Stretch) -> tuple[int, int]:
     turns, part = divmod(steps, own.workers)
     role = (worker + part) % own.workers
     return role, (turns + (role < part)) * own.batch_size
+
+
+def _shown(values: dict[str, Any], name: str) -> str:
+    return check.shown(values[name]) if name in values else "not there"
 
 
 def _batches(rows: NDArray[np.int64], size: int, drop_last: bool) -> NDArray[np.int64]:

@@ -20,6 +20,8 @@ from ._tensors import compact
 if TYPE_CHECKING:
     from ._dataset import ShardedDataset
 
+DATASET = "dataset"
+"""Where a state says in words what it is of, for the errors of who resumes something else."""
 READER = "reader"
 """Where a state has the worker that it is of."""
 
@@ -50,10 +52,10 @@ class Opening(Start):
             progress = self._deal.after(progress, self._readers._replace(steps=taken))
         if len(progress.history) > MAX_STRETCHES:
             raise OutOfRangeError(check.HISTORY, f"of {len(progress.history)} worlds", f"up to {MAX_STRETCHES}")
-        text = self._deal.text(progress)
+        text, told = self._deal.text(progress), {DATASET: self._deal.described()}
         if not progress.history:
-            return wrapped(text)
-        return wrapped(marked(text)) | {check.HISTORY: [stretch._asdict() for stretch in progress.history]}
+            return wrapped(text) | told
+        return wrapped(marked(text)) | told | {check.HISTORY: [stretch._asdict() for stretch in progress.history]}
 
     def ended(self, taken: int) -> dict[str, Any]:
         """The state once the pass has ended on every rank, also on those that had more batches."""

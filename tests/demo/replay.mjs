@@ -2,7 +2,8 @@
 //
 //     node replay.mjs DIR --column text --rank 0 --world 4 --batch-size 32
 //
-// The samples are the rows of all *.parquet files below DIR, laid end to end in the order of the paths. Prints what
+// The samples are the rows of all *.parquet files below DIR, laid end to end in the order of the paths; names that begin
+// with '.' or '_' are passed over, and links are followed. Prints what
 // came, as JSON: the number of samples and batches, the first and the last five indices, and the SHA-256 over each sample
 // in the order seen, as its length in bytes (8 bytes, little-endian) and its bytes.
 
@@ -24,13 +25,25 @@ const { positionals, values } = parseArgs({
   },
 });
 
+/** The names of the *.parquet files below a folder, in the order of their bytes. */
+function below(folder) {
+  const names = [];
+  const list = (inside) => {
+    for (const name of readdirSync(join(folder, inside))) {
+      if (/^[._]/.test(name)) continue;
+      const within = inside === '' ? name : `${inside}/${name}`;
+      const found = statSync(join(folder, within));
+      if (found.isDirectory()) list(within);
+      else if (found.isFile() && name.endsWith('.parquet')) names.push(within);
+    }
+  };
+  list('');
+  return names.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
 /** One column of the whole dataset, text as UTF-8. */
 async function read(folder, column) {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const named = entries.filter((entry) => entry.name.endsWith('.parquet'));
-  const paths = named.map((entry) => join(entry.parentPath ?? entry.path, entry.name)); // `path` before Node 20.12
-  const files = paths.filter((path) => statSync(path).isFile());
-  files.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const files = below(folder).map((name) => join(folder, name));
   const dataset = [];
   for (const path of files) {
     const file = await asyncBufferFromFile(path);

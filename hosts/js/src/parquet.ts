@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { boolean, FROM_ONE, fail, integer, oneOf, options } from './checks.js';
 import { Sampler, ShardPlan } from './index.js';
+import { isAddress } from './parquet/bytes.js';
 import { library } from './parquet/library.js';
 import { ahead, type Block, sampleBlocks, shardBlocks } from './parquet/reading.js';
 import { Shards } from './parquet/shards.js';
@@ -81,7 +82,16 @@ export interface BatchReadOptions extends ReadOptions {
   dropLast?: boolean;
 }
 
-/** Files and directories; a directory stands for all *.parquet below it, in the order of the bytes of their paths. */
+/**
+ * Files, directories, and `http:` or `https:` addresses of files, which are read by ranges.
+ *
+ * A directory stands for every regular file below it, at any depth, whose name ends in .parquet (this case only), in the
+ * byte order of their paths relative to the directory with '/' between parts. Names that begin with '.' or '_' (files and
+ * directories) are passed over (hidden and temporary files, as Spark, Arrow and Hugging Face do). Symbolic links to files
+ * and to directories are followed; a link that leads back to a directory above it is an error; a link that leads nowhere,
+ * and a directory that cannot be listed, are errors that name the path: nothing is left out silently. A named file that is
+ * no regular file (FIFO, socket, device) is an error, not a wait. Names that are not UTF-8 are errors that name the file.
+ */
 export type Paths = string | URL | readonly (string | URL)[];
 
 /** What goes with each deal. */
@@ -265,9 +275,12 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
 function pathsOf(given: unknown): string[] {
   const several = Array.isArray(given) ? given : [given];
   return Array.from(several, (path: unknown) => {
-    if (typeof path === 'string' && path !== '') return path;
-    if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
-    return fail('wrong-type', 'paths', path instanceof URL ? path.href : path, 'paths of files and directories');
+    const text = path instanceof URL ? path.href : path;
+    if (typeof text === 'string' && text !== '') {
+      if (/^file:\/\//i.test(text)) return fileURLToPath(text);
+      if (isAddress(text) || !/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
+    }
+    return fail('wrong-type', 'paths', text, 'paths of files and directories, and URLs with file:, http: or https:');
   });
 }
 

@@ -1,5 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import type { ColumnMetaData, FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
+import { type Bytes, isAddress, local, remote } from './bytes.js';
 import type { Library } from './library.js';
 import { type Pages, pagesOf } from './pages.js';
 import { Shared } from './shared.js';
@@ -32,18 +32,16 @@ interface Group {
 export class ParquetFile {
   readonly rows: number;
   readonly #library: Library;
-  readonly #handle: FileHandle;
-  readonly #size: number;
+  readonly #bytes: Bytes;
   readonly #metadata: FileMetaData;
   readonly #groups: Group[] = [];
   readonly #columns: Map<string, SchemaTree>;
   /** What is decoded, for as long as somebody reads it: lanes that are near each other read the same. */
   readonly decoded = new Shared<string, Values>();
 
-  private constructor(library: Library, handle: FileHandle, size: number, metadata: FileMetaData) {
+  private constructor(library: Library, bytes: Bytes, metadata: FileMetaData) {
     this.#library = library;
-    this.#handle = handle;
-    this.#size = size;
+    this.#bytes = bytes;
     this.#metadata = metadata;
     let start = 0;
     for (const raw of metadata.row_groups) {
@@ -60,18 +58,16 @@ export class ParquetFile {
 
   /** Opens a file and reads its footer. */
   static async open(library: Library, path: string): Promise<ParquetFile> {
-    const handle = await open(path, 'r');
+    const bytes = await (isAddress(path) ? remote(library, path) : local(path));
     try {
-      const { size } = await handle.stat();
-      const buffer = { byteLength: size, slice: (start: number, end = size) => read(handle, start, end) };
       const metadata = await library.parquet
-        .parquetMetadataAsync(buffer, { initialFetchSize: FOOTER })
+        .parquetMetadataAsync(bytes, { initialFetchSize: FOOTER })
         .catch((error: Error) => {
           throw new Error(`not a Parquet file, or cut off: ${error.message}`, { cause: error });
         });
-      return new ParquetFile(library, handle, size, metadata);
+      return new ParquetFile(library, bytes, metadata);
     } catch (error) {
-      await handle.close();
+      await bytes.close();
       throw error;
     }
   }
@@ -105,7 +101,7 @@ export class ParquetFile {
   }
 
   close(): Promise<void> {
-    return this.#handle.close();
+    return this.#bytes.close();
   }
 
   /** Cuts a column of a row group into pages, where that can be, so that no more than a page is decoded for a row. */
@@ -120,7 +116,7 @@ export class ParquetFile {
     const key = `${group.start} ${column}`;
     if (tree.children.length === 0 && tree.element.repetition_type !== 'REPEATED') {
       const start = Math.min(...[meta.dictionary_page_offset, meta.data_page_offset].filter(isOffset).map(Number));
-      const pages = await pagesOf((from, to) => read(this.#handle, from, to), this.#size, start, rows);
+      const pages = await pagesOf(this.#bytes.slice, this.#bytes.byteLength, start, rows);
       return pages.data.map(({ row, rows: count, start: from, end: to }) => ({
         key: `${key} ${row}`,
         start: group.start + row,
@@ -133,7 +129,7 @@ export class ParquetFile {
     return cuts.map((from, i) => {
       const to = cuts[i + 1] ?? rows;
       const metadata = { ...this.#metadata, row_groups: [group.raw] };
-      const decode = () => this.#decode(this.#buffer(), metadata, column, from, to);
+      const decode = () => this.#decode(this.#bytes, metadata, column, from, to);
       return { key: `${key} ${from}`, start: group.start + from, end: group.start + to, decode };
     });
   }
@@ -141,7 +137,7 @@ export class ParquetFile {
   /** The numbers of the rows that pages begin with. */
   async #indexed(chunk: RowGroup['columns'][number]): Promise<number[]> {
     const start = Number(chunk.offset_index_offset);
-    const bytes = await read(this.#handle, start, start + Number(chunk.offset_index_length));
+    const bytes = await this.#bytes.slice(start, start + Number(chunk.offset_index_length));
     const index = this.#library.parquet.readOffsetIndex({ view: new DataView(bytes), offset: 0 });
     return index.page_locations.map(({ first_row_index }) => Number(first_row_index));
   }
@@ -155,7 +151,7 @@ export class ParquetFile {
     page: readonly [start: number, end: number],
     rows: number,
   ): Promise<Values> {
-    const parts = await Promise.all([dictionary, page].map((range) => range && read(this.#handle, ...range)));
+    const parts = await Promise.all([dictionary, page].map((range) => range && this.#bytes.slice(...range)));
     const bytes = concat(parts.filter((part) => part !== undefined));
     const { dictionary_page_offset: _, ...others } = meta;
     const meta_data = { ...others, data_page_offset: 0n, total_compressed_size: BigInt(bytes.byteLength) };
@@ -185,11 +181,6 @@ export class ParquetFile {
     }
     return values;
   }
-
-  #buffer() {
-    const size = this.#size;
-    return { byteLength: size, slice: (start: number, end = size) => read(this.#handle, start, end) };
-  }
 }
 
 /** The same error with the path in front, if it is not of this package. */
@@ -202,16 +193,6 @@ export function naming(path: string, error: unknown): unknown {
 
 const isOffset = (offset: bigint | undefined): offset is bigint => offset !== undefined && offset > 0n;
 const isIndexed = (chunk: RowGroup['columns'][number]) => chunk.offset_index_offset && chunk.offset_index_length;
-
-async function read(handle: FileHandle, start: number, end: number): Promise<ArrayBuffer> {
-  const bytes = new Uint8Array(end - start);
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesRead } = await handle.read(bytes, at, bytes.length - at, start + at);
-    if (bytesRead === 0) throw new Error(`it ends at byte ${start + at}`);
-    at += bytesRead;
-  }
-  return bytes.buffer;
-}
 
 function concat(parts: ArrayBuffer[]): ArrayBuffer {
   const [only] = parts;

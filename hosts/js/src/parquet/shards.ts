@@ -1,8 +1,7 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
 import { fail } from '../checks.js';
 import { naming, ParquetFile } from './file.js';
 import type { Library } from './library.js';
+import { filesOf } from './paths.js';
 import { Shared } from './shared.js';
 
 /** How many footers are read at a time. */
@@ -36,9 +35,7 @@ export class Shards {
 
   /** Finds the files and reads their footers, not their data. */
   static async find(library: Library, given: readonly string[], columns: readonly string[] | undefined) {
-    const paths = (await Promise.all(given.map(filesAt))).flat();
-    if (paths.length === 0) fail('missing', 'paths', '', 'at least one Parquet file, or a directory that holds some');
-    await once(paths);
+    const paths = await filesOf(given);
     const first = await footer(library, paths[0] as string);
     for (const name of columns ?? []) {
       if (!first.schema.has(name)) fail('unknown-name', 'columns', name, [...first.schema.keys()].join(', '));
@@ -100,35 +97,4 @@ async function footer(library: Library, path: string): Promise<Footer> {
   } catch (error) {
     throw naming(path, error);
   }
-}
-
-/** Holds paths to naming each file once. */
-async function once(paths: readonly string[]): Promise<void> {
-  const seen = new Map<string, string>();
-  for (const path of paths) {
-    const real = await realpath(path).catch((error) => {
-      throw naming(path, error);
-    });
-    const other = seen.get(real);
-    // Both in whole: what is shown of a value has an end.
-    if (other !== undefined) {
-      fail('contradiction', 'paths', 'the same file twice', `each file once; ${other} and ${path} are one`);
-    }
-    seen.set(real, path);
-  }
-}
-
-/** A file itself; for a directory, all *.parquet below it, in the order of the bytes of their paths within it. */
-async function filesAt(path: string): Promise<string[]> {
-  const found = await stat(path).catch((error) => {
-    throw naming(path, error);
-  });
-  if (!found.isDirectory()) return [path];
-  const below = (await readdir(path, { recursive: true })).filter((name) => name.endsWith('.parquet'));
-  const files = await Promise.all(below.map(async (name) => (await stat(join(path, name))).isFile() && name));
-  const names = files.filter((name) => name !== false);
-  if (names.length === 0) fail('missing', 'paths', path, `*.parquet files below ${path}`);
-  const bytes = new Map(names.map((name) => [name, Buffer.from(name.split(sep).join('/'))]));
-  const at = (name: string) => bytes.get(name) as Buffer;
-  return names.sort((a, b) => at(a).compare(at(b))).map((name) => join(path, name));
 }

@@ -1,0 +1,92 @@
+// Which files the paths of a dataset stand for. The rule is the same in every language: see `Paths`.
+import type { Dirent, Stats } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { fail } from '../checks.js';
+import { isAddress } from './bytes.js';
+import { naming } from './file.js';
+
+/** The files of paths, directories and addresses, each once. */
+export async function filesOf(given: readonly string[]): Promise<string[]> {
+  const paths = (await Promise.all(given.map(filesAt))).flat();
+  if (paths.length === 0) fail('missing', 'paths', '', 'at least one Parquet file, or a directory that holds some');
+  await once(paths);
+  return paths;
+}
+
+/** Holds paths to naming each file once. */
+async function once(paths: readonly string[]): Promise<void> {
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    const real = isAddress(path) ? path : await told(path, realpath(path));
+    const other = seen.get(real);
+    // Both in whole: what is shown of a value has an end.
+    if (other !== undefined) {
+      fail('contradiction', 'paths', 'the same file twice', `each file once; ${other} and ${path} are one`);
+    }
+    seen.set(real, path);
+  }
+}
+
+/** A file itself, or what a directory stands for. */
+async function filesAt(path: string): Promise<string[]> {
+  if (isAddress(path)) return [path];
+  const found = await told(path, stat(path));
+  if (found.isFile()) return [path];
+  // To open it could wait for ever.
+  if (!found.isDirectory()) throw new Error(`${path}: it is ${kindOf(found)}, and no regular file and no directory`);
+  const names = await below(path, '', [await told(path, realpath(path))]);
+  if (names.length === 0) fail('missing', 'paths', path, `*.parquet files below ${path}`);
+  const bytes = new Map(names.map((name) => [name, Buffer.from(name)]));
+  const at = (name: string) => bytes.get(name) as Buffer;
+  return names.sort((a, b) => at(a).compare(at(b))).map((name) => join(path, name));
+}
+
+/**
+ * The names of the files below a directory, with `/` between their parts. `inside` is the directory from the first one on,
+ * and `above` are the real paths of all directories from there to here.
+ */
+async function below(first: string, inside: string, above: readonly string[]): Promise<string[]> {
+  const here = join(first, inside);
+  const entries = await told(here, readdir(here, { encoding: 'buffer', withFileTypes: true }));
+  const files: string[] = [];
+  for (const entry of entries as unknown as Dirent<Buffer>[]) {
+    // Hidden and temporary files and directories.
+    if (entry.name[0] === 0x2e || entry.name[0] === 0x5f) continue;
+    const name = nameOf(here, entry.name);
+    const path = join(here, name);
+    const within = inside === '' ? name : `${inside}/${name}`;
+    const isNamed = name.endsWith('.parquet');
+    // What is neither a link nor named so needs no look at it.
+    const found = entry.isSymbolicLink() || (isNamed && !entry.isDirectory()) ? await told(path, stat(path)) : entry;
+    if (found.isDirectory()) {
+      const real = await told(path, realpath(path));
+      const back = above.find((directory) => `${directory}${sep}`.startsWith(real === sep ? sep : `${real}${sep}`));
+      if (back !== undefined) throw new Error(`${path}: it leads back to ${real}, a directory above it`);
+      files.push(...(await below(first, within, [...above, real])));
+    } else if (isNamed && found.isFile()) {
+      files.push(within);
+    }
+  }
+  return files;
+}
+
+/** A name as text, which stands for its bytes. */
+function nameOf(directory: string, bytes: Buffer): string {
+  const name = bytes.toString();
+  if (Buffer.from(name).equals(bytes)) return name;
+  throw new Error(`${join(directory, name)}: its name is not UTF-8 (${bytes.toString('hex')} in hexadecimal)`);
+}
+
+function kindOf(found: Stats): string {
+  if (found.isFIFO()) return 'a FIFO';
+  if (found.isSocket()) return 'a socket';
+  return 'a device';
+}
+
+/** What comes of a look at a path, whose errors name it. */
+function told<T>(path: string, look: Promise<T>): Promise<T> {
+  return look.catch((error) => {
+    throw naming(path, error);
+  });
+}

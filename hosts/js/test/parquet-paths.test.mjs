@@ -1,0 +1,192 @@
+// Which files paths, directories and addresses stand for.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { SamedealError } from 'samedeal';
+import { readShards } from 'samedeal/parquet';
+import { folder, write } from './parquet-files.mjs';
+
+const STORED = { deal: 'shards', shuffle: false, policy: 'round-robin' };
+
+async function ids(paths, options = STORED) {
+  const seen = [];
+  for await (const { id } of readShards(paths, options)) seen.push(id);
+  return seen;
+}
+
+/** A file with one row, whose number is `id`. */
+function put(path, id) {
+  mkdirSync(dirname(path), { recursive: true });
+  const columnData = [{ name: 'id', data: Int32Array.of(id), type: 'INT32', nullable: false }];
+  const [made] = write(dirname(path), [1], { columnData });
+  if (made !== path) {
+    writeFileSync(path, readFileSync(made));
+    execFileSync('rm', [made]);
+  }
+}
+
+/** Holds reading to an error that names the path. */
+async function refused(where, path, what) {
+  await assert.rejects(ids(where), (error) => {
+    assert(error.message.startsWith(`${path}: `), error.message);
+    assert.match(error.message, what);
+    return true;
+  });
+}
+
+test('a directory stands for its *.parquet files, in the order of their bytes, without what is hidden', async (t) => {
+  const where = folder(t);
+  put(join(where, 'b.parquet'), 3);
+  put(join(where, 'a/deep/x.parquet'), 1);
+  put(join(where, 'a.parquet'), 0);
+  put(join(where, 'a0.parquet'), 2);
+  for (const hidden of ['.a.parquet', '_a.parquet', '.git/a.parquet', '_temporary/0/a.parquet', 'a/_b.parquet']) {
+    put(join(where, hidden), 100);
+  }
+  for (const other of ['a.PARQUET', 'a.parquet.tmp', 'parquet', 'a/x.parquet_']) {
+    writeFileSync(join(where, other), 'no Parquet');
+  }
+  mkdirSync(join(where, 'empty.parquet'));
+  execFileSync('mkfifo', [join(where, 'fifo.parquet')]);
+  // '.' is before '/', which is before '0'.
+  assert.deepEqual(await ids(where), [0, 1, 2, 3]);
+  // What is named is read, whatever its name.
+  assert.deepEqual(await ids([join(where, '_temporary'), join(where, '.a.parquet')]), [100, 100]);
+  await assert.rejects(ids(join(where, 'empty.parquet')), { kind: 'missing', field: 'paths' });
+});
+
+test('links to files and directories are followed', async (t) => {
+  const [where, other] = [folder(t), folder(t)];
+  put(join(other, 'more/0.parquet'), 1);
+  put(join(other, 'one'), 2);
+  put(join(where, 'a.parquet'), 0);
+  symlinkSync(join(other, 'more'), join(where, 'b'));
+  symlinkSync(join(other, 'one'), join(where, 'c.parquet'));
+  symlinkSync('nowhere', join(where, '.hidden'));
+  assert.deepEqual(await ids(where), [0, 1, 2]);
+  symlinkSync(where, join(other, 'all'));
+  assert.deepEqual(await ids(join(other, 'all')), [0, 1, 2]);
+});
+
+test('a link that leads back, or nowhere, is an error that names it', async (t) => {
+  const where = folder(t);
+  put(join(where, 'a.parquet'), 0);
+  mkdirSync(join(where, 'sub'));
+  for (const [name, target, what] of [
+    ['loop', '.', /leads back to .*, a directory above it/],
+    ['sub/loop', '..', /leads back/],
+    ['sub/up', '../..', /leads back/],
+    ['nowhere', 'missing', /ENOENT/],
+    ['nowhere.parquet', 'missing', /ENOENT/],
+    ['self', 'self', /ELOOP/],
+  ]) {
+    symlinkSync(target, join(where, name));
+    await refused(where, join(where, name), what);
+    execFileSync('rm', [join(where, name)]);
+  }
+  assert.deepEqual(await ids(where), [0]);
+  // Through another directory.
+  const other = folder(t);
+  symlinkSync(where, join(other, 'back'));
+  symlinkSync(other, join(where, 'there'));
+  await refused(where, join(where, 'there/back'), /leads back/);
+});
+
+test('a directory that cannot be listed is an error that names it', async (t) => {
+  const where = folder(t);
+  put(join(where, 'a.parquet'), 0);
+  // All that is loaded on demand is loaded before the user changes.
+  assert.deepEqual(await ids(where), [0]);
+  const shut = join(where, 'shut');
+  mkdirSync(shut);
+  chmodSync(where, 0o755);
+  chmodSync(shut, 0);
+  const isRoot = process.geteuid() === 0;
+  // Nobody refuses anything to root.
+  if (isRoot) process.seteuid(65534);
+  try {
+    await refused(where, shut, /EACCES/);
+  } finally {
+    if (isRoot) process.seteuid(0);
+    chmodSync(shut, 0o755);
+  }
+});
+
+test('what is no file and no directory is an error, not a wait', async (t) => {
+  const fifo = join(folder(t), 'fifo.parquet');
+  execFileSync('mkfifo', [fifo]);
+  await refused(fifo, fifo, /it is a FIFO, and no regular file/);
+  await refused('/dev/null', '/dev/null', /it is a device/);
+  const socket = join(folder(t), 'socket');
+  const server = createServer().listen(socket);
+  await new Promise((resolve) => server.once('listening', resolve));
+  await refused(socket, socket, /it is a socket/).finally(() => server.close());
+});
+
+test('a name that is not UTF-8 is an error that names it', async (t) => {
+  const where = folder(t);
+  put(join(where, 'a.parquet'), 0);
+  put(join(where, 'ü.parquet'), 1);
+  assert.deepEqual(await ids(where), [0, 1]);
+  const odd = Buffer.concat([Buffer.from(join(where, 'b')), Buffer.of(0xe9), Buffer.from('.parquet')]);
+  writeFileSync(odd, 'no Parquet');
+  await refused(where, join(where, 'b\ufffd.parquet'), /not UTF-8 \(62e92e70617271756574 in hexadecimal\)/);
+});
+
+/** A server of the files in a folder; `requests` are the ranges that were asked for. */
+async function serving(t, where, { ranges = true } = {}) {
+  const requests = [];
+  const server = createServer((request, response) => {
+    const path = join(where, new URL(request.url, 'http://localhost').pathname);
+    if (!existsSync(path)) return response.writeHead(404).end();
+    const { size } = statSync(path);
+    if (request.method === 'HEAD') return response.writeHead(200, { 'content-length': size }).end();
+    requests.push(request.headers.range);
+    const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range);
+    const bytes = readFileSync(path);
+    if (!ranges) return response.writeHead(200).end(bytes);
+    response.writeHead(206).end(bytes.subarray(Number(start), Number(end) + 1));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  return { address: `http://127.0.0.1:${server.address().port}`, requests };
+}
+
+test('addresses of files are read by ranges', async (t) => {
+  const where = folder(t);
+  const paths = write(where, [300, 200], { rowGroupSize: 50 });
+  for (const ranges of [true, false]) {
+    const { address, requests } = await serving(t, where, { ranges });
+    const addresses = [`${address}/0.parquet`, new URL(`${address}/1.parquet`)];
+    for (const options of [STORED, { lanes: 4, window: 16, seed: 3 }]) {
+      assert.deepEqual(await ids(addresses, options), await ids(paths, options));
+    }
+    // A server that knows no ranges gives the whole file once for each opening.
+    assert(ranges ? requests.length > 10 : requests.length > 0);
+    await refused(`${address}/2.parquet`, `${address}/2.parquet`, /404/);
+    const twice = [addresses[0], addresses[0]];
+    await assert.rejects(ids(twice), { kind: 'contradiction', field: 'paths' });
+  }
+});
+
+test('other URLs are refused by their scheme', async (t) => {
+  const where = folder(t);
+  put(join(where, 'a.parquet'), 0);
+  assert.deepEqual(await ids(pathToFileURL(where)), [0]);
+  assert.deepEqual(await ids(pathToFileURL(where).href), [0]);
+  for (const url of ['s3://bucket/a.parquet', 'hf://datasets/a', new URL('ftp://host/a.parquet')]) {
+    await assert.rejects(ids(url), (error) => {
+      assert(error instanceof SamedealError);
+      assert.deepEqual([error.kind, error.field], ['wrong-type', 'paths']);
+      assert.match(
+        error.message,
+        /paths is ".*:\/\/.*"; allowed: paths of files and directories, and URLs with file:, http: or https:/,
+      );
+      return true;
+    });
+  }
+});

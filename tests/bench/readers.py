@@ -2,12 +2,12 @@
 
     target/venv/bin/python tests/bench/readers.py
 
-A million rows in 100 files of 10,000 are sorted by 100 labels. Each of R readers (ranks x workers) takes batches of 32 of its
-own positions. The figures are means of three epochs:
+A million rows in 100 files of 10,000 are sorted by 100 labels. Each of R readers (ranks x workers) takes batches of 32
+of its own positions. The figures are means of three epochs:
 
 labels   different labels in a batch; a uniform shuffle has 27.5
-excess   variance of the mean stored place of a batch, divided by what a uniform shuffle has; 1 is a uniform shuffle, the
-         batch size is a batch of neighbours
+excess   variance of the mean stored place of a batch, divided by what a uniform shuffle has; 1 is a uniform shuffle,
+         the batch size is a batch of neighbours
 held     rows that a reader holds: one window of each of its lanes
 """
 
@@ -35,7 +35,10 @@ def main() -> None:
     print("| lanes | window | readers | lanes of a reader | held | labels | excess |")
     print("|---:|---:|---:|---:|---:|---:|---:|")
     for lanes, window in SETTINGS:
-        orders = [samedeal.Sampler.sharded(sizes, lanes=lanes, window=window, epoch=epoch).indices() for epoch in range(EPOCHS)]
+        orders = [
+            samedeal.Sampler.sharded(sizes, lanes=lanes, window=window, epoch=epoch).indices()
+            for epoch in range(EPOCHS)
+        ]
         for readers in READERS:
             labels, excess = np.mean([mixed(order, readers) for order in orders], axis=0)
             own = lanes // readers

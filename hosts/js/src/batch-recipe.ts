@@ -11,7 +11,15 @@ import {
   TAILS,
   TOO_LONG,
 } from './batch-raw.js';
-import type { BatcherConfig, BatcherOptions, Counting, Strategy, Stretch } from './batch-types.js';
+import type {
+  BatcherConfig,
+  BatcherJson,
+  BatcherOptions,
+  BatchStreamConfig,
+  Counting,
+  Strategy,
+  Stretch,
+} from './batch-types.js';
 import {
   FROM_ONE,
   fail,
@@ -26,9 +34,9 @@ import {
   U32,
   U64,
 } from './checks.js';
-import { plain, source, tableSize } from './config.js';
+import { decimal, plain, source, tableSize } from './config.js';
 import { ALONE, type Recipe } from './engine.js';
-import { shown, words32 } from './lists.js';
+import { type Integers, shown, words32 } from './lists.js';
 
 /** The options of a stream; a batcher has some more. */
 export const STREAM_OPTIONS = [
@@ -238,6 +246,23 @@ export function optionsOf(config: RawBatchConfig, rank: number): BatcherConfig {
   if (buckets === undefined) return options;
   const name = buckets.tag === 'bucket-width' ? 'bucketWidth' : buckets.tag;
   return { ...options, [name]: typeof buckets.val === 'number' ? buckets.val : Array.from(buckets.val) };
+}
+
+/** The same in JSON. */
+export function optionsJson<C extends BatcherConfig | BatchStreamConfig>(config: C) {
+  const { seed, epoch, budget, boundaries, ...others } = config;
+  const lists = boundaries === undefined ? {} : { boundaries: Array.from(boundaries, Number) };
+  return { seed: String(seed), epoch: String(epoch), budget: String(budget), ...others, ...lists };
+}
+
+/** Of the same. */
+export function ofJson(json: BatcherJson): [lengths: Integers, options: BatcherOptions] {
+  const known = options(json, [...BATCHER_OPTIONS, 'lengths']);
+  const { lengths, seed, epoch, budget, ...others } = known;
+  const wide = Object.entries({ seed, epoch, budget }).flatMap(([name, value]) => {
+    return value === undefined ? [] : [[name, decimal(value)]];
+  });
+  return [lengths as Integers, { ...others, ...Object.fromEntries(wide) }];
 }
 
 /** The same as they are written in a program, without what the strategy does not have. */

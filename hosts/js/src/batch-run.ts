@@ -27,6 +27,11 @@ export function batchesOf(run: RawRun): Batch[] {
   });
 }
 
+type Sums = 'tokens' | 'padded' | 'slowest' | 'cost' | 'slowestCost';
+
+/** Metrics in JSON. */
+export type MetricsJson = Omit<Metrics, Sums | 'toJSON'> & Record<Sums, string>;
+
 /**
  * What batches amount to: tokens, unless it says otherwise, of all ranks together. Numbers beyond 2^53 - 1 are `bigint`s.
  */
@@ -111,6 +116,16 @@ export class Metrics {
   /** The greatest cost of a step divided by the mean: 1 where all ranks cost the same, or nothing. */
   get costImbalance(): number {
     return ratio(BigInt(this.#world) * BigInt(this.slowestCost), Number(this.cost), 1);
+  }
+
+  /** All of them, ratios too, for `JSON.stringify`; sums, which may have 64 bits, as decimal strings. */
+  toJSON(): MetricsJson {
+    const { tokens, padded, slowest, cost, slowestCost, ...counts } = this;
+    const sums = { tokens, padded, slowest, cost, slowestCost };
+    const texts = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, String(sum)]));
+    const { paddingRatio, budgetUtilisation, slowestRankUtilisation, costImbalance } = this;
+    const ratios = { paddingRatio, budgetUtilisation, slowestRankUtilisation, costImbalance };
+    return { ...counts, ...texts, ...ratios } as MetricsJson;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { BatchingBindings, RawBatchStream } from './batch-raw.js';
-import { BatchStreamRecipe, configured, optionsOf, STREAM_OPTIONS, sourceOf } from './batch-recipe.js';
+import { BatchStreamRecipe, configured, optionsJson, optionsOf, STREAM_OPTIONS, sourceOf } from './batch-recipe.js';
 import { batchesOf, Metrics } from './batch-run.js';
-import type { Batch, BatchStreamConfig, BatchStreamOptions } from './batch-types.js';
+import type { Batch, BatchStreamConfig, BatchStreamJson, BatchStreamOptions } from './batch-types.js';
 import { natural32, options, U32 } from './checks.js';
 import { type Engine, Handle, symbolDispose, symbolInspect } from './engine.js';
 import type { Failure } from './errors.js';
@@ -27,6 +27,11 @@ export abstract class BaseBatchStream implements Iterable<Batch> {
   get config(): BatchStreamConfig {
     const { order, history, ...config } = optionsOf(this.#recipe.config, this.#recipe.rank);
     return config;
+  }
+
+  /** All options, for `JSON.stringify`; what was pushed is not told. */
+  toJSON(): BatchStreamJson {
+    return optionsJson(this.config);
   }
 
   /** Whose batches they are. */

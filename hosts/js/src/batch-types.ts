@@ -121,6 +121,16 @@ export type BatchStreamConfig = Required<Omit<BatchStreamOptions, Following>> &
 export type BatcherConfig = Required<Omit<BatcherOptions, Following | 'history'>> &
   Pick<BatcherOptions, Following> & { history: Stretch[] };
 
+type Wide = 'seed' | 'epoch' | 'budget';
+/** Lists as arrays, and numbers of 64 bits as decimal strings. */
+type OfJson<C> = Omit<C, Wide | 'boundaries'> & Record<Wide, string> & { boundaries?: number[] };
+
+/** A batcher as this package writes it in JSON: numbers of 64 bits as decimal strings, so that no reader rounds them. */
+export type BatcherJson = OfJson<BatcherConfig> & { lengths: number[] };
+
+/** The options of a stream in the same form. */
+export type BatchStreamJson = OfJson<BatchStreamConfig>;
+
 /**
  * One batch of one rank. An *item* is a sample, or a part of one where `tooLong` is `split`. A *row* is an item, or several
  * with the strategy `pack`.

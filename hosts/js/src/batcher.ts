@@ -4,13 +4,15 @@ import {
   BatcherRecipe,
   configured,
   historySource,
+  ofJson,
+  optionsJson,
   optionsOf,
   rankBelow,
   sourceOf,
   stretches,
 } from './batch-recipe.js';
 import { batchesOf, Metrics } from './batch-run.js';
-import type { Batch, BatcherConfig, BatcherOptions, BatchPlace, Stretch } from './batch-types.js';
+import type { Batch, BatcherConfig, BatcherJson, BatcherOptions, BatchPlace, Stretch } from './batch-types.js';
 import { fail, integer, natural, natural32, options, stateText, U32, U64 } from './checks.js';
 import { plain } from './config.js';
 import { type Engine, Handle, symbolDispose, symbolInspect } from './engine.js';
@@ -38,6 +40,11 @@ export abstract class BaseBatcher implements Iterable<Batch> {
       this.#call((raw) => raw.metrics()),
       this.#recipe.config,
     );
+  }
+
+  /** The batcher of what `toJSON` gave. Errors: as the constructor. */
+  static fromJSON<T>(this: new (lengths: Integers, options?: BatcherOptions) => T, json: BatcherJson): T {
+    return new this(...ofJson(json));
   }
 
   /** All options, with the defaults of the strategy: `new Batcher(lengths, config)` makes an equal batcher. */
@@ -168,6 +175,11 @@ export abstract class BaseBatcher implements Iterable<Batch> {
     return this.#call((raw) => raw.fingerprint());
   }
 
+  /** The lengths and all options as they stand, for `JSON.stringify` and `fromJSON`. */
+  toJSON(): BatcherJson {
+    return { lengths: Array.from(this.#recipe.config.lengths), ...optionsJson(this.config) };
+  }
+
   /** The call that makes an equal batcher, with the first ones of long lists; what `console.log` shows. */
   toString(): string {
     return `Batcher(${shown(this.#recipe.config.lengths, 16)}, ${sourceOf(this.config)})`;
@@ -251,6 +263,7 @@ export interface BatcherClass {
    * buckets that do not ascend or are given in more than one way, memory.
    */
   new (lengths: Integers, options?: BatcherOptions): BaseBatcher;
+  fromJSON: typeof BaseBatcher.fromJSON;
 }
 
 /** The class of an entry, over the engine that `engine` gives when the first batcher is made. */

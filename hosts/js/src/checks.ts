@@ -62,9 +62,22 @@ export function string(field: string, value: unknown): string {
 /** A text that may be a state. Told before it crosses, as none may be too long for the engine's memory. */
 export function stateText(value: unknown): string {
   if (typeof value !== 'string') fail('wrong-type', 'state', value, 'the text that `state` gave');
-  const size = utf8Size(value);
-  if (size > STATE_MAX) fail('out-of-range', 'state', `of ${size} bytes`, `up to ${STATE_MAX}`);
+  // A character is a byte or more: what is much too long is not looked at.
+  const isLong = value.length > STATE_MAX;
+  const size = isLong ? value.length : utf8Size(value);
+  const told = isLong ? `of at least ${size} bytes` : `of ${size} bytes`;
+  if (size > STATE_MAX) fail('out-of-range', 'state', told, `up to ${STATE_MAX}`);
   return value;
+}
+
+/** Bytes in UTF-8 as text; anything else as it is, for others to refuse. */
+export function textOf(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value);
+  } catch {
+    return value;
+  }
 }
 
 /** A text that may be an entry of a log, of which the first one is a state. */
@@ -113,6 +126,17 @@ function utf8Size(text: string): number {
     if (code >= 0x10000) i += 1;
   }
   return size;
+}
+
+/** What `check` says of a value, with the place where it stands. */
+export function placed<T>(place: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof SamedealError)) throw error;
+    const { kind, field, value, allowed } = error;
+    throw new SamedealError({ kind, field, value: `${value} (${place})`, allowed });
+  }
 }
 
 /** A value as text, without calling anything of its own. */

@@ -1,9 +1,9 @@
 // From sequences of different length to the arrays that a model takes. The engine says where each cell comes from.
 import { type BatchingBindings, PADDING, SIDES } from './batch-raw.js';
 import type { CollateOptions, Packed, PackOptions, Padded, PadOptions, Tokens } from './batch-types.js';
-import { FROM_ONE, fail, integer, natural32, oneOf, options, type Range, S64, U32, U64 } from './checks.js';
+import { FROM_ONE, fail, integer, natural32, oneOf, options, placed, type Range, S64, U32, U64 } from './checks.js';
 import type { Engine } from './engine.js';
-import { list, numbers, words, words32 } from './lists.js';
+import { attached, list, numbers, words, words32 } from './lists.js';
 
 /** The most cells that the engine makes. */
 const CELLS = 2 ** 26;
@@ -101,7 +101,9 @@ class Sequences<T extends Tokens> {
     if (offsets === undefined) {
       const allowed = 'an array of typed arrays';
       if (!Array.isArray(sequences)) fail('wrong-type', 'sequences', sequences, allowed);
-      const types = Array.from(list('sequences', sequences), (part) => typeOf(part, allowed));
+      const types = Array.from(list('sequences', sequences), (part, i) => {
+        return placed(`at index ${i}`, () => typeOf(part, allowed));
+      });
       const [first = 'Int32Array'] = types;
       const other = types.find((type) => type !== first);
       if (other) fail('contradiction', 'sequences', `${first} and ${other}`, 'tokens of one type');
@@ -153,6 +155,7 @@ class Sequences<T extends Tokens> {
 /** The name of the type of a typed array, whatever class is derived from it, in whatever realm. */
 function typeOf(value: unknown, allowed: string): string {
   if (!ArrayBuffer.isView(value) || value instanceof DataView) fail('wrong-type', 'sequences', value, allowed);
+  attached('sequences', value);
   return nameOf.call(value) as string;
 }
 

@@ -123,6 +123,6 @@ export function source(value: bigint): string {
 }
 
 /** A decimal string as a `bigint`; anything else as it is, for the constructor to refuse. */
-function decimal(text: unknown): Integer {
+export function decimal(text: unknown): Integer {
   return typeof text === 'string' && /^-?\d{1,20}$/.test(text) ? BigInt(text) : (text as Integer);
 }

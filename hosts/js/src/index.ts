@@ -15,7 +15,7 @@ import { type Bindings, Engine } from './engine.js';
 import { type Detection, type DetectOptions, detectWith } from './launch.js';
 import { type Ledger, openWith } from './ledger.js';
 import { Schedule } from './ledger-schedule.js';
-import type { LedgerOptions, Log, ReplayOptions } from './ledger-types.js';
+import type { LedgerOptions, Log, LogLines, ReplayOptions } from './ledger-types.js';
 import type { Integers } from './lists.js';
 import { meshOf } from './mesh.js';
 import { shardPlanOf } from './plan.js';
@@ -26,7 +26,7 @@ import { chunkStreamOf } from './stream.js';
 import type { Integer } from './types.js';
 import { verifyWith } from './verify.js';
 
-export type { Metrics } from './batch-run.js';
+export type { Metrics, MetricsJson } from './batch-run.js';
 export type * from './batch-types.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
 export type { Detection, DetectOptions } from './launch.js';
@@ -34,7 +34,7 @@ export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger.js';
 export type { Schedule } from './ledger-schedule.js';
 export type * from './ledger-types.js';
 export type { Integers } from './lists.js';
-export type { Axes } from './mesh.js';
+export type { Axes, MeshJson } from './mesh.js';
 export type * from './plan-types.js';
 export type * from './types.js';
 export { version } from './version.js';
@@ -82,10 +82,10 @@ export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOption
   openWith(planning(), Sampler, sampler, log, options);
 
 /**
- * The schedule of a log once more, for one of any number of readers. `lines` are its entries, or the text of a file of them.
+ * The schedule of a log once more, for one of any number of readers. `lines` are its entries, or a file of them, as text or as bytes.
  * Errors: `reader`, `readers`, `lines`, `entry`, `state`, `block` (it is no log).
  */
-export const replayLedger = (lines: Iterable<string>, options?: ReplayOptions): Schedule =>
+export const replayLedger = (lines: LogLines, options?: ReplayOptions): Schedule =>
   new Schedule(planning(), Sampler, lines, options);
 
 /** The batches of an epoch of sequences of different length: as many steps on every rank, none over its budget. */

@@ -1,9 +1,8 @@
-import { FROM_ONE, fail, natural32, options, U32 } from './checks.js';
+import { FROM_ONE, fail, natural32, options, placed, textOf, U32 } from './checks.js';
 import type { Engine } from './engine.js';
-import { SamedealError } from './errors.js';
 import { type Samplers, whole } from './ledger.js';
 import { AppliedLog } from './ledger-applied.js';
-import type { LedgerEvent, LedgerProgress, ReplayOptions } from './ledger-types.js';
+import type { LedgerEvent, LedgerProgress, LogLines, ReplayOptions } from './ledger-types.js';
 import type { PlanningBindings } from './plan-raw.js';
 
 /** How many samples are read at a time. */
@@ -24,7 +23,7 @@ export class Schedule implements Iterable<LedgerEvent> {
   readonly initialState: string;
 
   /** @internal */
-  constructor(engine: Engine<PlanningBindings>, samplers: Samplers, lines: Iterable<string>, given?: ReplayOptions) {
+  constructor(engine: Engine<PlanningBindings>, samplers: Samplers, lines: LogLines, given?: ReplayOptions) {
     const { reader = 0, readers = 1 } = options(given, ['reader', 'readers']);
     this.readers = natural32('readers', readers, FROM_ONE);
     if (this.readers === 0) fail('out-of-range', 'readers', 0, `1 to ${U32[1]}`);
@@ -35,8 +34,9 @@ export class Schedule implements Iterable<LedgerEvent> {
     let applied: AppliedLog | undefined;
     const committed: LedgerEvent[] = [];
     try {
-      for (const entry of linesOf(lines)) {
-        const event = inLine((applied?.entries ?? 0) + 1, () => {
+      for (const line of linesOf(lines)) {
+        const entry = textOf(line);
+        const event = placed(`line ${(applied?.entries ?? 0) + 1} of the log`, () => {
           applied ??= new AppliedLog(engine, entry as string);
           return applied.apply(entry, 0);
         });
@@ -80,23 +80,18 @@ export class Schedule implements Iterable<LedgerEvent> {
   }
 }
 
-/** The lines of a text, of which one without an end is none; or lines as they are. */
-function linesOf(lines: unknown): Iterable<unknown> {
+/**
+ * The lines of a text, of which one without an end is none: the beginning of an entry, or what a file holds after a loss of
+ * power, NULs. Or lines as they are.
+ */
+function linesOf(given: unknown): Iterable<unknown> {
+  // What is after the last end of a line may be no text at all.
+  const lines = textOf(given instanceof Uint8Array ? given.subarray(0, given.lastIndexOf(10) + 1) : given);
+  if (lines instanceof Uint8Array) fail('wrong-type', 'lines', lines, 'the bytes of a log, in UTF-8');
   if (typeof lines === 'string') return lines.split('\n').slice(0, -1);
   const iterable = lines as Iterable<unknown> | null | undefined;
   if (typeof iterable?.[Symbol.iterator] !== 'function') {
     fail('wrong-type', 'lines', lines, 'the text of a log, or its lines');
   }
   return iterable as Iterable<unknown>;
-}
-
-/** The same, with the line in the failure of an entry. */
-function inLine<T>(line: number, call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    if (!(error instanceof SamedealError)) throw error;
-    const { kind, field, value, allowed } = error;
-    throw new SamedealError({ kind, field, value: `${value} (line ${line} of the log)`, allowed });
-  }
 }

@@ -32,6 +32,12 @@ export interface LedgerProgress {
   finished: boolean;
 }
 
+/** An entry as a store gives it: its text, or the bytes of that in UTF-8. */
+export type Entry = string | Uint8Array;
+
+/** The log of any host: its lines, or the whole file, as text or as bytes. A last line of a file without an end is none. */
+export type LogLines = string | Uint8Array | Iterable<Entry>;
+
 /**
  * The list of entries that all readers share, in whatever store they have, such as a key-value store. Entries are texts of one line, of at
  * most 2^14 bytes, numbered from 0, and never change. What one reader was told is there, `read` of every other one shows from
@@ -39,7 +45,7 @@ export interface LedgerProgress {
  */
 export interface Log {
   /** Entries in order, beginning with number `from`: all there are, or as many as are read at a time; none after the last. */
-  read(from: number): readonly string[] | Promise<readonly string[]>;
+  read(from: number): readonly Entry[] | Promise<readonly Entry[]>;
   /**
    * Adds an entry if it becomes number `number`: if there are as many before it, and nobody else adds one meanwhile. Whether
    * it was added.

@@ -1,4 +1,4 @@
-import { FROM_ONE, fail, integer, natural32, options, U32 } from './checks.js';
+import { FROM_ONE, fail, integer, natural32, options, textOf, U32 } from './checks.js';
 import { type Engine, symbolDispose } from './engine.js';
 import { AppliedLog, type Held, headerWith } from './ledger-applied.js';
 import type { LedgerEvent, LedgerOptions, LedgerProgress, Log } from './ledger-types.js';
@@ -294,7 +294,7 @@ export class Ledger implements AsyncIterable<Claim> {
       const entries: unknown = await this.#log.read(this.#applied.entries);
       if (!Array.isArray(entries)) fail('wrong-type', 'log', entries, 'a log whose read gives an array of entries');
       if (entries.length === 0) return;
-      for (const entry of entries) this.#apply(entry);
+      for (const entry of entries) this.#apply(textOf(entry));
     }
   }
 

@@ -1,5 +1,6 @@
 // Lists of whole numbers on their way in and out. Nothing else crosses in bulk.
-import { fail, integer, natural32, type Range, U64 } from './checks.js';
+import { fail, integer, natural32, placed, type Range, U64 } from './checks.js';
+import { SamedealError } from './errors.js';
 
 /** A list of whole numbers: an array, or a typed array of any kind. Every element is checked. */
 export type Integers =
@@ -19,9 +20,23 @@ const LONGEST = 2 ** 25;
 export function list(field: string, value: unknown): ArrayLike<unknown> {
   const typed = ArrayBuffer.isView(value) && !(value instanceof DataView);
   if (!typed && !Array.isArray(value)) fail('wrong-type', field, value, 'an array of whole numbers, or a typed one');
+  if (typed) attached(field, value);
   const { length } = value as ArrayLike<unknown>;
   if (length > LONGEST) fail('out-of-memory', field, `${length} elements`, `up to ${LONGEST} of them`);
   return value as ArrayLike<unknown>;
+}
+
+// As all methods of typed arrays do, it throws where there is no memory below.
+const { keys } = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
+
+/** Refuses a typed array whose memory was taken away: it would be an empty list. */
+export function attached(field: string, value: unknown): void {
+  try {
+    keys.call(value as Uint8Array);
+  } catch {
+    const allowed = 'one whose ArrayBuffer was neither transferred nor made smaller';
+    throw new SamedealError({ kind: 'wrong-type', field, value: 'a detached typed array', allowed });
+  }
 }
 
 /** A list of numbers of 64 bits, copied. */
@@ -40,7 +55,7 @@ export function words(field: string, value: unknown): BigUint64Array<ArrayBuffer
       halves[2 * i] = element;
       halves[2 * i + 1] = element / 2 ** 32;
     } else {
-      out[i] = integer(field, element, U64);
+      out[i] = placed(`at index ${i}`, () => integer(field, element, U64));
     }
   }
   return out;
@@ -54,14 +69,20 @@ export function words32(field: string, value: unknown, range: Range): Uint32Arra
     out.set(given);
     return out;
   }
-  for (let i = 0; i < out.length; i++) out[i] = natural32(field, given[i], range);
+  for (let i = 0; i < out.length; i++) {
+    const element = given[i];
+    const isPlain = typeof element === 'number' && element >= 0 && element <= 0xffff_ffff && Number.isInteger(element);
+    out[i] = isPlain ? element : placed(`at index ${i}`, () => natural32(field, element, range));
+  }
   return out;
 }
 
 /** Lists of numbers of 32 bits, end to end, and where each begins, the end after them. */
 export function ragged(field: string, value: unknown, range: Range): { offsets: Uint32Array; values: Uint32Array } {
   if (!Array.isArray(value)) fail('wrong-type', field, value, 'an array of lists of whole numbers');
-  const lists = Array.from(list(field, value), (element) => words32(field, element, range));
+  const lists = Array.from(list(field, value), (element, i) => {
+    return placed(`in list ${i}`, () => words32(field, element, range));
+  });
   const offsets = new Uint32Array(lists.length + 1);
   for (const [i, { length }] of lists.entries()) offsets[i + 1] = (offsets[i] as number) + length;
   const total = lists.reduce((sum, { length }) => sum + length, 0);

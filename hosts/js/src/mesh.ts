@@ -1,4 +1,4 @@
-import { FROM_ONE, fail, natural32, string } from './checks.js';
+import { FROM_ONE, fail, natural32, options, string } from './checks.js';
 import { type Bindings, type Engine, Handle, type Recipe, symbolDispose, symbolInspect } from './engine.js';
 import type { Integer } from './types.js';
 
@@ -29,6 +29,13 @@ const MOST_AXES = 64;
 /** The axes of a mesh, the last one counting fastest, and how many ranks lie along each. */
 export type Axes = Readonly<Record<string, Integer>>;
 
+/** A mesh in JSON. Axes are a list, as their order decides and not every store keeps that of the names of an object. */
+export interface MeshJson {
+  world: number;
+  axes: [name: string, size: number][];
+  divide: string[];
+}
+
 /** What decides a mesh. */
 export class MeshRecipe implements Recipe<MeshBindings, RawMesh> {
   readonly size: number;
@@ -58,6 +65,17 @@ export abstract class BaseMesh {
     this.#axes = axesOf(axes, divide);
     const raw = this.#axes.map((axis) => ({ ...axis, name: string('axes', axis.name) }));
     this.#handle = new Handle(engine, this, 'mesh', new MeshRecipe(this.#world, raw));
+  }
+
+  /** The mesh of what `toJSON` gave. Errors: as the constructor. */
+  static fromJSON<T>(this: new (world: Integer, axes: Axes, divide: readonly string[]) => T, json: MeshJson): T {
+    const { world, axes, divide } = options(json, ['world', 'axes', 'divide']);
+    const isPair = (axis: unknown) => Array.isArray(axis) && axis.length === 2 && typeof axis[0] === 'string';
+    if (!Array.isArray(axes) || !axes.every(isPair)) fail('wrong-type', 'axes', axes, 'an array of [name, size]');
+    const names = axes.map(([name]) => name);
+    const twice = names.find((name, i) => names.indexOf(name) < i);
+    if (twice !== undefined) fail('contradiction', 'axes', twice, 'each name once');
+    return new this(world as Integer, Object.fromEntries(axes), divide as string[]);
   }
 
   /** How many ranks there are. */
@@ -112,6 +130,11 @@ export abstract class BaseMesh {
   peers(rank: Integer): Uint32Array<ArrayBuffer> {
     const number = this.#rank(rank);
     return this.#handle.call((raw) => raw.peers(number));
+  }
+
+  /** What makes an equal mesh, for `JSON.stringify` and `fromJSON`. */
+  toJSON(): MeshJson {
+    return { world: this.#world, axes: this.#axes.map(({ name, size }) => [name, size]), divide: this.divide };
   }
 
   /** The call that makes an equal mesh; what `console.log` shows. */
@@ -178,6 +201,7 @@ export interface MeshClass {
    * the world.
    */
   new (world: Integer, axes: Axes, divide: readonly string[]): BaseMesh;
+  fromJSON: typeof BaseMesh.fromJSON;
 }
 
 /** The class of an entry, over the engine that `engine` gives when the first mesh is made. */

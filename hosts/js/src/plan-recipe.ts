@@ -1,8 +1,9 @@
 import { boolean, FROM_ONE, fail, integer, natural32, oneOf, options, S64, U32, U64 } from './checks.js';
+import { decimal } from './config.js';
 import type { Recipe } from './engine.js';
 import { type Integers, ragged, words, words32 } from './lists.js';
 import type { PlanningBindings, RawPlan, RawPlanConfig } from './plan-raw.js';
-import type { Policy, ShardPlanOptions, Weight, WorkerPolicy } from './plan-types.js';
+import type { Policy, ShardPlanJson, ShardPlanOptions, Weight, WorkerPolicy } from './plan-types.js';
 
 const OPTIONS = [
   'bytes',
@@ -37,6 +38,23 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
 
   get cause(): readonly [string, string] {
     return ['sizes', `${this.config.sizes.length} shards`];
+  }
+
+  toJson(): ShardPlanJson {
+    const { sizes, bytes, locality, seed, epoch, ...others } = this.config;
+    const lists = { sizes: Array.from(sizes, String), ...(bytes.length > 0 && { bytes: Array.from(bytes, String) }) };
+    return { ...lists, ...others, ...(locality && placesOf(locality)), seed: String(seed), epoch: String(epoch) };
+  }
+
+  /** Of the same: what the constructor takes. */
+  static ofJson(json: ShardPlanJson): [sizes: Integers, options: ShardPlanOptions] {
+    const { sizes, ...given } = options(json, ['sizes', ...OPTIONS]);
+    const texts = (list: unknown) => (Array.isArray(list) ? list.map(decimal) : list) as Integers;
+    const wide = (['seed', 'epoch'] as const).flatMap((name) => {
+      return given[name] === undefined ? [] : [[name, decimal(given[name])]];
+    });
+    const bytes = given.bytes === undefined ? {} : { bytes: texts(given.bytes) };
+    return [texts(sizes), { ...given, ...Object.fromEntries(wide), ...bytes }];
   }
 
   with(epoch: bigint): PlanRecipe {
@@ -77,6 +95,12 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
       epoch: integer('epoch', epoch, U64),
     });
   }
+}
+
+/** The options that say where shards and ranks are. */
+function placesOf({ holderOffsets, holders, rankNodes, tolerance }: NonNullable<RawPlanConfig['locality']>) {
+  const lists = Array.from(holderOffsets.subarray(1), (end, i) => Array.from(holders.subarray(holderOffsets[i], end)));
+  return { holders: lists, rankNodes: Array.from(rankNodes), tolerance };
 }
 
 /** Where shards and ranks are, if any of it is given. */

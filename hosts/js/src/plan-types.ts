@@ -10,6 +10,37 @@ export type WorkerPolicy = 'round-robin' | 'size-aware';
 /** What is to be equal. */
 export type Weight = 'samples' | 'bytes';
 
+/** A plan as this package writes it in JSON: numbers of 64 bits as decimal strings, so that no reader rounds them. */
+export interface ShardPlanJson {
+  sizes: string[];
+  /** Where they were given. */
+  bytes?: string[];
+  world: number;
+  workers: number;
+  policy: Policy;
+  workerPolicy: WorkerPolicy;
+  weight: Weight;
+  /** These three where they were given. */
+  holders?: number[][];
+  rankNodes?: number[];
+  tolerance?: number;
+  shuffle: boolean;
+  reshuffle: boolean;
+  seed: string;
+  epoch: string;
+}
+
+/** A stream of chunks in JSON, in the same form. */
+export interface ChunkStreamJson {
+  reader: number;
+  readers: number;
+  /** Where it was given. */
+  chunks?: string;
+  order: string;
+  seed: string;
+  epoch: string;
+}
+
 /** Whose share is asked for: every rank's, or every worker's, those of rank 0 first. */
 export type Tier = 'ranks' | 'workers';
 

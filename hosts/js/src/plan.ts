@@ -8,6 +8,7 @@ import type {
   Balance,
   Loads,
   Policy,
+  ShardPlanJson,
   ShardPlanOptions,
   Steps,
   Tier,
@@ -34,6 +35,11 @@ export abstract class BaseShardPlan {
     this.#recipe = PlanRecipe.of(sizes, given);
     this.#engine = engine;
     this.#handle = new Handle(engine, this, 'plan', this.#recipe);
+  }
+
+  /** The plan of what `toJSON` gave. Errors: as the constructor. */
+  static fromJSON<T>(this: new (sizes: Integers, options?: ShardPlanOptions) => T, json: ShardPlanJson): T {
+    return new this(...PlanRecipe.ofJson(json));
   }
 
   /** How many shards there are. */
@@ -197,6 +203,11 @@ export abstract class BaseShardPlan {
     return verified(this.#engine, this.length, offsets, assigned);
   }
 
+  /** The shards and all options as they stand, for `JSON.stringify` and `fromJSON`. */
+  toJSON(): ShardPlanJson {
+    return this.#recipe.toJson();
+  }
+
   /** The call that makes an equal plan, with the first shards of many; what `console.log` shows. */
   toString(): string {
     const { sizes, bytes, locality, seed, epoch, ...others } = this.#recipe.config;
@@ -252,6 +263,7 @@ export interface ShardPlanClass {
    * memory.
    */
   new (sizes: Integers, options?: ShardPlanOptions): BaseShardPlan;
+  fromJSON: typeof BaseShardPlan.fromJSON;
 }
 
 /** The class of an entry, over the engine that `engine` gives when the first plan is made. */

@@ -4,7 +4,7 @@ import { type Engine, Handle, type Recipe, symbolDispose, symbolInspect } from '
 import { WindowIterator } from './iterator.js';
 import { numbers } from './lists.js';
 import type { PlanningBindings, RawStream, RawStreamConfig } from './plan-raw.js';
-import type { ChunkStreamOptions } from './plan-types.js';
+import type { ChunkStreamJson, ChunkStreamOptions } from './plan-types.js';
 import type { Integer } from './types.js';
 
 /** How many chunks an iteration reads at a time. */
@@ -59,6 +59,13 @@ export abstract class BaseChunkStream implements Iterable<number> {
   [Symbol.iterator](): IterableIterator<number> {
     const read = (start: number, end: number) => this.chunks(start, end - start);
     return new WindowIterator(() => {}, Number.POSITIVE_INFINITY, WINDOW, read);
+  }
+
+  /** What makes an equal stream, for `JSON.stringify`. */
+  toJSON(): ChunkStreamJson {
+    const { chunks, seed, epoch, ...others } = this.#config;
+    const known = chunks === undefined ? {} : { chunks: String(chunks) };
+    return { ...others, ...known, seed: String(seed), epoch: String(epoch) };
   }
 
   /** The call that makes an equal stream; what `console.log` shows. */

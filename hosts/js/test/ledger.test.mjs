@@ -328,6 +328,53 @@ describe('Ledger', () => {
     assert.throws(() => [...replayLedger(sharded.entries).samples(others)], { field: 'sharding' });
   });
 
+  test('entries and logs may be bytes', async () => {
+    const log = new MemoryLog();
+    const encoder = new TextEncoder();
+    const bytes = {
+      read: (from) => log.read(from).map((entry) => (from % 2 ? Buffer.from(entry) : encoder.encode(entry))),
+      // What a store adds, though it says nothing of it, is found again as bytes.
+      append: (number, entry) => failing(log, (at) => at === 2).append(number, entry),
+    };
+    const ledger = await openLedger(sampler(), bytes, { reader: 0, block: 400 });
+    const claims = [await ledger.claim()];
+    await assert.rejects(claims[0].commit(), /away/);
+    for (let claim = claims[0]; claim; claim = await ledger.claim()) await claim.commit();
+    assert.equal((await (await openLedger(sampler(), bytes, { reader: 1, block: 400 })).progress()).committed, SAMPLES);
+    const expected = [...replayLedger(text(log))];
+    assert.equal(
+      expected.reduce((sum, { count }) => sum + count, 0),
+      SAMPLES,
+    );
+    const entries = log.entries.map((entry) => encoder.encode(entry));
+    for (const lines of [entries, encoder.encode(text(log)), Buffer.from(text(log)), new Set(entries)]) {
+      assert.deepEqual([...replayLedger(lines)], expected);
+    }
+    const odd = Uint8Array.of(0x7b, 0xff, 0x7d);
+    assert.throws(() => replayLedger([odd]), { kind: 'wrong-type', message: /line 1/ });
+    assert.throws(() => replayLedger(Uint8Array.of(...odd, 10)), { kind: 'wrong-type', field: 'lines' });
+    assert.throws(() => replayLedger(new Uint8Array(0)), { kind: 'missing', field: 'entry' });
+  });
+
+  test('what a loss of power leaves at the end of a file is no entry', async () => {
+    const log = new MemoryLog();
+    for await (const _ of await openLedger(sampler(), log, { reader: 0, block: 400 }));
+    const whole = text(log);
+    const expected = [...replayLedger(whole)];
+    const half = whole.slice(0, -20);
+    for (const tail of ['\0', '\0'.repeat(4096), '{"event"', '{"event"\0\0']) {
+      for (const make of [String, Buffer.from]) {
+        assert.deepEqual([...replayLedger(make(whole + tail))], expected);
+        assert.deepEqual([...replayLedger(make(half + tail))], expected.slice(0, -1));
+      }
+    }
+    // In UTF-8 or not.
+    const torn = Buffer.concat([Buffer.from(whole), Buffer.of(0x7b, 0xe9)]);
+    assert.deepEqual([...replayLedger(torn)], expected);
+    // Within a log they are no torn entry.
+    assert.throws(() => replayLedger(`\0\0${whole}`), { field: 'state', message: /line 1/ });
+  });
+
   test('what is no log is refused', async () => {
     const log = new MemoryLog();
     const ledger = await openLedger(sampler(), log, { reader: 0 });

@@ -209,6 +209,7 @@ test('the types hold in a strict project', async () => {
     const gaps: Uint32Array = verifyShards(3, [[0], shards]).gaps;
     for (const chunk of new ChunkStream(0, 2, { chunks: 4n })) chunk.toFixed();
     const mesh = new Mesh(4, { dp: 2, tp: 2n }, ['dp']);
+    const copies: [Mesh, ShardPlan] = [Mesh.fromJSON(mesh.toJSON()), ShardPlan.fromJSON(plan.toJSON())];
     const found: Detection = detectRank({ environment: { RANK: '0', X: undefined } });
     { using scoped = new Mesh(1, {}, []); scoped.world; }
     for await (const row of readShards('data', { deal: 'shards' })) { const one: Row = row; one['id']; }
@@ -221,7 +222,7 @@ test('the types hold in a strict project', async () => {
     new ShardPlan([3], { workerPolicy: 'locality-aware' });
     // @ts-expect-error
     readShards('data', { deal: 'rows' });
-    export { even, found, gaps, mesh };`,
+    export { copies, even, found, gaps, mesh };`,
     ['es2022', 'dom'],
   );
   await check(
@@ -235,6 +236,9 @@ test('the types hold in a strict project', async () => {
     const schedule: Schedule = replayLedger(new MemoryLog().entries, { reader: 0, readers: 2n });
     const events: LedgerEvent[] = [...schedule];
     const finished: boolean = schedule.progress().finished;
+    replayLedger(new Uint8Array(3)); replayLedger([new Uint8Array(3), 'entry']); replayLedger('entry');
+    // @ts-expect-error
+    replayLedger([3]);
     for (const sample of schedule.samples(sampler)) sample.toFixed();
     // @ts-expect-error
     openLedger(sampler, store, { block: 3 });
@@ -257,6 +261,9 @@ test('the types hold in a strict project', async () => {
     new Batcher([1], { budget: 2, history: [...past, { world: 2n, steps: 3 }] as const }).resume(batcher.state(1n));
     const places: BatchPlace[] = batcher.locate(0);
     const metrics: Metrics = batcher.metrics();
+    const copy: Batcher = Batcher.fromJSON(batcher.toJSON());
+    const ratio: number = metrics.toJSON().paddingRatio;
+    const sum: string = metrics.toJSON().tokens;
     const waste: number = metrics.paddingRatio + metrics.costImbalance + metrics.steps;
     const tokens: number | bigint = metrics.tokens;
     const stream = new BatchStream({ budget: 9, window: 3 });
@@ -282,7 +289,7 @@ test('the types hold in a strict project', async () => {
     collatePack([new Int8Array(1)], { side: 'left' });
     // @ts-expect-error
     metrics.steps = 3;
-    export { steps, waste, tokens, values, wide, ids, places };`,
+    export { copy, ratio, sum, steps, waste, tokens, values, wide, ids, places };`,
     ['es2022'],
   );
   const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}

@@ -75,8 +75,8 @@ class BatchStream:
             packing: As in `Batcher`.
             bucket_width: Buckets of equal width, with "bucket"; 64 by default, as lengths are not known up front.
             boundaries: As in `Batcher`.
-            window: How many samples are looked at together, 0 to 2**24; 8,192 by default, whatever the world is, as every
-                reader holds them.
+            window: How many samples are looked at together, 0 to 2**24; 8,192 by default, for any world:
+                every reader holds them.
             too_long: As in `Batcher`; where it is "error", `push` fails.
             tail: As in `Batcher`.
             memory_limit: Bytes of memory that the engine may use for this stream; 2**31 is the most it can use.

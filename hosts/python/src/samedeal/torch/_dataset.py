@@ -33,7 +33,7 @@ _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
 
 
 class LanesWarning(UserWarning):
-    """The lanes do not fit the readers: several of them read some rows, or a reader has too few lanes for mixed batches."""
+    """Several readers read the same rows, or a reader has too few lanes to mix its batches."""
 
 
 class StepsWarning(UserWarning):
@@ -492,7 +492,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             warnings.warn(advice, LanesWarning, stacklevel=3)
 
     def _mixing_advice(self, readers: int) -> str:
-        """What to say where a batch comes from so few lanes that it varies more than twice as much as chance; or nothing."""
+        """What to say where batches vary more than twice as much as chance, as they come from few lanes; else nothing."""
         if "lanes" not in self._options or self.batch_size is None or self._is_rest(self._progress()):
             return ""
         lanes, window = self._options["lanes"], self._options["window"]
@@ -503,11 +503,12 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             return ""
         more = wanted * readers
         less = max(1, lanes * window // more)
+        lanes_each = f"{own} {'lane' if own == 1 else 'lanes'}"
+        places = f"{own} {'place' if own == 1 else 'places'}"
         return (
-            f"{readers} readers of {lanes} lanes have {own} {'lane' if own == 1 else 'lanes'} each: the rows of a batch of"
-            f" {self.batch_size} are from {own} {'place' if own == 1 else 'places'} in the files, and vary about"
-            f" {self.batch_size / own:.0f} times as much as chance; lanes={more}, window={less} mix better, with as many"
-            f" rows in memory and more open files"
+            f"{readers} readers of {lanes} lanes have {lanes_each} each: the rows of a batch of {self.batch_size} are from"
+            f" {places} in the files, and vary about {self.batch_size / own:.0f} times as much as chance; lanes={more},"
+            f" window={less} mix better, with as many rows in memory and more open files"
         )
 
     def _warn_of_steps(self, workers: int) -> None:

@@ -115,7 +115,8 @@ class TrainerMixin(_Trainer):
         if self._saved is not None:
             sampler.load_state_dict(self._saved)
             if len(sampler) == 0:
-                sampler.set_epoch(sampler.epoch + 1)
+                # There is nothing to forget: `set_epoch` would warn.
+                sampler._rewind(sampler.epoch + 1)
         return torch.utils.data.DataLoader(
             theirs.dataset, batch_sampler=self._batches, **{name: getattr(theirs, name) for name in _KEPT}
         )
@@ -130,7 +131,10 @@ class TrainerMixin(_Trainer):
         if len(known) != len(dataset):
             allowed = f"{len(dataset)}, the length of the train_dataset"
             raise ContradictionError("train-sampler", f"for {len(known)} samples", allowed)
-        _rewind(sampler, 0)
+        if self._saved is None:
+            # Warns where somebody has loaded a state into it: this training reads all of the first epoch.
+            sampler.set_epoch(sampler.epoch + 1)
+        sampler._rewind(0)
         # What another training has read of it is no matter.
         sampler._told = None
         return sampler
@@ -211,7 +215,7 @@ class _Batches(torch.utils.data.Sampler[list[int]]):
         """How many batches a whole epoch has."""
         if epoch not in self._known:
             twin = copy.copy(self.sampler)
-            _rewind(twin, epoch)
+            twin._rewind(epoch)
             self._known[epoch] = len(self._of(twin))
         return self._known[epoch]
 
@@ -230,12 +234,6 @@ class _Batches(torch.utils.data.Sampler[list[int]]):
         if isinstance(sampler, BatchSampler):
             return sampler
         return torch.utils.data.BatchSampler(sampler, self.size, self._drop_last)
-
-
-def _rewind(sampler: DistributedSampler | BatchSampler, epoch: int) -> None:
-    """Goes to the beginning of an epoch, whatever a state has said of it."""
-    sampler.set_epoch(epoch + 1)
-    sampler.set_epoch(epoch)
 
 
 class SamedealState(TrainerCallback, ExportableState):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import subprocess
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import torch
 import trained
 import transformers
 from samedeal import ContradictionError, MissingError, WrongTypeError
-from samedeal.torch import BatchSampler, DistributedSampler
+from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning
 from samedeal.transformers import Trainer
 from transformers import TrainerCallback, TrainingArguments
 
@@ -175,6 +176,37 @@ def test_a_resume_of_many_steps_is_at_once(tmp_path: Path) -> None:
     again = Trainer(trained.Model(), arguments(tmp_path / "rest"), train_dataset=data)
     again.train(resume_from_checkpoint=str(tmp_path / "checkpoint-30"))
     assert Counting.asked == trained.SAMPLES - 30 * 8
+
+
+@pytest.mark.parametrize("kind", ["default", "feistel", "budget"])
+def test_a_resume_gives_no_warning(tmp_path: Path, kind: str) -> None:
+    """In the middle of either epoch, at the end of the first, and at that of the training."""
+
+    def trainer(folder: str) -> Any:
+        given: Any = None
+        if kind == "feistel":
+            given = DistributedSampler(trained.Features(), 1, 0, order="feistel", seed=4)
+        elif kind == "budget":
+            given = BatchSampler(trained.LENGTHS, budget=400, rank=0, world=1)
+        return trainer_of(tmp_path / folder, given=given, num_train_epochs=2, save_steps=1)
+
+    whole = trainer("whole")
+    first = len(whole.get_train_dataloader())
+    whole.train()
+    for saved in (4, first, first + 4, whole.state.max_steps):
+        again = trainer(f"rest-{saved}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", EpochWarning)
+            again.train(resume_from_checkpoint=str(tmp_path / "whole" / f"checkpoint-{saved}"))
+        assert again.model.seen == whole.model.seen[saved:]
+
+
+def test_a_state_that_a_training_does_not_read_is_told(tmp_path: Path) -> None:
+    sampler = DistributedSampler(trained.Features(), 1, 0, seed=42)
+    state = sampler.state_dict(100)
+    sampler.load_state_dict(state)
+    with pytest.warns(EpochWarning, match="what a state had left of epoch 0 is forgotten"):
+        trainer_of(tmp_path, given=sampler).train()
 
 
 def test_callbacks_that_are_restored(tmp_path: Path) -> None:

@@ -213,6 +213,13 @@ class Resuming(Generic[C]):
             self._upcoming()
             self._moved()
 
+    def _rewind(self, epoch: int) -> None:
+        """Goes to the beginning of an epoch, and forgets on purpose what a state had left of it or of another one."""
+        # The same epoch again would leave the rest.
+        self._core.set_epoch(epoch + 1)
+        self._core.set_epoch(epoch)
+        self._moved()
+
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
         """Where the epoch stands, for a checkpoint: the same on all ranks, for any number of them.
 

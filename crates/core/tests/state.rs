@@ -234,7 +234,12 @@ mod batches {
     fn a_default_window_goes_on_in_other_worlds() {
         let lengths = (0..20_000).map(|sample| sample * 7 % 10).collect::<Vec<_>>();
         let by_default = |world| {
-            let config = BatchConfig { world, budget: 40, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
+            let config = BatchConfig {
+                world,
+                budget: 40,
+                max_batch_size: 0,
+                ..BatchConfig::new(lengths.clone(), Strategy::Budget)
+            };
             Batcher::new(config).unwrap()
         };
         let one = by_default(1);
@@ -260,7 +265,8 @@ mod batches {
         assert_eq!(again.take(3, 0, 5).unwrap(), many.take(3, 20, 5).unwrap());
 
         // A window of as many items, but said, is another configuration: it would not follow.
-        let config = BatchConfig { budget: 40, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
+        let config =
+            BatchConfig { budget: 40, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
         let mut said = Batcher::new(BatchConfig { window: Some(8_192), ..config }).unwrap();
         assert_eq!(said.fingerprint().unwrap(), one.fingerprint().unwrap());
         assert_eq!(said.resume(&state).unwrap_err().field, "config");

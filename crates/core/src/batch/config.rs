@@ -228,13 +228,12 @@ impl BatchConfig {
     pub(super) fn default_window(&self, items: &Items) -> u32 {
         let most = if self.max_batch_size == 0 { u32::MAX } else { self.max_batch_size };
         // Each sum is below 2^96: fewer than 2^32 items, each at most 2^64.
-        let total = |cost: &dyn Fn(u32) -> u128| items.lengths().iter().map(|&length| cost(length)).sum::<u128>().max(1);
+        let total =
+            |cost: &dyn Fn(u32) -> u128| items.lengths().iter().map(|&length| cost(length)).sum::<u128>().max(1);
         let count = u128::from(items.count());
         let each = match self.strategy {
             Strategy::PadToMax => return PIECE,
-            Strategy::Pack => {
-                count * u128::from(most) * u128::from(self.capacity) / total(&|length| length.into())
-            }
+            Strategy::Pack => count * u128::from(most) * u128::from(self.capacity) / total(&|length| length.into()),
             Strategy::Bucket if self.budget == 0 => most.into(),
             Strategy::Bucket | Strategy::Budget => {
                 let budget = u128::from(self.budget);

@@ -43,7 +43,8 @@ struct Window {
 
 /// Whether what a window leaves are its last items: then they need not be held.
 fn leaves_the_last(config: &BatchConfig) -> bool {
-    let in_order = config.strategy == Strategy::PadToMax || config.strategy == Strategy::Budget && config.takes_in_order();
+    let in_order =
+        config.strategy == Strategy::PadToMax || config.strategy == Strategy::Budget && config.takes_in_order();
     in_order && config.too_long != TooLong::Single
 }
 

@@ -88,8 +88,8 @@ class Batcher(Answered):
                 ways, with a bound that no other can be better than (`Metrics.packs_bound`).
             bucket_width: Buckets of equal width, with "bucket".
             boundaries: Or the greatest length of each bucket, ascending; longer samples are in one more.
-            quantiles: Or so many buckets of as many samples each, as far as equal lengths allow. Without any of the three,
-                64 buckets of as many tokens each.
+            quantiles: Or so many buckets of as many samples each, as far as equal lengths allow. Without any of the
+                three, 64 buckets of as many tokens each.
             window: How many samples are looked at together: more of them make batches fuller, fewer leave more of the
                 order. 0 takes them as they come. By default as many as 64 steps of average batches take, and at least
                 8,192: it follows `world`, and after a resume on another world each of the worlds has its own.
@@ -110,8 +110,8 @@ class Batcher(Answered):
             UnknownNameError: There is no such order, strategy, counting, packing, too_long or tail.
             WrongTypeError: A value is not of the type that its parameter takes.
             MissingError: The strategy needs what is not given.
-            ContradictionError: Boundaries do not ascend, buckets are given in more than one way, or an option is given that
-                the strategy does not use.
+            ContradictionError: Boundaries do not ascend, buckets are given in more than one way, or an option is
+                given that the strategy does not use.
             OutOfMemoryError: There is no memory for so many samples.
         """
         config = configured(

@@ -176,9 +176,10 @@ pub fn pack() -> Vec<Case> {
 /// What stands where neither a window nor buckets are given: it follows the world, the lengths, and the size of batches.
 pub fn defaults() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (strategy, set, lengths) in sets().into_iter().flat_map(|(set, lengths)| {
-        ["bucket", "budget", "pack"].map(|strategy| (strategy, set, lengths.clone()))
-    }) {
+    for (strategy, set, lengths) in sets()
+        .into_iter()
+        .flat_map(|(set, lengths)| ["bucket", "budget", "pack"].map(|strategy| (strategy, set, lengths.clone())))
+    {
         let config = BatchConfig { window: None, buckets: None, ..base(strategy, &lengths, 2) };
         cases.push(whole(&format!("{strategy} by default, {set}"), config));
     }

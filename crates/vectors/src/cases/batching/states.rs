@@ -25,7 +25,8 @@ fn config(at: usize, world: u32, past: &[(u32, u64)]) -> BatchConfig {
         max_length: if too_long == "error" { 60 } else { 37 },
         counting: COUNTINGS[at / 3 % 3].into(),
         linear: 1,
-        buckets: (strategy == "bucket").then(|| if at % 8 < 4 { Buckets::Quantiles(3) } else { Buckets::BucketWidth(20) }),
+        buckets: (strategy == "bucket")
+            .then(|| if at % 8 < 4 { Buckets::Quantiles(3) } else { Buckets::BucketWidth(20) }),
         history: past.iter().map(|&(world, steps)| Stretch { world, steps: U64(steps) }).collect(),
         ..base(strategy, &uniform(90, at as u64, 0, 60), world)
     };
@@ -103,12 +104,7 @@ fn defaults() -> Vec<Case> {
     let state = batcher.call(&Call::State { taken: U64(11) }).expect("a state");
     let state = String::from(state.as_str().expect("a text"));
     let calls = |state: &String| {
-        [
-            Call::Resume { state: state.clone() },
-            Call::Metrics,
-            Call::Fingerprint,
-            Call::State { taken: U64(3) },
-        ]
+        [Call::Resume { state: state.clone() }, Call::Metrics, Call::Fingerprint, Call::State { taken: U64(3) }]
     };
     let mut cases = Vec::new();
     for world in [1, 15, 64] {
@@ -153,7 +149,8 @@ fn refused() -> Vec<Case> {
         let history = past.iter().map(|&(world, steps)| Stretch { world, steps: U64(steps) }).collect();
         Subject::Batcher(BatchConfig { history, ..here.clone() })
     };
-    let stream = BatchConfig { history: vec![Stretch { world: 1, steps: U64(0) }], window: Some(u32::MAX), ..here.clone() };
+    let stream =
+        BatchConfig { history: vec![Stretch { world: 1, steps: U64(0) }], window: Some(u32::MAX), ..here.clone() };
     vec![
         asked("texts that are no state", Subject::Batcher(here.clone()), calls),
         asked("refused: more steps than there were", past(&[(2, 1), (3, 99)]), []),

@@ -492,7 +492,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             warnings.warn(advice, LanesWarning, stacklevel=3)
 
     def _mixing_advice(self, readers: int) -> str:
-        """What to say where batches vary more than twice as much as chance, as they come from few lanes; else nothing."""
+        """What to say where batches come from so few lanes that they vary more than twice as much as chance."""
         if "lanes" not in self._options or self.batch_size is None or self._is_rest(self._progress()):
             return ""
         lanes, window = self._options["lanes"], self._options["window"]
@@ -506,8 +506,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         lanes_each = f"{own} {'lane' if own == 1 else 'lanes'}"
         places = f"{own} {'place' if own == 1 else 'places'}"
         return (
-            f"{readers} readers of {lanes} lanes have {lanes_each} each: the rows of a batch of {self.batch_size} are from"
-            f" {places} in the files, and vary about {self.batch_size / own:.0f} times as much as chance; lanes={more},"
+            f"{readers} readers of {lanes} lanes have {lanes_each} each: the rows of a batch of {self.batch_size} are"
+            f" from {places} in the files, and vary about {self.batch_size / own:.0f} times as much as chance; lanes={more},"
             f" window={less} mix better, with as many rows in memory and more open files"
         )
 

@@ -507,8 +507,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         places = f"{own} {'place' if own == 1 else 'places'}"
         return (
             f"{readers} readers of {lanes} lanes have {lanes_each} each: the rows of a batch of {self.batch_size} are"
-            f" from {places} in the files, and vary about {self.batch_size / own:.0f} times as much as chance; lanes={more},"
-            f" window={less} mix better, with as many rows in memory and more open files"
+            f" from {places} in the files, and vary about {self.batch_size / own:.0f} times as much as chance;"
+            f" lanes={more}, window={less} mix better, with as many rows in memory and more open files"
         )
 
     def _warn_of_steps(self, workers: int) -> None:

@@ -129,6 +129,18 @@ def test_tensors(data: Path) -> None:
     assert torch.equal(to_tensors(some)["b"], torch.tensor([True, False]))
 
 
+def test_all_of_the_name_of_a_column_counts(tmp_path: Path) -> None:
+    name = "x" * 90
+    pq.write_table(pa.table({name: [5, 6]}), tmp_path / "a.parquet")
+    with pytest.raises(ContradictionError, match="a name that no other column has"):
+        ShardedDataset(tmp_path, sample_column=name)
+    with pytest.raises(ContradictionError, match="a name that no other column has"):
+        ShardedDataset(tmp_path, padding_column=name)
+    for other in (name[:65], f"{name}x"):
+        found = list(ShardedDataset(tmp_path, sample_column=other))
+        assert {row[other]: row[name] for row in found} == {0: 5, 1: 6}
+
+
 def test_the_sample_column_is_the_index(data: Path) -> None:
     for deal in ("samples", "shards"):
         for batch in ShardedDataset(data, batch_size=64, deal=deal, columns=["id"], sample_column="sample"):

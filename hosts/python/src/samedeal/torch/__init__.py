@@ -9,6 +9,7 @@ from ._collators import PackCollator, PadCollator
 from ._dataset import LanesWarning, ShardedDataset, ShardInfo, StepsWarning
 from ._nested import BatchWarning
 from ._resumable import Resumable
+from ._rng import rng_state, set_rng_state
 from ._sampler import DistributedSampler
 from ._states import EpochWarning
 from ._store_log import StoreLog
@@ -30,6 +31,8 @@ __all__ = [
     "ShardedDataset",
     "StepsWarning",
     "StoreLog",
+    "rng_state",
+    "set_rng_state",
     "to_tensors",
     "verify_ranks",
 ]

@@ -203,8 +203,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         known = self.shards.columns
         for field, mark in zip(("sample-column", "padding-column"), self.marks, strict=True):
             if mark is not None:
-                if check.name(field, mark) in known:
-                    raise ContradictionError(field, mark, "a name that no other column has")
+                if check.label(field, mark) in known:
+                    raise ContradictionError(field, check.shown(mark), "a name that no other column has")
                 known.append(mark)
         self._board = Board()
         self._start_with(Progress(check.integer("epoch", epoch, _EPOCHS)))
@@ -324,8 +324,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Goes on where a state was taken: the next pass gives what is left of its epoch.
 
-        With as many ranks and workers, and batches of the same size, batch for batch as if nothing had happened; else
-        what is left is dealt anew. After a failure, all is as it was.
+        With as many ranks and workers, and batches of the same size, each batch has the rows that it would have had;
+        else what is left is dealt anew. After a failure, all is as it was.
 
         Under a plain loader with workers, nobody knows when a pass has ended: passes give the same until `set_epoch`.
 

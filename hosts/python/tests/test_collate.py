@@ -208,3 +208,46 @@ def test_sides() -> None:
             collate.pad([[1]], side=value)
     with fails(WrongTypeError, "side"):
         collate.pad([[1]], side=None)  # type: ignore[arg-type]
+
+
+MASKED: Any = np.ma.array([0, 1], mask=[False, True])
+
+
+@pytest.mark.parametrize(
+    ("error", "field", "call"),
+    [
+        (WrongTypeError, "sequences", lambda: collate.pad([MASKED])),
+        (WrongTypeError, "sequences", lambda: collate.pad(MASKED, [0, 2])),
+        (WrongTypeError, "offsets", lambda: collate.pad([1], MASKED)),
+        (WrongTypeError, "row-ends", lambda: collate.pack([[1]], row_ends=MASKED)),
+        (WrongTypeError, "padding-value", lambda: collate.pad([[1]], padding_value=np.ma.masked)),
+        (WrongTypeError, "padding-value", lambda: collate.pad([[1]], padding_value=True)),
+        (OutOfRangeError, "padding-value", lambda: collate.pad([[1]], padding_value=10**70)),
+        (OutOfRangeError, "padding-value", lambda: collate.pad([[1.0]], padding_value=10**400)),
+        (OutOfRangeError, "padding-value", lambda: collate.pad([np.ones(1, np.float32)], padding_value=1e39)),
+    ],
+)
+def test_values_that_are_hidden_or_do_not_fit(error: type[SamedealError], field: str, call: Callable[[], Any]) -> None:
+    with fails(error, field):
+        call()
+
+
+def test_a_mask_that_hides_nothing_is_none() -> None:
+    assert collate.pad([np.ma.array([1, 2])], width=3, padding_value=-1).values.tolist() == [[1, 2, -1]]
+    assert np.isinf(collate.pad([[1.0]], width=2, padding_value=np.inf).values[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (10**70, "100000000000... (71 digits)"),
+        (-(10**70), "-100000000000... (71 digits)"),
+        (10**5000, f"{hex(10**5000)[:12]}... ({len(hex(10**5000)) - 2} hexadecimal digits)"),
+        (2**64, "18446744073709551616"),
+    ],
+    ids=["positive", "negative", "thousands", "shown"],
+)
+def test_numbers_of_many_digits_are_not_shown_whole(value: int, shown: str) -> None:
+    with fails(OutOfRangeError, "width") as caught:
+        collate.pad([[1]], width=value)
+    assert caught.value.value == shown

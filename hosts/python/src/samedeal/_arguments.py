@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,7 +43,8 @@ def whole(field: str, value: Any) -> int:
     if type(value) is int:
         return value
     try:
-        if isinstance(value, bool):
+        # A tensor of one bool has an `__index__`, too, and so has a number that is masked out.
+        if isinstance(value, bool) or str(getattr(value, "dtype", "")).endswith("bool") or is_masked(value):
             raise TypeError
         return operator.index(value)
     except TypeError:
@@ -56,6 +58,12 @@ def integer(field: str, value: Any, width: Width) -> int:
     if width.least <= number <= width.most:
         return number
     raise OutOfRangeError(field, shown(number), width.allowed)
+
+
+def is_masked(value: Any) -> bool:
+    """Whether a masked array of NumPy has a value that is masked out: as an array, it shows what is under the mask."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(value, masked.MaskedArray) and bool(masked.is_masked(value))
 
 
 def decimal(field: str, value: Any) -> Any:
@@ -105,6 +113,8 @@ def _numbers(field: str, values: Any, width: Width, dtype: str) -> NDArray[Any]:
             given = numpy.asarray(values)
         except Exception as error:
             raise WrongTypeError(field, described(values), allowed) from error
+        if is_masked(values):
+            raise WrongTypeError(field, described(values), f"{allowed}, none of them masked")
         if given.ndim != 1 or given.dtype.kind not in "iu":
             found = f"<{given.dtype} array of shape {given.shape}>"
             raise WrongTypeError(field, found[:64], allowed)
@@ -181,6 +191,13 @@ def name(field: str, value: Any) -> str:
     return value[:65].encode("utf-8", "backslashreplace").decode()
 
 
+def label(field: str, value: Any) -> str:
+    """`value`, if it is a string: a name that users give to something of theirs, all of it."""
+    if not isinstance(value, str):
+        raise WrongTypeError(field, described(value), "a name")
+    return value
+
+
 STATE = 2**14
 """The most bytes of a state."""
 STATE_KEY = "samedeal"
@@ -225,12 +242,29 @@ def enum(field: str, value: Any, names: Sequence[str]) -> str:
 
 def shown(value: Any) -> str:
     """A value as a failure shows it: at most 64 characters, and never a second failure."""
+    if isinstance(value, int) and abs(value) >= 10**_DIGITS:
+        return _abridged(value)
     try:
         text = value if isinstance(value, str) else repr(value)
     except Exception:
-        # An int of thousands of digits, a broken __repr__.
-        text = hex(value) if isinstance(value, int) else f"<{type(value).__name__}>"
+        # A broken __repr__.
+        text = f"<{type(value).__name__}>"
     return text[:64]
+
+
+_DIGITS = 24
+"""Integers of more digits are not shown whole; those of 64 bits have 20."""
+
+
+def _abridged(value: int) -> str:
+    """An integer of many digits: how it begins, and how many there are."""
+    try:
+        digits, kind = int.__repr__(abs(value)), "digits"
+    except ValueError:
+        # Python writes only so many of them.
+        digits, kind = hex(abs(value)), "hexadecimal digits"
+    count = len(digits.removeprefix("0x"))
+    return f"{'-' if value < 0 else ''}{digits[:12]}... ({count} {kind})"
 
 
 def described(value: Any) -> str:

@@ -197,6 +197,8 @@ def _end_to_end(sequences: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
 def _array(field: str, values: Any, allowed: str) -> NDArray[Any]:
     if isinstance(values, (str, bytes, bytearray, Mapping, Set)):
         raise WrongTypeError(field, check.described(values), allowed)
+    if check.is_masked(values):
+        raise WrongTypeError(field, check.described(values), f"{allowed}, none of them masked")
     try:
         found = np.asarray(values)
     except Exception as error:
@@ -225,11 +227,18 @@ def _filler(value: Any, dtype: np.dtype[Any]) -> Any:
     allowed = f"a value of the type {dtype}"
     try:
         given = np.asarray(value)
-        filler = given.astype(dtype)
-        same = given.ndim == 0 and (dtype.kind in "fc" or bool(filler == given))
+        with np.errstate(all="ignore"):
+            filler = given.astype(dtype)
+        if dtype.kind in "fc":
+            # What is too large becomes infinite.
+            same = given.ndim == 0 and bool(np.isfinite(filler) or not np.isfinite(given))
+        else:
+            same = given.ndim == 0 and bool(filler == given)
+    except OverflowError as error:
+        raise OutOfRangeError("padding-value", check.shown(value), allowed) from error
     except Exception as error:
         raise WrongTypeError("padding-value", check.described(value), allowed) from error
-    if given.ndim or (given.dtype.kind not in "biufc" and given.dtype.kind != dtype.kind):
+    if given.ndim or check.is_masked(value) or given.dtype.kind not in (*"iufc", dtype.kind):
         raise WrongTypeError("padding-value", check.described(value), allowed)
     if not same:
         raise OutOfRangeError("padding-value", check.shown(value), allowed)

@@ -28,6 +28,10 @@ from torch.utils.data import DataLoader
 
 LENGTHS = np.random.default_rng(3).integers(0, 200, 1_000)
 ONE: dict[str, Any] = {"rank": 0, "world": 1}
+LABELLED = [{"input_ids": [1], "labels": [1]}]
+UNEQUAL = [torch.tensor(1), torch.ones(2)]
+MASKED: Any = np.ma.array([1, 2], mask=[False, True])
+"""Of which NumPy and PyTorch show [1, 2]."""
 
 
 class Texts(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]
@@ -112,9 +116,7 @@ def test_packed_rows_are_those_of_the_plan() -> None:
         lambda lists: {"text": lists},
         lambda lists: {"text": [len(part) for part in lists]},
         lambda lists: {"text": np.array([len(part) for part in lists])},
-        lambda lists: {"text": ["x" * len(part) for part in lists]},
         lambda lists: pa.table({"text": lists}),
-        lambda lists: pa.table({"text": ["x" * len(part) for part in lists]}),
         lambda lists: pa.table({"text": [len(part) for part in lists]}),
     ],
 )
@@ -122,6 +124,55 @@ def test_lengths_from_a_column(make: Any) -> None:
     lists = [list(range(i % 7)) for i in range(50)]
     found = BatchSampler(make(lists), column="text", budget=20, **ONE)
     assert list(found) == list(BatchSampler([len(part) for part in lists], budget=20, **ONE))
+
+
+@pytest.mark.parametrize("made", [dict, pa.table])
+def test_texts_need_a_unit(made: Any) -> None:
+    """The same units as those of the command, which counts the same: words between white space as Unicode has it."""
+    texts = ["", "one", " two  words ", "a\u00a0b\u2003c\td", "f\x1cg é€😀"]
+    expected = {"words": [0, 1, 2, 4, 2], "characters": [0, 3, 12, 7, 7], "bytes": [0, 3, 12, 10, 13]}
+    for unit, lengths in expected.items():
+        found = BatchSampler(made({"text": texts}), column="text", unit=unit, budget=20, **ONE)
+        assert found._lengths.tolist() == lengths
+    with pytest.raises(MissingError, match='unit is missing; needed: "words", "characters" or "bytes"'):
+        BatchSampler(made({"text": texts}), column="text", budget=20, **ONE)
+    for column, unit in (([1, 2], "words"), ([[1], [2]], "words"), (texts, "items"), ([b"ab"], "characters")):
+        with pytest.raises(ContradictionError, match=f"unit is {unit}; allowed: "):
+            BatchSampler(made({"text": column}), column="text", unit=unit, budget=20, **ONE)
+    for held, known, length in (([[1, 2, 3]], "items", 3), ([b"ab"], "bytes", 2), ([b"ab"], None, 2)):
+        found = BatchSampler(made({"text": held}), column="text", unit=known, budget=20, **ONE)
+        assert found._lengths.tolist() == [length]
+
+
+def test_units_that_are_none() -> None:
+    for error, options in (
+        (UnknownNameError, {"lengths": {"x": [1]}, "column": "x", "unit": "tokens"}),
+        (WrongTypeError, {"lengths": {"x": [1]}, "column": "x", "unit": 3}),
+        (ContradictionError, {"lengths": np.array([1]), "unit": "words"}),
+        (ContradictionError, {"lengths": {"x": np.array([1])}, "column": "x", "unit": "items"}),
+    ):
+        with pytest.raises(error, match="unit is"):
+            BatchSampler(budget=9, **options, **ONE)
+
+
+@pytest.mark.parametrize("item", [{1, 2}, {1: 2}, frozenset({1}), None])
+def test_columns_without_lengths(item: Any) -> None:
+    with pytest.raises(WrongTypeError, match="lengths is"):
+        BatchSampler({"x": [[1, 2], item]}, column="x", budget=9, **ONE)
+
+
+def test_all_of_a_name_counts() -> None:
+    """Two columns that differ in their last letter alone are two columns."""
+    name = "x" * 90
+    columns = {f"{name}1": [1, 1, 1], f"{name}2": [9, 9, 9]}
+    for made in (dict, pa.table):
+        for letter, lengths in (("1", [1, 1, 1]), ("2", [9, 9, 9])):
+            found = BatchSampler(made(columns), column=name + letter, budget=20, **ONE)
+            assert found._lengths.tolist() == lengths
+        # Nor is a name another one that is longer, or shorter.
+        for other in (name, name[:65], f"{name}12"):
+            with pytest.raises(WrongTypeError, match="a dataset with the column 'xxx"):
+                BatchSampler(made(columns), column=other, budget=20, **ONE)
 
 
 @pytest.mark.parametrize("made", [dict, pa.table])
@@ -266,6 +317,28 @@ def test_masks_of_packed_rows() -> None:
         (ContradictionError, "samples", lambda: PackCollator()([{"input_ids": [1], "attention_mask": [0]}])),
         (OutOfRangeError, "padding-value", lambda: PadCollator(padding_value=300)([torch.ones(1, dtype=torch.uint8)])),
         (OutOfRangeError, "padding-value", lambda: PadCollator(padding_value=0.5)([[1]])),
+        (OutOfRangeError, "padding-value", lambda: PadCollator(padding_value=10**400)([torch.ones(1)])),
+        (OutOfRangeError, "padding-value", lambda: PadCollator(padding_value=1e39)([torch.ones(1)])),
+        (OutOfRangeError, "padding-value", lambda: PadCollator(padding_value=1e6)([torch.ones(1).half()])),
+        (OutOfRangeError, "padding-value", lambda: PadCollator(padding_value=1e39)([torch.ones(1) * 1j])),
+        (OutOfRangeError, "padding-value", lambda: PackCollator(label_padding=2**70)(LABELLED)),
+        (OutOfRangeError, "padding-value", lambda: PackCollator(label_padding=0.5)(LABELLED)),
+        (OutOfRangeError, "samples", lambda: PadCollator()([[1, 2**63]])),
+        (OutOfRangeError, "samples", lambda: PadCollator()([{"input_ids": [1], "number": 2**70}])),
+        (ContradictionError, "samples", lambda: PadCollator()([np.ones(1, np.uint64), np.ones(1, np.int64)])),
+        (ContradictionError, "samples", lambda: PadCollator()([{"input_ids": [1], "x": x} for x in UNEQUAL])),
+        (WrongTypeError, "samples", lambda: PadCollator()([MASKED])),
+        (WrongTypeError, "samples", lambda: PadCollator()([{"input_ids": [1, 2], "labels": MASKED}])),
+        (WrongTypeError, "samples", lambda: PadCollator()([{"input_ids": [1], "x": np.ma.masked}])),
+        (WrongTypeError, "samples", lambda: PadCollator()([{1, 2}])),
+        (WrongTypeError, "padding", lambda: PadCollator(padding={1, 2})),  # type: ignore[arg-type]
+        (WrongTypeError, "max-length", lambda: PadCollator(max_length=torch.tensor(True))),
+        (WrongTypeError, "width", lambda: PadCollator(width=torch.tensor(True))),
+        (WrongTypeError, "multiple", lambda: PadCollator(multiple=torch.tensor(True))),
+        (WrongTypeError, "capacity", lambda: PackCollator(torch.tensor(True))),
+        (WrongTypeError, "lengths", lambda: BatchSampler(MASKED, budget=9, **ONE)),
+        (WrongTypeError, "lengths", lambda: BatchSampler({"x": MASKED}, column="x", budget=9, **ONE)),
+        (WrongTypeError, "lengths", lambda: BatchSampler([torch.tensor(True)], budget=9, **ONE)),
         (WrongTypeError, "padding-value", lambda: PadCollator(padding_value="0")),  # type: ignore[arg-type]
         (WrongTypeError, "samples", lambda: PadCollator()({"input_ids": [1]})),  # type: ignore[arg-type]
         (WrongTypeError, "samples", lambda: PadCollator()(["ab"])),
@@ -281,6 +354,15 @@ def test_samples_that_do_not_go_together(error: type[SamedealError], field: str,
         call()
     assert type(caught.value) is error
     assert caught.value.field == field
+    assert len(caught.value.value) <= 64
+
+
+def test_padding_that_fits() -> None:
+    for value in (3e38, float("inf"), float("-inf"), 10**38):
+        made = PadCollator(padding_value=value, width=2)([torch.ones(1)])
+        assert made["input_ids"][0, 1].item() == pytest.approx(value)
+    # A mask that hides nothing is no mask.
+    assert PadCollator()([np.ma.array([1, 2])])["input_ids"].tolist() == [[1, 2]]
 
 
 def test_padded_and_packed_losses_agree() -> None:

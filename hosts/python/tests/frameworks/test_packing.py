@@ -113,7 +113,7 @@ def one_by_one(model: Any) -> float:
 
 def packed(collator: PackCollator, rows: int = 3) -> DataLoader[Any]:
     """Several rows a batch with padding, or one row without, as the collator has it."""
-    options = {"strategy": "pack", "capacity": CAPACITY, "max_batch_size": rows}
+    options: dict[str, Any] = {"strategy": "pack", "capacity": CAPACITY, "max_batch_size": rows}
     sampler = BatchSampler(Sequences.lengths, rank=0, world=1, seed=4, **options)
     return DataLoader(Sequences(), batch_sampler=sampler, collate_fn=collator)
 

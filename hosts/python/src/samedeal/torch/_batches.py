@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any, SupportsIndex
 
 from torch.utils.data import Sampler
 
-from .. import Batch, Batcher, ContradictionError, Metrics, OutOfRangeError, WrongTypeError
+from .. import Batch, Batcher, ContradictionError, Metrics, MissingError, OutOfRangeError, WrongTypeError
 from .. import _arguments as check
 from . import _place as place
 from ._nested import warn_of_batched_batches
@@ -32,6 +33,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         lengths: Any,
         *,
         column: str | None = None,
+        unit: str | None = None,
         rank: SupportsIndex | None = None,
         world: SupportsIndex | None = None,
         mesh: Any = None,
@@ -43,7 +45,10 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         Args:
             lengths: The length of every sample, in tokens; or, with `column`, a dataset whose `lengths[column]` has
                 them.
-            column: The column of the dataset: of lengths, or of sequences or texts whose own length counts.
+            column: The column of the dataset: of lengths, or of sequences whose own length counts.
+            unit: What is counted where the column has texts, which have no length in tokens: "words" (between white
+                space), "characters" or "bytes" (in UTF-8), as for the command. A column of tokens or of lengths gives
+                better batches. "bytes" and "items" are also what a column of bytes and of sequences are counted in.
             rank: Which rank this process is, with `world`; by default that of the process group, or what the launcher's
                 variables say (`samedeal.detect_rank`).
             world: How many ranks there are.
@@ -63,7 +68,10 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         self._place = place.find(own, readers)
         self._options = options
         self._start = check.whole("start", start)
-        self._lengths = check.u32s("lengths", lengths if column is None else _lengths_in(lengths, column), check.U32)
+        if column is None and unit is not None:
+            raise ContradictionError("unit", check.shown(unit), "None, or a column with it")
+        found = lengths if column is None else _lengths_in(lengths, column, unit)
+        self._lengths = check.u32s("lengths", found, check.U32)
         self._fingerprint: str | None = None
         """Of the lengths, once somebody asked."""
         self._start_with(self._made())
@@ -198,17 +206,55 @@ def _columns(dataset: Any) -> str:
     return f"; this one has {', '.join(known[:_FEW])}{', ...' if len(known) > _FEW else ''}"
 
 
-def _lengths_in(dataset: Any, column: str) -> Any:
+def _lengths_in(dataset: Any, column: str, unit: str | None) -> Any:
     """The lengths that a column has, or those of what it has."""
-    wanted = check.name("column", column)
+    wanted = check.label("column", column)
+    asked = None if unit is None else check.enum("unit", unit, _UNITS)
     try:
         values = dataset[wanted]
         if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u"):
-            return values
-        # Arrow gives no numbers but objects of its own, and Hugging Face's datasets look only now whether it is there.
-        items = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+            items = values
+        else:
+            # Arrow gives no numbers but objects of its own, and Hugging Face's datasets look only now for the column.
+            items = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
     except (LookupError, TypeError, AttributeError, NotImplementedError, ValueError) as error:
-        allowed = f"a dataset with the column {wanted[:64]!r}{_columns(dataset)}"
+        allowed = f"a dataset with the column {check.shown(wanted)!r}{_columns(dataset)}"
         raise WrongTypeError("lengths", check.described(dataset), allowed) from error
+    if items is values:
+        _check_unit(asked, None)
+        return values
+    return [_length_of(item, asked) for item in items]
+
+
+_UNITS = ("words", "characters", "bytes", "items")
+"""Those of the command's `--unit`."""
+_WORD = re.compile(r"[^\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+"""What stands between white space as Unicode has it: `str.split` also splits at four other control characters."""
+
+
+def _length_of(item: Any, unit: str | None) -> Any:
+    if isinstance(item, str):
+        if unit is None:
+            raise MissingError("unit", "", '"words", "characters" or "bytes": texts have no length in tokens')
+        _check_unit(unit, "text", *_UNITS[:3])
+        if unit == "words":
+            return len(_WORD.findall(item))
+        return len(item if unit == "characters" else item.encode("utf-8", "surrogatepass"))
+    if isinstance(item, (bytes, bytearray)):
+        _check_unit(unit, "bytes", "bytes")
+        return len(item)
+    if isinstance(item, (Set, Mapping)):
+        raise WrongTypeError("lengths", check.described(item), "a column of lengths, of sequences or of texts")
     # A number of PyTorch's or NumPy's has a `__len__`, too.
-    return [len(item) if hasattr(item, "__len__") and getattr(item, "ndim", 1) > 0 else item for item in items]
+    if hasattr(item, "__len__") and getattr(item, "ndim", 1) > 0:
+        _check_unit(unit, "sequences", "items")
+        return len(item)
+    _check_unit(unit, None)
+    return item
+
+
+def _check_unit(unit: str | None, kind: str | None, *allowed: str) -> None:
+    """Refuses a unit that does not go with what a column has; `kind` is None for lengths, which have none."""
+    if unit is not None and unit not in allowed:
+        known = f"{', '.join(allowed)} for a column of {kind}" if kind else "None for a column of lengths"
+        raise ContradictionError("unit", unit, known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, SupportsIndex
 
@@ -41,6 +42,8 @@ class _Collator:
         padding: Mapping[str, Any] | None,
         max_length: SupportsIndex | None,
     ) -> None:
+        if padding is not None and not isinstance(padding, Mapping):
+            raise WrongTypeError("padding", check.described(padding), "a dictionary: a number for each column")
         self.padding = {INPUTS: padding_value, LABELS: label_padding, **(padding or {})}
         for name, value in self.padding.items():
             if not isinstance(value, (bool, int, float)):
@@ -69,7 +72,7 @@ class _Collator:
             if name == INPUTS or (name != INPUTS and _is_sequence(values[0])):
                 sequences[name] = [self._sequence(name, value) for value in values]
             else:
-                single[name] = _stacked(values)
+                single[name] = _stacked(name, values)
         lengths = [len(part) for part in sequences[INPUTS]]
         for name, parts in sequences.items():
             for i, part in enumerate(parts):
@@ -79,9 +82,13 @@ class _Collator:
         return sequences, single
 
     def _sequence(self, name: str, value: Any) -> torch.Tensor:
+        if check.is_masked(value):
+            raise WrongTypeError("samples", check.described(value), f"numbers as {name}, none of them masked")
         try:
             found = value if isinstance(value, torch.Tensor) else torch.as_tensor(value)
         except Exception as error:
+            if isinstance(value, Sequence):
+                _check_width(name, value)
             raise WrongTypeError("samples", check.described(value), f"a sequence of numbers as {name}") from error
         if found.ndim == 0:
             raise WrongTypeError("samples", check.described(value), f"a sequence of numbers as {name}")
@@ -96,11 +103,14 @@ class _Collator:
         """The tokens of a column in their cells."""
         known = [part for part in parts if len(part)] or parts[:1] or [torch.zeros(0, dtype=torch.int64)]
         dtype, value = known[0].dtype, self.padding.get(name, 0)
-        for part in known[1:]:
-            dtype = torch.promote_types(dtype, part.dtype)
-        if not dtype.is_floating_point and (isinstance(value, float) or not _fits(value, dtype)):
-            raise OutOfRangeError("padding-value", check.shown(value), f"a value of the type {dtype}, for {name}")
-        filler = torch.full((1, *known[0].shape[1:]), value, dtype=dtype)
+        try:
+            for part in known[1:]:
+                dtype = torch.promote_types(dtype, part.dtype)
+        except RuntimeError as error:
+            # PyTorch knows no type for uint64 and int64 together.
+            types = ", ".join(sorted({str(part.dtype) for part in known}))
+            raise ContradictionError("samples", check.shown(types), f"tokens of one type as {name}") from error
+        filler = torch.full((1, *known[0].shape[1:]), _padding_as(name, value, dtype), dtype=dtype)
         try:
             # Behind all tokens, where cells of padding find it.
             tokens = torch.cat([*known, filler])
@@ -273,7 +283,7 @@ class PackCollator(_Collator):
 
     def _without_first(self, labels: torch.Tensor) -> torch.Tensor:
         own = labels.clone()
-        own[:1] = self.padding[LABELS]
+        own[:1] = _padding_as(LABELS, self.padding[LABELS], labels.dtype)
         return own
 
 
@@ -347,18 +357,44 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
-def _stacked(values: list[Any]) -> Any:
+def _stacked(name: str, values: list[Any]) -> Any:
     """A tensor of numbers; a list of what else there is."""
-    if all(isinstance(value, (bool, int, float, torch.Tensor, np.generic)) for value in values):
-        make: Callable[..., torch.Tensor] = torch.as_tensor
-        return torch.stack([make(value) for value in values])
-    return values
+    for value in values:
+        if check.is_masked(value):
+            raise WrongTypeError("samples", check.described(value), f"a value as {name} that is not masked")
+    if not all(isinstance(value, (bool, int, float, torch.Tensor, np.generic)) for value in values):
+        return values
+    _check_width(name, values)
+    make: Callable[..., torch.Tensor] = torch.as_tensor
+    tensors = [make(value) for value in values]
+    try:
+        return torch.stack(tensors)
+    except RuntimeError as error:
+        found = ", ".join(sorted({f"{tensor.dtype} of shape {tuple(tensor.shape)}" for tensor in tensors}))
+        raise ContradictionError("samples", check.shown(found), f"one type and shape as {name}") from error
 
 
-def _fits(value: int, dtype: torch.dtype) -> bool:
+def _check_width(name: str, values: Sequence[Any]) -> None:
+    """Refuses integers that no tensor holds."""
+    for value in values:
+        if isinstance(value, int) and not check.S64.least <= value <= check.S64.most:
+            raise OutOfRangeError("samples", check.shown(value), f"{check.S64.allowed}, as {name}")
+
+
+def _padding_as(name: str, value: float, dtype: torch.dtype) -> float:
+    """A value of padding, if a column of this type can hold it."""
+    if not _fits(value, dtype):
+        raise OutOfRangeError("padding-value", check.shown(value), f"a value of the type {dtype}, for {name}")
+    # PyTorch takes no int of more than 64 bits, whatever the type.
+    return float(value) if dtype.is_floating_point or dtype.is_complex else value
+
+
+def _fits(value: float, dtype: torch.dtype) -> bool:
     if dtype == torch.bool:
-        return value in (0, 1)
-    if dtype.is_complex:
-        return True
+        return value in (0, 1) and not isinstance(value, float)
+    if dtype.is_floating_point or dtype.is_complex:
+        known = torch.zeros((), dtype=dtype).real.dtype
+        # An int may be larger than any float.
+        return (isinstance(value, float) and not math.isfinite(value)) or abs(value) <= torch.finfo(known).max
     limits = torch.iinfo(dtype)
-    return bool(limits.min <= value <= limits.max)
+    return not isinstance(value, float) and limits.min <= value <= limits.max

@@ -202,9 +202,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             ("total-size", self._total_set, _total(core)),
         ):
             if given not in (None, dealt):
-                allowed = (
-                    f"{dealt}, as many as are dealt: a subclass that deals another number has an __iter__, no state"
-                )
+                own = "a subclass that deals another number needs an __iter__ of its own, and has no states"
+                allowed = f"{dealt}, as many as are dealt; {own}"
                 raise ContradictionError(field, str(given), allowed)
         # They follow the dataset and the rank again.
         self._samples_set = self._total_set = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 from . import _arguments as check
 from . import _plan_reading as reading
 from ._engine import Answered, Engine
-from ._errors import MissingError
+from ._errors import MissingError, OutOfMemoryError
 from ._plan_records import (
     POLICIES,
     TIERS,
@@ -285,11 +285,16 @@ def verify_shards(shards: SupportsIndex, assigned: Iterable[ArrayLike | Iterable
     Raises:
         OutOfRangeError: A reader has a shard that does not exist.
         WrongTypeError: A value is not a whole number, or not a list of lists of them.
-        OutOfMemoryError: There is no memory for so many.
+        OutOfMemoryError: There is no memory for so many: some million shards more than the readers have.
     """
     count = check.integer("shards", shards, check.U32)
     within = check.Width(0, check.U32_MAX, check.below(count))
-    return verify(count, *check.ragged("assigned", assigned, within))
+    offsets, flat = check.ragged("assigned", assigned, within)
+    try:
+        return verify(count, offsets, flat)
+    except OutOfMemoryError:
+        allowed = f"about as many as the readers have ({len(flat)}), and up to eight million more, which are listed"
+        raise OutOfMemoryError("shards", str(count), allowed) from None
 
 
 def _locality(

@@ -80,6 +80,10 @@ _stream = _function("[constructor]chunk-stream", fallible(U32), config=_STREAM_C
 _chunks = _method("chunk-stream.chunks", fallible(U64S), start=U64, count=U32)
 
 
+_VERIFY_MEMORY = 2**27
+"""Memory of a verification, besides the lists that it compares: enough for eight million shards that nobody has."""
+
+
 class Plan(EpochMoved):
     """A `plan` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
@@ -139,4 +143,6 @@ class Stream:
 
 def verify(shards: int, offsets: NDArray[np.uint32], assigned: NDArray[np.uint32]) -> Verification:
     """Compares what readers have with the shards that there are."""
-    return _verify(Core(Component.PLANNING, 2**31, "shards", str(shards)), shards, offsets, assigned)
+    # Shards that nobody has come back as a list: memory follows what is passed, and not the number of shards.
+    memory = min(2**31, _VERIFY_MEMORY + 16 * (len(offsets) + len(assigned)))
+    return _verify(Core(Component.PLANNING, memory, "shards", str(shards)), shards, offsets, assigned)

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -22,7 +24,7 @@ import torch.distributed as dist
 from torch.utils.data import DataLoader
 
 from . import SamedealError, Sampler, detect_rank
-from .torch import ShardedDataset
+from .torch import ShardedDataset, StepsWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,17 +121,37 @@ def make_everywhere(options: argparse.Namespace) -> ShardedDataset | None:
     try:
         dataset = make_dataset(options)
     except (SamedealError, OSError) as error:
-        failure = str(error)
-    failures: list[str | None] = [None] * dist.get_world_size()
-    dist.all_gather_object(failures, failure)
+        failure = _in_short(error)
+    return None if _is_told(failure) else dataset
+
+
+def _is_told(mine: str | None) -> bool:
+    """Whether any rank failed: rank 0 tells how, a line for each."""
+    failures: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(failures, mine)
     for rank, told in enumerate(failures):
         if told is not None and dist.get_rank() == 0:
             print(f"samedeal.validate: rank {rank}: {told}", file=sys.stderr)
-    return None if any(told is not None for told in failures) else dataset
+    return any(told is not None for told in failures)
+
+
+def _in_short(error: Exception) -> str:
+    """The failure in one line, without the traceback that a worker of a loader puts before it."""
+    text = str(error)
+    if "Original Traceback" in text:
+        text = re.split(r"^[\w.]*(?:Error|Exception): ", text, flags=re.MULTILINE)[-1]
+    return " ".join(text.split())
 
 
 def make_dataset(options: argparse.Namespace) -> ShardedDataset:
     """The dataset as this rank reads it."""
+    with warnings.catch_warnings():
+        # The report says it.
+        warnings.simplefilter("ignore", StepsWarning)
+        return _dataset(options)
+
+
+def _dataset(options: argparse.Namespace) -> ShardedDataset:
     return ShardedDataset(
         options.paths,
         batch_size=options.batch_size,
@@ -153,10 +175,15 @@ def check_epoch(dataset: ShardedDataset, epoch: int, options: argparse.Namespace
     workers = options.workers
     context = options.start_method if workers else None
     loader: DataLoader[Any] = DataLoader(dataset, batch_size=None, num_workers=workers, multiprocessing_context=context)
-    steps, parts = 0, [np.empty(0, np.int64)]
-    for batch in loader:
-        steps += 1
-        parts.append(np.asarray(batch))
+    steps, parts, failure = 0, [np.empty(0, np.int64)], None
+    try:
+        for batch in loader:
+            steps += 1
+            parts.append(np.asarray(batch))
+    except (SamedealError, OSError, RuntimeError) as error:
+        failure = _in_short(error)
+    if _is_told(failure):
+        return 2
     samples = np.sort(np.concatenate(parts))
 
     rows: list[Any] = [None] * dist.get_world_size()

@@ -328,9 +328,8 @@ def test_files_in_a_store(data: Path) -> None:
             local = ShardedDataset(data, batch_size=64, columns=["id"], transform=ids)
             assert whole == list(DataLoader(local, batch_size=None))
             # A state of local files goes on in the store.
-            passed = iter(local)
-            next(passed)
-            dataset.load_state_dict(local.state_dict())
+            dataset.load_state_dict(local.state_dict(1))
+            assert list(dataset) == whole[1:]
         with pytest.raises(FileNotFoundError, match="memory://nothing"):
             ShardedDataset("memory://nothing")
         with pytest.raises(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -144,3 +145,49 @@ def test_validate_refuses_what_it_cannot_check(tmp_path: Path) -> None:
         run = subprocess.run(words, capture_output=True, text=True, timeout=HANG, check=False)
         assert run.returncode == 2
         assert told in run.stderr
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_validate_tells_of_corrupt_pages_in_one_line(data: Path, tmp_path: Path, workers: int) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(data, folder)
+    path = folder / "005.parquet"
+    content = bytearray(path.read_bytes())
+    content[4:2_000] = bytes(1_996)
+    path.write_bytes(content)
+    # A rank that reads other files does not wait for the one that failed.
+    words = ["-m", "samedeal.validate", folder, "--deal", "shards", "--workers", str(workers), "--epochs", "1"]
+    run = torchrun(2, *words)
+    assert run.returncode != 0
+    lines = [line for line in run.stderr.splitlines() if line.startswith("samedeal.validate:")]
+    assert len(lines) == 1
+    assert f": {path}: " in lines[0]
+    assert "exitcode  : 2" in run.stderr
+    # What torchrun says of it besides has a traceback only where a rank had one.
+    assert "Original Traceback" not in run.stderr
+    assert "WRONG" not in run.stdout
+    alone = subprocess.run(
+        [sys.executable, *map(str, words)], capture_output=True, text=True, timeout=HANG, check=False
+    )
+    assert alone.returncode == 2
+    assert [line for line in alone.stderr.splitlines() if "Warning" not in line][-1].startswith(
+        "samedeal.validate: rank 0: "
+    )
+    assert "Traceback" not in alone.stderr
+
+
+def test_validate_reads_in_stored_order(data: Path) -> None:
+    words = [
+        sys.executable,
+        "-m",
+        "samedeal.validate",
+        str(data),
+        "--no-shuffle",
+        "--remainder",
+        "drop",
+        "--workers",
+        "2",
+    ]
+    run = subprocess.run(words, capture_output=True, text=True, timeout=HANG, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stdout.count("every sample was read as often as it should be") == 2

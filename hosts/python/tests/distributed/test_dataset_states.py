@@ -531,7 +531,8 @@ def test_what_differs_from_a_state_is_named(
     assert told in str(caught.value)
     # A state that an older version wrote does not name it, and is refused without a hash; odd descriptions say nothing.
     del state["dataset"]
-    for described in ({}, {"dataset": 3}, {"dataset": {}}, {"dataset": {"rows": [1]}}) if deal != "stored" else ():
+    odd: list[dict[str, Any]] = [{}, {"dataset": 3}, {"dataset": {}}, {"dataset": {"rows": [1]}}]
+    for described in odd if deal != "stored" else ():
         with pytest.raises(ContradictionError) as caught:
             other.load_state_dict(state | described)
         fingerprint = json.loads(state["samedeal"])["fingerprint"]

@@ -299,7 +299,7 @@ def test_file_systems_under_workers(data: Path, kind: str, method: str) -> None:
             data.name,
             {"filesystem": fsspec.filesystem("dir", path=str(data.parent), fs=fsspec.filesystem("file"))},
         )
-    dataset = ShardedDataset(paths, batch_size=64, columns=["id"], transform=ids, shuffle=False, **options)  # type: ignore[arg-type]
+    dataset = ShardedDataset(paths, batch_size=64, columns=["id"], transform=ids, shuffle=False, **options)
     assert (dataset.shards.store is None) == (kind in ("url", "fsspec", "pyarrow"))
     loader = DataLoader(dataset, batch_size=None, num_workers=1, multiprocessing_context=method)
     assert sorted(i for batch in loader for i in batch) == list(range(SAMPLES))
@@ -321,7 +321,7 @@ def test_files_in_a_store(data: Path) -> None:
             (expected, {}),
             ("/store", {"filesystem": pafs.PyFileSystem(pafs.FSSpecHandler(memory))}),
         ):
-            dataset = ShardedDataset(paths, batch_size=64, columns=["id"], transform=ids, **options)  # type: ignore[arg-type]
+            dataset = ShardedDataset(paths, batch_size=64, columns=["id"], transform=ids, **options)
             found = [path.removeprefix("memory://") for path in dataset.shards.paths]
             assert found == [path.removeprefix("memory://") for path in expected]
             whole = list(DataLoader(dataset, batch_size=None))

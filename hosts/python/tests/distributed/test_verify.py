@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import pytest
 from jobs import torchrun
 from samedeal import MissingError, WrongTypeError
-from samedeal.torch import DistributedSampler, verify_ranks
+from samedeal.torch import DistributedSampler, EpochWarning, ShardedDataset, verify_ranks
 from test_processes import HERE
 
 
@@ -70,3 +71,18 @@ def test_one_process() -> None:
         verify_ranks([1, 2, 3])
     with pytest.raises(WrongTypeError, match="equal_steps"):
         verify_ranks(DistributedSampler(range(10), 1, 0), equal_steps=None)  # type: ignore[arg-type]
+
+
+def test_an_evaluation_is_about_to_be_read_again(data: Path) -> None:
+    shuffled = ShardedDataset(data, batch_size=64, rank=0, world=1)
+    verify_ranks(shuffled)
+    assert len(list(shuffled)) > 1
+    with pytest.warns(EpochWarning, match="epoch 0 is about to be read again"):
+        verify_ranks(shuffled)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for deal in ("samples", "shards"):
+            dataset = ShardedDataset(data, batch_size=64, deal=deal, shuffle=False, rank=0, world=1)
+            for _ in range(2):
+                verify_ranks(dataset)
+                assert len(list(dataset)) > 1

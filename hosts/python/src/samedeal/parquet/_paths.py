@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import pickle
 import stat
@@ -146,17 +147,16 @@ def _store_of(filesystem: Any) -> Store | None:
 
 def _opened(url: str, scheme: str, known: Store | None) -> tuple[Store, str]:
     """The file system of a URL, and the path in it."""
+    fsspec: Any = None
     try:
-        import fsspec
+        fsspec = importlib.import_module("fsspec")
     except ImportError:
-        fsspec = None
+        reason = "fsspec is not installed"
     if fsspec is not None:
         try:
             return known or Store(fsspec.url_to_fs(url)[0]), url
         except (ImportError, ValueError) as error:
             reason = str(error)
-    else:
-        reason = "fsspec is not installed"
     try:
         system, path = pafs.FileSystem.from_uri(url)
     except (OSError, ValueError) as error:

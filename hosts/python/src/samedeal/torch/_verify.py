@@ -277,6 +277,7 @@ def _remind(sampler: _Dealt) -> None:
     before, now = sampler._told, (sampler._upcoming().epoch, sampler._finished)
     sampler._told = now
     same = isinstance(sampler, DistributedSampler) and sampler.order == "sequential"
+    same = same or (isinstance(sampler, ShardedDataset) and not sampler._is_shuffled)
     if before is not None and before[0] == now[0] and before[1] < now[1] and not same:
         again = f"epoch {now[0]} is about to be read again, in the same order: call set_epoch(epoch) before each"
         warnings.warn(again, EpochWarning, stacklevel=3)

@@ -131,15 +131,18 @@ fn text_is_bare() {
     let deal = "--samples 5 --order sequential --batch-size 2 --format text";
     assert_eq!(
         text(&format!("locate {deal} --world 4 --sample 0,4")),
-        "0\t0\t0\t0\t0\t0\t1\n0\t5\t1\t1\t0\t1\t0\n4\t4\t0\t1\t0\t1\t0\n"
+        "0\tto come\t0\t0\t0\t0\t0\t1\n0\tpadding\t5\t1\t1\t0\t1\t0\n4\tto come\t4\t0\t1\t0\t1\t0\n"
     );
-    assert_eq!(text(&format!("locate {deal} --world 2 --remainder drop --sample 4")), "4\tnot dealt\t\t\t\t\t\n");
+    assert_eq!(text(&format!("locate {deal} --world 2 --remainder drop --sample 4")), "4\tdropped\t\t\t\t\t\t\n");
     let checks = text("verify --samples 4000 --world 2 --format text");
     assert!(checks.starts_with("disjoint\tok\t0 samples dealt twice, 0 unknown\n"), "{checks}");
     let dataset = Dataset::write("bare");
     let (file, row, _) = &dataset.rows[129];
     let found = text(&format!("locate {} --order sequential --sample 129 --format text", dataset.folder.display()));
-    assert_eq!(found, format!("129\t129\t0\t129\t129\t0\t0\t{}\t{row}\n", dataset.folder.join(file).display()));
+    assert_eq!(
+        found,
+        format!("129\tto come\t129\t0\t129\t129\t0\t0\t{}\t{row}\n", dataset.folder.join(file).display())
+    );
     let sampler = Sampler::builder(9).seed(4).build().unwrap();
     let lines = [("fingerprint", sampler.fingerprint()), ("config_fingerprint", sampler.config_fingerprint())]
         .map(|(name, print)| format!("{name}\t{}\n", print.unwrap()));
@@ -165,4 +168,76 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert!(output.status.success() && !line.is_empty());
+}
+
+#[test]
+fn programs_get_all_and_tables_say_how_much_they_show() {
+    let sampler = Sampler::builder(14_822).seed(1).world(1).build().unwrap();
+    let all: Vec<u64> = sampler.indices(..).unwrap();
+    let found = json("indices --samples 14,822 --seed 1 --json");
+    assert_eq!(found["indices"], Value::from(all.clone()));
+    assert_eq!(text("indices --samples 14_822 --seed 1 --format text").lines().count(), 14_822);
+    let found = json("batches --samples 14,822 --seed 1 --batch-size 1,000 --json");
+    assert_eq!(found["batches"].as_array().unwrap().len(), 15);
+    assert!(
+        text("indices --samples 14,822")
+            .contains("20 of the 14,822 samples of rank 0 of 1; --start, --count and --all")
+    );
+    assert!(
+        text("batches --samples 14,822 --batch-size 2")
+            .contains("5 of the 7,411 batches of rank 0 of 1; --start, --count")
+    );
+    // Every repetition too, of which a table shows some.
+    let found = json("locate --samples 1 --world 1,000 --sample 0 --json");
+    assert_eq!(found["samples"][0]["places"].as_array().unwrap().len(), 1000);
+    assert_eq!(found["samples"][0]["copies"], 999);
+    let shown = text("locate --samples 1 --world 1,000 --sample 0");
+    assert!(
+        shown.contains("sample 0 is dealt 991 more times, as padding (--format text and json show all)"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn what_is_printed_is_read() {
+    // A sample as a table prints it, a list of samples, and which of them it is where it may be either.
+    let asked = |samples: &str, sample: &str| {
+        let found = json(&format!("locate --samples {samples} --sample {sample} --json"));
+        let found = found["samples"].as_array().unwrap().iter().map(|found| found["sample"].as_u64().unwrap());
+        found.collect::<Vec<_>>()
+    };
+    assert_eq!(asked("50_000", "31,337"), [31_337]);
+    assert_eq!(asked("1,000", "31,337"), [31, 337]);
+    assert_eq!(asked("1e3", "7,8,9"), [7, 8, 9]);
+    assert_eq!(json("indices --samples 1e8 --start 99,999,990 --json")["indices"].as_array().unwrap().len(), 10);
+    assert_eq!(json("mesh dp=1,024 --divide dp --rank 1,000 --json")["world"], 1024);
+}
+
+#[test]
+fn every_answer_in_json_is_an_object() {
+    for arguments in [
+        "indices --samples 9",
+        "batches --samples 9 --batch-size 2",
+        "locate --samples 9 --sample 1",
+        "step 0 --samples 9 --batch-size 2",
+        "fingerprint --samples 9",
+        "verify --samples 9",
+        "mesh dp=2 tp=2",
+        "rank --rank 0 --world 1",
+        "state --samples 9 --taken 3",
+        "orders",
+    ] {
+        assert!(json(&format!("{arguments} --json")).is_object(), "{arguments}");
+    }
+    assert_eq!(text("state --samples 9 --taken 3 --json"), text("state --samples 9 --taken 3"));
+    // The world of a mesh is what its axes multiply to, and is checked where it is named.
+    assert_eq!(json("mesh dp=2 tp=3 --divide dp --json"), json("mesh dp=2 tp=3 --world 6 --divide dp --json"));
+    assert_eq!(failing("mesh dp=2 tp=3 --world 5").0, 2);
+    assert!(failing("mesh a=65536 b=65536").1.contains("multiply to more than 4294967295 ranks"));
+}
+
+#[test]
+fn verify_ends() {
+    let (code, said) = failing("verify --samples 10 --world 4294967295");
+    assert!(code == 2 && said.contains("--world is 4294967295; allowed here: 1 to 1048576 readers"), "{said}");
 }

@@ -54,7 +54,6 @@ fn parquet_columns_of_every_kind_tell_lengths() {
         ("wide", [5, 6, 4_294_967_295]),
         ("unsigned", [5, 6, 7]),
         ("full", [7, 8, 9]),
-        ("text", [2, 0, 3]),
         ("text --unit words", [2, 0, 3]),
         ("text --unit characters", [9, 0, 16]),
         ("text --unit bytes", [9, 0, 19]),
@@ -98,6 +97,11 @@ fn parquet_columns_that_tell_no_lengths_are_refused() {
         ),
         ("bytes --unit words", "holds bytes that are not marked as text; allowed: --unit bytes".to_owned()),
         ("text --unit items", "holds text; allowed: --unit words, characters or bytes".to_owned()),
+        // Each of them is a length, and none is meant by itself.
+        (
+            "text",
+            "row 0: column \"text\" holds text; say what to count of it: --unit words, characters or bytes".to_owned(),
+        ),
         ("tokens --unit words", "holds a list; allowed: --unit items".to_owned()),
     ] {
         let found = refused(&format!("{path} --lengths {column}"));
@@ -112,14 +116,16 @@ fn folders_are_read_as_other_commands_read_them() {
     let dataset = Dataset::write("lengths-folder");
     let folder = dataset.folder.display();
     let words = dataset.rows.iter().map(|(_, _, text)| text.split_whitespace().count() as u64).collect::<Vec<_>>();
-    assert_eq!(lengths(&format!("{folder} --lengths text")), words);
+    assert_eq!(lengths(&format!("{folder} --lengths text --unit words")), words);
     assert_eq!(lengths(&format!("{folder} --lengths words")), vec![1; 130]);
-    let found = refused(&format!("{folder} {folder}/a0.parquet --lengths text"));
+    let found = refused(&format!("{folder} {folder}/a0.parquet --lengths text --unit words"));
     assert!(found.contains("the same file as"), "{found}");
-    let found = refused(&format!("{folder} --lengths note"));
+    let found = refused(&format!("{folder} --lengths note --unit bytes"));
     assert!(found.contains("Z.parquet: row 1: column \"note\" has no value"), "{found}");
     fs::write(dataset.folder.join("b/broken.parquet"), b"PAR1 and no more").unwrap();
-    assert!(refused(&format!("{folder} --lengths text")).contains("broken.parquet: cannot be read as Parquet"));
+    assert!(
+        refused(&format!("{folder} --lengths text --unit words")).contains("broken.parquet: cannot be read as Parquet")
+    );
 }
 
 #[test]
@@ -148,15 +154,20 @@ fn arrays_of_numpy_are_read() {
 fn json_is_read_at_once_and_line_by_line() {
     for (name, contents, column, expected) in [
         ("numbers.json", "[3, 0, 4294967295]", "", [3, 0, 4_294_967_295]),
-        ("texts.json", r#" ["a b", "", "c"]"#, "", [2, 0, 1]),
+        ("texts.json", r#" ["a b", "", "c"]"#, "--unit words", [2, 0, 1]),
         ("texts-2.json", r#"["a b", "", "é"]"#, "--unit characters", [3, 0, 1]),
         ("lists.json", "[[1, 2], [], [\"x\"]]", "", [2, 0, 1]),
         ("objects.json", r#"[{"n": 3, "m": 1.5}, {"n": 0}, {"m": null, "n": 7}]"#, "n", [3, 0, 7]),
         ("object-lists.json", r#"[{"ids": [1, 2]}, {"ids": []}, {"ids": [3]}]"#, "ids", [2, 0, 1]),
         ("lines.jsonl", "{\"n\": 3}\n\n{\"n\": 0}\r\n{\"n\": 7}", "n", [3, 0, 7]),
-        ("named-json.json", "{\"text\": \"a b c\"}\n{\"text\": \"\"}\n{\"text\": \"x\"}\n", "text", [3, 0, 1]),
+        (
+            "named-json.json",
+            "{\"text\": \"a b c\"}\n{\"text\": \"\"}\n{\"text\": \"x\"}\n",
+            "text --unit words",
+            [3, 0, 1],
+        ),
         ("columns.json", "{\n  \"about\": \"three\",\n  \"n\": [3, 0, 7]\n}\n", "n", [3, 0, 7]),
-        ("texts-3.json", r#"{"n": [1], "text": ["a b", "", "c"]}"#, "text", [2, 0, 1]),
+        ("texts-3.json", r#"{"n": [1], "text": ["a b", "", "c"]}"#, "text --unit words", [2, 0, 1]),
         ("numbers.ndjson", "3\n0\n7\n", "", [3, 0, 7]),
         ("lists.ndjson", "[1, 2]\n[]\n[3]\n", "", [2, 0, 1]),
     ] {
@@ -188,7 +199,13 @@ fn json_is_read_at_once_and_line_by_line() {
         ("object-4.json", "{\"n\": [1, -2]}", "n", "item 1 of \"n\" is -2; allowed: whole numbers"),
         ("sequence.json", "{\"n\": 1}\n{\"n\": 2} {\"n\": -3}", "n", "item 2: its \"n\" is -3; allowed: whole numbers"),
         ("sequence-2.json", "{\"n\": 1}\n{\"n\"", "n", "cannot be read as JSON: EOF while parsing an object at line 2"),
-        ("mixed.json", "[1, \"a b\"]", "", "item 1 has a length in words, where those before it are in tokens"),
+        ("mixed.json", "[1, [2]]", "", "item 1 has a length in items, where those before it are in tokens"),
+        (
+            "asked.json",
+            "[\"a b\"]",
+            "",
+            "item 0 holds text; say what to count of it: --unit words, characters or bytes",
+        ),
         ("counted.json", "[1]", "--unit bytes", "item 0 holds a number, which is a length by itself"),
         ("none.json", "[]", "", "holds no samples; name another file"),
         ("empty.json", "", "", "holds no samples; name another file"),

@@ -4,7 +4,9 @@
 mod answers;
 mod batches;
 mod columns;
+mod explain;
 mod files;
+mod folders;
 mod ledger;
 mod lengths;
 mod plans;
@@ -69,8 +71,11 @@ fn numbers_are_those_of_the_library() {
     assert_eq!(print["config"]["seed"], -3);
     let place = sampler.locate(all[40], 32).unwrap().unwrap();
     let found = json(&format!("locate {deal} --batch-size 32 --sample {} --json", all[40]).replace("--rank 1", ""));
-    assert_eq!(found[0]["places"][0]["position"], place.position);
-    assert_eq!((&found[0]["places"][0]["batch"], &found[0]["places"][0]["slot"]), (&1.into(), &8.into()));
+    assert_eq!(found["samples"][0]["places"][0]["position"], place.position);
+    assert_eq!(
+        (&found["samples"][0]["places"][0]["batch"], &found["samples"][0]["places"][0]["slot"]),
+        (&1.into(), &8.into())
+    );
 }
 
 #[test]
@@ -159,7 +164,7 @@ fn verify_says_what_it_did_not_check() {
 fn locate_knows_what_no_batch_holds() {
     let deal = "--samples 11 --world 2 --remainder uneven --order sequential --batch-size 3 --sample 8,9,10";
     let batches = |found: Value| {
-        let places = found.as_array().unwrap().iter().map(|sample| sample["places"][0].clone());
+        let places = found["samples"].as_array().unwrap().iter().map(|sample| sample["places"][0].clone());
         places.map(|place| (place["batch"].as_u64(), place["slot"].as_u64())).collect::<Vec<_>>()
     };
     let all = [(Some(1), Some(1)), (Some(1), Some(1)), (Some(1), Some(2))];
@@ -168,7 +173,7 @@ fn locate_knows_what_no_batch_holds() {
     let full = [all[0], (None, None), all[2]];
     assert_eq!(batches(json(&format!("locate {deal} --drop-last --json"))), full);
     let found = text(&format!("locate {deal} --drop-last --format text"));
-    assert_eq!(found.lines().nth(1), Some("9\t9\t1\t4\tleft out\t\t0"));
+    assert_eq!(found.lines().nth(1), Some("9\tdropped\t9\t1\t4\tleft out\t\t0"));
     assert!(text(&format!("locate {deal} --drop-last")).contains("left out: in no batch"));
 }
 
@@ -283,7 +288,7 @@ fn refusals_say_which_value_and_what_is_allowed() {
         assert!(code == 2 && said.contains(words), "{said}");
     }
     let said = String::from_utf8(run("verify").stderr).unwrap();
-    assert!(said.lines().nth(1).is_some_and(|line| line.contains("PATH") && line.contains("--samples <N>")), "{said}");
+    assert!(said.contains("PATH") && said.contains("--samples <N>") && said.contains("--resume <FILE>"), "{said}");
     for arguments in [
         "indices",
         "indices --samples -1",
@@ -307,9 +312,20 @@ fn refusals_say_which_value_and_what_is_allowed() {
 
 #[test]
 fn every_subcommand_has_help_with_examples() {
-    for subcommand in
-        ["indices", "batches", "locate", "step", "fingerprint", "verify", "replay", "shards", "mesh", "rank", "state"]
-    {
+    for subcommand in [
+        "indices",
+        "batches",
+        "locate",
+        "step",
+        "fingerprint",
+        "verify",
+        "replay",
+        "shards",
+        "mesh",
+        "rank",
+        "state",
+        "explain",
+    ] {
         let help = text(&format!("{subcommand} --help"));
         assert!(help.contains("Examples:") && help.contains(&format!("samedeal {subcommand} ")), "{help}");
     }

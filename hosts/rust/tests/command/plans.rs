@@ -314,7 +314,10 @@ fn the_order_sharded_over_files() {
     let print = json(&format!("fingerprint {deal} --rank 1 --world 2 --json"));
     assert_eq!(print["fingerprint"], sampler.fingerprint().unwrap());
     let found = json(&format!("locate {deal} --world 2 --sample {} --json", all[5]));
-    assert_eq!((&found[0]["places"][0]["rank"], &found[0]["places"][0]["index"]), (&1.into(), &5.into()));
+    assert_eq!(
+        (&found["samples"][0]["places"][0]["rank"], &found["samples"][0]["places"][0]["index"]),
+        (&1.into(), &5.into())
+    );
     let found = json(&format!("verify {deal} --world 4 --batch-size 8 --json"));
     assert_eq!((&found["passed"], &found["seen"]), (&true.into(), &130.into()));
     let seen = json(&format!("replay {deal} --rank 1 --world 2 --batch-size 16 --json"));
@@ -373,7 +376,7 @@ fn meshes_that_make_no_sense() {
     ] {
         assert_eq!(failing(arguments), (2, said.to_owned()));
     }
-    for arguments in ["mesh --world 2", "mesh dp=2", "mesh dp --world 2", "mesh dp=-1 --world 2", "mesh =2 --world 2"] {
+    for arguments in ["mesh --world 2", "mesh dp --world 2", "mesh dp=-1 --world 2", "mesh =2 --world 2"] {
         assert_eq!(failing(arguments).0, 2, "{arguments}");
     }
     let (_, said) = failing("mesh tp=4294967295 --world 4294967295 --json");

@@ -102,21 +102,21 @@ fn what_is_no_state_is_refused() {
     };
     let state = text("state --samples 100 --taken 10");
     for (text, deal, word) in [
-        ("", "--samples 100", "a state of a sampler"),
+        ("", "--samples 100", "holds no state of samedeal"),
         ("{\"samedeal\":9}", "--samples 100", "version 1"),
         (&*state, "--samples 101", "100, as in the state"),
         (&state, "--samples 100 --seed 1", "seed is 1"),
-        (&state, "--samples 100 --order torch", "feistel"),
+        (&state, "--samples 100 --order torch", "--order is torch; allowed: feistel, as in the state"),
         (&" ".repeat(1 << 17), "--samples 100", "state"),
         (&state_dict(&state, "[[0, 3]]"), "--samples 100", "Python alone"),
-        (&state_dict("notes", "[]"), "--samples 100", "notes"),
+        (&state_dict("notes", "[]"), "--samples 100", "holds no state of samedeal"),
     ] {
         let (code, said) = resume(text, deal);
         assert!(code == 2 && said.contains(word) && said.contains("state.json"), "{said}");
     }
     fs::write(&path, [0xff, 0xfe]).unwrap();
     let (code, said) = failing(&format!("indices --samples 100 --resume {}", path.display()));
-    assert!(code == 2 && said.contains("state.json: no state of samedeal"), "{said}");
+    assert!(code == 2 && said.contains("state.json: holds no state of samedeal"), "{said}");
     // The epoch is that of the state.
     for subcommand in ["indices", "batches --batch-size 8", "step 0 --batch-size 8", "state --taken 1"] {
         let (code, said) = failing(&format!("{subcommand} --samples 100 --epoch 2 --resume {}", path.display()));

@@ -33,7 +33,7 @@ fn workers_read_as_readers_of_their_own() {
             for (batch, samples) in turns.enumerate() {
                 let list = samples.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
                 let found = json(&format!("locate {deal} --batch-size 7 --sample {list} --json"));
-                for (slot, found) in found.as_array().unwrap().iter().enumerate() {
+                for (slot, found) in found["samples"].as_array().unwrap().iter().enumerate() {
                     let here =
                         |place: &&Value| place["rank"] == rank && place["batch"] == batch && place["slot"] == slot;
                     let place = found["places"].as_array().unwrap().iter().find(here);
@@ -46,7 +46,7 @@ fn workers_read_as_readers_of_their_own() {
     }
     let deal = format!("{path} --order sharded --lanes 6 --window 8 --world 2 --workers 3 --batch-size 7");
     let found = text(&format!("locate {deal} --sample 0,129 --drop-last --format text"));
-    assert!(found.lines().all(|line| line.split('\t').count() == 11), "{found}");
+    assert!(found.lines().all(|line| line.split('\t').count() == 12), "{found}");
     assert!(
         text(&format!("locate {deal} --sample 0"))
             .contains("│ sample ┆ position ┆ rank ┆ worker ┆ index ┆ worker batch ┆")

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, Args};
 use samedeal::{
-    BatchBuilder, Batcher, Buckets, Counting, Failure, Layout, Packing, Remainder, Strategy, Tail, TooLong,
+    BatchBuilder, Batcher, Buckets, Counting, Failure, Layout, Packing, Remainder, Strategy, Stretch, Tail, TooLong,
 };
 
 use crate::dataset::DatasetArgs;
@@ -22,7 +22,8 @@ pub struct ByLengthArgs {
     /// line, or one of lists), and without a column .npy, a JSON array of numbers, or text with a number in each line
     #[arg(long, value_name = "COLUMN", num_args = 0..=1)]
     pub lengths: Option<Option<String>>,
-    /// What is counted where samples are stored, and not their lengths [default: words of text, bytes, items of lists]
+    /// What is counted where samples are stored, and not their lengths; of text it has to be said
+    /// [default: items of lists, bytes of what is no text]
     #[arg(long, value_enum, requires = "lengths")]
     pub unit: Option<Unit>,
     /// How samples become batches [default: budget]
@@ -131,7 +132,7 @@ impl ByLengthArgs {
             (drop_last, "--drop-last", "--tail drop"),
             (deal.remainder != Remainder::default(), "--remainder", "--tail says what happens at the end"),
             (deal.layout != Layout::default(), "--layout", "nothing; ranks have similar samples in every step"),
-            (deal.order == SHARDED, "--order sharded", "any other order, which `samedeal orders` lists"),
+            (deal.order() == SHARDED, "--order sharded", "any other order, which `samedeal orders` lists"),
             (deal.lanes.is_some(), "--lanes", "nothing; they are for --order sharded"),
             (workers, "--workers", "nothing; a loader's workers read the batches of its rank in turn"),
         ];
@@ -165,7 +166,8 @@ impl ByLengthArgs {
             || is_one_of(&[Strategy::Budget]) && compared.is_none_or(|(_, counting)| counting == Counting::Padded);
         let has_buckets = is_one_of(&[Strategy::Bucket]);
         let has_windows = is_one_of(&[Strategy::Bucket, Strategy::Budget, Strategy::Pack]);
-        let builder = Batcher::builder(lengths).seed(deal.seed).epoch(deal.epoch).order(&deal.order).world(deal.world);
+        let builder =
+            Batcher::builder(lengths).seed(deal.seed()).epoch(deal.epoch).order(deal.order()).world(deal.world);
         let builder = set(builder, deal.window.filter(|_| has_windows), BatchBuilder::window);
         let builder = set(builder, self.max_length, BatchBuilder::max_length);
         let builder = set(builder, self.linear.filter(|_| is_weighted), BatchBuilder::linear);
@@ -181,6 +183,22 @@ impl ByLengthArgs {
 
     /// The batcher that the options ask for.
     pub fn batcher(&self, deal: &DealArgs, rank: u32, lengths: Vec<u32>) -> Result<Batcher, Problem> {
+        self.chosen(deal, lengths).and_then(|builder| self.build(builder.rank(rank)))
+    }
+
+    /// The same as it was planned in an epoch after a history, for a world of then.
+    pub fn past(
+        &self,
+        deal: &DealArgs,
+        lengths: Vec<u32>,
+        epoch: u64,
+        history: &[Stretch],
+        world: u32,
+    ) -> Result<Batcher, Problem> {
+        self.build(self.chosen(deal, lengths)?.epoch(epoch).history(history).world(world))
+    }
+
+    fn chosen(&self, deal: &DealArgs, lengths: Vec<u32>) -> Result<BatchBuilder<Batcher>, Problem> {
         match self.strategy.unwrap_or_default() {
             Strategy::Budget
                 if self.budget.is_none() && (self.max_batch_size.is_none() || self.max_length.is_none()) =>
@@ -194,14 +212,13 @@ impl ByLengthArgs {
             }
             _ => {}
         }
-        let builder = self.builder(deal, lengths, None).rank(rank);
+        let builder = self.builder(deal, lengths, None);
         let builder = set(builder, self.strategy, BatchBuilder::strategy);
         let builder = set(builder, self.max_batch_size, BatchBuilder::max_batch_size);
         let builder = set(builder, self.budget, BatchBuilder::budget);
         let builder = set(builder, self.counting, BatchBuilder::counting);
         let builder = set(builder, self.capacity, BatchBuilder::capacity);
-        let builder = set(builder, self.packing, BatchBuilder::packing);
-        self.build(builder)
+        Ok(set(builder, self.packing, BatchBuilder::packing))
     }
 
     /// Plans, and says what can be done where samples are too long.

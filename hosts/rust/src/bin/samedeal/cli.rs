@@ -4,10 +4,12 @@ use clap::{Parser, Subcommand};
 
 use crate::by_length::explain_window;
 use crate::examples;
+use crate::explain::ExplainArgs;
 use crate::ledger::LedgerArgs;
 use crate::locate::LocateArgs;
 use crate::numbers::{BatchesArgs, IndicesArgs};
 use crate::plan_args::{DetectArgs, MeshArgs, ShardsArgs};
+use crate::problem::Problem;
 use crate::replay::ReplayArgs;
 use crate::state::StateArgs;
 use crate::step::StepArgs;
@@ -64,8 +66,30 @@ pub enum Command {
     /// Show what the log of a ledger says, or the samples of its schedule, for any number of readers
     #[command(after_help = examples::LEDGER)]
     Ledger(LedgerArgs),
+    /// Read the states in a checkpoint, and say what they say: of which data, how far, and what became of a sample or a step
+    #[command(after_help = examples::EXPLAIN, mut_arg("window", explain_window))]
+    Explain(ExplainArgs),
     /// List the orders
     Orders(OrdersArgs),
+}
+
+impl Command {
+    /// Reads the state that is to be resumed, which decides some of the options.
+    pub fn settle(&mut self) -> Result<(), Problem> {
+        match self {
+            Self::Indices(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
+            Self::Batches(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
+            Self::Locate(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
+            Self::Step(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
+            Self::Fingerprint(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
+            Self::Verify(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
+            Self::State(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
+            Self::Replay(it) => it.resume.settle(&mut it.deal, None, false),
+            Self::Shards(_) | Self::Mesh(_) | Self::Rank(_) | Self::Ledger(_) | Self::Explain(_) | Self::Orders(_) => {
+                Ok(())
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -82,9 +106,25 @@ mod tests {
     #[test]
     fn every_example_is_a_command_line() {
         use examples::{
-            ALL, BATCHES, FINGERPRINT, INDICES, LEDGER, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, STEP, VERIFY,
+            ALL, BATCHES, EXPLAIN, FINGERPRINT, INDICES, LEDGER, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, STEP,
+            VERIFY,
         };
-        let all = [ALL, BATCHES, FINGERPRINT, INDICES, LEDGER, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, STEP, VERIFY];
+        let all = [
+            ALL,
+            BATCHES,
+            EXPLAIN,
+            FINGERPRINT,
+            INDICES,
+            LEDGER,
+            LOCATE,
+            MESH,
+            RANK,
+            REPLAY,
+            SHARDS,
+            STATE,
+            STEP,
+            VERIFY,
+        ];
         let mut seen = 0;
         for line in all.iter().flat_map(|text| text.lines()) {
             let Some(line) = line.trim_start().strip_prefix("samedeal ") else { continue };

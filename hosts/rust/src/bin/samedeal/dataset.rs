@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -13,9 +14,10 @@ use crate::values::number;
 
 /// What is dealt: a number of samples, or the rows of Parquet files.
 #[derive(Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub struct DatasetArgs {
-    /// Parquet files, or directories that are searched for *.parquet; their rows, laid end to end, are the samples
+    /// Parquet files, or directories: all *.parquet below, without names that begin with . or _, by the bytes of their paths.
+    /// Their rows, laid end to end, are the samples
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Number of samples, such as 50000, 50_000 or 5e4
@@ -52,6 +54,9 @@ impl Dataset {
     pub fn new(args: &DatasetArgs) -> Result<Self, Problem> {
         match args.samples {
             Some(samples) => Ok(Self { samples, files: Vec::new() }),
+            None if args.paths.is_empty() => {
+                Err(Problem::message("what is dealt is missing; name a PATH, or --samples <N>, or --resume <FILE>"))
+            }
             None => Self::of_files(&args.paths),
         }
     }
@@ -162,39 +167,79 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
     Ok(paths)
 }
 
-/// The Parquet files of `paths`: a file as it is, a directory with all *.parquet below it, in the order of the bytes
-/// of their paths relative to that directory, with `/` between the parts.
+/// The Parquet files of `paths`: a file as it is, and a directory as [`Search`] has it.
 fn all(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
     let mut found = Vec::new();
     for path in paths {
-        // What is not there is told when it is read.
-        if !path.is_dir() {
-            found.push(Found { path: path.clone(), named: true });
-            continue;
+        if path.to_str().is_none() {
+            return Err(not_utf8(path));
         }
-        let mut below = Vec::new();
-        search(path, &[], &mut below)?;
-        if below.is_empty() {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => {}
+            // To open a FIFO is to wait for somebody who writes into it.
+            Ok(metadata) if !metadata.is_file() => {
+                return Err(Problem::of(path, "is no regular file, but a FIFO, a socket or a device; name a file"));
+            }
+            // What is not there is told when it is read.
+            Ok(_) | Err(_) => {
+                found.push(Found { path: path.clone(), named: true });
+                continue;
+            }
+        }
+        let mut search = Search { found: Vec::new(), above: Vec::new() };
+        search.directory(path, "")?;
+        if search.found.is_empty() {
             return Err(Problem::of(path, "holds no *.parquet files; name a directory that does, or the files"));
         }
-        below.sort_unstable();
-        found.extend(below.into_iter().map(|(_, path)| Found { path, named: false }));
+        search.found.sort_unstable();
+        found.extend(search.found.into_iter().map(|(_, path)| Found { path, named: false }));
     }
     Ok(found)
 }
 
-/// Adds the Parquet files of a directory, each with the bytes that it is ordered by. Links to files count as files;
-/// links to directories are not followed, so that the search ends.
-fn search(directory: &Path, prefix: &[u8], found: &mut Vec<(Vec<u8>, PathBuf)>) -> Result<(), Problem> {
-    for entry in fs::read_dir(directory).map_err(|error| Problem::of(directory, error))? {
-        let entry = entry.map_err(|error| Problem::of(directory, error))?;
-        let (name, path) = (entry.file_name(), entry.path());
-        let key = [prefix, name.as_encoded_bytes()].concat();
-        if entry.file_type().map_err(|error| Problem::of(&path, error))?.is_dir() {
-            search(&path, &[&key, &b"/"[..]].concat(), found)?;
-        } else if key.ends_with(b".parquet") && path.is_file() {
-            found.push((key, path));
+fn not_utf8(path: &Path) -> Problem {
+    Problem::of(path, "is a name that is not UTF-8; rename it")
+}
+
+/// The search for what a directory stands for: every regular file below it, at any depth, whose name ends in `.parquet`, in
+/// the order of the bytes of their paths relative to the directory, with `/` between the parts. Names that begin with `.` or
+/// `_` are passed over. Links are followed. Nothing else is left out silently: what cannot be followed or listed is an error.
+struct Search {
+    /// Each with its path relative to the directory, which it is ordered by.
+    found: Vec<(String, PathBuf)>,
+    /// The directories that are being searched, as they really are: each is within the one before it.
+    above: Vec<PathBuf>,
+}
+
+impl Search {
+    fn directory(&mut self, directory: &Path, prefix: &str) -> Result<(), Problem> {
+        let failed = |error: io::Error| Problem::of(directory, error);
+        let real = fs::canonicalize(directory).map_err(failed)?;
+        if self.above.iter().any(|above| above.starts_with(&real)) {
+            return Err(Problem::of(directory, "is a link that leads back to a directory above it; take it out"));
         }
+        self.above.push(real);
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (name, path) = (entry.file_name(), entry.path());
+            if name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_") {
+                continue;
+            }
+            let Some(name) = name.to_str() else { return Err(not_utf8(&path)) };
+            let key = format!("{prefix}{name}");
+            let metadata = fs::metadata(&path).map_err(|error| match entry.file_type() {
+                Ok(kind) if kind.is_symlink() && error.kind() == io::ErrorKind::NotFound => {
+                    Problem::of(&path, "is a link that leads nowhere; take it out, or put there what it leads to")
+                }
+                _ => Problem::of(&path, error),
+            })?;
+            if metadata.is_dir() {
+                self.directory(&path, &format!("{key}/"))?;
+            } else if metadata.is_file() && name.ends_with(".parquet") {
+                self.found.push((key, path));
+            }
+        }
+        self.above.pop();
+        Ok(())
     }
-    Ok(())
 }

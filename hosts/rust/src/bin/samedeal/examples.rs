@@ -112,6 +112,23 @@ the worker's own, and that of the rank's loader. A DataLoader takes the batches 
 worker w of n is its number b * n + w; it is so to the end of the epoch, since no worker has more batches than one
 before it.";
 
+pub const EXPLAIN: &str = "\
+Examples:
+  What a checkpoint of Lightning or torch.save says of the epoch, or that of transformers:
+    samedeal explain epoch=3-step=1000.ckpt
+    samedeal explain checkpoint-500/trainer_state.json --json
+  Whether the model has seen a sample, of a run on 8 ranks in batches of 32; the state does not say how many there were:
+    samedeal explain run.pt --sample 31337 --world 8 --batch-size 32
+  What all ranks read in a step, counted from the beginning of the epoch:
+    samedeal explain run.pt --step 97 --world 8 --batch-size 32
+  The same of batches of different length, whose state knows its worlds:
+    samedeal explain run.pt data/train --lengths tokens --budget 16384 --step 97
+
+Pickles are read without executing anything in them, up to 67,108,864 bytes of them, tensors not counted. With --sample, the
+answer is that of `samedeal locate`; with --step, that of `samedeal step`. Where something is not in the file, an error says
+which option to add. States that Python alone resumes are named as such: those within a turn of a loader's workers, and
+those of whole files.";
+
 pub const FINGERPRINT: &str = "\
 Examples:
   To compare with samedeal.Sampler(50_000, seed=42, rank=1, world=8).fingerprint() in Python:
@@ -154,7 +171,7 @@ there is no answer. The policy locality-aware is for the libraries, which can be
 pub const MESH: &str = "\
 Examples:
   Two copies of a model that is cut into four, as torch's init_device_mesh numbers them:
-    samedeal mesh dp=2 tp=2 cp=2 --world 8 --divide dp
+    samedeal mesh dp=2 tp=2 cp=2 --divide dp
   Where one rank of a hybrid-sharded run stands, and which ranks share its data:
     samedeal mesh replicate=16 shard=8 tp=8 --world 1024 --divide replicate,shard --rank 517 --json
 

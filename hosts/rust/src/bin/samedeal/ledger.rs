@@ -159,9 +159,9 @@ fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem>
     let dataset =
         if args.paths.is_empty() { Dataset { samples, files: Vec::new() } } else { Dataset::of_files(&args.paths)? };
     let deal = DealArgs {
-        seed,
+        seed: Some(seed),
         epoch: 0,
-        order,
+        order: Some(order),
         lanes: args.lanes,
         window: args.window,
         world: 1,

@@ -2,12 +2,14 @@
 
 mod batching;
 mod by_length;
+mod checkpoint;
 mod cli;
 mod contents;
 mod dataset;
 mod deal;
 mod decoded;
 mod examples;
+mod explain;
 mod format;
 mod items;
 mod ledger;
@@ -38,7 +40,11 @@ use cli::{Cli, Command};
 use problem::Problem;
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let mut command = Cli::parse().command;
+    if let Err(problem) = command.settle() {
+        return exit(Err(problem));
+    }
+    let done = match command {
         Command::Indices(args) => numbers::indices(&args),
         Command::Batches(args) if args.by_length.lengths.is_some() => batching::run(&args),
         Command::Batches(args) => numbers::batches(&args),
@@ -54,6 +60,7 @@ fn main() -> ExitCode {
         Command::Rank(args) => rank::run(&args),
         Command::State(args) => state::run(&args),
         Command::Ledger(args) => ledger::run(&args),
+        Command::Explain(args) => explain::run(args),
         Command::Orders(args) => summaries::orders(&args),
     };
     exit(done.map(|()| true))

@@ -68,8 +68,12 @@ fn mesh(args: &MeshArgs) -> Result<Mesh, Problem> {
         true => Axis::divide(name, *size),
         false => Axis::repeat(name, *size),
     });
+    let product = args.axes.iter().try_fold(1_u32, |product, (_, size)| product.checked_mul(*size));
+    let world = args.world.or(product).ok_or_else(|| {
+        Problem::message(format!("the sizes of the axes multiply to more than {} ranks; name smaller ones", u32::MAX))
+    })?;
     // Axes are no option.
-    Mesh::new(args.world, axes).map_err(|error| match error.failure() {
+    Mesh::new(world, axes).map_err(|error| match error.failure() {
         Some(failure) if failure.field == "axes" => Problem::worded(error),
         _ => error.into(),
     })

@@ -18,7 +18,7 @@ use crate::values::{number, within};
 use crate::workers::WorkerArgs;
 
 /// How many numbers are read from the sampler at a time.
-const WINDOW: u64 = 1 << 16;
+pub const WINDOW: u64 = 1 << 16;
 
 #[derive(Args)]
 pub struct IndicesArgs {
@@ -35,7 +35,7 @@ pub struct IndicesArgs {
     /// Number of the first index shown, among those of the rank
     #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
     pub start: u64,
-    /// How many indices [default: 20; all with --format npy]
+    /// How many indices [default: 20 in a table, else all]
     #[arg(long, value_parser = number, allow_negative_numbers = true)]
     pub count: Option<u64>,
     /// All indices from --start on
@@ -67,7 +67,7 @@ pub struct BatchesArgs {
     /// Number of the first batch shown
     #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
     pub start: u64,
-    /// How many batches [default: 5; all with --format npy]
+    /// How many batches [default: 5 in a table, else all]
     #[arg(long, value_parser = number, allow_negative_numbers = true)]
     pub count: Option<u64>,
     /// All batches from --start on
@@ -197,7 +197,7 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     sink.finish()
 }
 
-/// How many there are to show. What was asked for must exist; what is shown without being asked for is cut.
+/// How many there are to show. What was asked for must exist; without being asked, a table shows some, and programs get all.
 pub fn run(
     start: u64,
     count: Option<u64>,
@@ -213,7 +213,7 @@ pub fn run(
             Err(Problem::message(format!("--count is {count}; allowed: 0 to {most} from {start}, or --all")))
         }
         Some(count) => Ok(count),
-        None if all || output.format() == ArrayFormat::Npy => Ok(most),
+        None if all || output.format() != ArrayFormat::Shown(Format::Table) => Ok(most),
         None => Ok(most.min(some)),
     }
 }

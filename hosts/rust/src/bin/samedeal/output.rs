@@ -73,6 +73,10 @@ pub fn grouped(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
 }
 
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A part of a whole.
 pub fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)

@@ -85,9 +85,9 @@ pub struct MeshArgs {
     /// The axes, the slowest first, such as dp=2 tp=4
     #[arg(value_name = "NAME=SIZE", value_parser = axis, required = true)]
     pub axes: Vec<(String, u32)>,
-    /// How many ranks there are, which the sizes must multiply to
+    /// How many ranks there are, to check that the sizes multiply to it [default: what they multiply to]
     #[arg(long, value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
-    pub world: u32,
+    pub world: Option<u32>,
     /// The axes along which ranks read different samples; along all others they read the same ones
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub divide: Vec<String>,
@@ -101,7 +101,7 @@ pub struct MeshArgs {
 fn axis(text: &str) -> Result<(String, u32), String> {
     let read = || {
         let (name, size) = text.split_once('=')?;
-        (!name.is_empty() && !name.contains(',')).then_some((name.to_owned(), size.parse().ok()?))
+        (!name.is_empty() && !name.contains(',')).then_some((name.to_owned(), within(1, u32::MAX)(size).ok()?))
     };
     read().ok_or_else(|| "allowed: a name and a size, such as dp=2".to_owned())
 }

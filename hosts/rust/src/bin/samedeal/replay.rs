@@ -18,10 +18,11 @@ use crate::decoded::Decoded;
 use crate::format::{Format, Output};
 use crate::items::Items;
 use crate::numbers::joined;
-use crate::output::{grouped, print};
+use crate::output::{grouped, hexadecimal, print};
 use crate::problem::Problem;
 use crate::progress;
 use crate::state::ResumeArgs;
+use crate::workers::WorkerArgs;
 
 /// How many samples are shown from either end.
 const SHOWN: usize = 5;
@@ -40,6 +41,8 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub rank: RankArgs,
     #[command(flatten)]
+    pub worker: WorkerArgs,
+    #[command(flatten)]
     pub batch: BatchArgs,
     /// The column to read, of strings or bytes
     #[arg(long, default_value = "text")]
@@ -52,7 +55,7 @@ pub struct ReplayArgs {
 pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
     let began = Instant::now();
     let dataset = Dataset::of_files(&args.paths)?;
-    let sampler = args.resume.sampler(args.deal.sampler(&dataset, args.rank.rank)?)?;
+    let sampler = args.resume.sampler(args.worker.sampler(&args.deal, args.rank.rank, &dataset)?)?;
     let share = Share::read(&dataset, &sampler, &args.column)?;
     let seen = Seen::go(&sampler, &share, args)?;
     let seconds = began.elapsed().as_secs_f64();
@@ -69,9 +72,9 @@ pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
                 items.push([index.into(), sample.into()].into_iter().chain(dataset.row(sample)).chain([contents]));
             }
             print(items.table())?;
-            let (rank, world) = (args.rank.rank, args.deal.world);
+            let who = args.worker.who(&args.deal, args.rank.rank);
             let [samples, batches, size] = [samples, batches, args.batch.batch_size.into()].map(grouped);
-            print(format!("rank {rank} of {world}: {samples} samples in {batches} batches of {size}, {seconds:.2} s"))?;
+            print(format!("{who}: {samples} samples in {batches} batches of {size}, {seconds:.2} s"))?;
             print(format!("sha256 {sha256}"))
         }
         Format::Text => {
@@ -216,8 +219,4 @@ impl Share {
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[place]]
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -4,7 +4,7 @@ use std::iter::once;
 use std::ops::Range;
 
 use clap::Args;
-use samedeal::Sampler;
+use samedeal::{Sampler, Stretch};
 use serde_json::{Map, Value, json};
 
 use crate::by_length::{ByLengthArgs, Others};
@@ -13,6 +13,7 @@ use crate::dataset::{Dataset, DatasetArgs};
 use crate::deal::{DealArgs, SHARDED};
 use crate::format::{Format, Output};
 use crate::items::{Cell, Items};
+use crate::locate::Status;
 use crate::numbers::abridged;
 use crate::output::{counted, grouped, print};
 use crate::problem::Problem;
@@ -59,6 +60,15 @@ pub struct StepArgs {
     pub by_length: ByLengthArgs,
     #[command(flatten)]
     pub output: Output,
+    /// With --lengths: what was taken before the world whose step it is, and in which epoch.
+    #[arg(skip)]
+    pub past: Option<(u64, Vec<Stretch>)>,
+    /// How many steps came before those that are counted here.
+    #[arg(skip)]
+    pub first: u64,
+    /// Whether the step was read before, or is to come.
+    #[arg(skip)]
+    pub status: Option<Status>,
 }
 
 impl<'a> From<&'a StepArgs> for Others<'a> {
@@ -90,8 +100,20 @@ impl StepArgs {
     /// Which step of how many it is, for people.
     pub fn which(&self, step: u64, steps: u64, epoch: u64, is_rest: bool) -> String {
         let of = if is_rest { "what is left of epoch" } else { "epoch" };
-        let DealArgs { order, seed, .. } = &self.deal;
-        format!("step {} of the {} of {of} {epoch}, order {order}, seed {seed}", grouped(step), grouped(steps))
+        let (order, seed) = (self.deal.order(), self.deal.seed());
+        let [step, steps] = [step, steps].map(|number| grouped(number.saturating_add(self.first)));
+        let status = self.status.map_or(String::new(), |status| format!(" ({})", status.name()));
+        format!("step {step} of the {steps} of {of} {epoch}{status}, order {order}, seed {seed}")
+    }
+
+    /// What a JSON answer begins with.
+    pub fn head(&self, step: u64, steps: u64, epoch: u64) -> Value {
+        let [step, steps] = [step, steps].map(|number| number.saturating_add(self.first));
+        let mut head = json!({ "epoch": epoch, "step": step, "steps": steps });
+        if let Some(status) = self.status {
+            head["status"] = status.name().into();
+        }
+        head
     }
 }
 
@@ -119,17 +141,19 @@ pub fn find(epochs: &mut impl Steps, args: &StepArgs) -> Result<u64, Problem> {
             Problem::message(format!("STEP is {number}, and not in the epochs {epoch} to {last}; name a later --epoch"))
         });
     }
+    let first = args.first;
     let allowed = match steps {
         0 => format!("none, since no rank has a batch in epoch {epoch}"),
-        _ => format!("0 to {} in epoch {epoch}", steps - 1),
+        _ => format!("{first} to {} in epoch {epoch}", (steps - 1).saturating_add(first)),
     };
     // No more than a hint, which there is no need for where it cannot be had.
     let hint = match seek(epochs, number, EPOCHS_TOLD) {
-        Ok(Some(step)) => {
+        Ok(Some(step)) if args.status.is_none() => {
             format!("; counted over epochs, it is step {step} of epoch {}: add --global", epochs.epoch())
         }
         _ => String::new(),
     };
+    let number = number.saturating_add(first);
     Err(Problem::message(format!("STEP is {number}; allowed: {allowed}{hint}")))
 }
 
@@ -175,13 +199,17 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
             let more = if is_short { "; --format text shows all of them" } else { "" };
             print(format!("{which}: {} on {who}{more}", counted(samples, "sample", "samples")))?;
             // What a ShardedDataset reads is another order, and nothing would look wrong.
-            match is_short || args.deal.order == SHARDED {
+            match is_short || args.deal.order() == SHARDED {
                 true => Ok(()),
                 false => print("(of a ShardedDataset: --order sharded, with its --seed, and --workers of the loader)"),
             }
         }
         Format::Text => print(answer.items(true).lines()),
-        Format::Json => print(json!({ "epoch": epoch, "step": step, "steps": steps, "ranks": answer.json() })),
+        Format::Json => {
+            let mut object = args.head(step, steps, epoch);
+            object["ranks"] = answer.json();
+            print(object)
+        }
     }
 }
 

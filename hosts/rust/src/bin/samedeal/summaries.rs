@@ -1,11 +1,15 @@
 use clap::Args;
+use indicatif::ProgressBar;
+use samedeal::Sampler;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::dataset::{Dataset, DatasetArgs};
 use crate::deal::{DealArgs, RankArgs, SHARDED};
 use crate::format::{Format, Output};
 use crate::items::Items;
-use crate::output::{json_of, print};
+use crate::numbers::WINDOW;
+use crate::output::{hexadecimal, json_of, print};
 use crate::problem::Problem;
 use crate::progress;
 use crate::state::ResumeArgs;
@@ -34,10 +38,10 @@ pub struct OrdersArgs {
 pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
     let sampler = args.resume.sampler(args.deal.sampler(&dataset, args.rank.rank)?)?;
-    let spinner = progress::spinner("hashing");
-    let indices = sampler.fingerprint()?;
+    let bar = progress::bar("hashing", sampler.num_samples());
+    let indices = hashed(&sampler, &bar)?;
     let config = sampler.config_fingerprint()?;
-    spinner.finish_and_clear();
+    bar.finish_and_clear();
     match args.output.format() {
         Format::Table => {
             let (rank, world) = (args.rank.rank, args.deal.world);
@@ -56,6 +60,18 @@ pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
     }
 }
 
+/// The fingerprint of [`Sampler::fingerprint`], window after window, since a single call of the component cannot say how far it
+/// has come.
+fn hashed(sampler: &Sampler, bar: &ProgressBar) -> Result<String, Problem> {
+    let mut hash = Sha256::new();
+    for start in (0..sampler.num_samples()).step_by(WINDOW as usize) {
+        let window: Vec<u64> = sampler.window(start, (sampler.num_samples() - start).min(WINDOW) as u32)?;
+        window.iter().for_each(|index| hash.update(index.to_le_bytes()));
+        bar.inc(window.len() as u64);
+    }
+    Ok(hexadecimal(&hash.finalize()))
+}
+
 /// `samedeal orders`
 pub fn orders(args: &OrdersArgs) -> Result<(), Problem> {
     let mut names = samedeal::orders()?;
@@ -67,7 +83,7 @@ pub fn orders(args: &OrdersArgs) -> Result<(), Problem> {
     match args.output.format() {
         Format::Table => print(items.table()),
         Format::Text => print(items.lines()),
-        Format::Json => print(json!(names)),
+        Format::Json => print(json!({ "orders": names })),
     }
 }
 
@@ -89,6 +105,17 @@ fn description(order: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use indicatif::ProgressBar;
+    use samedeal::Sampler;
+
+    #[test]
+    fn hashing_tells_how_far_it_has_come_and_is_the_library_s() {
+        let sampler = Sampler::builder(300_000).seed(5).rank(1).world(2).build().unwrap();
+        let bar = ProgressBar::hidden();
+        assert_eq!(super::hashed(&sampler, &bar).unwrap(), sampler.fingerprint().unwrap());
+        assert_eq!(bar.position(), sampler.num_samples());
+    }
+
     #[test]
     fn every_order_is_described() {
         for order in samedeal::orders().unwrap() {

@@ -5,21 +5,57 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-/// Reads a whole number, with `_` between digits or as a power of ten if that is easier to write.
-pub fn number(text: &str) -> Result<u64, String> {
-    let read = || {
-        let digits = text.replace('_', "");
-        let (digits, zeros) = digits.split_once(['e', 'E']).unwrap_or((&digits, "0"));
-        let scale = 10_u64.checked_pow(zeros.parse().ok()?)?;
-        digits.parse::<u64>().ok()?.checked_mul(scale)
-    };
-    // Samples end there, and with them every other number that is read here.
-    read().ok_or_else(|| format!("allowed: 0 to {}, such as 50000, 50_000 or 5e4", (1_u64 << 53) - 1))
+/// The digits of a whole number in the ways people write it: `50000`, `50_000`, `50,000` as tables print it, or `5e4`.
+fn digits(text: &str) -> Option<String> {
+    let (sign, amount) = text.strip_prefix('-').map_or(("", text), |amount| ("-", amount));
+    let (amount, zeros) = amount.split_once(['e', 'E']).unwrap_or((amount, "0"));
+    let parts = amount.split(',').collect::<Vec<_>>();
+    if let [first, rest @ ..] = &parts[..]
+        && !rest.is_empty()
+        && (!(1..=3).contains(&first.len()) || rest.iter().any(|part| part.len() != 3) || amount.contains('_'))
+    {
+        return None;
+    }
+    let amount = amount.replace([',', '_'], "");
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // No number that is read here has more.
+    let zeros = are_digits(zeros).then(|| zeros.parse::<usize>().ok()).flatten().filter(|zeros| *zeros <= 20)?;
+    are_digits(&amount).then(|| format!("{sign}{amount}{}", "0".repeat(zeros)))
 }
 
-/// Reads a whole number as it is. What its type holds goes on to the sampler, which knows all that is allowed.
+/// Reads a number of samples or the like.
+pub fn number(text: &str) -> Result<u64, String> {
+    let read = digits(text).and_then(|digits| digits.parse().ok());
+    // Samples end there, and with them every other number that is read here.
+    read.ok_or_else(|| format!("allowed: 0 to {}, such as 50000, 50_000, 50,000 or 5e4", (1_u64 << 53) - 1))
+}
+
+/// Reads a whole number, in the same ways. What its type holds goes on to the sampler, which knows all that is allowed.
 pub fn within<T: FromStr + Display + Copy>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone {
-    move |text| text.parse().map_err(|_| format!("allowed: {least} to {most}"))
+    move |text| digits(text).and_then(|digits| digits.parse().ok()).ok_or_else(|| format!("allowed: {least} to {most}"))
+}
+
+/// One sample, or several with commas between.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    list: Vec<u64>,
+    /// What the same text is as one number whose digits are grouped.
+    one: Option<u64>,
+}
+
+pub fn samples(text: &str) -> Result<Samples, String> {
+    let list = text.split(',').map(number).collect::<Result<Vec<_>, _>>();
+    match (list, number(text)) {
+        (Ok(list), one) => Ok(Samples { one: one.ok().filter(|_| list.len() > 1), list }),
+        (Err(why), _) => Err(why),
+    }
+}
+
+impl Samples {
+    /// Which samples of a dataset are meant. Tables print `14,822`: it is one number where there is such a sample.
+    pub fn of(&self, count: u64) -> Vec<u64> {
+        self.one.filter(|one| *one < count).map_or_else(|| self.list.clone(), |one| vec![one])
+    }
 }
 
 pub fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
@@ -35,13 +71,52 @@ mod tests {
 
     #[test]
     fn numbers_are_read_in_the_ways_people_write_them() {
-        for (text, value) in
-            [("50000", 50_000), ("50_000", 50_000), ("5e4", 50_000), ("18446744073709551615", u64::MAX)]
-        {
+        for (text, value) in [
+            ("50000", 50_000),
+            ("50_000", 50_000),
+            ("5e4", 50_000),
+            ("50,000", 50_000),
+            ("1,234,567", 1_234_567),
+            ("18446744073709551615", u64::MAX),
+        ] {
             assert_eq!(number(text), Ok(value), "{text}");
         }
-        for text in ["", "-1", "1.7", "NaN", "18446744073709551616", "1e20", "2e19", "1e", "e3", "0x10"] {
+        for text in [
+            "",
+            "-1",
+            "1.7",
+            "NaN",
+            "18446744073709551616",
+            "1e20",
+            "2e19",
+            "1e",
+            "e3",
+            "0x10",
+            "1,",
+            ",1",
+            "1,00",
+            "1234,567",
+            "1,_00",
+            "1e99999999999999999999",
+        ] {
             assert!(number(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_of_any_type_are_read_alike() {
+        assert_eq!(within(1, u32::MAX)("1,024"), Ok(1024));
+        assert_eq!(within(i64::MIN, i64::MAX)("-5e3"), Ok(-5000));
+        assert_eq!(within(1, u32::MAX)("5e9"), Err("allowed: 1 to 4294967295".to_owned()));
+        assert!(within(0, u32::MAX)("-1").is_err());
+    }
+
+    #[test]
+    fn a_comma_groups_digits_where_there_is_such_a_sample() {
+        assert_eq!(samples("14,822").unwrap().of(14_823), [14_822]);
+        assert_eq!(samples("14,822").unwrap().of(14_822), [14, 822]);
+        assert_eq!(samples("7,8,9").unwrap().of(u64::MAX), [7, 8, 9]);
+        assert_eq!(samples("5").unwrap().of(1), [5]);
+        assert!(samples("7,,9").is_err());
     }
 }

@@ -11,7 +11,12 @@ use crate::items::Items;
 use crate::output::{counted, grouped, print, verdict};
 use crate::problem::Problem;
 use crate::progress;
+use crate::state::ResumeArgs;
 use crate::values::within;
+use crate::workers::WorkersArgs;
+
+/// How many readers are gone through, each of which is asked for its share.
+const READERS: u32 = 1 << 20;
 
 #[derive(Args)]
 pub struct VerifyArgs {
@@ -19,6 +24,10 @@ pub struct VerifyArgs {
     pub dataset: DatasetArgs,
     #[command(flatten)]
     pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
+    pub workers: WorkersArgs,
     /// Check as well that every rank gets the same number of batches of this size
     #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
     pub batch_size: Option<u32>,
@@ -41,11 +50,18 @@ struct Check {
 /// `samedeal verify`: whether everything holds.
 pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     let dataset = Dataset::new(&args.dataset)?;
-    let mut sampler = args.deal.sampler(&dataset, 0)?;
+    let mut sampler = args.resume.sampler(args.workers.sampler(&args.deal, &dataset)?)?;
+    if sampler.config().world > READERS {
+        let workers = args.workers.workers.map_or(String::new(), |workers| format!(" with --workers {workers}"));
+        let world = args.deal.world;
+        return Err(Problem::message(format!(
+            "--world is {world}{workers}; allowed here: 1 to {READERS} readers in all, since each is gone through"
+        )));
+    }
     if let Some(size) = args.batch_size {
         sampler.num_batches(size, args.drop_last)?;
     }
-    let epoch = Epoch::walk(&mut sampler, args)?;
+    let epoch = Epoch::walk(&mut sampler, &dataset, args)?;
     let checks = epoch.checks(&sampler, args);
     let passed = checks.iter().all(|check| check.passed != Some(false));
     let mut items = Items::new(["check", "result", "found"]);
@@ -62,7 +78,8 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
             let checks = checks.iter().filter(|check| check.passed.is_some());
             let checks = checks.map(|check| json!({"name": check.name, "passed": check.passed, "found": check.found}));
             print(json!({
-                "passed": passed, "samples": dataset.samples, "ranks": args.deal.world, "seen": epoch.seen,
+                "passed": passed, "samples": dataset.samples, "consumed": epoch.consumed, "ranks": args.deal.world,
+                "workers": args.workers.workers, "seen": epoch.seen,
                 "padding": epoch.held.saturating_sub(epoch.seen), "dropped": epoch.dropped(dataset.samples),
                 "left_out": epoch.left_out(), "steps": steps, "checks": checks.collect::<Value>(),
             }))
@@ -71,9 +88,11 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     verdict(printed, passed)
 }
 
-/// What all ranks together were dealt in an epoch, as it was counted.
+/// What all ranks together were dealt in an epoch, or in what is left of it, as it was counted.
 #[derive(Default)]
 struct Epoch {
+    /// Samples that were consumed before: by the state that is resumed.
+    consumed: u64,
     /// Samples dealt other than as padding: for the first time, and again.
     dealt: u64,
     repeated: u64,
@@ -92,24 +111,43 @@ struct Epoch {
 }
 
 impl Epoch {
-    /// Reads the indices of every rank, with one sampler, so that an order's table is built once.
-    fn walk(sampler: &mut Sampler, args: &VerifyArgs) -> Result<Self, Problem> {
+    /// Reads the indices of every reader, with one sampler, so that an order's table is built once.
+    fn walk(sampler: &mut Sampler, dataset: &Dataset, args: &VerifyArgs) -> Result<Self, Problem> {
         let samples = sampler.config().samples;
         let mut bits = Bits::new(samples)?;
         // A sample whose own place is left out may still be seen as padding, so that it takes a bit of its own.
         let mut in_batches = args.drop_last.then(|| Bits::new(samples)).transpose()?;
-        let mut epoch = Self::default();
-        let bar = progress::bar("verifying", sampler.num_positions());
+        let consumed = sampler.config().consumed;
+        let mut epoch = Self { consumed, ..Self::default() };
+        let bar = progress::bar("verifying", consumed.saturating_add(sampler.num_positions()));
+        if consumed > 0 {
+            // What was consumed is not to be dealt again, other than as padding.
+            let mut whole = args.deal.whole(dataset)?;
+            whole.set_epoch(sampler.config().epoch)?;
+            for start in (0..consumed).step_by(1 << 16) {
+                for sample in whole.window::<u64>(start, (consumed - start).min(1 << 16) as u32)? {
+                    for bits in [Some(&mut bits), in_batches.as_mut()].into_iter().flatten() {
+                        if let Some(mark) = bits.mark(sample) {
+                            mark.set();
+                        }
+                    }
+                    bar.inc(1);
+                }
+            }
+        }
         // Padding repeats what an earlier rank was dealt; if it does not, a later one may still be.
         let mut pending = Vec::new();
-        for rank in 0..args.deal.world {
-            sampler.set_rank(rank)?;
+        // The loader of a rank has the batches of its workers, of which worker w is reader rank + world * w.
+        let world = args.deal.world;
+        let mut steps = vec![0_u64; if args.batch_size.is_some() { world as usize } else { 0 }];
+        for reader in 0..sampler.config().world {
+            sampler.set_rank(reader)?;
             let share = sampler.num_samples();
             *epoch.shares.entry(share).or_default() += 1;
             let mut end = share;
             if let Some(size) = args.batch_size {
                 let batches = sampler.num_batches(size, args.drop_last)?;
-                *epoch.steps.entry(batches).or_default() += 1;
+                steps[(reader % world) as usize] += batches;
                 end = share.min(batches.saturating_mul(size.into()));
             }
             let real = share - sampler.num_padding();
@@ -140,6 +178,7 @@ impl Epoch {
                 bar.inc(window.len() as u64);
             }
         }
+        steps.iter().for_each(|&steps| *epoch.steps.entry(steps).or_default() += 1);
         if in_batches.is_none() {
             epoch.seen = epoch.dealt;
         }
@@ -152,7 +191,7 @@ impl Epoch {
 
     /// Samples that no rank was dealt.
     fn dropped(&self, samples: u64) -> u64 {
-        samples - self.dealt
+        (samples - self.consumed).saturating_sub(self.dealt)
     }
 
     /// Samples that were dealt, but that no batch holds.
@@ -168,8 +207,9 @@ impl Epoch {
 
     /// Holds what was counted against what the configuration promises.
     fn checks(&self, sampler: &Sampler, args: &VerifyArgs) -> Vec<Check> {
-        let &Config { samples, world, remainder, .. } = sampler.config();
-        let over = samples % u64::from(world);
+        let &Config { samples, world, remainder, consumed, .. } = sampler.config();
+        let left = samples - consumed;
+        let over = left % u64::from(world);
         let (padding, dropped) = match remainder {
             Remainder::Drop => (0, over),
             Remainder::Pad if over > 0 => (u64::from(world) - over, 0),
@@ -180,6 +220,7 @@ impl Epoch {
         let in_batches = format!("; {} in the batches", grouped(self.held.saturating_sub(self.seen)));
         let in_batches = said(args.drop_last && self.padding > 0, in_batches);
         let spread = self.shares.keys().max().unwrap_or(&0) - self.shares.keys().min().unwrap_or(&0);
+        let who = if args.workers.workers.is_some() { ["worker", "workers"] } else { ["rank", "ranks"] };
         let mut checks = vec![
             Check {
                 name: "disjoint",
@@ -196,7 +237,11 @@ impl Epoch {
                 found: format!(
                     "{} of {} seen; {} dropped, expected {}{left_out}",
                     grouped(self.seen),
-                    counted(samples, "sample", "samples"),
+                    counted(
+                        left,
+                        if consumed > 0 { "sample left" } else { "sample" },
+                        if consumed > 0 { "samples left" } else { "samples" }
+                    ),
                     grouped(self.dropped(samples)),
                     grouped(dropped)
                 ),
@@ -209,25 +254,26 @@ impl Epoch {
             Check {
                 name: "shares",
                 passed: Some(spread <= u64::from(remainder == Remainder::Uneven)),
-                found: by_rank(&self.shares, "sample", "samples"),
+                found: by(&self.shares, who, ["sample", "samples"]),
             },
         ];
+        let ranks = ["rank", "ranks"];
         let equal = args.batch_size.map(|_| self.steps.len() == 1);
         let found = match equal {
             None => "--batch-size N checks them".to_owned(),
-            Some(true) => by_rank(&self.steps, "batch", "batches"),
-            Some(false) => by_rank(&self.steps, "batch", "batches") + "; --remainder drop or pad makes them equal",
+            Some(true) => by(&self.steps, ranks, ["batch", "batches"]),
+            Some(false) => by(&self.steps, ranks, ["batch", "batches"]) + "; --remainder drop or pad makes them equal",
         };
         checks.push(Check { name: "equal steps", passed: equal, found });
         checks
     }
 }
 
-/// How many ranks have how many.
-fn by_rank(counts: &BTreeMap<u64, u64>, one: &str, many: &str) -> String {
+/// How many of whom have how many.
+fn by(counts: &BTreeMap<u64, u64>, [who, whose]: [&str; 2], [one, many]: [&str; 2]) -> String {
     let parts = counts
         .iter()
-        .map(|(&count, &ranks)| format!("{} with {}", counted(ranks, "rank", "ranks"), counted(count, one, many)));
+        .map(|(&count, &whom)| format!("{} with {}", counted(whom, who, whose), counted(count, one, many)));
     parts.collect::<Vec<_>>().join(", ")
 }
 

@@ -32,10 +32,10 @@ impl WorkersArgs {
     /// How many readers there are in all ranks.
     fn readers(&self, deal: &DealArgs) -> Result<u32, Problem> {
         let Some(workers) = self.workers else { return Ok(deal.world) };
-        if deal.order != SHARDED {
+        if deal.order() != SHARDED {
             return Err(Problem::message(format!(
                 "--workers is for --order {SHARDED}, where each loader worker deals for itself; the order is {}",
-                deal.order
+                deal.order()
             )));
         }
         let most = u32::MAX / deal.world.max(1);

@@ -1,7 +1,7 @@
 //! What all ranks read in a step of batches by length.
 
 use samedeal::{Batch, Batcher};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{plan, show};
 use crate::contents::Contents;
@@ -16,7 +16,14 @@ use crate::step::{StepArgs, Steps, find, stored};
 /// `samedeal step` with `--lengths`
 pub fn run(args: &StepArgs) -> Result<(), Problem> {
     let Lengths { values, dataset, unit } = args.by_length.read(args)?;
-    let mut batcher = plan(&args.by_length, &args.deal, &args.resume, 0, values)?;
+    let mut batcher = match &args.past {
+        Some((epoch, history)) => {
+            // What lengths and options are, the state has to agree with.
+            plan(&args.by_length, &args.deal, &args.resume, 0, values.clone())?;
+            args.by_length.past(&args.deal, values, *epoch, history, args.deal.world)?
+        }
+        None => plan(&args.by_length, &args.deal, &args.resume, 0, values)?,
+    };
     let ranks = args.ranks()?;
     let step = find(&mut batcher, args)?;
     let batches = ranks.map(|rank| Ok((rank, batcher.batch_of(rank, step)?)));
@@ -38,7 +45,10 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
                 stored(&mut object, &batch.samples, &dataset, contents);
                 Value::Object(object)
             });
-            print(json!({ "epoch": epoch, "step": step, "steps": steps, "ranks": ranks.collect::<Value>() }))
+            let ranks = ranks.collect::<Value>();
+            let mut object = args.head(step, steps, epoch);
+            object["ranks"] = ranks;
+            print(object)
         }
     }
 }

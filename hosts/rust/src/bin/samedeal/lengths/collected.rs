@@ -30,7 +30,8 @@ impl Collected {
 
     /// Adds the length of a text.
     pub fn text(&mut self, text: &str) -> Result<(), String> {
-        let unit = self.asked.unwrap_or(Unit::Words);
+        // Words, characters and bytes are all lengths of a text, and very different ones.
+        let unit = self.asked.ok_or("holds text; say what to count of it: --unit words, characters or bytes")?;
         let length = match unit {
             Unit::Words => text.split_whitespace().count(),
             Unit::Characters => text.chars().count(),

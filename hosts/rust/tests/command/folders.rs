@@ -1,0 +1,112 @@
+//! What a directory stands for.
+#![cfg(unix)]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use crate::files::{self, Dataset};
+use crate::{command, failing, json};
+
+fn samples(path: &Path) -> u64 {
+    json(&format!("verify {} --json", path.display()))["samples"].as_u64().unwrap()
+}
+
+#[track_caller]
+fn refused(path: &Path, words: &[&str]) {
+    let (code, said) = failing(&format!("verify {}", path.display()));
+    assert!(code == 2 && words.iter().all(|word| said.contains(word)), "{said}");
+}
+
+#[test]
+fn hidden_and_temporary_names_are_passed_over() {
+    let dataset = Dataset::write("folder-hidden");
+    let folder = &dataset.folder;
+    let file = folder.join("a.parquet");
+    for name in [".a.parquet", "_a.parquet", "a/.tmp.parquet", "_temporary/a.parquet", ".git/a.parquet"] {
+        fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
+        fs::copy(&file, folder.join(name)).unwrap();
+    }
+    // Neither is of the name, nor is it looked into.
+    fs::write(folder.join("A.PARQUET"), "no Parquet").unwrap();
+    symlink("nowhere", folder.join(".link")).unwrap();
+    assert_eq!(samples(folder), 130);
+    // Named itself, it is meant.
+    assert_eq!(samples(&folder.join(".a.parquet")), 40);
+}
+
+#[test]
+fn links_are_followed() {
+    let dataset = Dataset::write("folder-links");
+    let folder = files::folder("folder-linked");
+    symlink(&dataset.folder, folder.join("all")).unwrap();
+    assert_eq!(samples(&folder), 130);
+    fs::remove_file(folder.join("all")).unwrap();
+    symlink(dataset.folder.join("a.parquet"), folder.join("x.parquet")).unwrap();
+    symlink(dataset.folder.join("b"), folder.join("b")).unwrap();
+    assert_eq!(samples(&folder), 69);
+    // Over another way, it is the same file.
+    symlink("b", folder.join("c")).unwrap();
+    refused(&folder, &["the same file as"]);
+}
+
+#[test]
+fn links_that_lead_nowhere_or_back_are_named() {
+    for (name, target) in [("nowhere", "no-such-file"), ("nowhere.parquet", "no-such-file"), ("itself", "itself")] {
+        let dataset = Dataset::write("folder-dangling");
+        symlink(target, dataset.folder.join("b").join(name)).unwrap();
+        refused(&dataset.folder, &[&format!("folder-dangling/b/{name}: ")]);
+    }
+    for target in ["..", ".", "../.."] {
+        let dataset = Dataset::write("folder-circle");
+        symlink(target, dataset.folder.join("b/back")).unwrap();
+        refused(&dataset.folder, &["folder-circle/b/back: is a link that leads back to a directory above it"]);
+    }
+    // Two links in a circle.
+    let dataset = Dataset::write("folder-circles");
+    symlink("../b", dataset.folder.join("a/x")).unwrap();
+    symlink("../a", dataset.folder.join("b/y")).unwrap();
+    refused(&dataset.folder, &["leads back to a directory above it"]);
+}
+
+#[test]
+fn what_cannot_be_listed_is_named() {
+    let dataset = Dataset::write("folder-closed");
+    let closed = dataset.folder.join("b");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    // Root lists it all the same.
+    if fs::read_dir(&closed).is_err() {
+        refused(&dataset.folder, &["folder-closed/b: "]);
+    }
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(samples(&dataset.folder), 130);
+}
+
+#[test]
+fn a_pipe_is_an_error_and_no_wait() {
+    let dataset = Dataset::write("folder-pipe");
+    let pipe = dataset.folder.join("pipe.parquet");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    refused(&pipe, &["pipe.parquet: is no regular file"]);
+    let (code, said) = failing(&format!("batches {} --lengths n --budget 9", pipe.display()));
+    assert!(code == 2 && said.contains("is no regular file"), "{said}");
+    // A directory stands for regular files.
+    assert_eq!(samples(&dataset.folder), 130);
+    refused(Path::new("/dev/null"), &["/dev/null: is no regular file"]);
+}
+
+#[test]
+fn names_that_are_not_utf8_are_errors() {
+    let dataset = Dataset::write("folder-names");
+    let name = OsStr::from_bytes(b"caf\xe9.parquet");
+    // Some file systems have no such names.
+    if fs::copy(dataset.folder.join("a.parquet"), dataset.folder.join("b").join(name)).is_err() {
+        return;
+    }
+    refused(&dataset.folder, &["folder-names/b/caf", "is a name that is not UTF-8; rename it"]);
+    let output = command("verify").arg(dataset.folder.join("b").join(name)).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is a name that is not UTF-8"));
+}

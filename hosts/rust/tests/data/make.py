@@ -1,0 +1,40 @@
+"""Writes the checkpoints of this folder: python make.py, with torch, from any folder.
+
+The state is what `samedeal state --samples 1003 --seed 7 --epoch 3 --order torch --world 8 --taken 40` prints.
+"""
+
+import collections
+import json
+import os
+import pickle
+
+import torch
+
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+with open("state.json", encoding="utf-8") as file:
+    STATE = file.read().strip()
+
+saved = {
+    "model": {"w": torch.zeros(3, 4), "b": torch.nn.Parameter(torch.ones(2))},
+    "optimizer": torch.optim.Adam([torch.nn.Parameter(torch.ones(2))]).state_dict(),
+    "data": {"loaders": [{"samedeal": STATE}]},
+    "ordered": collections.OrderedDict(a=1),
+}
+torch.save(saved, "zip.pt")
+torch.save(saved, "legacy.pt", _use_new_zipfile_serialization=False)
+history = [{"world": 2, "workers": 3, "batch_size": 4, "drop_last": False, "steps": 2}]
+turn = {"samedeal": STATE.replace('"kind":"sampler"', '"kind":"sampler-history"'), "history": history, "batches": 17}
+lightning = {"epoch": 3, "global_step": 5, "state_dict": {}, "loops": {}, "Data": {"train_dataloader": turn}}
+torch.save(lightning, "lightning.ckpt")
+callback = {"args": {}, "attributes": {"saved": {"samedeal": STATE}}}
+trainer = {"train_batch_size": 4, "log_history": [{"loss": 1.5}], "stateful_callbacks": {"SamedealState": callback}}
+with open("trainer_state.json", "w", encoding="utf-8") as file:
+    json.dump(trainer, file, indent=2)
+mixed = {
+    "x": [1, 2.5, None, b"q", (1,), {3}, frozenset([4]), True, -5, 2**70, "é\n"],
+    "s": {"samedeal": STATE},
+    "object": ValueError("never raised", collections.OrderedDict(q=1)),
+}
+for protocol in range(6):
+    with open(f"protocol-{protocol}.pkl", "wb") as file:
+        pickle.dump(mixed, file, protocol=protocol)

@@ -146,11 +146,8 @@ for (const name of Object.keys(components)) {
   const files = readdirSync(jco).filter((file) => file.startsWith(`${name}.core`) && file.endsWith('.wasm'));
   const read = (file) => readFileSync(join(jco, file), 'base64');
   const texts = () => Object.fromEntries(files.sort().map((file) => [file, read(file)]));
-  await inline(
-    name,
-    files.map((file) => join(jco, file)),
-    texts,
-  );
+  const paths = files.map((file) => join(jco, file));
+  await inline(name, paths, texts);
 }
 if (withPages) {
   const made = join(here, 'dist/bindgen/samedeal_bg.wasm');
@@ -165,14 +162,14 @@ for (const part of [['--emitDeclarationOnly'], ['--declaration', 'false', '--rem
 }
 
 // The entries with another place of their WebAssembly modules, by the one import that tells it.
-if (withPages) {
-  for (const [entry, kind, part, other] of [
-    ['index', 'inline', "'#modules'", "'./modules-inline.js'"],
-    ['web', 'inline', "'./web-source.js'", "'./web-source-inline.js'"],
-    ['web', 'workerd', "'./web-source.js'", "'./web-source-workerd.js'"],
-  ]) {
+for (const [entry, kinds, part] of [
+  ['index', ['files', ...(withPages ? ['workerd'] : [])], './modules-inline.js'],
+  ['web', withPages ? ['inline', 'workerd'] : [], './web-source.js'],
+]) {
+  for (const kind of kinds) {
     const text = readFileSync(join(here, `dist/${entry}.js`), 'utf8');
-    writeFileSync(join(here, `dist/${entry}-${kind}.js`), replaced(text, part, other));
+    const other = part.replace(/(-inline)?\.js$/, `-${kind}.js`);
+    writeFileSync(join(here, `dist/${entry}-${kind}.js`), replaced(text, `'${part}'`, `'${other}'`));
   }
 }
 

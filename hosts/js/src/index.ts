@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { modules } from '#modules';
 import { batchStreamOf } from './batch-stream.js';
 import type { Packed, PackOptions, Padded, PadOptions, Tokens } from './batch-types.js';
 import { batcherOf } from './batcher.js';
@@ -18,6 +17,7 @@ import { Schedule } from './ledger-schedule.js';
 import type { LedgerOptions, Log, LogLines, ReplayOptions } from './ledger-types.js';
 import type { Integers } from './lists.js';
 import { meshOf } from './mesh.js';
+import { modules } from './modules-inline.js';
 import { shardPlanOf } from './plan.js';
 import type { Verification } from './plan-types.js';
 import { planningInstances } from './planning.js';

@@ -6,8 +6,8 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Sampler, ShardPlan } from '#samedeal';
 import { boolean, FROM_ONE, fail, integer, oneOf, options } from './checks.js';
-import { Sampler, ShardPlan } from './index.js';
 import { isAddress } from './parquet/bytes.js';
 import { library } from './parquet/library.js';
 import { ahead, type Block, sampleBlocks, shardBlocks } from './parquet/reading.js';

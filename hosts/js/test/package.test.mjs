@@ -111,7 +111,9 @@ test('each component is read and compiled at the first call that needs it', asyn
   assert.equal(await output(text), '0 3 6 9 9\n');
 });
 
-test('where text stands in for files, Node does not read it, and the entries that do are the same', async () => {
+// Before 20.19 and 22.10 Node reads text.
+const skip = !process.features.require_module;
+test('where text stands in for files, Node does not read it, and both entries are the same', { skip }, async () => {
   const inline = join(project, 'node_modules/samedeal/dist/inline');
   const text =
     "import { Batcher, Sampler } from 'samedeal'; console.log(new Sampler(3).length + new Batcher([1], { budget: 1 }).length);";

@@ -1,5 +1,5 @@
 // What one reader reads: rows in the order of its deal.
-import type { Sampler, ShardPlan } from '../index.js';
+import type { Sampler, ShardPlan } from '#samedeal';
 import { Cursor, type Run } from './cursor.js';
 import type { Shards } from './shards.js';
 

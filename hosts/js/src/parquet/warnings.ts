@@ -1,5 +1,5 @@
 // What is said to whoever runs the process, once: nothing is wrong with any row.
-import { detectRank, SamedealError } from '../index.js';
+import { detectRank, SamedealError } from '#samedeal';
 
 /** The most lanes. */
 const MOST = 4096;

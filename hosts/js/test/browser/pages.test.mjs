@@ -20,6 +20,22 @@ test('the example of the README runs in a page', async () => {
   }
 });
 
+test('a page without a bundler may import the whole package', async () => {
+  const { page, close } = await openPage({ '/dist/': dist }, '');
+  try {
+    const outcome = await page.evaluate(async () => {
+      const { Batcher, detectRank, Sampler, ShardPlan } = await import('/dist/index.js');
+      const sampler = new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 });
+      return [sampler.indices().join(' '), new Batcher([3, 1, 2], { budget: 6 }).length, new ShardPlan([5]).length]
+        .concat(detectRank().world)
+        .join(' / ');
+    });
+    assert.equal(outcome, '8 0 6 3 / 2 / 1 / 1');
+  } finally {
+    await close();
+  }
+});
+
 test('a page has room for thousands of samplers, and for large tables one after the other', async () => {
   const { page, close } = await openPage({ '/dist/': dist }, '');
   try {

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { ANSWERS, makeProject, printed, shown, tool, WEB_ANSWERS } from './project.mjs';
+import { ANSWERS, makeProject, PARQUET_ANSWER, printed, shown, tool, WEB_ANSWERS } from './project.mjs';
 
 const run = promisify(execFile);
 
@@ -67,12 +67,13 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
       ['node.js', ANSWERS],
       ['node-inline.js', ANSWERS],
       ['node-web.js', WEB_ANSWERS],
+      ['node-parquet.js', PARQUET_ANSWER],
     ]) {
       test(`for Node: ${entry}`, async () => {
         const out = made.out(`${name}-${entry}`);
         await bundle(entry, out, 'node');
         writeFileSync(join(out, 'package.json'), '{ "type": "module" }');
-        assert.equal(await printed(join(out, entry)), answers);
+        assert.equal(await printed(join(out, entry), { DATA: made.data }), answers);
       });
     }
     for (const [entry, answers] of [

@@ -1,11 +1,12 @@
 // A project that has the packed package installed, as users get it, for the bundlers in this folder to work on.
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openPage } from '../../../../tests/matrix/page.mjs';
+import { write } from '../parquet-files.mjs';
 
 const run = promisify(execFile);
 const host = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,12 +31,22 @@ const web = (show) => `
   ${show}(new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 }).indices().join(' '));`;
 const show = '((text) => { document.body.textContent = text; })';
 
+/** What `samedeal/parquet` reads with, and what that needs. */
+const PARQUET = ['hyparquet', 'hyparquet-compressors', 'fzstd', 'hysnappy'];
+/** What the numbers of the rows add up to. */
+export const PARQUET_ANSWER = '4950';
+
 /** The files of the project. */
 const FILES = {
   'package.json': '{ "private": true, "type": "module" }',
   'node.js': `import { ${NAMES} } from 'samedeal';${CALLS}\nconsole.log(answers());`,
   'node-inline.js': `import { ${NAMES} } from 'samedeal/inline';${CALLS}\nconsole.log(answers());`,
   'node-web.js': `${web('console.log')}`,
+  'node-parquet.js': `
+    import { readShards } from 'samedeal/parquet';
+    let sum = 0;
+    for await (const { id } of readShards(process.env.DATA, { seed: 3 })) sum += id;
+    console.log(sum);`,
   'page.js': `import { ${NAMES} } from 'samedeal';${CALLS}\n${show}(answers());`,
   'page-web.js': web(show),
   'worker.js': `
@@ -61,8 +72,14 @@ export async function makeProject() {
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', root], { cwd: host });
   const [{ filename }] = Object.values(JSON.parse(stdout));
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(root, filename)], { cwd: project });
+  const packages = join(project, 'node_modules');
+  for (const name of PARQUET) symlinkSync(join(host, 'node_modules', name), join(packages, name));
+  const data = join(root, 'data');
+  mkdirSync(data);
+  write(data, [60, 40]);
   return {
     project,
+    data,
     /** An empty folder away from the project, so that a bundle finds nothing of it. */
     out: (name) => {
       const folder = join(root, 'out', name);
@@ -74,8 +91,9 @@ export async function makeProject() {
 }
 
 /** What a bundle prints in Node. */
-export async function printed(bundle) {
-  const { stdout } = await run(process.execPath, [bundle], { cwd: dirname(bundle) });
+export async function printed(bundle, environment = {}) {
+  const options = { cwd: dirname(bundle), env: { ...process.env, ...environment } };
+  const { stdout } = await run(process.execPath, [bundle], options);
   return stdout.trim();
 }
 

@@ -38,7 +38,7 @@ from samedeal._component import Component
 LENGTHS = np.random.default_rng(7).integers(0, 500, 3_000)
 STRATEGIES: dict[str, dict[str, Any]] = {
     "pad-to-max": {"max_batch_size": 16},
-    "bucket": {"max_batch_size": 16},
+    "bucket": {"max_batch_size": 16, "bucket_width": 64},
     "budget": {"budget": 4_000},
     "pack": {"capacity": 600, "max_batch_size": 2},
 }
@@ -56,7 +56,8 @@ def plain(batches: Any) -> list[Any]:
 @pytest.mark.parametrize("world", [1, 3])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_sample_once_and_no_batch_over_its_budget(strategy: str, world: int) -> None:
-    batcher = make(strategy, world=world, seed=9, window=512)
+    window = {} if strategy == "pad-to-max" else {"window": 512}
+    batcher = make(strategy, world=world, seed=9, **window)
     metrics = batcher.metrics()
     mixed = 0
     counted = dict.fromkeys(("items", "rows", "tokens", "padded", "cost", "slowest", "slowest_cost"), 0)
@@ -119,18 +120,82 @@ def test_defaults() -> None:
     config = Batcher([1], strategy="pack", max_length=64).config
     assert (config.capacity, config.max_batch_size) == (64, 1)
     config = Batcher([1, 100], strategy="bucket").config
-    assert (config.max_batch_size, config.buckets) == (32, ("bucket-width", 64))
+    assert (config.max_batch_size, config.buckets, config.window) == (32, None, None)
     assert Batcher([1, 100], strategy="bucket", bucket_width=30).config.buckets == ("bucket-width", 30)
     assert Batcher([1, 2, 3, 4], strategy="bucket", quantiles=2).config.buckets == ("quantiles", 2)
-    kind, ends = Batcher([1, 2], strategy="bucket", boundaries=(1,)).config.buckets
+    buckets = Batcher([1, 2], strategy="bucket", boundaries=(1,)).config.buckets
+    assert buckets is not None
+    kind, ends = buckets
     assert (kind, np.asarray(ends).tolist()) == ("boundaries", [1])
 
 
 def test_buckets_of_width_are_those_of_their_multiples() -> None:
     for budget in (0, 2_000):
         short = make("bucket", budget=budget)
-        whole = make("bucket", budget=budget, boundaries=range(64, 2**16, 64))
+        whole = make("bucket", budget=budget, bucket_width=None, boundaries=range(64, 2**16, 64))
         assert short.fingerprint() == whole.fingerprint()
+
+
+def test_defaults_follow_the_world_and_the_lengths() -> None:
+    # Half as many samples as the window of 64 ranks has room for, and more than that of one.
+    lengths = np.random.default_rng(3).gamma(1.0, 50.0, 60_000).astype(int) + 1
+    for world in (1, 64):
+        follows = Batcher(lengths, budget=1_500, world=world).metrics()
+        assert follows.padding_ratio < 0.07
+    assert Batcher(lengths, budget=1_500, world=64, window=8_192).metrics().padding_ratio > 0.1
+    one, many = Batcher(lengths, budget=1_500), Batcher(lengths, budget=1_500, world=64)
+    many.resume(one.state(200))
+    taken = [sample for step in range(200) for sample in one.batch(step).samples.tolist()]
+    left = [s for rank in range(64) for batch in many.batches(0, rank) for s in batch.samples.tolist()]
+    assert sorted(taken + left) == list(range(60_000))
+    assert many.metrics().padding_ratio < 0.07
+    short = lengths % 60 + 1
+    assert Batcher(short, strategy="bucket").metrics().padding_ratio < 0.05
+    assert Batcher(short, strategy="bucket", bucket_width=64).metrics().padding_ratio > 0.3
+
+
+UNUSED: list[tuple[str, Any, dict[str, Any], str]] = [
+    ("bucket-width", 64, {"strategy": "budget"}, "budget with counting padded; it is for strategy bucket"),
+    ("boundaries", [3], {"strategy": "pack"}, "pack with counting padded; it is for strategy bucket"),
+    ("quantiles", 30, {"strategy": "budget"}, "budget with counting padded; it is for strategy bucket"),
+    ("linear", 2, {}, "budget with counting padded; it is for counting weighted"),
+    ("quadratic", 1, {"counting": "unpadded"}, "budget with counting unpadded; it is for counting weighted"),
+    (
+        "multiple",
+        8,
+        {"counting": "unpadded"},
+        "budget with counting unpadded; it is for strategy bucket or strategy budget with counting padded",
+    ),
+    ("capacity", 600, {"strategy": "bucket"}, "bucket with counting padded; it is for strategy pack"),
+    (
+        "packing",
+        "optimal",
+        {},
+        "budget with counting padded; it is for strategy pack or strategy budget with counting unpadded or "
+        "strategy budget with counting weighted",
+    ),
+    (
+        "window",
+        512,
+        {"strategy": "pad-to-max"},
+        "pad-to-max with counting padded; it is for strategy bucket or strategy budget or strategy pack",
+    ),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "options", "allowed"), UNUSED, ids=[case[0] for case in UNUSED])
+def test_options_without_effect_are_refused(field: str, value: Any, options: dict[str, Any], allowed: str) -> None:
+    given: dict[str, Any] = {**options, field.replace("-", "_"): value}
+    for call in (make, make_stream) if field != "quantiles" else (make,):
+        with fails(ContradictionError, field) as caught:
+            call(**given)
+        assert caught.value.allowed == f"none with strategy {allowed}"
+
+
+def test_options_that_stand_anyway_are_no_contradiction() -> None:
+    usual = {"linear": 1, "quadratic": 0, "multiple": 1, "packing": "fast", "window": None, "quantiles": None}
+    for strategy in ("pad-to-max", "budget", "pack"):
+        assert make(strategy, **usual).fingerprint() == make(strategy).fingerprint()
 
 
 def test_too_long_and_tail() -> None:
@@ -296,7 +361,7 @@ assert samedeal.Batcher([1], budget=1)
 
 NUMBERS = ["seed", "epoch", "rank", "world", "max_batch_size", "max_length", "budget", "linear", "quadratic"]
 NUMBERS += ["multiple", "capacity", "bucket_width", "quantiles", "window", "memory_limit"]
-OPTIONAL = {"max_batch_size", "max_length", "budget", "capacity", "bucket_width", "boundaries", "quantiles"}
+OPTIONAL = {"max_batch_size", "max_length", "budget", "capacity", "bucket_width", "boundaries", "quantiles", "window"}
 NAMES = ["order", "strategy", "counting", "packing", "too_long", "tail"]
 
 
@@ -413,7 +478,9 @@ def make_stream(strategy: str = "budget", **options: Any) -> BatchStream:
 @pytest.mark.parametrize("piece", [1, 100, 3_000])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_stream_gives_what_a_batcher_gives(strategy: str, piece: int) -> None:
-    options: dict[str, Any] = {"world": 2, "rank": 1, "window": 256, "seed": 3, "epoch": 1, "max_length": 500}
+    options: dict[str, Any] = {"world": 2, "rank": 1, "seed": 3, "epoch": 1, "max_length": 500}
+    if strategy != "pad-to-max":
+        options["window"] = 256
     batcher = make(strategy, order="sequential", **options)
     stream = make_stream(strategy, **options)
     found: list[Batch] = []

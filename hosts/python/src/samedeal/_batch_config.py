@@ -82,6 +82,7 @@ def configured(
     looked_at = None if window is None else check.integer("window", window, check.U32)
     given = {"bucket-width": bucket_width, "boundaries": boundaries, "quantiles": quantiles}
     options = {name: value for name, value in given.items() if value is not None}
+    buckets = _buckets(options)
     chosen: dict[str, Any] = {
         **options,
         "linear": per_token if per_token != 1 else None,
@@ -110,7 +111,7 @@ def configured(
         unit,
         room or 0,
         effort,
-        _buckets(options),
+        buckets,
         looked_at,
         check.enum("too-long", too_long, TOO_LONG),
         check.enum("tail", tail, TAILS),

@@ -392,9 +392,25 @@ def test_lanes_that_readers_share_are_told_once(data: Path) -> None:
         warnings.simplefilter("error")
         dataset.set_epoch(1)
         ids(dataset)
-        other = ShardedDataset(data, batch_size=64, rank=0, world=4)
+        other = ShardedDataset(data, batch_size=32, rank=0, world=4)
         ids(other)
     assert other.shard_info().reads == 1
+
+
+def test_readers_of_few_lanes_are_told_once(data: Path) -> None:
+    dataset = ShardedDataset(data, batch_size=32, rank=0, world=8)
+    advice = r"8 readers of 64 lanes have 8 lanes each.* from 8 places .* about 4 times .* lanes=128, window=128 mix better"
+    with pytest.warns(LanesWarning, match=advice):
+        ids(dataset)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dataset.set_epoch(1)
+        ids(dataset)
+        # What is advised, another rank, batches that are made elsewhere, and whole files.
+        ids(ShardedDataset(data, batch_size=32, rank=0, world=8, lanes=128, window=128))
+        ids(ShardedDataset(data, batch_size=32, rank=1, world=8))
+        ids(ShardedDataset(data, batch_size=32, rank=0, world=1))
+        ids(ShardedDataset(data, batch_size=32, rank=0, world=2, deal="shards"))
 
 
 def test_an_iteration_stays_in_its_epoch(data: Path) -> None:

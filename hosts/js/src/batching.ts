@@ -1,4 +1,11 @@
-import type { BatchingBindings, RawBatcher, RawBatchStream, RawPacked, RawPadded } from './batch-raw.js';
+import type {
+  BatchingBindings,
+  RawBatchConfig,
+  RawBatcher,
+  RawBatchStream,
+  RawPacked,
+  RawPadded,
+} from './batch-raw.js';
 import { type Modules, once, release } from './component.js';
 import { instantiate } from './jco/batching.js';
 
@@ -24,9 +31,12 @@ export function batchingInstances(modules: Modules, most: number = MEMORY): () =
     });
     // What is free below the end is not known, so what grows is counted alone.
     const room = () => Math.max(ALWAYS, most - SLACK - (memory?.buffer.byteLength ?? 0));
+    // An option that is undefined is none.
+    type Given = ConstructorParameters<typeof batches.Batcher>[0];
+    const given = (config: RawBatchConfig) => config as Given;
     return {
-      batcher: (config) => new batches.Batcher(config) as RawBatcher,
-      stream: (config, rank) => Object.assign(new batches.BatchStream(config, rank), { room }) as RawBatchStream,
+      batcher: (config) => new batches.Batcher(given(config)) as RawBatcher,
+      stream: (config, rank) => Object.assign(new batches.BatchStream(given(config), rank), { room }) as RawBatchStream,
       pad: (lengths, width, multiple, side) => collation.pad(lengths, width, multiple, side) as RawPadded,
       pack: (lengths, rowEnds, width) => collation.pack(lengths, rowEnds, width) as RawPacked,
       release,

@@ -2,7 +2,7 @@
 // Times are in seconds.
 import { createInterface } from 'node:readline';
 
-const HOST = '../../hosts/js/dist/index.js';
+const HOST = '../../hosts/js/dist/index-files.js';
 
 const measurements = {
   /** What is measured here, for people. */

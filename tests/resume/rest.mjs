@@ -4,7 +4,7 @@
 //     { "samples": 100 or "lengths": [...], "options": {...}, "state": "...", "batchSize": 8 }
 
 import { text } from 'node:stream/consumers';
-import { Batcher, Sampler } from '../../hosts/js/dist/index.js';
+import { Batcher, Sampler } from '../../hosts/js/dist/index-files.js';
 
 const { samples, lengths, options, state, batchSize } = JSON.parse(await text(process.stdin));
 const ranks = Array.from({ length: options.world }, (_, rank) => {

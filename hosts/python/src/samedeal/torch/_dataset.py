@@ -211,7 +211,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._board.tell(self._core, 0)
         # Whatever is wrong shows here and not in a worker.
         self._deal.batches(self._core, self._readers(1), self.rank, self.drop_last)
-        self._warn_of_steps(0)
+        self._warn_of_steps(0, level=3)
 
     @property
     def epoch(self) -> int:
@@ -478,7 +478,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if self._board.last_read == epoch and self._is_shuffled and self._board.is_first_of_epochs():
             again = f"epoch {epoch} is read a second time, in the same order: call dataset.set_epoch(epoch) before each"
             warnings.warn(again, EpochWarning, stacklevel=3)
-        self._warn_of_steps(workers)
+        self._warn_of_steps(workers, level=4)
         if reads > 1 and "lanes" in self._options and self.rank == 0 and self._board.is_first_of_lanes():
             readers, lanes = self.world * workers, self._options["lanes"]
             fits = min(max(1, round(lanes / readers)), 4096 // readers) * readers
@@ -511,7 +511,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             f" lanes={more}, window={less} mix better, with as many rows in memory and more open files"
         )
 
-    def _warn_of_steps(self, workers: int) -> None:
+    def _warn_of_steps(self, workers: int, level: int) -> None:
         """Once, where ranks end at different steps or readers have nothing: before the first pass, or as it begins."""
         own, whole = self._readers(workers), Progress(self._progress().epoch)
         least, most = self._deal.bounds(whole, own, self.drop_last)
@@ -532,4 +532,4 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 "dataset.steps(num_workers).least on every rank, or use "
             )
             told += 'remainder="pad"' if self.deal == "samples" else 'deal="samples"'
-        warnings.warn(told, StepsWarning, stacklevel=4)
+        warnings.warn(told, StepsWarning, stacklevel=level)

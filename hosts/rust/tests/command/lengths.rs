@@ -82,7 +82,7 @@ fn parquet_columns_that_tell_no_lengths_are_refused() {
         ("negative", format!("row 2: column \"negative\" is -7; {whole}")),
         ("holes", "row 1: column \"holes\" has no value; leave such samples out".to_owned()),
         ("missing", "row 1: column \"missing\" has no value".to_owned()),
-        ("latin", "row 1: column \"latin\" is text, but not UTF-8".to_owned()),
+        ("latin --unit words", "row 1: column \"latin\" is text, but not UTF-8".to_owned()),
         (
             "double",
             "\"double\" holds values of the type DOUBLE; allowed: whole numbers, text, bytes, or lists".to_owned(),

@@ -99,13 +99,17 @@ Examples:
   In batches of samples of different length, by the same options as `samedeal batches`:
     samedeal locate data/train --lengths tokens --budget 16384 --world 8 --sample 31337
 
-With --format text, the parts of a line are the sample, its position, rank, index, batch and slot, how many more times
-it is dealt as padding, and its file and row, if there are files. At most 8 repetitions are shown. With --drop-last, the
+A place of a sample is \"to come\", or \"padding\" where the sample is dealt again to fill up the last step, or \"dropped\" where
+nobody sees it. With --resume it is \"seen\" where it was consumed before the state. The state of samples does not say by whom;
+`samedeal explain` does once it is told. That of batches knows its worlds. A table leaves the column out where all are to come.
+
+With --format text, the parts of a line are the sample, its status, position, rank, index, batch and slot, how many more times
+it is dealt as padding, and its file and row, if there are files. A table shows at most 8 repetitions. With --drop-last, the
 batch of a place that no batch holds is \"left out\" (null in JSON), and its slot empty.
 
-With --lengths, a line has the sample, the step, the rank, the row of the batch and the slot in it, the token of the
-sample that the item begins with, the file and the row in it. There are several for a sample that is split or there
-again. With --resume, steps are counted from there.
+With --lengths, a line has the sample, its status, the step, the rank, the world, the row of the batch and the slot in it, the
+token of the sample that the item begins with, the file and the row in it. There are several for a sample that is split or
+there again. With --resume, steps to come are counted from there, and those that were seen from the beginning of the epoch.
 
 With --workers the worker comes after the rank, the index counts the samples of that worker, and two batches are told:
 the worker's own, and that of the rank's loader. A DataLoader takes the batches of its workers in turn, so batch b of

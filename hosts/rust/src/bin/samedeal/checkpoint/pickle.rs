@@ -409,8 +409,9 @@ mod tests {
             }
             let mut broken = file.to_vec();
             for at in 0..file.len() {
-                for byte in 0..=255 {
-                    broken[at] = byte;
+                // Another dozen of bytes at every place, and so all of them somewhere.
+                for step in 1..=12_usize {
+                    broken[at] = file[at].wrapping_add((at * 13 + step * 21) as u8);
                     let _ = read(&broken);
                 }
                 broken[at] = file[at];

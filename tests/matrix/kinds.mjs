@@ -340,7 +340,8 @@ export const kinds = {
     make(engine, { config: { order, ...config }, rank }) {
       const BatchStream = batchStreamOf(() => engine);
       // It has its own order, no quantiles and no history.
-      if (order !== 'sequential' || 'quantiles' in (config.buckets ?? {}) || config.history.length > 0) return undefined;
+      if (order !== 'sequential' || 'quantiles' in (config.buckets ?? {}) || config.history.length > 0)
+        return undefined;
       return unlessUnused(() => new BatchStream({ ...batchOptions(config), rank }));
     },
     raw: {

@@ -172,6 +172,11 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
         return run
     if isinstance(made, samedeal.BatchStream) and name == "take":
         return made._use(batching.Stream.take)
+    if isinstance(made, batching.Stream) and name == "push":
+        return made.push(u64s(args["samples"]), u32s(args["lengths"]))
+    if isinstance(made, batching.Plan) and name == "resume":
+        made.resume(**args)
+        return None
     found = getattr(made, name)
     return found(**args) if callable(found) else found
 

@@ -41,10 +41,10 @@ export interface RawBatchConfig {
   multiple: number;
   capacity: number;
   packing: Packing;
-  /** None: the default. */
-  buckets: RawBuckets | undefined;
-  /** None: the default, which follows the world. */
-  window: number | undefined;
+  /** Absent: the default. */
+  buckets?: RawBuckets;
+  /** Absent: the default, which follows the world. */
+  window?: number;
   tooLong: TooLong;
   tail: Tail;
   history: RawStretch[];

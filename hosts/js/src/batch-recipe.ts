@@ -164,18 +164,16 @@ export function configured(lengths: Uint32Array<ArrayBuffer>, given: BatcherOpti
     quadratic: natural32('quadratic', quadratic, U32),
     multiple: natural32('multiple', multiple, FROM_ONE),
     packing: oneOf('packing', packing, PACKINGS),
-    buckets: bucketsOf(given),
-    window: where(given.window, (value) => natural32('window', value, U32)),
   };
-  const { buckets, window } = found;
+  const buckets = bucketsOf(given);
+  const window = where(given.window, (value) => natural32('window', value, U32));
   refuseUnused(strategy, counted, {
     ...(buckets && { [buckets.tag]: buckets.val }),
     linear: unless(found.linear, 1),
     quadratic: unless(found.quadratic, 0),
     multiple: unless(found.multiple, 1),
-    capacity: room,
+    capacity: room || undefined,
     packing: unless(found.packing, 'fast'),
-    window,
   });
   return {
     lengths,
@@ -189,6 +187,8 @@ export function configured(lengths: Uint32Array<ArrayBuffer>, given: BatcherOpti
     budget,
     counting: counted,
     ...found,
+    ...(buckets && { buckets }),
+    ...(window !== undefined && { window }),
     capacity,
     tooLong: oneOf('too-long', tooLong, TOO_LONG),
     tail: oneOf('tail', tail, TAILS),
@@ -212,7 +212,6 @@ const USES: Readonly<Record<string, readonly Use[]>> = {
   multiple: [BUCKET, ['budget', 'padded']],
   capacity: [PACK],
   packing: [PACK, ['budget', 'unpadded'], ['budget', 'weighted']],
-  window: [BUCKET, ['budget', undefined], PACK],
 };
 
 /** Fails where an option has no effect that is not what stands without it. */

@@ -144,10 +144,8 @@ describe('batches', () => {
         quadratic: 0,
         multiple: 1,
         packing: 'fast',
-        window: 8192,
         tooLong: 'error',
         tail: 'even-split',
-        bucketWidth: 64,
       },
       history: [],
     };
@@ -298,6 +296,24 @@ describe('refusals', () => {
     }
     refused(() => new Batcher([1], { strategy: 'pack', budget: 3 }), 'missing', 'capacity');
     refused(() => as('boundaries', { strategy: 'bucket' })([3, 3]), 'contradiction', 'boundaries');
+    for (const [field, options, allowed] of [
+      ['quantiles', { quantiles: 30 }, 'budget with counting padded; it is for strategy bucket'],
+      ['bucket-width', { strategy: 'pack', bucketWidth: 64 }, 'pack with counting padded; it is for strategy bucket'],
+      ['linear', { linear: 2 }, 'budget with counting padded; it is for counting weighted'],
+      ['capacity', { capacity: 8 }, 'budget with counting padded; it is for strategy pack'],
+      [
+        'multiple',
+        { counting: 'unpadded', multiple: 8 },
+        'budget with counting unpadded; it is for strategy bucket or strategy budget with counting padded',
+      ],
+    ]) {
+      assert.throws(() => new Batcher([1], { budget: 9, maxLength: 9, ...options }), {
+        ...{ kind: 'contradiction', field, allowed: `none with strategy ${allowed}` },
+      });
+    }
+    // What stands anyway, and what a batcher says of itself.
+    const usual = new Batcher([1, 2], { budget: 9, linear: 1, quadratic: 0, multiple: 1, packing: 'fast' });
+    assert.equal(usual.config.window, undefined);
     const buckets = { bucketWidth: 3, boundaries: [3], quantiles: 3 };
     for (const [one, other, field] of [
       ['bucketWidth', 'boundaries', 'bucket-width'],

@@ -56,8 +56,7 @@ def plain(batches: Any) -> list[Any]:
 @pytest.mark.parametrize("world", [1, 3])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_sample_once_and_no_batch_over_its_budget(strategy: str, world: int) -> None:
-    window = {} if strategy == "pad-to-max" else {"window": 512}
-    batcher = make(strategy, world=world, seed=9, **window)
+    batcher = make(strategy, world=world, seed=9, window=512)
     metrics = batcher.metrics()
     mixed = 0
     counted = dict.fromkeys(("items", "rows", "tokens", "padded", "cost", "slowest", "slowest_cost"), 0)
@@ -173,12 +172,6 @@ UNUSED: list[tuple[str, Any, dict[str, Any], str]] = [
         {},
         "budget with counting padded; it is for strategy pack or strategy budget with counting unpadded or "
         "strategy budget with counting weighted",
-    ),
-    (
-        "window",
-        512,
-        {"strategy": "pad-to-max"},
-        "pad-to-max with counting padded; it is for strategy bucket or strategy budget or strategy pack",
     ),
 ]
 
@@ -478,9 +471,7 @@ def make_stream(strategy: str = "budget", **options: Any) -> BatchStream:
 @pytest.mark.parametrize("piece", [1, 100, 3_000])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_stream_gives_what_a_batcher_gives(strategy: str, piece: int) -> None:
-    options: dict[str, Any] = {"world": 2, "rank": 1, "seed": 3, "epoch": 1, "max_length": 500}
-    if strategy != "pad-to-max":
-        options["window"] = 256
+    options: dict[str, Any] = {"world": 2, "rank": 1, "window": 256, "seed": 3, "epoch": 1, "max_length": 500}
     batcher = make(strategy, order="sequential", **options)
     stream = make_stream(strategy, **options)
     found: list[Batch] = []

@@ -14,7 +14,8 @@ fn lengths(count: u32) -> Vec<u32> {
 fn with<T>(builder: BatchBuilder<T>, strategy: Strategy) -> BatchBuilder<T> {
     let builder = builder.strategy(strategy).max_length(500);
     match strategy {
-        Strategy::PadToMax | Strategy::Bucket => builder.max_batch_size(16),
+        Strategy::PadToMax => builder.max_batch_size(16),
+        Strategy::Bucket => builder.max_batch_size(16).buckets(Buckets::Width(64)),
         Strategy::Budget => builder.budget(4_000),
         Strategy::Pack => builder.capacity(600).max_batch_size(2),
     }
@@ -104,8 +105,8 @@ fn what_strategies_take_where_nothing_is_set() {
     let batcher = some().budget(1).build().unwrap();
     let config = batcher.config();
     assert_eq!((config.strategy, config.counting, config.packing), (Strategy::Budget, Counting::Padded, Packing::Fast));
-    assert_eq!((config.too_long, config.tail, &config.buckets), (TooLong::Error, Tail::EvenSplit, &Buckets::Width(64)));
-    assert_eq!((config.order.as_str(), config.window, config.linear, config.quadratic), ("feistel", 8_192, 1, 0));
+    assert_eq!((config.too_long, config.tail, &config.buckets), (TooLong::Error, Tail::EvenSplit, &None));
+    assert_eq!((config.order.as_str(), config.window, config.linear, config.quadratic), ("feistel", None, 1, 0));
     assert_eq!((config.seed, config.epoch, config.world, config.multiple, batcher.rank()), (0, 0, 1, 1, 0));
 }
 
@@ -114,12 +115,12 @@ fn buckets() {
     let of = |buckets: Buckets| with(Batcher::builder(lengths(3_000)), Strategy::Bucket).buckets(buckets);
     let print = |buckets| of(buckets).build().unwrap().fingerprint().unwrap();
     let multiples = Buckets::Boundaries((1..=8).map(|end| end * 64).collect());
-    assert_eq!(print(Buckets::default()), print(multiples));
-    assert_ne!(print(Buckets::default()), print(Buckets::Width(100)));
-    assert_ne!(print(Buckets::default()), print(Buckets::Quantiles(8)));
+    assert_eq!(print(Buckets::Width(64)), print(multiples));
+    assert_ne!(print(Buckets::Width(64)), print(Buckets::Width(100)));
+    assert_ne!(print(Buckets::Width(64)), print(Buckets::Quantiles(8)));
     // What was chosen, not what it comes to.
     let batcher = of(Buckets::Quantiles(3)).build().unwrap();
-    assert_eq!(batcher.config().buckets, Buckets::Quantiles(3));
+    assert_eq!(batcher.config().buckets, Some(Buckets::Quantiles(3)));
 }
 
 #[test]
@@ -247,7 +248,7 @@ fn a_stream_gives_what_a_batcher_gives() -> Result<(), Error> {
         assert_eq!((stream.take()?, stream.ready().next().is_none()), (None, true));
         assert_eq!(found, all(batcher.iter()), "{strategy}, {piece} at a time");
         assert_eq!(stream.metrics()?, *batcher.metrics());
-        assert_eq!((stream.rank(), stream.config().window), (1, 256));
+        assert_eq!((stream.rank(), stream.config().window), (1, Some(256)));
         let config = stream.config().clone();
         let again = BatchBuilder::<BatchStream>::from(config.clone()).rank(1).build()?;
         assert_eq!(again.config(), &config);
@@ -265,4 +266,38 @@ fn numbers_of_samples_are_ones_own() {
     let mut samples = batches.into_iter().flat_map(|batch| batch.samples).collect::<Vec<_>>();
     samples.sort_unstable();
     assert_eq!(samples, [5, (1 << 53) - 1]);
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    fn refused<T>(builder: BatchBuilder<T>, build: impl Fn(BatchBuilder<T>) -> Error) -> (String, String) {
+        match build(builder) {
+            Error::Failure(failure) => (failure.field, failure.allowed),
+            other => panic!("{other}"),
+        }
+    }
+    let batcher = |builder: BatchBuilder<Batcher>| builder.build().unwrap_err();
+    let stream = |builder: BatchBuilder<BatchStream>| builder.build().unwrap_err();
+    let some = || Batcher::builder([1, 2, 3]).budget(9).max_length(9);
+    let padded = "none with strategy budget with counting padded; it is for";
+    for (builder, field, allowed) in [
+        (some().buckets(Buckets::Quantiles(30)), "quantiles", format!("{padded} strategy bucket")),
+        (some().buckets(Buckets::Width(64)), "bucket-width", format!("{padded} strategy bucket")),
+        (some().linear(2), "linear", format!("{padded} counting weighted")),
+        (some().capacity(9), "capacity", format!("{padded} strategy pack")),
+        (
+            some().counting(Counting::Unpadded).multiple(8),
+            "multiple",
+            "none with strategy budget with counting unpadded; it is for strategy bucket or strategy budget with \
+             counting padded"
+                .into(),
+        ),
+    ] {
+        assert_eq!(refused(builder, batcher), (field.into(), allowed));
+    }
+    let builder = BatchStream::builder().budget(9).packing(Packing::Optimal);
+    assert_eq!(refused(builder, stream).0, "packing");
+    // What stands anyway is none.
+    let usual = some().linear(1).quadratic(0).multiple(1).packing(Packing::Fast).build().unwrap();
+    assert_eq!(usual.fingerprint().unwrap(), some().build().unwrap().fingerprint().unwrap());
 }

@@ -96,12 +96,16 @@ fn names_must_be_known() {
 #[test]
 fn greatest_numbers() {
     let most = |strategy| {
-        let builder = Batcher::builder([0, 1, u32::MAX]).strategy(strategy).max_batch_size(u32::MAX);
-        builder.capacity(u32::MAX).budget(u64::MAX).window(u32::MAX).multiple(u32::MAX).seed(i64::MIN).epoch(u64::MAX)
+        // A whole configuration has a value for what a strategy does not look at, too.
+        let mut config = Batcher::builder([0, 1, u32::MAX]).budget(u64::MAX).build().unwrap().config().clone();
+        (config.strategy, config.max_batch_size, config.capacity) = (strategy, u32::MAX, u32::MAX);
+        (config.window, config.multiple, config.linear, config.quadratic) =
+            (Some(u32::MAX), u32::MAX, u32::MAX, u32::MAX);
+        BatchBuilder::<Batcher>::from(config).seed(i64::MIN).epoch(u64::MAX)
     };
     for &strategy in Strategy::ALL {
         for &counting in Counting::ALL {
-            let batcher = most(strategy).counting(counting).linear(u32::MAX).quadratic(u32::MAX).world(1 << 20);
+            let batcher = most(strategy).counting(counting).world(1 << 20);
             let batcher = batcher.too_long(TooLong::Single).build().unwrap();
             assert_eq!(batcher.metrics().items, 3, "{strategy}, {counting}");
             assert!(batcher.metrics().padding_ratio() <= 1.0);

@@ -27,7 +27,6 @@ _USES: dict[str, _Uses] = {
     "multiple": (("bucket", None), ("budget", "padded")),
     "capacity": (("pack", None),),
     "packing": (("pack", None), ("budget", "unpadded"), ("budget", "weighted")),
-    "window": (("bucket", None), ("budget", None), ("pack", None)),
 }
 _QUANTILES = check.Width(0, check.U32_MAX, f"1 to {2**20}")
 
@@ -88,9 +87,8 @@ def configured(
         "linear": per_token if per_token != 1 else None,
         "quadratic": per_pair or None,
         "multiple": unit if unit > 1 else None,
-        "capacity": room if capacity is not None else None,
+        "capacity": None if capacity is None else room or None,
         "packing": effort if effort != "fast" else None,
-        "window": looked_at,
     }
     _refuse_unused({name: value for name, value in chosen.items() if value is not None}, kind, counted)
     import numpy

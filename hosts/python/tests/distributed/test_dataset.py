@@ -401,7 +401,9 @@ def test_lanes_that_readers_share_are_told_once(data: Path) -> None:
 
 def test_readers_of_few_lanes_are_told_once(data: Path) -> None:
     dataset = ShardedDataset(data, batch_size=32, rank=0, world=8)
-    advice = r"8 readers of 64 lanes have 8 lanes each.* from 8 places .* about 4 times .* lanes=128, window=128 mix better"
+    advice = (
+        r"8 readers of 64 lanes have 8 lanes each.* from 8 places .* about 4 times .* lanes=128, window=128 mix better"
+    )
     with pytest.warns(LanesWarning, match=advice):
         ids(dataset)
     with warnings.catch_warnings():

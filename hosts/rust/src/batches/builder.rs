@@ -261,7 +261,6 @@ impl Choice {
             ("multiple", unless(config.multiple, 1)),
             ("capacity", self.capacity.map(|tokens| tokens.to_string())),
             ("packing", packing),
-            ("window", config.window.map(|window| window.to_string())),
         ];
         let chosen = chosen.into_iter().filter_map(|(option, value)| Some((option, value?)));
         for (option, value) in bucket.into_iter().chain(chosen) {
@@ -291,12 +290,11 @@ fn uses(option: &str) -> &'static [Use] {
         "linear" | "quadratic" => &[(None, Some(Counting::Weighted))],
         "multiple" => &[BUCKET, (Some(Strategy::Budget), Some(Counting::Padded))],
         "capacity" => &[PACK],
-        "packing" => &[
+        _ => &[
             PACK,
             (Some(Strategy::Budget), Some(Counting::Unpadded)),
             (Some(Strategy::Budget), Some(Counting::Weighted)),
         ],
-        _ => &[BUCKET, (Some(Strategy::Budget), None), PACK],
     }
 }
 

@@ -165,10 +165,9 @@ impl ByLengthArgs {
         let has_multiple = is_one_of(&[Strategy::Bucket])
             || is_one_of(&[Strategy::Budget]) && compared.is_none_or(|(_, counting)| counting == Counting::Padded);
         let has_buckets = is_one_of(&[Strategy::Bucket]);
-        let has_windows = is_one_of(&[Strategy::Bucket, Strategy::Budget, Strategy::Pack]);
         let builder =
             Batcher::builder(lengths).seed(deal.seed()).epoch(deal.epoch).order(deal.order()).world(deal.world);
-        let builder = set(builder, deal.window.filter(|_| has_windows), BatchBuilder::window);
+        let builder = set(builder, deal.window, BatchBuilder::window);
         let builder = set(builder, self.max_length, BatchBuilder::max_length);
         let builder = set(builder, self.linear.filter(|_| is_weighted), BatchBuilder::linear);
         let builder = set(builder, self.quadratic.filter(|_| is_weighted), BatchBuilder::quadratic);

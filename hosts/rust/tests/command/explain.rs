@@ -162,7 +162,7 @@ fn batches_know_their_worlds() {
     fs::write(&file, serde_json::to_string(&lengths).unwrap()).unwrap();
     let build =
         |world| Batcher::builder(lengths.clone()).budget(300).seed(3).epoch(2).world(world).tail(Tail::Duplicate);
-    let (mut first, mut second, mut rest) =
+    let (first, mut second, mut rest) =
         (build(4).build().unwrap(), build(3).build().unwrap(), build(2).build().unwrap());
     let state = first.state(5).unwrap();
     second.resume(&state).unwrap();

@@ -349,6 +349,10 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     for name, odd in zip(("world", "steps", "drop_last"), (2.0, "1", 1), strict=True):
         told(WrongTypeError, dataset, {**state, "history": [{**stretch, name: odd}]})
     told(OutOfRangeError, dataset, {**state, "history": [{**stretch, "steps": 1, "batch_size": 1}] * 65})
+    # Each of them would be counted through, for each stretch.
+    many = {**stretch, "steps": 1, "batch_size": 1, "world": 2**21, "workers": 1}
+    counted = told(OutOfRangeError, dataset, {**state, "history": [many, {**many, "world": 2**21 + 1}]})
+    assert (counted.field, counted.value) == ("history", f"of {2**22 + 1} readers")
     # A text without its history says too little: nobody takes it for all of the state.
     for part in (
         {"samedeal": state["samedeal"]},

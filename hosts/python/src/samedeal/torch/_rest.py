@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAX_STRETCHES = 64
 """The most stretches of a history, as a batcher has it."""
 MAX_WORKERS = 2**16
+MAX_READERS = 2**22
+"""The most readers of all stretches of a state together: each of them is counted through."""
 
 
 class Stretch(NamedTuple):
@@ -90,6 +92,9 @@ def stretches(state: Mapping[str, Any]) -> tuple[Stretch, ...]:
             raise WrongTypeError(check.HISTORY, check.described(item), f"one of {', '.join(Stretch._fields)}")
         numbers = {name: check.integer(name.replace("_", "-"), item[name], width) for name, width in _WIDTHS.items()}
         made.append(Stretch(drop_last=check.boolean("drop-last", item["drop_last"]), **numbers))
+    readers = sum(stretch.world * stretch.workers for stretch in made)
+    if readers > MAX_READERS:
+        raise OutOfRangeError(check.HISTORY, f"of {readers} readers", f"up to {MAX_READERS}, of all stretches together")
     return tuple(made)
 
 

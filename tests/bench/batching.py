@@ -100,7 +100,8 @@ def padded() -> list[Contestant]:
     """Everyone who pads."""
     return [
         ours("pad-to-max", FIXED, strategy="pad-to-max"),
-        ours("bucket (64 wide)", FIXED, strategy="bucket"),
+        ours("bucket", FIXED, strategy="bucket"),
+        ours("bucket (64 wide)", FIXED, strategy="bucket", bucket_width=64),
         ours("bucket, quantiles=30", FIXED, strategy="bucket", quantiles=30),
         *(Contestant(name, FIXED, make) for name, make in peers.GROUPED.items()),
         ours("budget, window=2,000", TOKENS, strategy="budget", window=2_000),

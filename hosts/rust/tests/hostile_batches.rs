@@ -167,7 +167,7 @@ fn more_lengths_than_there_is_memory_for() {
 
 #[test]
 fn a_batcher_at_the_end_of_its_memory_still_answers() {
-    let lengths = vec![3; 200_000];
+    let lengths = vec![3; 1_000_000];
     // What windows take over from one another is much, where they are this small beside a batch.
     let builder = Batcher::builder(lengths).budget(900).window(4).world(2);
     // The least memory that is enough for one plan, and so not for the next one beside it.

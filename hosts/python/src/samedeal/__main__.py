@@ -1,0 +1,170 @@
+"""A few questions at the terminal, where the package is installed: `python -m samedeal --help`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from . import SamedealError, Sampler, __version__, detect_rank, orders
+
+# Samples that `verify` counts in memory, a byte each.
+MOST = 1 << 32
+# Samples that are named; the others are counted.
+SHOWN = 10
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; its exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        answer, text, code = options.answer(options)
+    except (SamedealError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(answer) if options.json else text)
+    return int(code)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the command."""
+    found = argparse.ArgumentParser(
+        prog="python -m samedeal",
+        description="Which rank this process is; when and where a sample is seen; the state of an epoch; whether ranks "
+        "together see every sample.",
+        epilog="example: python -m samedeal locate --samples 50000 --seed 42 --world 8 --batch-size 32 --sample 1234   "
+        "Exit code: 0 if all is well, 1 if `verify` found something wrong, 2 if the question cannot be answered.",
+    )
+    found.add_argument("--version", action="version", version=f"samedeal {__version__}")
+    commands = found.add_subparsers(metavar="COMMAND", required=True)
+
+    def command(name: str, answer: Any, text: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=text)
+        made.add_argument("--json", action="store_true", help="print one JSON object")
+        made.set_defaults(answer=answer)
+        return made
+
+    command("rank", _rank, "Print rank and number of ranks, as the variables of a launcher say.")
+    locate = command("locate", _locate, "Print when and where a sample is seen in an epoch.")
+    state = command("state", _state, "Print the state of an epoch after so many samples of every rank.")
+    verify = command("verify", _verify, "Check that all ranks together see every sample as often as they should.")
+    for asked in (locate, state, verify):
+        asked.add_argument(
+            "--samples", type=_number, required=True, metavar="N", help="such as 50000, 50_000 or 50,000"
+        )
+        asked.add_argument("--seed", type=_number, default=0, help="seed of the order (default: 0)")
+        asked.add_argument("--epoch", type=_number, default=0, help="number of the epoch (default: 0)")
+        known = [name for name in orders() if name != "sharded"]
+        asked.add_argument("--order", default=known[0], help=f"one of {', '.join(known)} (default: {known[0]})")
+        asked.add_argument("--world", type=_number, default=1, metavar="W", help="how many ranks (default: 1)")
+        asked.add_argument("--remainder", choices=["pad", "drop", "uneven"], default="pad", help="(default: pad)")
+        asked.add_argument(
+            "--resume", type=Path, metavar="FILE", help="go on where a state was taken: the file with it"
+        )
+    for asked in (locate, verify):
+        asked.add_argument("--batch-size", type=_number, default=1, metavar="B", help="samples in a batch (default: 1)")
+    locate.add_argument("--sample", type=_number, required=True, metavar="I", help="which sample, from 0")
+    state.add_argument("--taken", type=_number, required=True, metavar="T", help="batches of a rank times their size")
+    return found
+
+
+def _number(text: str) -> int:
+    """A whole number as people write it, and as tables print it."""
+    return int(text.replace(",", ""))
+
+
+def _sampler(options: argparse.Namespace, **others: Any) -> Sampler:
+    names = ("seed", "epoch", "order", "world", "remainder")
+    sampler = Sampler(options.samples, **{name: getattr(options, name) for name in names} | others)
+    if options.resume is not None:
+        sampler.resume(options.resume.read_text(encoding="utf-8"))
+    return sampler
+
+
+def _rank(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
+    found = detect_rank()
+    for warning in found.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    answer = {"rank": found.rank, "world_size": found.world, "launcher": found.launcher, "used": list(found.used)}
+    used = f", from {' '.join(found.used)}" if found.used else ""
+    return answer, f"rank {found.rank} of {found.world} (launcher: {found.launcher}{used})", 0
+
+
+def _locate(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
+    sampler = _sampler(options)
+    # In the order of the whole epoch, for one rank.
+    whole = Sampler(sampler.samples, seed=sampler.seed, epoch=sampler.epoch, order=sampler.order)
+    at = whole.locate(options.sample, 1)
+    answer: dict[str, Any] = {"sample": options.sample, "epoch": sampler.epoch}
+    if at is not None and at.position < sampler.consumed:
+        answer |= {"status": "seen", "position": at.position}
+        return answer, f"seen: position {at.position} of epoch {sampler.epoch}, before the state", 0
+    place = sampler.locate(options.sample, options.batch_size)
+    if place is None:
+        return answer | {"status": "dropped"}, f"dropped: epoch {sampler.epoch} leaves it out", 0
+    places = [place]
+    places += [
+        sampler.place_of(place.position + k * sampler.samples, options.batch_size) for k in range(1, place.copies + 1)
+    ]
+    found = [
+        {"position": one.position, "rank": one.rank, "batch": one.batch, "index_in_batch": one.slot, "status": status}
+        for one, status in zip(places, ["to come", *["padding"] * place.copies], strict=True)
+    ]
+    lines = [
+        f"{one['status']}: rank {one['rank']}, batch {one['batch']}, index {one['index_in_batch']} in the batch "
+        f"(position {one['position']} of epoch {sampler.epoch})"
+        for one in found
+    ]
+    return answer | {"status": "to come", "places": found}, "\n".join(lines), 0
+
+
+def _state(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
+    text = _sampler(options).state(options.taken)
+    return json.loads(text), text, 0
+
+
+def _verify(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
+    import numpy as np
+
+    sampler = _sampler(options)
+    if sampler.samples > MOST:
+        from . import OutOfRangeError
+
+        raise OutOfRangeError("samples", str(sampler.samples), f"up to {MOST:,}, which take a byte of memory each")
+    times = np.zeros(sampler.samples, dtype=np.uint8)
+    steps, padding = set(), 0
+    for rank in range(sampler.world):
+        sampler.set_rank(rank)
+        steps.add(sampler.num_batches(options.batch_size))
+        padding += sampler.num_padding
+        real = len(sampler) - sampler.num_padding
+        for start in range(0, real, 1 << 20):
+            np.add.at(times, sampler.indices(start, min(start + (1 << 20), real)), 1)
+    again, missing = np.flatnonzero(times > 1), np.flatnonzero(times == 0)
+    expected = sampler.consumed + sampler.num_dropped
+    wrong = len(again) > 0 or len(missing) != expected
+    answer = {
+        "samples": sampler.samples,
+        "consumed": sampler.consumed,
+        "dropped": sampler.num_dropped,
+        "padding": padding,
+        "dealt_twice": again.tolist(),
+        "not_dealt": len(missing),
+        "steps": sorted(steps),
+        "ok": not wrong,
+    }
+    text = (
+        f"{'WRONG' if wrong else 'ok'}: {sampler.world} ranks, {sampler.samples - len(missing):,} samples dealt once, "
+        f"{sampler.consumed:,} consumed before, {sampler.num_dropped:,} dropped, {padding:,} repeated as padding, "
+        f"{' or '.join(f'{number:,}' for number in sorted(steps))} steps"
+    )
+    if len(again):
+        text += f"\ndealt twice: {', '.join(map(str, again[:SHOWN]))}{', ...' if len(again) > SHOWN else ''}"
+    return answer, text, int(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""The command that the package brings: `python -m samedeal`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from limits import HANG
+from samedeal import Sampler
+from samedeal.__main__ import main
+
+
+def answer(capsys: pytest.CaptureFixture[str], line: str) -> Any:
+    assert main([*line.split(), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_rank(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("RANK", "3")
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    found = answer(capsys, "rank")
+    assert (found["rank"], found["world_size"], found["launcher"]) == (3, 8, "torchrun")
+    monkeypatch.setenv("RANK", "9")
+    assert main(["rank"]) == 2
+    assert "RANK is 9" in capsys.readouterr().err
+
+
+def test_every_place_is_that_of_the_sampler(capsys: pytest.CaptureFixture[str]) -> None:
+    seen = {}
+    for sample in range(10):
+        found = answer(capsys, f"locate --samples 10 --seed 4 --world 4 --batch-size 2 --sample {sample}")
+        assert found["places"][0]["status"] == "to come"
+        for place in found["places"]:
+            seen[place["rank"], place["batch"], place["index_in_batch"]] = sample
+            assert (place["status"] == "padding") == (place["position"] >= 10)
+    expected: dict[tuple[int, int, int], int] = {}
+    for rank in range(4):
+        for number, batch in enumerate(Sampler(10, seed=4, rank=rank, world=4).batches(2)):
+            expected |= {(rank, number, slot): sample for slot, sample in enumerate(batch.tolist())}
+    assert seen == expected
+
+
+def test_a_state_says_what_was_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    deal = "--samples 1,000 --seed 4 --remainder drop"
+    assert main(f"state {deal} --world 3 --taken 100".split()) == 0
+    state = tmp_path / "state.json"
+    state.write_text(capsys.readouterr().out)
+    assert state.read_text().strip() == Sampler(1000, seed=4, world=3, remainder="drop").state(100)
+    order = Sampler(1000, seed=4).indices().tolist()
+    asked = f"locate {deal} --world 6 --resume {state} --sample"
+    assert answer(capsys, f"{asked} {order[299]}")["status"] == "seen"
+    rest = Sampler(1000, seed=4, world=6, rank=0, remainder="drop", consumed=300)
+    found = answer(capsys, f"{asked} {order[300]}")
+    assert (found["status"], found["places"][0]["rank"]) == ("to come", 0)
+    assert rest[0] == order[300]
+    assert answer(capsys, f"{asked} {order[999]}")["status"] == "dropped"
+    found = answer(capsys, f"verify {deal} --world 6 --resume {state}")
+    assert (found["ok"], found["consumed"], found["dropped"], found["not_dealt"]) == (True, 300, 4, 304)
+
+
+@pytest.mark.parametrize("remainder", ["pad", "drop", "uneven"])
+def test_verify(capsys: pytest.CaptureFixture[str], remainder: str) -> None:
+    found = answer(capsys, f"verify --samples 1001 --world 8 --remainder {remainder} --batch-size 32")
+    assert found["ok"]
+    assert (found["padding"], found["dropped"]) == {"pad": (7, 0), "drop": (0, 1), "uneven": (0, 0)}[remainder]
+
+
+def test_verify_finds_what_is_dealt_twice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(Sampler, "set_rank", lambda self, rank: None)
+    assert main(["verify", "--samples", "100", "--world", "4"]) == 1
+    assert capsys.readouterr().out.startswith("WRONG: 4 ranks")
+
+
+def test_what_cannot_be_answered() -> None:
+    words = [sys.executable, "-m", "samedeal", "locate", "--samples", "10", "--sample", "10"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=HANG, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: sample is 10; allowed: 0 to 9\n"

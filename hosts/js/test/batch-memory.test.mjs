@@ -22,7 +22,7 @@ test('a batcher that does not fit is an error, and those that do go on', () => {
   const Limited = batcherOf(() => engine);
   const kept = [];
   const fill = () => {
-    for (;;) kept.push(new Limited(new Uint32Array(40_000).fill(3), { budget: 600, world: 2 }));
+    for (;;) kept.push(new Limited(new Uint32Array(40_000).fill(3), { budget: 600, world: 2, window: 8192 }));
   };
   assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory' });
   assert(kept.length > 5 && kept.length < LIMIT / 160_000);
@@ -92,7 +92,7 @@ test('an epoch that does not fit leaves the old one', () => {
 test('a state that does not fit leaves the old place', () => {
   const engine = small();
   const Limited = batcherOf(() => engine);
-  const batcher = new Limited(new Uint32Array(300_000).fill(3), { budget: 600, world: 2 });
+  const batcher = new Limited(new Uint32Array(300_000).fill(3), { budget: 600, world: 2, window: 8192 });
   const before = batcher.fingerprint();
   const kept = [];
   const fill = () => {

@@ -63,7 +63,7 @@ export function string(field: string, value: unknown): string {
 export function stateText(value: unknown): string {
   if (typeof value !== 'string') fail('wrong-type', 'state', value, 'the text that `state` gave');
   // A character is a byte or more: what is much too long is not looked at.
-  const isLong = value.length > STATE_MAX;
+  const isLong = value.length > 4 * STATE_MAX;
   const size = isLong ? value.length : utf8Size(value);
   const told = isLong ? `of at least ${size} bytes` : `of ${size} bytes`;
   if (size > STATE_MAX) fail('out-of-range', 'state', told, `up to ${STATE_MAX}`);

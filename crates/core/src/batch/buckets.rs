@@ -65,7 +65,7 @@ impl Buckets {
             sum += u128::from(length);
             if bucket <= DEFAULT && sum * DEFAULT >= total * bucket {
                 ends.push(length);
-                bucket = if total == 0 { DEFAULT + 1 } else { sum * DEFAULT / total + 1 };
+                bucket = (sum * DEFAULT).checked_div(total).unwrap_or(DEFAULT) + 1;
             }
         }
         ends.dedup();

@@ -407,7 +407,7 @@ def test_readers_of_few_lanes_are_told_once(data: Path) -> None:
     with pytest.warns(LanesWarning, match=advice):
         ids(dataset)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", LanesWarning)
         dataset.set_epoch(1)
         ids(dataset)
         # What is advised, another rank, batches that are made elsewhere, and whole files.

@@ -37,8 +37,7 @@ pub fn plan(options: &[&str]) -> Plan {
         steps.push(Step::new(ENVIRONMENT, &[setup::TORCH], peers));
         steps.push(comparison(smoke));
     }
-    let parts = [setup::parts(), build::parts()].into_iter().flatten().collect();
-    Plan::new(if batching { "bench batching" } else { "bench" }, parts, steps)
+    Plan::new(if batching { "bench batching" } else { "bench" }, crate::parts(), steps)
 }
 
 const MEASUREMENTS: &str = "measurements";

@@ -113,8 +113,7 @@ impl Options {
 /// The demo as a command of its own.
 pub fn plan(options: Options) -> Plan {
     let closing = closing(&options);
-    let parts = [setup::parts(), build::parts(), parts()].into_iter().flatten().collect();
-    Plan::new("demo", parts, steps(options)).with_closing(closing)
+    Plan::new("demo", crate::parts(), steps(options)).with_closing(closing)
 }
 
 /// The demo as the last proof of the tests: all ranks, and the lines that it ends with.

@@ -70,9 +70,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// All steps that others need.
+/// All steps that others need. What the longest builds wait for comes first, downloads run beside it.
 fn parts() -> Vec<Step> {
-    [setup::parts(), build::parts(), demo::parts()].into_iter().flatten().collect()
+    let mut first = setup::parts();
+    let downloads = first.split_off(2);
+    [first, build::parts(), downloads, demo::parts()].into_iter().flatten().collect()
 }
 
 fn tests(name: &str, suites: Vec<Step>, words: &[&str]) -> Result<Plan, String> {

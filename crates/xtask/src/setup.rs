@@ -15,7 +15,7 @@ const TARGET_NAMES: &[&str] = &["wasm32-wasip2", "wasm32-unknown-unknown"];
 const UV: &str = "uv==0.13.9";
 const UP_TO_DATE: &str = "up to date";
 
-/// The steps that others need.
+/// The steps that others need; those that a Rust build needs come first.
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(MACHINE, &[], |_| machine::check()),

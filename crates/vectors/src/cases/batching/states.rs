@@ -25,8 +25,11 @@ fn config(at: usize, world: u32, past: &[(u32, u64)]) -> BatchConfig {
         max_length: if too_long == "error" { 60 } else { 37 },
         counting: COUNTINGS[at / 3 % 3].into(),
         linear: 1,
-        buckets: (strategy == "bucket")
-            .then_some(if at % 8 < 4 { Buckets::Quantiles(3) } else { Buckets::BucketWidth(20) }),
+        buckets: (strategy == "bucket").then_some(if at % 8 < 4 {
+            Buckets::Quantiles(3)
+        } else {
+            Buckets::BucketWidth(20)
+        }),
         history: past.iter().map(|&(world, steps)| Stretch { world, steps: U64(steps) }).collect(),
         ..base(strategy, &uniform(90, at as u64, 0, 60), world)
     };

@@ -117,7 +117,7 @@ impl<'a> Machine<'a> {
     }
 
     /// All values above the topmost mark.
-    fn to_mark(&mut self) -> Result<Vec<Id>, String> {
+    fn down_to_mark(&mut self) -> Result<Vec<Id>, String> {
         let mark = self.marks.pop().ok_or_else(|| self.wrong("a mark is missing"))?;
         Ok(self.stack.split_off(mark.min(self.stack.len())))
     }
@@ -173,7 +173,7 @@ impl<'a> Machine<'a> {
                         self.pop()?;
                     }
                 }
-                b'1' => drop(self.to_mark()?),
+                b'1' => drop(self.down_to_mark()?),
                 b'2' => {
                     let id = self.pop()?;
                     self.push(id)?;
@@ -265,17 +265,17 @@ impl<'a> Machine<'a> {
                 0x97 => self.make(Node::Other)?,
                 b']' | b')' | b'}' | 0x8f => self.make(Node::EMPTY)?,
                 b'l' | b't' | 0x91 | b'o' => {
-                    let items = self.to_mark()?;
+                    let items = self.down_to_mark()?;
                     self.make(Node::Holder { pairs: Vec::new(), items })?;
                 }
                 b'i' => {
                     self.line()?;
                     self.line()?;
-                    let items = self.to_mark()?;
+                    let items = self.down_to_mark()?;
                     self.make(Node::Holder { pairs: Vec::new(), items })?;
                 }
                 b'd' => {
-                    let items = self.to_mark()?;
+                    let items = self.down_to_mark()?;
                     self.make(Node::EMPTY)?;
                     self.add(&items, true)?;
                 }
@@ -288,7 +288,7 @@ impl<'a> Machine<'a> {
                     self.add(&[item], false)?;
                 }
                 b'e' | 0x90 => {
-                    let items = self.to_mark()?;
+                    let items = self.down_to_mark()?;
                     self.add(&items, false)?;
                 }
                 b's' => {
@@ -297,7 +297,7 @@ impl<'a> Machine<'a> {
                     self.add(&[key, value], true)?;
                 }
                 b'u' => {
-                    let items = self.to_mark()?;
+                    let items = self.down_to_mark()?;
                     self.add(&items, true)?;
                 }
                 code @ (b'p' | b'q' | b'r' | 0x94) => {

@@ -66,7 +66,8 @@ def main(folder: Path) -> None:
     files = [file for file in library.rglob("*.py") if not LEFT_OUT.intersection(file.relative_to(library).parts)]
     shards: dict[str, list[Row]] = {}
     for file in sorted(files, key=lambda file: file.relative_to(library).parts):
-        shard = SINGLE if file.parent == library else file.relative_to(library).parts[0]
+        # A name that begins with an underscore would stand for a temporary file, which readers pass over.
+        shard = SINGLE if file.parent == library else file.relative_to(library).parts[0].strip("_")
         shards.setdefault(shard, []).extend(rows(library, file))
 
     new = folder.with_name(folder.name + ".new")

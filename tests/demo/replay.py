@@ -2,7 +2,8 @@
 
     python replay.py DIR --column text --rank 0 --world 4 --batch-size 32
 
-The samples are the rows of all *.parquet files below DIR, laid end to end in the order of the paths. Prints what
+The samples are the rows of all *.parquet files below DIR whose names do not begin with . or _, laid end to end in the
+order of the paths. Prints what
 came, as JSON: the number of samples and batches, the first and the last five indices, and the SHA-256 over each sample
 in the order seen, as its length in bytes (8 bytes, little-endian) and its bytes.
 """
@@ -18,9 +19,14 @@ import pyarrow.parquet as pq
 import samedeal
 
 
+def is_hidden(path: Path) -> bool:
+    """Whether a part of a path below the folder begins as hidden and temporary files do."""
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
 def read(folder: Path, column: str) -> list[bytes]:
     """One column of the whole dataset, text as UTF-8."""
-    files = [file for file in folder.rglob("*.parquet") if file.is_file()]
+    files = [file for file in folder.rglob("*.parquet") if file.is_file() and not is_hidden(file.relative_to(folder))]
     files.sort(key=lambda file: file.relative_to(folder).as_posix().encode())
     values = (value for file in files for value in pq.ParquetFile(file).read([column])[column].to_pylist())
     return [value.encode() if isinstance(value, str) else value for value in values]

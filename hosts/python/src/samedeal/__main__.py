@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import SamedealError, Sampler, __version__, detect_rank, orders
+from . import OutOfRangeError, SamedealError, Sampler, __version__, detect_rank, orders
 
 # Samples that `verify` counts in memory, a byte each.
 MOST = 1 << 32
@@ -131,8 +131,6 @@ def _verify(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
 
     sampler = _sampler(options)
     if sampler.samples > MOST:
-        from . import OutOfRangeError
-
         raise OutOfRangeError("samples", str(sampler.samples), f"up to {MOST:,}, which take a byte of memory each")
     times = np.zeros(sampler.samples, dtype=np.uint8)
     steps, padding = set(), 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,16 @@ def write(folder: Path, sizes: tuple[int, ...] = SIZES, row_group: int = 100) ->
         )
         pq.write_table(table, folder / f"{number:03}.parquet", row_group_size=row_group)
         first += size
+    return folder
+
+
+def damaged(data: Path, folder: Path) -> Path:
+    """A copy of them, in which pages of 005.parquet are broken."""
+    shutil.copytree(data, folder)
+    path = folder / "005.parquet"
+    content = bytearray(path.read_bytes())
+    content[4:2_000] = bytes(1_996)
+    path.write_bytes(content)
     return folder
 
 

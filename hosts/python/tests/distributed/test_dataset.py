@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from conftest import SAMPLES, SIZES, write
+from conftest import SAMPLES, SIZES, damaged, write
 from limits import HANG
 from samedeal import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, UnknownNameError
 from samedeal.parquet import Shards
@@ -448,12 +448,7 @@ def test_an_iterator_at_the_end_of_the_process_is_quiet(data: Path) -> None:
 
 
 def test_a_page_that_is_damaged_is_an_error(data: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "damaged"
-    shutil.copytree(data, folder)
-    path = folder / "005.parquet"
-    content = bytearray(path.read_bytes())
-    content[4:2_000] = bytes(1_996)
-    path.write_bytes(content)
+    folder = damaged(data, tmp_path / "damaged")
     with pytest.raises(OSError, match=r"005\.parquet"):
         list(ShardedDataset(folder, batch_size=64))
 

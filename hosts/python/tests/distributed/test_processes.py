@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reader
-from conftest import SAMPLES, SIZES
+from conftest import SAMPLES, SIZES, damaged
 from jobs import torchrun
 from limits import HANG
 from samedeal import Sampler, ShardPlan
@@ -149,19 +148,14 @@ def test_validate_refuses_what_it_cannot_check(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_validate_tells_of_corrupt_pages_in_one_line(data: Path, tmp_path: Path, workers: int) -> None:
-    folder = tmp_path / "damaged"
-    shutil.copytree(data, folder)
-    path = folder / "005.parquet"
-    content = bytearray(path.read_bytes())
-    content[4:2_000] = bytes(1_996)
-    path.write_bytes(content)
+    folder = damaged(data, tmp_path / "damaged")
     # A rank that reads other files does not wait for the one that failed.
     words = ["-m", "samedeal.validate", folder, "--deal", "shards", "--workers", str(workers), "--epochs", "1"]
     run = torchrun(2, *words)
     assert run.returncode != 0
     lines = [line for line in run.stderr.splitlines() if line.startswith("samedeal.validate:")]
     assert len(lines) == 1
-    assert f": {path}: " in lines[0]
+    assert f": {folder / '005.parquet'}: " in lines[0]
     assert "exitcode  : 2" in run.stderr
     # What torchrun says of it besides has a traceback only where a rank had one.
     assert "Original Traceback" not in run.stderr

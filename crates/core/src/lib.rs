@@ -13,25 +13,17 @@
 
 extern crate alloc;
 
+mod base;
 pub mod batch;
-mod config;
 mod deal;
-mod failure;
-mod fingerprint;
-mod key;
-pub mod launch;
 mod ledger;
-mod memory;
-mod mesh;
 mod order;
-mod sampler;
-pub mod shards;
+pub mod shard;
 mod state;
+mod topology;
 
-pub use config::{Config, MAX_EXACT};
-pub use deal::{Deal, Layout, Place, Remainder};
-pub use failure::{Failure, Kind};
+pub use base::{Failure, Kind, MAX_EXACT, MAX_WINDOW};
+pub use deal::{Config, Deal, Layout, Place, Remainder, Round, Sampler};
 pub use ledger::{Event, EventKind, Ledger, Progress, Proposal};
-pub use mesh::{Axis, Mesh, Role};
 pub use order::{Index, Order, OrderId};
-pub use sampler::{MAX_WINDOW, Round, Sampler};
+pub use topology::{Axis, Mesh, Role, launch};

@@ -1,7 +1,7 @@
 //! Shards: to readers, as streams, and as one order.
 
 use proptest::prelude::*;
-use samedeal_core::shards::{
+use samedeal_core::shard::{
     Locality, Plan, PlanConfig, Policy, Stream, StreamConfig, Tier, Weight, WorkerPolicy, verify,
 };
 use samedeal_core::{Config, Kind, Layout, Order, OrderId, Remainder, Sampler};

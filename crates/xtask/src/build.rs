@@ -20,7 +20,7 @@ const BINDGEN: &str = "target/debug/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
 /// The packages of the components, and the files that they become.
 const PACKAGES: [(&str, &str); 3] =
-    [("samedeal-component", COMPONENT), ("samedeal-planning", PLANNING), ("samedeal-batching", BATCHING)];
+    [("samedeal-sampling", COMPONENT), ("samedeal-planning", PLANNING), ("samedeal-batching", BATCHING)];
 /// The hosts that carry the components; not in git.
 const CARRIERS: &[&str] = &["hosts/rust", "hosts/python/src/samedeal"];
 /// What the npm package is made from; what only its entry for pages needs comes last.

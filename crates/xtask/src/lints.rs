@@ -11,7 +11,7 @@ use crate::suites::{BINDINGS, MANIFESTS};
 /// A step for each of them that takes seconds.
 pub fn steps() -> Vec<Step> {
     let rust: &[&[&str]] =
-        &[MANIFESTS, BINDINGS, &["rustfmt.toml", "crates", "hosts/rust", "tests/matrix", "tests/bench"]];
+        &[MANIFESTS, BINDINGS, &["rustfmt.toml", "crates", "hosts/cli", "hosts/rust", "tests/matrix", "tests/bench"]];
     let python: &[&[&str]] = &[&["hosts/python", "tests", "docs"]];
     let javascript: &[&[&str]] = &[&["hosts/js", "tests/matrix", "tests/bench", "tests/resume", "tests/demo"]];
     vec![
@@ -28,7 +28,7 @@ pub fn steps() -> Vec<Step> {
         .with_lock(build::CARGO),
         lint("Rust lints: components", &[setup::RUST_LINTS, setup::TARGETS], || {
             wasm_lint(
-                &["samedeal-component", "samedeal-planning", "samedeal-batching", "samedeal-guest"],
+                &["samedeal-sampling", "samedeal-planning", "samedeal-batching", "samedeal-guest"],
                 "wasm32-wasip2",
             )
         })

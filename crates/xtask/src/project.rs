@@ -54,9 +54,9 @@ pub fn npm(folder: &str, arguments: &[&str]) -> Command {
 pub const HOST_CRATES: &[&str] = &[
     "--workspace",
     "--exclude=samedeal-batching",
-    "--exclude=samedeal-component",
     "--exclude=samedeal-guest",
     "--exclude=samedeal-planning",
+    "--exclude=samedeal-sampling",
     "--exclude=samedeal-web",
     "--features=matrix/host",
 ];

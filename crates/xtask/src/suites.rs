@@ -48,7 +48,7 @@ pub fn check() -> Vec<Step> {
 /// What needs no PyTorch, no browser and little memory.
 fn quick(cases: matrix::Cases) -> Vec<Step> {
     let rust: &[&[&str]] =
-        &[MANIFESTS, BINDINGS, &["crates", "hosts/rust", "tests/matrix", "tests/bench", "tests/vectors"]];
+        &[MANIFESTS, BINDINGS, &["crates", "hosts/cli", "hosts/rust", "tests/matrix", "tests/bench", "tests/vectors"]];
     let javascript: &[&[&str]] = &[JAVASCRIPT, build::WASM, BINDINGS, &["hosts/js", "tests/matrix", "tests/vectors"]];
     let mut steps = vec![
         suite("Rust tests", &[build::COMPONENTS], || cargo_test(&["--lib", "--bins", "--tests", "--examples"], &[]))
@@ -99,7 +99,7 @@ fn slow() -> Vec<Step> {
         with_torch("ranks and workers under torch", DISTRIBUTED).made_from(&[TORCH]),
         with_torch("saved by Python, finished by Rust and Node", RESUME)
             .and_needs(&[build::COMMAND, build::NPM])
-            .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/rust", RESUME]]),
+            .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", RESUME]]),
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
         with_torch("README under torch", "tests/readme/test_torch.py")
             .made_from(&[TORCH, &["README.md", "tests/readme"]]),

@@ -29,7 +29,7 @@ const bindgen = join(target, 'debug/bindgen');
 const withPages = !process.argv.includes('--without-pages');
 
 const needed = [
-  [components.samedeal, 'cargo build --profile wasm -p samedeal-component --target wasm32-wasip2'],
+  [components.samedeal, 'cargo build --profile wasm -p samedeal-sampling --target wasm32-wasip2'],
   [components.planning, 'cargo build --profile wasm -p samedeal-planning --target wasm32-wasip2'],
   [components.batching, 'cargo build --profile wasm -p samedeal-batching --target wasm32-wasip2'],
 ];

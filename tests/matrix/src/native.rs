@@ -3,7 +3,7 @@
 mod batching;
 
 use samedeal_core as core;
-use samedeal_core::{batch, launch, shards};
+use samedeal_core::{batch, launch, shard};
 use serde_json::Value;
 
 use crate::Engine;
@@ -12,8 +12,8 @@ use crate::format::{self, Call, Config, Failure, S64, Subject, U64, record, stri
 /// Whatever a case is about.
 pub enum Native {
     Sampler(core::Sampler),
-    Plan(shards::Plan),
-    ChunkStream(shards::Stream),
+    Plan(shard::Plan),
+    ChunkStream(shard::Stream),
     Ledger(core::Ledger),
     Mesh(core::Mesh),
     Batcher(Box<batch::Batcher>),
@@ -30,8 +30,8 @@ impl Engine for Native {
                     core::Sampler::sharded(config, &numbers(&sharding.sizes), sharding.lanes, sharding.window)
                 })
                 .map(Self::Sampler),
-            Subject::Plan(plan) => shards::Plan::new(read_plan(plan)).map(Self::Plan),
-            Subject::ChunkStream(stream) => read_stream(stream).and_then(shards::Stream::new).map(Self::ChunkStream),
+            Subject::Plan(plan) => shard::Plan::new(read_plan(plan)).map(Self::Plan),
+            Subject::ChunkStream(stream) => read_stream(stream).and_then(shard::Stream::new).map(Self::ChunkStream),
             Subject::Ledger(ledger) => core::Ledger::new(&ledger.header).map(Self::Ledger),
             Subject::Mesh(mesh) => core::Mesh::new(mesh.world, read_axes(&mesh.axes)).map(Self::Mesh),
             Subject::Batcher(config) => batching::read_config(config)
@@ -102,14 +102,14 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
     })
 }
 
-fn ask_plan(plan: &mut shards::Plan, call: &Call) -> Answer {
+fn ask_plan(plan: &mut shard::Plan, call: &Call) -> Answer {
     Ok(match *call {
         Call::SetEpoch { epoch } => plan.set_epoch(epoch.0).map(|()| Value::Null)?,
         Call::NumShards { rank, worker } => plan.num_shards(rank, worker)?.into(),
         Call::Shards { rank, worker, start, count } => plan.shards(rank, worker, start, count)?.into(),
         Call::Loads { ref tier, start, count } => strings(&plan.loads(read_tier(tier), start, count)?),
         Call::Balance { ref tier, ref weight } => {
-            let shards::Balance { least, most, total, members } = plan.balance(read_tier(tier), read_weight(weight))?;
+            let shard::Balance { least, most, total, members } = plan.balance(read_tier(tier), read_weight(weight))?;
             record(format::Balance { least: U64(least), most: U64(most), total: U64(total), members })
         }
         Call::Rows { shard, start, count } => strings(&plan.rows(shard, start.0, count)?),
@@ -164,7 +164,7 @@ fn ask_mesh(mesh: &core::Mesh, call: &Call) -> Answer {
 fn ask_functions(call: &Call) -> Answer {
     Ok(match call {
         Call::Verify { shards, offsets, assigned } => {
-            let shards::Verification { overlaps, gaps } = shards::verify(*shards, offsets, assigned)?;
+            let shard::Verification { overlaps, gaps } = shard::verify(*shards, offsets, assigned)?;
             record(format::Verification { overlaps, gaps })
         }
         Call::Header { state, block, lease } => core::Ledger::header(state, *block, lease.0)?.into(),
@@ -216,8 +216,8 @@ fn write_config(config: &core::Config) -> Value {
     })
 }
 
-fn read_plan(plan: &format::Plan) -> shards::PlanConfig {
-    shards::PlanConfig {
+fn read_plan(plan: &format::Plan) -> shard::PlanConfig {
+    shard::PlanConfig {
         sizes: numbers(&plan.sizes),
         bytes: numbers(&plan.bytes),
         world: plan.world,
@@ -225,7 +225,7 @@ fn read_plan(plan: &format::Plan) -> shards::PlanConfig {
         policy: read_policy(&plan.policy),
         worker_policy: read_worker_policy(&plan.worker_policy),
         weight: read_weight(&plan.weight),
-        locality: plan.locality.clone().map(|locality| shards::Locality {
+        locality: plan.locality.clone().map(|locality| shard::Locality {
             offsets: locality.holder_offsets,
             holders: locality.holders,
             rank_nodes: locality.rank_nodes,
@@ -238,41 +238,41 @@ fn read_plan(plan: &format::Plan) -> shards::PlanConfig {
     }
 }
 
-fn read_policy(policy: &str) -> shards::Policy {
+fn read_policy(policy: &str) -> shard::Policy {
     match policy {
-        "round-robin" => shards::Policy::RoundRobin,
-        "size-aware" => shards::Policy::SizeAware,
-        "locality-aware" => shards::Policy::LocalityAware,
+        "round-robin" => shard::Policy::RoundRobin,
+        "size-aware" => shard::Policy::SizeAware,
+        "locality-aware" => shard::Policy::LocalityAware,
         other => panic!("no policy: {other}"),
     }
 }
 
-fn read_worker_policy(policy: &str) -> shards::WorkerPolicy {
+fn read_worker_policy(policy: &str) -> shard::WorkerPolicy {
     match policy {
-        "round-robin" => shards::WorkerPolicy::RoundRobin,
-        "size-aware" => shards::WorkerPolicy::SizeAware,
+        "round-robin" => shard::WorkerPolicy::RoundRobin,
+        "size-aware" => shard::WorkerPolicy::SizeAware,
         other => panic!("no worker policy: {other}"),
     }
 }
 
-fn read_weight(weight: &str) -> shards::Weight {
+fn read_weight(weight: &str) -> shard::Weight {
     match weight {
-        "samples" => shards::Weight::Samples,
-        "bytes" => shards::Weight::Bytes,
+        "samples" => shard::Weight::Samples,
+        "bytes" => shard::Weight::Bytes,
         other => panic!("no weight: {other}"),
     }
 }
 
-fn read_tier(tier: &str) -> shards::Tier {
+fn read_tier(tier: &str) -> shard::Tier {
     match tier {
-        "ranks" => shards::Tier::Ranks,
-        "workers" => shards::Tier::Workers,
+        "ranks" => shard::Tier::Ranks,
+        "workers" => shard::Tier::Workers,
         other => panic!("no tier: {other}"),
     }
 }
 
-fn read_stream(stream: &format::ChunkStream) -> Result<shards::StreamConfig, core::Failure> {
-    Ok(shards::StreamConfig {
+fn read_stream(stream: &format::ChunkStream) -> Result<shard::StreamConfig, core::Failure> {
+    Ok(shard::StreamConfig {
         chunks: stream.chunks.map(|chunks| chunks.0),
         reader: stream.reader,
         readers: stream.readers,

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use crate::Failure;
-use crate::memory::collect;
+use crate::base::memory::collect;
 
 /// Exchanges of a division.
 const EXCHANGES: u32 = 64;

@@ -9,8 +9,8 @@ use super::items::Items;
 use super::metrics::Metrics;
 use super::plan::{Plan, Source};
 use super::run::Run;
-use crate::fingerprint::Fingerprint;
-use crate::sampler::{check_below, check_run};
+use crate::base::check::{check_below, check_run};
+use crate::base::fingerprint::Fingerprint;
 use crate::{Failure, Order};
 
 /// The batches of all ranks in one epoch, or in what is left of it.

@@ -1,7 +1,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::memory::collect;
+use crate::base::memory::collect;
 use crate::{Failure, MAX_WINDOW};
 
 /// How many buckets there are by default.

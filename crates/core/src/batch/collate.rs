@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::Failure;
-use crate::memory::collect;
+use crate::base::memory::collect;
 
 /// On which side of a row the padding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::config::{BatchConfig, TooLong};
 use crate::Failure;
-use crate::memory::collect;
+use crate::base::memory::collect;
 
 /// What is put into batches: samples, or parts of them.
 pub(super) struct Items {

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use super::batcher::Batcher;
 use super::config::Tail;
 use crate::Failure;
-use crate::memory::has_room;
-use crate::sampler::check_below;
+use crate::base::check::check_below;
+use crate::base::memory::has_room;
 
 /// Where an item of a sample is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use super::items::Items;
 use super::packing::{Packing, Patterns, histogram, places};
 use super::steps::Steps;
 use crate::Failure;
-use crate::memory::collect;
+use crate::base::memory::collect;
 
 /// Rows and what they hold, as lists end to end.
 struct Packs {

@@ -6,7 +6,7 @@ use super::config::{BatchConfig, Tail};
 use super::items::Items;
 use super::steps::Steps;
 use crate::Failure;
-use crate::memory::{collect, has_room};
+use crate::base::memory::{collect, has_room};
 
 /// Steps of items as they come: `rows` of them for each rank. What is left over is handed back.
 pub(super) fn in_order(pool: Vec<u32>, rows: u32, steps: &mut Steps, world: u32) -> Result<Vec<u32>, Failure> {

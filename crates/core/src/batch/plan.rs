@@ -7,7 +7,7 @@ use super::items::Items;
 use super::metrics::Metrics;
 use super::steps::Steps;
 use super::window::{Planned, plan_window};
-use crate::memory::{collect, has_room};
+use crate::base::memory::{collect, has_room};
 use crate::{Failure, Order};
 
 /// Steps of items in a row, for one world: where windows begin, so that any of them is planned again when it is asked for.

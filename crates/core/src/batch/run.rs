@@ -5,7 +5,7 @@ use super::items::Items;
 use super::metrics::weigh;
 use super::steps::Steps;
 use crate::Failure;
-use crate::memory::has_room;
+use crate::base::memory::has_room;
 
 /// Batches of one rank, end to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

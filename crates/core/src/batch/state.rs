@@ -8,8 +8,8 @@ use super::buckets::Buckets;
 use super::config::{BatchConfig, Counting, MAX_HISTORY, Strategy, Stretch};
 use super::items::Items;
 use crate::Failure;
-use crate::fingerprint::Fingerprint;
-use crate::memory::collect;
+use crate::base::fingerprint::Fingerprint;
+use crate::base::memory::collect;
 use crate::state::{BatcherState, check};
 
 impl Batcher {

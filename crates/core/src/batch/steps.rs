@@ -4,8 +4,8 @@ use core::cmp::Reverse;
 use core::ops::Range;
 
 use crate::Failure;
-use crate::key::Words;
-use crate::memory::{collect, has_room};
+use crate::base::key::Words;
+use crate::base::memory::{collect, has_room};
 use crate::order::shuffle;
 
 /// The steps of a window: a batch for every rank each, of rows that hold items.

@@ -7,7 +7,7 @@ use super::items::{Items, too_long};
 use super::metrics::Metrics;
 use super::run::Run;
 use super::window::{Planned, plan_window};
-use crate::memory::{collect, has_room};
+use crate::base::memory::{collect, has_room};
 use crate::{Failure, MAX_EXACT};
 
 /// Batches of one rank from samples whose lengths are not known up front. The samples are taken in the order in which they

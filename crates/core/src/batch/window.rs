@@ -8,8 +8,8 @@ use super::pack::{Shape, steps_of_packs};
 use super::padded::{as_they_come, by_bucket, by_length, in_order, tail};
 use super::steps::Steps;
 use crate::Failure;
-use crate::key::Words;
-use crate::memory::{collect, has_room};
+use crate::base::key::Words;
+use crate::base::memory::{collect, has_room};
 
 /// What a window becomes.
 pub(super) struct Planned {

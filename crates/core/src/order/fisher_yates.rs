@@ -3,7 +3,7 @@
 
 use super::table::Table;
 use crate::Failure;
-use crate::key::Words;
+use crate::base::key::Words;
 
 pub(super) fn order(samples: u32, seed: i64, epoch: u64) -> Result<Table, Failure> {
     Table::new(samples, |values| shuffle(values, &mut Words::new("fisher-yates", seed, epoch, 0)))

@@ -6,6 +6,7 @@ mod fisher_yates;
 mod mt19937;
 mod python;
 mod sharded;
+mod shards;
 mod table;
 mod torch;
 
@@ -16,6 +17,7 @@ use crate::{Failure, MAX_EXACT};
 pub(crate) use feistel::Feistel;
 pub(crate) use fisher_yates::shuffle;
 pub(crate) use sharded::{Sharded, Sharding};
+pub(crate) use shards::{Shards, total};
 use table::Table;
 use torch::Release;
 

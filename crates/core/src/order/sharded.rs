@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use super::Index;
+use super::Shards;
 use super::feistel::Feistel;
 use super::fisher_yates::shuffle;
-use crate::key::Words;
-use crate::memory::{collect, grow};
-use crate::shards::Shards;
+use crate::base::key::Words;
+use crate::base::memory::{collect, grow};
 use crate::{Failure, MAX_WINDOW};
 
 /// The most lanes: each keeps its window at hand.

@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use super::Index;
 use crate::Failure;
-use crate::memory::has_headroom;
+use crate::base::memory::has_headroom;
 
 /// An order held in memory: the sample at every position.
 pub(super) struct Table(Vec<u32>);

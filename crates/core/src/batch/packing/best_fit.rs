@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::{Class, Group, NONE, Patterns, no_memory, reserve};
 use crate::Failure;
-use crate::memory::{collect, has_headroom};
+use crate::base::memory::{collect, has_headroom};
 
 /// Bins with the same content that are not closed, in the list of those with as much free space.
 struct Open {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::Class;
 use crate::Failure;
-use crate::memory::collect;
+use crate::base::memory::collect;
 
 /// The most of four: what the sizes need together; what the number of items needs; the same of the items from each size on,
 /// of which so many go into a bin; and the bound L2 of Martello and Toth: of items above half of the capacity no two share a

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::{Class, Patterns, Subset, best_fit, effort, gcd, with_counts};
 use crate::Failure;
-use crate::memory::collect;
+use crate::base::memory::collect;
 
 const BITS: u32 = 40;
 const ONE: i64 = 1 << BITS;

@@ -4,7 +4,7 @@ use core::iter::repeat_n;
 
 use super::{Class, reserve};
 use crate::Failure;
-use crate::memory::collect;
+use crate::base::memory::collect;
 
 /// The classes of some sizes, descending, fewer than 2^32 of them. Failures: `lengths` (too many), `out-of-memory`.
 pub fn histogram<T: Copy + Into<u64>>(sizes: &[T]) -> Result<Vec<Class>, Failure> {

@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::Failure;
-use crate::memory::{collect, has_room};
+use crate::base::memory::{collect, has_room};
 pub use histogram::histogram;
 pub(super) use histogram::places;
 use subset::Subset;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::{Class, NONE, Patterns, best_fit, with_counts};
 use crate::Failure;
-use crate::memory::collect;
+use crate::base::memory::collect;
 
 /// The most sums that are told apart.
 const MOST: u64 = 1 << 18;

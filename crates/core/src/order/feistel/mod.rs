@@ -5,7 +5,7 @@
 mod lanes;
 
 use super::{Index, fisher_yates};
-use crate::key::Words;
+use crate::base::key::Words;
 
 pub(crate) enum Feistel {
     /// A network over few samples reaches few of their permutations; up to 256 are shuffled outright.

@@ -1,0 +1,19 @@
+//! The component `samedeal.wasm`: the world `samedeal` of `wit/` over `samedeal-core`. It converts, and computes nothing.
+#![no_std]
+
+extern crate alloc;
+
+mod launch;
+mod mesh;
+mod sampling;
+
+mod bindings {
+    #![allow(missing_docs, unsafe_code)]
+    wit_bindgen::generate!({ path: "../../../wit", world: "samedeal" });
+    export!(Component with_types_in self);
+    use super::Component;
+}
+
+struct Component;
+
+samedeal_guest::convert_failures!(crate::bindings::exports::samedeal::deal::types);

@@ -1,0 +1,25 @@
+//! Numbers within their ranges.
+
+use alloc::format;
+
+use super::{Failure, MAX_WINDOW};
+
+/// Whether numbers `start` to `start + count - 1` are within `end`, and not too many at once. Failures: `start`, `count`.
+pub(crate) fn check_run(start: u64, count: u32, end: u64) -> Result<(), Failure> {
+    if start > end {
+        return Err(Failure::out_of_range("start", start, format!("0 to {end}")));
+    }
+    let most = (end - start).min(MAX_WINDOW.into());
+    if u64::from(count) > most {
+        return Err(Failure::out_of_range("count", count, format!("0 to {most} from {start}")));
+    }
+    Ok(())
+}
+
+pub(crate) fn check_below(field: &'static str, value: u64, end: u64) -> Result<(), Failure> {
+    if value < end {
+        return Ok(());
+    }
+    let allowed = if end == 0 { "none, there are none".into() } else { format!("0 to {}", end - 1) };
+    Err(Failure::out_of_range(field, value, allowed))
+}

@@ -1,0 +1,37 @@
+use alloc::string::String;
+use sha2::{Digest, Sha256};
+
+/// A SHA-256 that speaks the types of this crate.
+pub(crate) struct Fingerprint(Sha256);
+
+impl Fingerprint {
+    pub(crate) fn new() -> Self {
+        Self(Sha256::new())
+    }
+
+    /// Each index as 8 bytes, little-endian.
+    pub(crate) fn update(&mut self, indices: &[u64]) {
+        for index in indices {
+            self.0.update(index.to_le_bytes());
+        }
+    }
+
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// How many there are, so that no two lists run into one another, and each as 4 bytes, little-endian.
+    pub(crate) fn add_u32s(&mut self, numbers: &[u32]) {
+        self.add(&(numbers.len() as u64).to_le_bytes());
+        for number in numbers {
+            self.add(&number.to_le_bytes());
+        }
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    pub(crate) fn finish(self) -> String {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let nibbles = self.0.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        nibbles.map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
+    }
+}

@@ -1,0 +1,15 @@
+//! What all stages rest on: failures, checks, memory that ends, keyed randomness, hashes.
+
+pub(crate) mod check;
+pub(crate) mod failure;
+pub(crate) mod fingerprint;
+pub(crate) mod key;
+pub(crate) mod memory;
+
+pub use failure::{Failure, Kind};
+
+/// 2^53 - 1, the largest number that a JavaScript `number` holds exactly: the end of every range of this crate.
+pub const MAX_EXACT: u64 = (1 << 53) - 1;
+
+/// The most indices that one call hands out.
+pub const MAX_WINDOW: u32 = 1 << 20;

@@ -1,0 +1,56 @@
+use crate::{Deal, Failure, Layout, OrderId, Remainder};
+
+/// Everything that decides a deal.
+///
+/// ```
+/// use samedeal_core::{Config, OrderId, Sampler};
+/// let config = Config { seed: 42, world: 4, rank: 1, ..Config::new(10) };
+/// assert_eq!(Sampler::new(config)?.num_samples(), 3);
+/// # Ok::<(), samedeal_core::Failure>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Number of samples in the dataset, 0 to 2^53 - 1 (2^32 - 1 for the orders that hold a table, 2^31 - 1 for
+    /// [`OrderId::Dotnet`]).
+    pub samples: u64,
+    /// Seed of the order; with [`OrderId::Dotnet`] an `i32`.
+    pub seed: i64,
+    /// Number of the epoch.
+    pub epoch: u64,
+    /// The order.
+    pub order: OrderId,
+    /// Which of the data-parallel readers this is, 0 to `world` - 1.
+    pub rank: u32,
+    /// How many data-parallel readers there are, at least 1.
+    pub world: u32,
+    /// What happens where `world` does not divide `samples`.
+    pub remainder: Remainder,
+    /// Which positions belong to a rank.
+    pub layout: Layout,
+    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world: the others are dealt.
+    /// 0 to `samples`.
+    pub consumed: u64,
+}
+
+impl Config {
+    /// `samples` for one rank: order `feistel`, seed 0, epoch 0, `pad`, `strided`.
+    pub const fn new(samples: u64) -> Self {
+        Self {
+            samples,
+            seed: 0,
+            epoch: 0,
+            order: OrderId::Feistel,
+            rank: 0,
+            world: 1,
+            remainder: Remainder::Pad,
+            layout: Layout::Strided,
+            consumed: 0,
+        }
+    }
+
+    /// The deal of this configuration, if every field is within its range.
+    pub(crate) fn deal(&self) -> Result<Deal, Failure> {
+        self.order.check(self.samples, self.seed)?;
+        Deal::new(self.samples, self.consumed, self.rank, self.world, self.remainder, self.layout)
+    }
+}

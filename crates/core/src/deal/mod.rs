@@ -1,0 +1,12 @@
+//! Who takes which position of an epoch: an order, dealt to ranks.
+
+mod config;
+mod dealt;
+mod identity;
+mod rounds;
+mod sampler;
+
+pub use config::Config;
+pub use dealt::{Deal, Layout, Place, Remainder};
+pub use rounds::Round;
+pub use sampler::Sampler;

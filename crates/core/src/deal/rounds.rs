@@ -1,0 +1,94 @@
+//! What a sampler with the order `sharded` answers besides.
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+
+use super::Sampler;
+use crate::base::check::check_below;
+use crate::base::memory::collect;
+use crate::order::Sharding;
+use crate::order::Shards;
+use crate::{Config, Failure, OrderId};
+
+/// What a rank reads before it hands out a run of its samples.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// Number of the first of these samples, among the rank's.
+    pub start: u64,
+    /// How many there are.
+    pub count: u64,
+    /// Where they are stored. Four numbers each: lane, shard, first sample within it, count.
+    pub spans: Vec<u64>,
+}
+
+impl Sampler {
+    /// A sampler with the order `sharded`, over shards of these sizes, cut into `lanes` (1 to 4,096), in each of which
+    /// `window` (1 to 2^20) neighbouring samples are shuffled together. `config.samples` is the sum of the sizes.
+    /// Failures: those of [`Sampler::new`]; `sizes`, `lanes`, `window`, `samples`, `order`.
+    pub fn sharded(config: Config, sizes: &[u64], lanes: u32, window: u32) -> Result<Self, Failure> {
+        let deal = config.deal()?;
+        if config.order != OrderId::Sharded {
+            return Err(Failure::contradiction("order", config.order.name(), "sharded, where shards are given"));
+        }
+        let shards = Shards::new(sizes)?;
+        if shards.samples() != config.samples {
+            let allowed = format!("{}, the samples of all shards together", shards.samples());
+            return Err(Failure::contradiction("samples", config.samples, allowed));
+        }
+        Self::with(config, deal, Some(Rc::new(Sharding::new(shards, lanes, window)?)))
+    }
+
+    /// How many rounds this deal has. Failures: `order` (not `sharded`).
+    pub fn num_rounds(&self) -> Result<u64, Failure> {
+        let Some(sharding) = &self.sharding else { return Err(self.not_sharded()) };
+        Ok(self.deal.end().div_ceil(sharding.round()).saturating_sub(self.deal.consumed() / sharding.round()))
+    }
+
+    /// A round: the positions that have the windows of one number in all lanes, of which this rank has some, from some lanes.
+    /// The spans are those windows, lane by lane, in the order in which they are stored; then those of the padding, sample by
+    /// sample. Failures: `order` (not `sharded`), `number`, `window` (more than 2^20 spans), `out-of-memory`.
+    pub fn round(&self, number: u64) -> Result<Round, Failure> {
+        check_below("number", number, self.num_rounds()?)?;
+        let (Some(sharding), Some(sharded)) = (&self.sharding, self.order()?.as_sharded()) else {
+            return Err(self.not_sharded());
+        };
+        let lanes = u64::from(sharding.lanes);
+        let (first, stride) = self.deal.run();
+        // This rank's number for the first of its positions that is not below a position.
+        let index = |position: u64| position.saturating_sub(first).div_ceil(stride).min(self.num_samples());
+        // Both ends are at most one round above the last position.
+        let number = self.deal.consumed() / sharding.round() + number;
+        let (start, end) = (index(number * sharding.round()), index((number + 1) * sharding.round()));
+        let real = index(self.config.samples).clamp(start, end);
+        // The lanes of neighbouring positions are all different until they begin again.
+        let period = lanes / gcd(stride, lanes);
+        let hit = (start..real).take(period as usize).map(|i| (first + i * stride) % lanes);
+        let mut hit = collect("lanes", period.min(real - start) as usize, hit)?;
+        hit.sort_unstable();
+        let mut spans = Vec::new();
+        for lane in hit {
+            sharded.add_spans(lane as u32, number, &mut spans)?;
+        }
+        sharded.check_spans(spans.len() as u64 / 4 + (end - real))?;
+        for i in real..end {
+            sharded.add_span_of((first + i * stride) % self.config.samples, &mut spans)?;
+        }
+        Ok(Round { start, count: end - start, spans })
+    }
+
+    /// The shard that holds a sample, and its place there. Failures: `order` (not `sharded`), `sample`.
+    pub fn shard_of(&self, sample: u64) -> Result<(u32, u64), Failure> {
+        check_below("sample", sample, self.config.samples)?;
+        let Some(sharding) = &self.sharding else { return Err(self.not_sharded()) };
+        Ok(sharding.shards.find(sample))
+    }
+
+    fn not_sharded(&self) -> Failure {
+        Failure::contradiction("order", self.config.order.name(), "sharded, where rounds or shards are asked for")
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

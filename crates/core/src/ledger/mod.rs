@@ -1,0 +1,437 @@
+//! Who reads what, where readers take as they come: runs of an epoch's positions, claimed from a log that all of them share.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::base::failure::shorten;
+use crate::base::memory::{grow, has_room};
+use crate::state::{EntryFields, LedgerState, MAX_STATE, SamplerState, same};
+use crate::{Failure, MAX_EXACT};
+
+/// The most runs that readers hold at a time.
+const MAX_RUNS: usize = 1 << 16;
+
+/// Why what a log is of has to be what there is.
+const IN_LOG: &str = "as in the log; anything else begins a log of its own";
+
+/// What happens to a run of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A reader takes it: nobody else does, as long as the reader's lease lasts.
+    Claim,
+    /// Its reader is through with it, for good. A run of none only says that the reader is there.
+    Commit,
+    /// It is given back: by its reader, or by another one after a silence as long as the lease.
+    Release,
+}
+
+impl EventKind {
+    const ALL: [(Self, &'static str); 3] =
+        [(Self::Claim, "claim"), (Self::Commit, "commit"), (Self::Release, "release")];
+
+    fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+}
+
+/// An entry of the log, but the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Which entry it is: the first one of the log is number 0.
+    pub number: u64,
+    /// What happens.
+    pub kind: EventKind,
+    /// Whose run it is.
+    pub reader: u32,
+    /// The first position of the run.
+    pub start: u64,
+    /// How many there are.
+    pub count: u32,
+    /// The number of the claim that the run is of: that of the event itself, where it is one.
+    pub claim: u64,
+}
+
+/// What an entry says.
+#[derive(Clone, Copy)]
+struct Entry {
+    kind: EventKind,
+    reader: u32,
+    start: u64,
+    count: u32,
+}
+
+impl Entry {
+    /// The text: JSON, in one line.
+    fn write(&self) -> String {
+        let Self { kind, reader, start, count } = self;
+        format!("{{\"event\":\"{}\",\"reader\":{reader},\"start\":{start},\"count\":{count}}}", kind.name())
+    }
+
+    /// What a text from anywhere says.
+    fn read(text: &str) -> Option<Self> {
+        let EntryFields { event, reader, start, count } = EntryFields::read(text)?;
+        let &(kind, _) = EventKind::ALL.iter().find(|&&(_, name)| name == event)?;
+        let (reader, count) = (reader.try_into().ok()?, count.try_into().ok()?);
+        (start <= MAX_EXACT).then_some(Self { kind, reader, start, count })
+    }
+}
+
+/// What a reader that wants more positions is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proposal {
+    /// An entry to append to the log, if it has not grown meanwhile. The reader asks again once it was applied, unless it is
+    /// the claim.
+    Entry(String),
+    /// Nothing is free now. Something may be once another entry comes, or so many milliseconds have gone by.
+    Wait(u64),
+    /// The reader itself holds all that is left.
+    Held,
+    /// Every position is committed.
+    Finished,
+}
+
+/// How far the readers have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// How many positions there are.
+    pub positions: u64,
+    /// How many of them are committed.
+    pub committed: u64,
+    /// How many are claimed, and not committed.
+    pub claimed: u64,
+    /// How many entries were applied.
+    pub entries: u64,
+}
+
+/// A run that a reader holds.
+#[derive(Clone, Copy)]
+struct Lease {
+    /// The first position that is not committed.
+    start: u64,
+    /// How many are not.
+    left: u32,
+    reader: u32,
+    /// The number of its claim, and how many positions that took.
+    claim: u64,
+    count: u32,
+}
+
+impl Lease {
+    fn done(&self) -> u32 {
+        self.count - self.left
+    }
+
+    /// The first position of the claim.
+    fn first(&self) -> u64 {
+        self.start - u64::from(self.done())
+    }
+
+    fn entry(&self, kind: EventKind, count: u32) -> String {
+        Entry { kind, reader: self.reader, start: self.start, count }.write()
+    }
+}
+
+/// A reader that holds runs.
+#[derive(Clone, Copy)]
+struct Holder {
+    reader: u32,
+    runs: usize,
+    /// When it was heard of last, on the clock of whoever has this ledger.
+    seen: u64,
+}
+
+/// The positions of an epoch that were not consumed, each of which is read by whichever reader claims it.
+///
+/// The log decides: whoever applies the same entries has the same ledger, but for the time at which it saw them. A reader
+/// proposes an entry, appends it to the log if nobody else has appended one since, and applies what is appended, its own or
+/// another's. No two readers need to agree on what time it is.
+///
+/// ```
+/// use samedeal_core::{Config, Ledger, Proposal, Sampler};
+/// let first = Ledger::header(&Sampler::new(Config::new(10))?.state(0)?, 4, 60_000)?;
+/// let mut ledger = Ledger::new(&first)?;
+/// ledger.apply(&first, 0)?;
+/// let Proposal::Entry(entry) = ledger.claim(7, 0)? else { panic!() };
+/// assert_eq!(entry, r#"{"event":"claim","reader":7,"start":0,"count":4}"#);
+/// let claim = ledger.apply(&entry, 0)?.unwrap().claim;
+/// ledger.apply(&ledger.commit(claim, 4)?, 1_000)?;
+/// assert_eq!(ledger.progress().committed, 4);
+/// # Ok::<(), samedeal_core::Failure>(())
+/// ```
+pub struct Ledger {
+    /// The first entry.
+    header: String,
+    block: u32,
+    /// How long a reader may be silent, in milliseconds.
+    lease: u64,
+    /// The first position that was never claimed.
+    next: u64,
+    first: u64,
+    end: u64,
+    /// Ascending by start. No two begin at the same position.
+    leases: Vec<Lease>,
+    /// Ascending by reader.
+    holders: Vec<Holder>,
+    /// Runs that were given back, descending, and how many positions they have.
+    free: Vec<(u64, u32)>,
+    freed: u64,
+    committed: u64,
+    entries: u64,
+}
+
+impl Ledger {
+    /// The first entry of a log: of the positions that a state of a sampler leaves, claimed `block` at a time. A reader
+    /// loses what it holds after `lease` milliseconds (1 to 2^53 - 1) without an entry. Failures: `state`, `block`, `lease`.
+    pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Failure> {
+        Ok(LedgerState::new(SamplerState::read(state)?, block.into(), lease)?.write())
+    }
+
+    /// The ledger of a log that begins with `header`, before that was applied. Failures: `state`, `block`, `lease`.
+    pub fn new(header: &str) -> Result<Self, Failure> {
+        let state = LedgerState::read(header)?;
+        let SamplerState { consumed, samples, .. } = state.sampler;
+        Ok(Self {
+            header: state.write(),
+            block: state.block,
+            lease: state.lease,
+            next: consumed,
+            first: consumed,
+            end: samples,
+            leases: Vec::new(),
+            holders: Vec::new(),
+            free: Vec::new(),
+            freed: 0,
+            committed: 0,
+            entries: 0,
+        })
+    }
+
+    /// The state of the sampler whose positions these are: where its order stood when nothing was claimed.
+    pub fn initial_state(&self) -> String {
+        LedgerState::read(&self.header).map(|state| state.sampler.write()).unwrap_or_default()
+    }
+
+    /// Takes the next entry of the log, at a time in milliseconds on any clock that does not go back. None for the first one. After
+    /// a failure, nothing has changed. Failures: `entry` (it is none); `state`, `block`, `lease`, `order`, `samples`, `seed`,
+    /// `epoch`, `consumed` (the first entry is none, or of something else); `entry` (it does not follow from the ones before
+    /// it); `out-of-memory`.
+    pub fn apply(&mut self, text: &str, now: u64) -> Result<Option<Event>, Failure> {
+        // A log is a file of lines, wherever it is kept.
+        if text.len() > MAX_STATE || text.contains(['\n', '\r']) {
+            return Err(no_entry(text));
+        }
+        if self.entries == 0 {
+            self.compare(text)?;
+            self.entries = 1;
+            return Ok(None);
+        }
+        let entry = Entry::read(text).ok_or_else(|| no_entry(text))?;
+        let number = self.entries;
+        let claim = match entry.kind {
+            EventKind::Claim => self.claimed(entry, number).map(|()| number),
+            EventKind::Commit => self.done(entry),
+            EventKind::Release => self.released(entry),
+        };
+        let Some(claim) = claim else {
+            let allowed = format!("what follows from the {number} entries before it");
+            return Err(match self.has_room() {
+                true => Failure::contradiction("entry", shorten(text), allowed),
+                false => Failure::out_of_memory("entry", self.leases.len() + 1, "fewer runs at a time"),
+            });
+        };
+        // What others say of it is no sign of life.
+        if entry.kind != EventKind::Release
+            && let Ok(place) = self.holder(entry.reader)
+        {
+            self.holders[place].seen = now;
+        }
+        self.entries += 1;
+        let Entry { kind, reader, start, count } = entry;
+        Ok(Some(Event { number, kind, reader, start, count, claim }))
+    }
+
+    /// What a reader that wants more positions does: takes what was given back, or what nobody has claimed yet; and where
+    /// there is none, gives back what another one holds that was silent too long. Failures: `entry` (the first one was not
+    /// applied).
+    pub fn claim(&self, reader: u32, now: u64) -> Result<Proposal, Failure> {
+        self.begun()?;
+        if let Some((start, count)) = self.choice() {
+            return Ok(Proposal::Entry(Entry { kind: EventKind::Claim, reader, start, count }.write()));
+        }
+        // The reader itself is there: it asks.
+        let seen = |lease: &&Lease| self.holder(lease.reader).map_or(0, |place| self.holders[place].seen);
+        let others = self.leases.iter().filter(|lease| lease.reader != reader);
+        match others.min_by_key(seen) {
+            Some(lease) => {
+                let silent = now.saturating_sub(seen(&lease));
+                if silent < self.lease {
+                    return Ok(Proposal::Wait(self.lease - silent));
+                }
+                Ok(Proposal::Entry(lease.entry(EventKind::Release, lease.left)))
+            }
+            None if self.leases.is_empty() => Ok(Proposal::Finished),
+            None => Ok(Proposal::Held),
+        }
+    }
+
+    /// The entry that says that a reader is through with the first `done` positions of a claim, by the number of that. As many as
+    /// before are an entry too: it says that the reader is there. Failures: `claim` (it is not held any more), `done`.
+    pub fn commit(&self, claim: u64, done: u32) -> Result<String, Failure> {
+        let lease = self.held(claim)?;
+        if done < lease.done() || done > lease.count {
+            return Err(Failure::out_of_range("done", done, format!("{} to {}", lease.done(), lease.count)));
+        }
+        Ok(lease.entry(EventKind::Commit, done - lease.done()))
+    }
+
+    /// The entry that gives back what is left of a claim, by its number. Failures: `claim` (it is not held any more).
+    pub fn release(&self, claim: u64) -> Result<String, Failure> {
+        let lease = self.held(claim)?;
+        Ok(lease.entry(EventKind::Release, lease.left))
+    }
+
+    /// What a reader holds, by position. Four numbers each: the number of the claim, its first position, how many it took, and
+    /// how many of them are committed. Failures: `out-of-memory`.
+    pub fn held_by(&self, reader: u32) -> Result<Vec<u64>, Failure> {
+        let mut out = Vec::new();
+        for lease in self.leases.iter().filter(|lease| lease.reader == reader) {
+            grow("reader", 4, &mut out)?;
+            out.extend([lease.claim, lease.first(), lease.count.into(), lease.done().into()]);
+        }
+        Ok(out)
+    }
+
+    /// How far the readers have come.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            positions: self.end - self.first,
+            committed: self.committed,
+            claimed: self.next - self.first - self.committed - self.freed,
+            entries: self.entries,
+        }
+    }
+
+    /// The run that is claimed next.
+    fn choice(&self) -> Option<(u64, u32)> {
+        if self.leases.len() >= MAX_RUNS {
+            return None;
+        }
+        let fresh = u64::from(self.block).min(self.end - self.next) as u32;
+        self.free.last().copied().or((fresh > 0).then_some((self.next, fresh)))
+    }
+
+    /// Gives a run to a reader, if it is the choice.
+    fn claimed(&mut self, entry: Entry, number: u64) -> Option<()> {
+        let Entry { reader, start, count, .. } = entry;
+        if self.choice() != Some((start, count)) || !self.has_room() {
+            return None;
+        }
+        if self.free.pop().is_some() {
+            self.freed -= u64::from(count);
+        } else {
+            self.next += u64::from(count);
+        }
+        match self.holder(reader) {
+            Ok(place) => self.holders[place].runs += 1,
+            Err(place) => self.holders.insert(place, Holder { reader, runs: 1, seen: 0 }),
+        }
+        let place = self.leases.partition_point(|lease| lease.start < start);
+        self.leases.insert(place, Lease { start, left: count, reader, claim: number, count });
+        Some(())
+    }
+
+    /// Commits a part of a run; the number of its claim.
+    fn done(&mut self, entry: Entry) -> Option<u64> {
+        let place = self.run(entry)?;
+        let lease = &mut self.leases[place];
+        let claim = lease.claim;
+        lease.left = lease.left.checked_sub(entry.count)?;
+        lease.start += u64::from(entry.count);
+        self.committed += u64::from(entry.count);
+        if lease.left == 0 {
+            self.drop(place);
+        }
+        Some(claim)
+    }
+
+    /// Gives back a run; the number of its claim.
+    fn released(&mut self, entry: Entry) -> Option<u64> {
+        let place = self.run(entry)?;
+        let Lease { claim, left, .. } = self.leases[place];
+        if entry.count != left || !self.has_room() {
+            return None;
+        }
+        self.drop(place);
+        let place = self.free.partition_point(|&(free, _)| free > entry.start);
+        self.free.insert(place, (entry.start, entry.count));
+        self.freed += u64::from(entry.count);
+        Some(claim)
+    }
+
+    /// Which lease an entry is about: of its reader, from its start on.
+    fn run(&self, entry: Entry) -> Option<usize> {
+        let place = self.leases.binary_search_by_key(&entry.start, |lease| lease.start).ok()?;
+        (self.leases[place].reader == entry.reader).then_some(place)
+    }
+
+    fn drop(&mut self, place: usize) {
+        let lease = self.leases.remove(place);
+        if let Ok(place) = self.holder(lease.reader) {
+            self.holders[place].runs -= 1;
+            if self.holders[place].runs == 0 {
+                self.holders.remove(place);
+            }
+        }
+    }
+
+    fn holder(&self, reader: u32) -> Result<usize, usize> {
+        self.holders.binary_search_by_key(&reader, |holder| holder.reader)
+    }
+
+    /// Room for one more run of any kind, in lists that stay as they are where there is none.
+    fn has_room(&mut self) -> bool {
+        let found = has_room(&mut self.leases, 1) && has_room(&mut self.holders, 1) && has_room(&mut self.free, 1);
+        if !found {
+            self.leases.shrink_to_fit();
+            self.holders.shrink_to_fit();
+            self.free.shrink_to_fit();
+        }
+        found
+    }
+
+    /// The lease of a claim. Failures: `entry`, `claim`.
+    fn held(&self, claim: u64) -> Result<&Lease, Failure> {
+        self.begun()?;
+        self.leases.iter().find(|lease| lease.claim == claim).ok_or_else(|| {
+            let allowed = "one that is held: this was committed, given back, or taken over after a silence";
+            Failure::contradiction("claim", claim, allowed)
+        })
+    }
+
+    fn begun(&self) -> Result<(), Failure> {
+        if self.entries == 0 {
+            return Err(Failure::missing("entry", "the first one of the log, applied before anything else"));
+        }
+        Ok(())
+    }
+
+    /// Whether the first entry of a log is the one that is expected.
+    fn compare(&self, entry: &str) -> Result<(), Failure> {
+        let (found, own) = (LedgerState::read(entry)?, LedgerState::read(&self.header)?);
+        let (theirs, ours) = (found.sampler, own.sampler);
+        same("order", theirs.order, ours.order, IN_LOG)?;
+        same("samples", theirs.samples, ours.samples, IN_LOG)?;
+        same("seed", theirs.seed, ours.seed, IN_LOG)?;
+        same("epoch", theirs.epoch, ours.epoch, IN_LOG)?;
+        same("consumed", theirs.consumed, ours.consumed, IN_LOG)?;
+        same("block", found.block, own.block, IN_LOG)?;
+        same("lease", found.lease, own.lease, IN_LOG)?;
+        same("state", theirs.fingerprint, ours.fingerprint, IN_LOG)
+    }
+}
+
+fn no_entry(text: &str) -> Failure {
+    let allowed = "an entry of a ledger, in one line: event (claim, commit or release), reader, start and count";
+    Failure::wrong_type("entry", text, allowed)
+}

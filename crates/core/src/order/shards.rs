@@ -1,0 +1,64 @@
+use alloc::format;
+use alloc::vec::Vec;
+
+use crate::base::memory::collect;
+use crate::{Failure, MAX_EXACT};
+
+/// Shards laid end to end: sample indices count through them in their own order.
+pub(crate) struct Shards {
+    /// Where each shard begins, and where the last one ends.
+    starts: Vec<u64>,
+}
+
+impl Shards {
+    /// Shards of these sizes, in samples; empty ones are allowed. Failures: `sizes` (more than 2^32 - 2 shards, or more
+    /// than 2^53 - 1 samples), `out-of-memory`.
+    pub(crate) fn new(sizes: &[u64]) -> Result<Self, Failure> {
+        total(sizes, "sizes")?;
+        let mut end = 0;
+        let ends = sizes.iter().map(|size| {
+            end += size;
+            end
+        });
+        Ok(Self { starts: collect("sizes", sizes.len() + 1, core::iter::once(0).chain(ends))? })
+    }
+
+    /// How many shards there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.starts.len() as u32 - 1
+    }
+
+    /// How many samples all of them hold.
+    pub(crate) fn samples(&self) -> u64 {
+        self.start(self.count())
+    }
+
+    /// How many samples a shard holds.
+    pub(crate) fn size(&self, shard: u32) -> u64 {
+        self.start(shard + 1) - self.start(shard)
+    }
+
+    /// The index of a shard's first sample.
+    pub(crate) fn start(&self, shard: u32) -> u64 {
+        self.starts[shard as usize]
+    }
+
+    /// The shard and the offset of a sample below `samples`, in O(log shards).
+    pub(crate) fn find(&self, sample: u64) -> (u32, u64) {
+        // The last shard that begins at or before the sample: empty shards before it begin there too.
+        let shard = self.starts.partition_point(|&start| start <= sample) - 1;
+        (shard as u32, sample - self.starts[shard])
+    }
+}
+
+/// The sum of sizes, if it is at most 2^53 - 1 and there are at most 2^32 - 2 of them.
+pub(crate) fn total(sizes: &[u64], field: &'static str) -> Result<u64, Failure> {
+    if sizes.len() >= u32::MAX as usize {
+        return Err(Failure::out_of_range(field, format!("{} shards", sizes.len()), format!("up to {}", u32::MAX - 1)));
+    }
+    let total: u128 = sizes.iter().copied().map(u128::from).sum();
+    if total > MAX_EXACT.into() {
+        return Err(Failure::out_of_range(field, format!("{total} together"), format!("0 to {MAX_EXACT} together")));
+    }
+    Ok(total as u64)
+}

@@ -1,0 +1,129 @@
+//! Items of different weight to parts of equal weight.
+
+use alloc::collections::{BinaryHeap, TryReserveError};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use crate::Failure;
+use crate::base::memory::{collect, has_headroom};
+
+/// Assigns item i to part `owners[i]`: longest processing time first (Graham 1969), then the best exchange between the
+/// heaviest part and the lightest one for as long as it makes the heaviest lighter. Ties go to the earlier item and to the lower part.
+pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> {
+    let order = heaviest_first(weights)?;
+    let mut owners = collect("sizes", weights.len(), weights.iter().map(|_| 0))?;
+    let mut lightest: BinaryHeap<_> =
+        collect("world", parts as usize, (0..parts).map(|part| Reverse((0, part))))?.into();
+    for &item in &order {
+        if let Some(mut top) = lightest.peek_mut() {
+            let Reverse((load, part)) = *top;
+            owners[item as usize] = part;
+            *top = Reverse((load + weights[item as usize], part));
+        }
+    }
+    improve(weights, &order, &mut owners, parts)?;
+    Ok(owners)
+}
+
+/// The items, heaviest first, earlier ones first among equals.
+pub(super) fn heaviest_first(weights: &[u64]) -> Result<Vec<u32>, Failure> {
+    // One number that sorts like the pair: weights are below 2^53 together, items below 2^32.
+    let mut keys = collect(
+        "sizes",
+        weights.len(),
+        (0_u64..).zip(weights).map(|(item, &weight)| u128::from(u64::MAX - weight) << 64 | u128::from(item)),
+    )?;
+    keys.sort_unstable();
+    collect("sizes", keys.len(), keys.iter().map(|&key| key as u32))
+}
+
+/// Exchanges between the heaviest and the lightest part.
+fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Result<(), Failure> {
+    // The items of every part, heaviest first, as runs of one list.
+    let mut loads = collect("world", parts as usize, (0..parts).map(|_| 0_u64))?;
+    let mut counts = collect("world", parts as usize, (0..parts).map(|_| 0_usize))?;
+    for &owner in owners.iter() {
+        counts[owner as usize] += 1;
+    }
+    let mut members: Vec<Vec<u32>> = collect("world", parts as usize, [])?;
+    for count in counts {
+        members.push(collect("sizes", count, [])?);
+    }
+    for &item in order {
+        let part = owners[item as usize] as usize;
+        loads[part] += weights[item as usize];
+        members[part].push(item);
+    }
+    // The heaps keep what was true once, and forget it when it comes up.
+    let loaded = |part: u32| loads[part as usize];
+    let mut heaviest: BinaryHeap<_> =
+        collect("world", parts as usize, (0..parts).map(|part| (loaded(part), Reverse(part))))?.into();
+    let mut lightest: BinaryHeap<_> =
+        collect("world", parts as usize, (0..parts).map(|part| Reverse((loaded(part), part))))?.into();
+    // Every exchange makes the heaviest part lighter; the bound is for those that do so by little.
+    for _ in 0..2 * u64::from(parts) {
+        while heaviest.peek().is_some_and(|&(load, Reverse(part))| load != loads[part as usize]) {
+            heaviest.pop();
+        }
+        while lightest.peek().is_some_and(|&Reverse((load, part))| load != loads[part as usize]) {
+            lightest.pop();
+        }
+        let (Some(&(most, Reverse(heavy))), Some(&Reverse((least, light)))) = (heaviest.peek(), lightest.peek()) else {
+            break;
+        };
+        let (heavy, light, gap) = (heavy as usize, light as usize, most - least);
+        let Some((given, taken)) = best_exchange(weights, &members[heavy], &members[light], gap) else { break };
+        for (from, to, item) in [(heavy, light, Some(given)), (light, heavy, taken)] {
+            let Some(item) = item else { continue };
+            let weight = weights[item as usize];
+            loads[from] -= weight;
+            loads[to] += weight;
+            owners[item as usize] = to as u32;
+            members[from].retain(|&other| other != item);
+            let at = members[to]
+                .partition_point(|&other| (Reverse(weights[other as usize]), other) < (Reverse(weight), item));
+            reserve(members[to].try_reserve(1), weights)?;
+            members[to].insert(at, item);
+        }
+        reserve(heaviest.try_reserve(2).and(lightest.try_reserve(2)), weights)?;
+        for part in [heavy, light] {
+            heaviest.push((loads[part], Reverse(part as u32)));
+            lightest.push(Reverse((loads[part], part as u32)));
+        }
+    }
+    Ok(())
+}
+
+fn reserve(reserved: Result<(), TryReserveError>, weights: &[u64]) -> Result<(), Failure> {
+    if reserved.is_ok() && has_headroom() {
+        return Ok(());
+    }
+    Err(Failure::out_of_memory("sizes", weights.len(), "fewer shards"))
+}
+
+/// An item to give, and one or none to take for it, whose difference is nearest to half the gap between two parts and
+/// smaller than the gap. Both lists are sorted, heaviest first; the first of several equal ones is taken.
+fn best_exchange(weights: &[u64], heavy: &[u32], light: &[u32], gap: u64) -> Option<(u32, Option<u32>)> {
+    let mut best: Option<(u64, u32, Option<u32>)> = None;
+    let mut consider = |given: u32, taken: Option<u32>| {
+        let back = taken.map_or(0, |item| weights[item as usize]);
+        let Some(moved) = weights[given as usize].checked_sub(back) else { return };
+        if moved == 0 || moved >= gap {
+            return;
+        }
+        let miss = (2 * moved).abs_diff(gap);
+        if best.is_none_or(|(least, ..)| miss < least) {
+            best = Some((miss, given, taken));
+        }
+    };
+    for &given in heavy {
+        consider(given, None);
+        // Around the weight at which half of the gap would move.
+        let wanted = weights[given as usize].saturating_sub(gap / 2);
+        let at = light.partition_point(|&item| weights[item as usize] > wanted);
+        for &taken in &light[at.saturating_sub(1)..light.len().min(at + 2)] {
+            consider(given, Some(taken));
+        }
+    }
+    best.map(|(_, given, taken)| (given, taken))
+}

@@ -1,0 +1,381 @@
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::balance::balance;
+use super::identity;
+use super::locality::Locality;
+use crate::Failure;
+use crate::base::check::{check_below, check_run};
+use crate::base::key::Words;
+use crate::base::memory::collect;
+use crate::order::total;
+use crate::order::{Feistel, shuffle};
+
+/// How shards are given to readers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The i-th shard to reader i mod readers.
+    RoundRobin,
+    /// Readers get equal weight.
+    SizeAware,
+    /// Readers get what is stored near them, within a bound of equal weight.
+    LocalityAware,
+}
+
+/// How the shards of a rank are given to its workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerPolicy {
+    /// The i-th shard to worker i mod workers.
+    RoundRobin,
+    /// Workers get equal weight.
+    SizeAware,
+}
+
+impl From<WorkerPolicy> for Policy {
+    fn from(policy: WorkerPolicy) -> Self {
+        match policy {
+            WorkerPolicy::RoundRobin => Self::RoundRobin,
+            WorkerPolicy::SizeAware => Self::SizeAware,
+        }
+    }
+}
+
+/// What is to be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// The number of samples.
+    Samples,
+    /// The number of bytes.
+    Bytes,
+}
+
+/// Whose share is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// Every rank's.
+    Ranks,
+    /// Every worker's, those of rank 0 first.
+    Workers,
+}
+
+/// Everything that decides which reader gets which shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanConfig {
+    /// Samples in each shard.
+    pub sizes: Vec<u64>,
+    /// Bytes in each shard; empty where nobody asks.
+    pub bytes: Vec<u64>,
+    /// How many ranks there are.
+    pub world: u32,
+    /// How many workers read in each rank, at least 1.
+    pub workers: u32,
+    /// How shards are given to ranks.
+    pub policy: Policy,
+    /// How the shards of a rank are given to its workers.
+    pub worker_policy: WorkerPolicy,
+    /// What is to be equal, for the policies that look at sizes.
+    pub weight: Weight,
+    /// Where shards and ranks are, for [`Policy::LocalityAware`].
+    pub locality: Option<Locality>,
+    /// Whether the shards are shuffled, in the same way for all ranks, before they are given away.
+    pub shuffle: bool,
+    /// Whether every reader shuffles its own shards once more, differently in each.
+    pub reshuffle: bool,
+    /// Seed of the shuffles.
+    pub seed: i64,
+    /// Epoch of the shuffles.
+    pub epoch: u64,
+}
+
+impl PlanConfig {
+    /// Round-robin for both tiers, in the order of the shards.
+    pub fn new(sizes: Vec<u64>, world: u32, workers: u32) -> Self {
+        Self {
+            sizes,
+            bytes: Vec::new(),
+            world,
+            workers,
+            policy: Policy::RoundRobin,
+            worker_policy: WorkerPolicy::RoundRobin,
+            weight: Weight::Samples,
+            locality: None,
+            shuffle: false,
+            reshuffle: false,
+            seed: 0,
+            epoch: 0,
+        }
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        if self.world == 0 || self.world > MAX_READERS {
+            return Err(Failure::out_of_range("world", self.world, format!("1 to {MAX_READERS}")));
+        }
+        let most = MAX_READERS / self.world;
+        if self.workers == 0 || self.workers > most {
+            return Err(Failure::out_of_range(
+                "workers",
+                self.workers,
+                format!("1 to {most}, as world={}", self.world),
+            ));
+        }
+        total(&self.sizes, "sizes")?;
+        if !self.bytes.is_empty() || self.weight == Weight::Bytes {
+            if self.bytes.len() != self.sizes.len() {
+                let value = format!("{} sizes", self.bytes.len());
+                return Err(Failure::contradiction(
+                    "bytes",
+                    value,
+                    format!("{}, one for each shard", self.sizes.len()),
+                ));
+            }
+            total(&self.bytes, "bytes")?;
+        }
+        if self.policy == Policy::LocalityAware {
+            let Some(locality) = &self.locality else {
+                return Err(Failure::missing("locality", "where shards and ranks are, with the policy locality-aware"));
+            };
+            locality.check(self.sizes.len(), self.world)?;
+        }
+        Ok(())
+    }
+}
+
+/// The most readers of a plan.
+const MAX_READERS: u32 = 1 << 22;
+
+/// Whole shards, given to every worker of every rank, for one epoch.
+pub struct Plan {
+    config: PlanConfig,
+    /// The shards of reader rank * workers + worker are `assigned[offsets[reader]..offsets[reader + 1]]`.
+    offsets: Vec<u32>,
+    assigned: Vec<u32>,
+}
+
+impl Plan {
+    /// Gives every shard to one reader. Failures: any field of the configuration, `out-of-memory`.
+    pub fn new(config: PlanConfig) -> Result<Self, Failure> {
+        config.check()?;
+        let mut plan = Self { config, offsets: Vec::new(), assigned: Vec::new() };
+        plan.assign()?;
+        Ok(plan)
+    }
+
+    /// The configuration as it stands.
+    pub fn config(&self) -> &PlanConfig {
+        &self.config
+    }
+
+    /// Plans another epoch. Costs as much as the first one, where anything is shuffled.
+    pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Failure> {
+        let before = core::mem::replace(&mut self.config.epoch, epoch);
+        if before == epoch || !(self.config.shuffle || self.config.reshuffle) {
+            return Ok(());
+        }
+        self.assign().inspect_err(|_| self.config.epoch = before)
+    }
+
+    /// How many shards a reader has. Failures: `rank`, `worker`.
+    pub fn num_shards(&self, rank: u32, worker: u32) -> Result<u32, Failure> {
+        Ok(self.reader(rank, worker)?.len() as u32)
+    }
+
+    /// A reader's shards number `start` to `start + count - 1`, in the order in which it reads them. Failures: `rank`,
+    /// `worker`, `start`, `count`.
+    pub fn shards(&self, rank: u32, worker: u32, start: u32, count: u32) -> Result<Vec<u32>, Failure> {
+        let shards = self.reader(rank, worker)?;
+        check_run(start.into(), count, shards.len() as u64)?;
+        collect("count", count as usize, shards[start as usize..].iter().copied())
+    }
+
+    /// What every rank, or every worker, has to read, from number `start` on. Four numbers each: shards, samples, bytes,
+    /// and bytes (samples where those were not given) that are stored on the rank's own node. Failures: `start`, `count`.
+    pub fn loads(&self, tier: Tier, start: u32, count: u32) -> Result<Vec<u64>, Failure> {
+        let (members, readers) = self.members(tier);
+        check_run(start.into(), count, members.into())?;
+        let loads = (start..start + count).flat_map(|member| {
+            let Load { shards, samples, bytes, local } = self.load(member * readers, readers);
+            [shards, samples, bytes, local]
+        });
+        collect("count", 4 * count as usize, loads)
+    }
+
+    /// How evenly the samples, or the bytes, are spread over the ranks or the workers. Failures: `weight`.
+    pub fn balance(&self, tier: Tier, weight: Weight) -> Result<Balance, Failure> {
+        if weight == Weight::Bytes && self.config.bytes.len() != self.config.sizes.len() {
+            return Err(Failure::missing("bytes", "the bytes of every shard, to weigh them"));
+        }
+        let (members, readers) = self.members(tier);
+        let loads = (0..members).map(|member| {
+            let load = self.load(member * readers, readers);
+            if weight == Weight::Samples { load.samples } else { load.bytes }
+        });
+        let (least, most, total) =
+            loads.fold((u64::MAX, 0, 0), |(least, most, total), load| (load.min(least), load.max(most), total + load));
+        Ok(Balance { least, most, total, members })
+    }
+
+    /// The rows of a shard number `start` to `start + count - 1`, in the order in which its reader gives them: shuffled
+    /// within the shard by seed, epoch and shard, whatever else is. Failures: `shard`, `start`, `count`.
+    pub fn rows(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
+        check_below("shard", shard.into(), self.config.sizes.len() as u64)?;
+        let size = self.config.sizes[shard as usize];
+        check_run(start, count, size)?;
+        let mut rows = collect("count", count as usize, start..start + u64::from(count))?;
+        if count > 0 {
+            let PlanConfig { seed, epoch, .. } = self.config;
+            let mut words = Words::new("rows of a shard", seed, epoch, shard.into());
+            Feistel::from_words(size, &mut words).fill(start, 1, &mut rows);
+        }
+        Ok(rows)
+    }
+
+    /// How many steps the ranks with the fewest and the most of them will take with batches of `batch_size` that each
+    /// worker forms by itself. Failures: `batch-size`.
+    pub fn steps(&self, batch_size: u32, drop_last: bool) -> Result<(u64, u64), Failure> {
+        if batch_size == 0 {
+            return Err(Failure::out_of_range("batch-size", 0, format!("1 to {}", u32::MAX)));
+        }
+        let size = u64::from(batch_size);
+        let workers = self.config.workers;
+        let steps = (0..self.config.world).map(|rank| -> u64 {
+            let samples = (0..workers).map(|worker| self.load(rank * workers + worker, 1).samples);
+            samples.map(|samples| if drop_last { samples / size } else { samples.div_ceil(size) }).sum()
+        });
+        Ok(steps.fold((u64::MAX, 0), |(least, most), steps| (least.min(steps), most.max(steps))))
+    }
+
+    /// SHA-256 over the configuration with the current epoch, in O(shards), as 64 lower-case hexadecimal digits.
+    pub fn config_fingerprint(&self) -> String {
+        identity::of_plan(&self.config, self.locality())
+    }
+
+    fn reader(&self, rank: u32, worker: u32) -> Result<&[u32], Failure> {
+        let PlanConfig { world, workers, .. } = self.config;
+        check_below("rank", rank.into(), world.into())?;
+        check_below("worker", worker.into(), workers.into())?;
+        let reader = (rank * workers + worker) as usize;
+        Ok(&self.assigned[self.offsets[reader] as usize..self.offsets[reader + 1] as usize])
+    }
+
+    /// How many ranks or workers there are, and how many readers each of them is.
+    fn members(&self, tier: Tier) -> (u32, u32) {
+        let PlanConfig { world, workers, .. } = self.config;
+        match tier {
+            Tier::Ranks => (world, workers),
+            Tier::Workers => (world * workers, 1),
+        }
+    }
+
+    /// What `count` readers have, from `first` on: all of one rank.
+    fn load(&self, first: u32, count: u32) -> Load {
+        let rank = first / self.config.workers;
+        let run = self.offsets[first as usize] as usize..self.offsets[(first + count) as usize] as usize;
+        let mut load = Load::default();
+        for &shard in &self.assigned[run] {
+            let samples = self.config.sizes[shard as usize];
+            let bytes = self.config.bytes.get(shard as usize).copied();
+            load.shards += 1;
+            load.samples += samples;
+            load.bytes += bytes.unwrap_or(0);
+            if self.locality().is_some_and(|locality| locality.is_local(shard, rank)) {
+                load.local += bytes.unwrap_or(samples);
+            }
+        }
+        load
+    }
+
+    /// Where shards and ranks are, if it counts.
+    fn locality(&self) -> Option<&Locality> {
+        self.config.locality.as_ref().filter(|_| self.config.policy == Policy::LocalityAware)
+    }
+
+    fn weight(&self, shard: u32) -> u64 {
+        match self.config.weight {
+            Weight::Samples => self.config.sizes[shard as usize],
+            Weight::Bytes => self.config.bytes[shard as usize],
+        }
+    }
+
+    /// Orders the shards, and gives them to ranks, then to workers.
+    fn assign(&mut self) -> Result<(), Failure> {
+        let PlanConfig { world, workers, policy, worker_policy, shuffle: mix, reshuffle, seed, epoch, .. } =
+            self.config;
+        let count = self.config.sizes.len();
+        let mut order = collect("sizes", count, 0..count as u32)?;
+        if mix {
+            shuffle(&mut order, &mut Words::new("shards", seed, epoch, 0));
+        }
+        let owners = self.split(policy, &order, world)?;
+        let (rank_offsets, ranked) = group(&order, &owners, world)?;
+        let mut offsets = collect("world", (world * workers) as usize + 1, [0])?;
+        let mut assigned = collect("sizes", count, [])?;
+        for bounds in rank_offsets.windows(2) {
+            let shards = &ranked[bounds[0] as usize..bounds[1] as usize];
+            let owners = self.split(worker_policy.into(), shards, workers)?;
+            let (worker_offsets, grouped) = group(shards, &owners, workers)?;
+            offsets.extend(worker_offsets[1..].iter().map(|end| bounds[0] + end));
+            assigned.extend(grouped);
+        }
+        if reshuffle {
+            for (reader, bounds) in (0..).zip(offsets.windows(2)) {
+                let shards = &mut assigned[bounds[0] as usize..bounds[1] as usize];
+                shuffle(shards, &mut Words::new("shards of a reader", seed, epoch, reader));
+            }
+        }
+        (self.offsets, self.assigned) = (offsets, assigned);
+        Ok(())
+    }
+
+    /// Who of `parts` gets each of the shards, which are in the order of the epoch.
+    fn split(&self, policy: Policy, shards: &[u32], parts: u32) -> Result<Vec<u32>, Failure> {
+        if policy == Policy::RoundRobin {
+            return collect("sizes", shards.len(), (0..parts).cycle());
+        }
+        let weights = collect("sizes", shards.len(), shards.iter().map(|&shard| self.weight(shard)))?;
+        match (policy, self.locality()) {
+            (Policy::LocalityAware, Some(locality)) => locality.assign(&weights, shards, parts),
+            _ => balance(&weights, parts),
+        }
+    }
+}
+
+/// Between which bounds the loads of readers lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Balance {
+    /// The lightest load.
+    pub least: u64,
+    /// The heaviest load.
+    pub most: u64,
+    /// All of them together.
+    pub total: u64,
+    /// How many there are.
+    pub members: u32,
+}
+
+/// What a reader, or all readers of a rank, have.
+#[derive(Default)]
+struct Load {
+    shards: u64,
+    samples: u64,
+    bytes: u64,
+    local: u64,
+}
+
+/// Puts what each owner has side by side, keeping its order: where each owner's begin and end, and the items.
+fn group(items: &[u32], owners: &[u32], parts: u32) -> Result<(Vec<u32>, Vec<u32>), Failure> {
+    let mut ends = collect("world", parts as usize + 1, (0..=parts).map(|_| 0))?;
+    for &owner in owners {
+        ends[owner as usize + 1] += 1;
+    }
+    for part in 0..parts as usize {
+        ends[part + 1] += ends[part];
+    }
+    let mut next = collect("world", parts as usize, ends.iter().copied())?;
+    let mut grouped = collect("sizes", items.len(), items.iter().map(|_| 0))?;
+    for (&item, &owner) in items.iter().zip(owners) {
+        grouped[next[owner as usize] as usize] = item;
+        next[owner as usize] += 1;
+    }
+    Ok((ends, grouped))
+}

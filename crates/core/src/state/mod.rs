@@ -1,0 +1,175 @@
+//! How far an epoch has come, as a text.
+
+mod json;
+
+pub(crate) use self::json::EntryFields;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Display;
+
+use self::json::Fields;
+use crate::base::failure::shorten;
+use crate::batch::Stretch;
+use crate::{Failure, MAX_EXACT};
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+/// The most bytes of a state.
+pub(crate) const MAX_STATE: usize = 1 << 14;
+
+/// What the state of a sampler says.
+pub(crate) struct SamplerState<'a> {
+    pub(crate) order: &'a str,
+    pub(crate) samples: u64,
+    pub(crate) seed: i64,
+    pub(crate) epoch: u64,
+    pub(crate) consumed: u64,
+    /// Of all that decides the order of every epoch.
+    pub(crate) fingerprint: &'a str,
+}
+
+/// What the first entry of a ledger says.
+pub(crate) struct LedgerState<'a> {
+    /// Where the order stood.
+    pub(crate) sampler: SamplerState<'a>,
+    /// How many positions are claimed at a time.
+    pub(crate) block: u32,
+    /// How long a reader may be silent, in milliseconds.
+    pub(crate) lease: u64,
+}
+
+/// What the state of a batcher says.
+pub(crate) struct BatcherState<'a> {
+    pub(crate) order: &'a str,
+    pub(crate) samples: u64,
+    pub(crate) seed: i64,
+    pub(crate) epoch: u64,
+    pub(crate) strategy: &'a str,
+    pub(crate) history: Vec<Stretch>,
+    /// Of all that decides the batches of every epoch.
+    pub(crate) fingerprint: &'a str,
+}
+
+impl<'a> SamplerState<'a> {
+    /// The text: JSON, in one line.
+    pub(crate) fn write(&self) -> String {
+        self.written("sampler", "")
+    }
+
+    fn written(&self, kind: &str, more: &str) -> String {
+        let Self { order, samples, seed, epoch, consumed, fingerprint } = self;
+        let own = format!("\"consumed\":{consumed}{more}");
+        written(kind, order, *samples, *seed, *epoch, &own, fingerprint)
+    }
+
+    /// What a text from anywhere says. Failures: `state`.
+    pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
+        match Self::of(read(text, "sampler")?) {
+            Some((state, None, None)) => state.checked(),
+            _ => Err(refused(text, "sampler")),
+        }
+    }
+
+    /// What is in fields that are those of a sampler, and a block and a lease, if there are some.
+    fn of(fields: Fields<'a>) -> Option<(Self, Option<u64>, Option<u64>)> {
+        let Fields { order, samples, seed, epoch, consumed, strategy, history, block, lease, fingerprint, .. } = fields;
+        let (Some(consumed), None, None) = (consumed, strategy, history) else { return None };
+        Some((Self { order, samples, seed, epoch, consumed, fingerprint }, block, lease))
+    }
+
+    fn checked(self) -> Result<Self, Failure> {
+        let Self { consumed, samples, .. } = self;
+        if consumed > samples {
+            return Err(Failure::out_of_range("state", format!("{consumed} consumed"), format!("0 to {samples}")));
+        }
+        Ok(self)
+    }
+}
+
+impl<'a> LedgerState<'a> {
+    /// The text: JSON, in one line.
+    pub(crate) fn write(&self) -> String {
+        self.sampler.written("ledger", &format!(",\"block\":{},\"lease\":{}", self.block, self.lease))
+    }
+
+    /// What a text from anywhere says. Failures: `state`, `block`, `lease`.
+    pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
+        let Some((sampler, Some(block), Some(lease))) = SamplerState::of(read(text, "ledger")?) else {
+            return Err(refused(text, "ledger"));
+        };
+        Self::new(sampler.checked()?, block, lease)
+    }
+
+    /// Failures: `block`, `lease`.
+    pub(crate) fn new(sampler: SamplerState<'a>, block: u64, lease: u64) -> Result<Self, Failure> {
+        let Ok(block @ 1..) = block.try_into() else {
+            return Err(Failure::out_of_range("block", block, format!("1 to {}", u32::MAX)));
+        };
+        if !(1..=MAX_EXACT).contains(&lease) {
+            return Err(Failure::out_of_range("lease", lease, format!("1 to {MAX_EXACT}")));
+        }
+        Ok(Self { sampler, block, lease })
+    }
+}
+
+impl<'a> BatcherState<'a> {
+    /// The text: JSON, in one line.
+    pub(crate) fn write(&self) -> String {
+        let Self { order, samples, seed, epoch, strategy, history, fingerprint } = self;
+        let mut own = format!("\"strategy\":\"{strategy}\",\"history\":[");
+        for (at, Stretch { world, steps }) in history.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            own += &format!("{comma}{{\"world\":{world},\"steps\":{steps}}}");
+        }
+        own.push(']');
+        written("batcher", order, *samples, *seed, *epoch, &own, fingerprint)
+    }
+
+    /// What a text from anywhere says. Failures: `state`.
+    pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
+        let Fields { order, samples, seed, epoch, consumed, strategy, history, block, lease, fingerprint, .. } =
+            read(text, "batcher")?;
+        let (None, Some(strategy), Some(history), None, None) = (consumed, strategy, history, block, lease) else {
+            return Err(refused(text, "batcher"));
+        };
+        Ok(Self { order, samples, seed, epoch, strategy, history, fingerprint })
+    }
+}
+
+/// What is in all states, and what is in some. No name has anything in it that JSON writes in another way.
+fn written(kind: &str, order: &str, samples: u64, seed: i64, epoch: u64, own: &str, fingerprint: &str) -> String {
+    format!(
+        "{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"order\":\"{order}\",\"samples\":{samples},\"seed\":{seed},\
+         \"epoch\":{epoch},{own},\"fingerprint\":\"{fingerprint}\"}}"
+    )
+}
+
+fn read<'a>(text: &'a str, kind: &str) -> Result<Fields<'a>, Failure> {
+    if text.len() > MAX_STATE {
+        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), format!("up to {MAX_STATE}")));
+    }
+    Fields::read(text)
+        .filter(|fields| fields.samedeal == VERSION && fields.kind == kind && fields.samples <= MAX_EXACT)
+        .ok_or_else(|| refused(text, kind))
+}
+
+fn refused(text: &str, kind: &str) -> Failure {
+    Failure::wrong_type("state", text, format!("a state of a {kind}, version {VERSION}"))
+}
+
+/// Whether what a state is of is what there is. Failures: `field`.
+pub(crate) fn check<T: PartialEq + Display>(field: &'static str, of: T, here: T) -> Result<(), Failure> {
+    same(field, of, here, "as in the state; anything else begins with a whole epoch")
+}
+
+/// Whether two values are the same, one from a text and one that is here; and why they should be. Failures: `field`.
+pub(crate) fn same<T: PartialEq + Display>(field: &'static str, of: T, here: T, why: &str) -> Result<(), Failure> {
+    if of == here {
+        return Ok(());
+    }
+    let [here, of] = [here, of].map(|value| shorten(&format!("{value}")));
+    Err(Failure::contradiction(field, here, format!("{of}, {why}")))
+}

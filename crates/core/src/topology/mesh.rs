@@ -1,0 +1,150 @@
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::base::failure::shorten;
+use crate::base::memory::collect;
+use crate::{Failure, MAX_WINDOW};
+
+/// What an axis of a mesh does with the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Ranks along the axis get different samples: data parallelism, replicated or sharded.
+    Divide,
+    /// Ranks along the axis get the same samples: tensor, context and pipeline parallelism.
+    Repeat,
+}
+
+/// One axis of a mesh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// Its name, such as `dp`.
+    pub name: String,
+    /// How many ranks lie along it, at least 1.
+    pub size: u32,
+    /// What it does with the data.
+    pub role: Role,
+}
+
+/// The most axes of a mesh.
+const MAX_AXES: usize = 64;
+
+/// All ranks of a job as a grid, the last axis counting fastest, as in `torch.distributed.init_device_mesh`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mesh {
+    world: u32,
+    axes: Vec<Axis>,
+}
+
+impl Mesh {
+    /// A mesh of `world` ranks. Failures: `world`, `axes`.
+    pub fn new(world: u32, axes: Vec<Axis>) -> Result<Self, Failure> {
+        if world == 0 {
+            return Err(Failure::out_of_range("world", 0, format!("1 to {}", u32::MAX)));
+        }
+        if axes.len() > MAX_AXES {
+            return Err(Failure::out_of_range("axes", format!("{} axes", axes.len()), format!("up to {MAX_AXES}")));
+        }
+        for (i, axis) in axes.iter().enumerate() {
+            if axis.size == 0 {
+                return Err(Failure::out_of_range(
+                    "axes",
+                    format!("{} = 0", shorten(&axis.name)),
+                    format!("1 to {world}"),
+                ));
+            }
+            if axes[..i].iter().any(|other| other.name == axis.name) {
+                return Err(Failure::contradiction("axes", shorten(&axis.name), "each name once"));
+            }
+        }
+        let product = axes.iter().try_fold(1_u128, |product, axis| product.checked_mul(axis.size.into()));
+        if product != Some(world.into()) {
+            let product = product.map_or_else(|| "2^128 or more".to_string(), |product| product.to_string());
+            let sizes: Vec<_> = axes.iter().map(|axis| format!("{} {}", shorten(&axis.name), axis.size)).collect();
+            let arithmetic = if sizes.is_empty() { product } else { format!("{} = {product}", sizes.join(" x ")) };
+            let allowed = format!("sizes whose product is the world, {world}");
+            return Err(Failure::contradiction("axes", arithmetic, allowed));
+        }
+        Ok(Self { world, axes })
+    }
+
+    /// The axes, the slowest first.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// How many ranks there are.
+    pub fn world(&self) -> u32 {
+        self.world
+    }
+
+    /// How many ranks get different samples: the product of the dividing axes.
+    pub fn data_world(&self) -> u32 {
+        // A divisor of the world.
+        self.axes.iter().filter(|axis| axis.role == Role::Divide).map(|axis| axis.size).product()
+    }
+
+    /// Where a rank stands along each axis. Failures: `rank`.
+    pub fn coordinates(&self, rank: u32) -> Result<Vec<u32>, Failure> {
+        if rank >= self.world {
+            return Err(Failure::out_of_range("rank", rank, format!("0 to {}", self.world - 1)));
+        }
+        let mut rest = rank;
+        let mut coordinates: Vec<_> = self
+            .axes
+            .iter()
+            .rev()
+            .map(|axis| {
+                let coordinate = rest % axis.size;
+                rest /= axis.size;
+                coordinate
+            })
+            .collect();
+        coordinates.reverse();
+        Ok(coordinates)
+    }
+
+    /// The rank at a place of the grid. Failures: `coordinates`.
+    pub fn rank_at(&self, coordinates: &[u32]) -> Result<u32, Failure> {
+        if coordinates.len() != self.axes.len() {
+            let allowed = format!("{}, one for each axis", self.axes.len());
+            return Err(Failure::out_of_range("coordinates", format!("{} numbers", coordinates.len()), allowed));
+        }
+        self.axes.iter().zip(coordinates).try_fold(0, |rank, (axis, &coordinate)| {
+            if coordinate >= axis.size {
+                let allowed = format!("0 to {}", axis.size - 1);
+                return Err(Failure::out_of_range("coordinates", format!("{} = {coordinate}", axis.name), allowed));
+            }
+            Ok(rank * axis.size + coordinate)
+        })
+    }
+
+    /// Which of the `data_world` readers a rank is: its place along the dividing axes alone. Failures: `rank`.
+    pub fn data_rank(&self, rank: u32) -> Result<u32, Failure> {
+        let coordinates = self.coordinates(rank)?;
+        let dividing = self.axes.iter().zip(coordinates).filter(|(axis, _)| axis.role == Role::Divide);
+        Ok(dividing.fold(0, |rank, (axis, coordinate)| rank * axis.size + coordinate))
+    }
+
+    /// The ranks that get the same samples as this one, itself among them, ascending. Failures: `rank`; `axes` where
+    /// there are more than the widest window; `out-of-memory`.
+    pub fn peers(&self, rank: u32) -> Result<Vec<u32>, Failure> {
+        let mut coordinates = self.coordinates(rank)?;
+        let count = self.world / self.data_world();
+        if count > MAX_WINDOW {
+            return Err(Failure::out_of_range("axes", format!("{count} peers"), format!("up to {MAX_WINDOW} at once")));
+        }
+        let mut peers = collect("axes", count as usize, 0..count)?;
+        for peer in &mut peers {
+            let mut rest = *peer;
+            for (axis, coordinate) in self.axes.iter().zip(&mut coordinates).rev() {
+                if axis.role == Role::Repeat {
+                    *coordinate = rest % axis.size;
+                    rest /= axis.size;
+                }
+            }
+            *peer = self.rank_at(&coordinates)?;
+        }
+        Ok(peers)
+    }
+}

@@ -1,0 +1,245 @@
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use crate::args::values::number;
+use crate::write::items::Cell;
+use crate::write::problem::Problem;
+use crate::write::progress;
+
+/// What is dealt: a number of samples, or the rows of Parquet files.
+#[derive(Args)]
+#[group(multiple = false)]
+pub struct DatasetArgs {
+    /// Parquet files, or directories: all *.parquet below, without names that begin with . or _, by the bytes of their paths.
+    /// Their rows, laid end to end, are the samples
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Number of samples, such as 50000, 50_000 or 5e4
+    #[arg(long, value_name = "N", value_parser = number, allow_negative_numbers = true)]
+    pub samples: Option<u64>,
+}
+
+/// What is dealt: so many samples, which may be the rows of files laid end to end.
+#[derive(Default)]
+pub struct Dataset {
+    pub samples: u64,
+    pub files: Vec<Rows>,
+}
+
+/// A file that cannot be read.
+pub struct Unreadable {
+    pub path: PathBuf,
+    /// Whether it was named itself; else it was found below a directory.
+    pub named: bool,
+    pub why: Problem,
+}
+
+/// A file, and which samples its rows are.
+pub struct Rows {
+    pub path: PathBuf,
+    /// The sample that its first row is.
+    pub first: u64,
+    pub count: u64,
+    /// What its row groups take, compressed, where it is Parquet.
+    pub bytes: u64,
+}
+
+impl Dataset {
+    pub fn new(args: &DatasetArgs) -> Result<Self, Problem> {
+        match args.samples {
+            Some(samples) => Ok(Self { samples, files: Vec::new() }),
+            None if args.paths.is_empty() => {
+                Err(Problem::message("what is dealt is missing; name a PATH, or --samples <N>, or --resume <FILE>"))
+            }
+            None => Self::of_files(&args.paths),
+        }
+    }
+
+    /// Reads the number of rows of every file, and their bytes, from its footer.
+    pub fn of_files(paths: &[PathBuf]) -> Result<Self, Problem> {
+        Self::of(paths, |broken| Err(broken.why))
+    }
+
+    /// The same, where `broken` says what becomes of a file that cannot be read.
+    pub fn of(paths: &[PathBuf], broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
+        Self::read(find(paths)?, broken)
+    }
+
+    fn read(paths: Vec<Found>, mut broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
+        let mut dataset = Self { samples: 0, files: Vec::with_capacity(paths.len()) };
+        let bar = progress::bar("reading footers", paths.len() as u64);
+        for Found { path, named } in paths {
+            match footer(&path) {
+                Ok((count, bytes)) => {
+                    let first = dataset.samples;
+                    dataset.push(Rows { path, first, count, bytes });
+                }
+                Err(why) => broken(Unreadable { path, named, why })?,
+            }
+            bar.inc(1);
+        }
+        Ok(dataset)
+    }
+
+    /// Adds a file, whose first row is the next sample.
+    pub fn push(&mut self, file: Rows) {
+        self.samples = self.samples.saturating_add(file.count);
+        self.files.push(file);
+    }
+
+    /// The columns that say where a sample is; none if the dataset is a mere number.
+    pub fn columns(&self) -> &'static [&'static str] {
+        if self.files.is_empty() { &[] } else { &["file", "row"] }
+    }
+
+    /// What they say of a sample: the file that holds it, and the row in it.
+    pub fn row(&self, sample: u64) -> Vec<Cell> {
+        self.place(sample).map_or(Vec::new(), |(path, row)| vec![path.display().to_string().into(), row.into()])
+    }
+
+    /// The file that holds a sample, and the row in it.
+    pub fn place(&self, sample: u64) -> Option<(&Path, u64)> {
+        let after = self.files.partition_point(|file| file.first <= sample);
+        let file = self.files[..after].last()?;
+        Some((&file.path, sample - file.first))
+    }
+}
+
+/// How many rows a file has, and how many bytes they take, compressed.
+pub fn footer(path: &Path) -> Result<(u64, u64), Problem> {
+    let reader = open(path)?;
+    let metadata = reader.metadata();
+    let says = |number: i64, what| {
+        u64::try_from(number).map_err(|_| Problem::of(path, format!("says that it has {number} {what}")))
+    };
+    let rows = says(metadata.file_metadata().num_rows(), "rows")?;
+    let (mut in_groups, mut bytes) = (0_u64, 0_u64);
+    for group in metadata.row_groups() {
+        in_groups = in_groups.saturating_add(says(group.num_rows(), "rows in a row group")?);
+        for column in group.columns() {
+            bytes = bytes.saturating_add(says(column.compressed_size(), "bytes in a column")?);
+        }
+    }
+    if rows != in_groups {
+        let what = format!("says that it has {rows} rows, and {in_groups} in its row groups; write it again");
+        return Err(Problem::of(path, what));
+    }
+    Ok((rows, bytes))
+}
+
+pub fn open(path: &Path) -> Result<SerializedFileReader<File>, Problem> {
+    let file = File::open(path).map_err(|error| Problem::of(path, error))?;
+    SerializedFileReader::new(file).map_err(|error| {
+        let what = "not a Parquet file, or cut off: take it out of the folder or write it again";
+        Problem::message(format!("{}; {what}", unreadable(path, &error)))
+    })
+}
+
+pub fn unreadable(path: &Path, error: &ParquetError) -> Problem {
+    Problem::of(path, format!("cannot be read as Parquet: {error}"))
+}
+
+/// A file to be read, and whether it was named itself.
+pub struct Found {
+    pub path: PathBuf,
+    pub named: bool,
+}
+
+/// The files of `paths`, see [`all`], each of them once: a file that was named twice by mistake would be seen twice in
+/// every epoch.
+pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
+    let paths = all(paths)?;
+    let mut known = HashMap::with_capacity(paths.len());
+    for Found { path, .. } in &paths {
+        // What cannot be found is told when it is read.
+        let Ok(real) = fs::canonicalize(path) else { continue };
+        if let Some(before) = known.insert(real, path) {
+            let what = format!("the same file as {}, which would be read twice; leave one out", before.display());
+            return Err(Problem::of(path, what));
+        }
+    }
+    Ok(paths)
+}
+
+/// The Parquet files of `paths`: a file as it is, and a directory as [`Search`] has it.
+fn all(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
+    let mut found = Vec::new();
+    for path in paths {
+        if path.to_str().is_none() {
+            return Err(not_utf8(path));
+        }
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => {}
+            // To open a FIFO is to wait for somebody who writes into it.
+            Ok(metadata) if !metadata.is_file() => {
+                return Err(Problem::of(path, "is no regular file, but a FIFO, a socket or a device; name a file"));
+            }
+            // What is not there is told when it is read.
+            Ok(_) | Err(_) => {
+                found.push(Found { path: path.clone(), named: true });
+                continue;
+            }
+        }
+        let mut search = Search { found: Vec::new(), above: Vec::new() };
+        search.directory(path, "")?;
+        if search.found.is_empty() {
+            return Err(Problem::of(path, "holds no *.parquet files; name a directory that does, or the files"));
+        }
+        search.found.sort_unstable();
+        found.extend(search.found.into_iter().map(|(_, path)| Found { path, named: false }));
+    }
+    Ok(found)
+}
+
+fn not_utf8(path: &Path) -> Problem {
+    Problem::of(path, "is a name that is not UTF-8; rename it")
+}
+
+/// The search for what a directory stands for: every regular file below it, at any depth, whose name ends in `.parquet`, in
+/// the order of the bytes of their paths relative to the directory, with `/` between the parts. Names that begin with `.` or
+/// `_` are passed over. Links are followed. Nothing else is left out silently: what cannot be followed or listed is an error.
+struct Search {
+    /// Each with its path relative to the directory, which it is ordered by.
+    found: Vec<(String, PathBuf)>,
+    /// The directories that are being searched, as they really are: each is within the one before it.
+    above: Vec<PathBuf>,
+}
+
+impl Search {
+    fn directory(&mut self, directory: &Path, prefix: &str) -> Result<(), Problem> {
+        let failed = |error: io::Error| Problem::of(directory, error);
+        let real = fs::canonicalize(directory).map_err(failed)?;
+        if self.above.iter().any(|above| above.starts_with(&real)) {
+            return Err(Problem::of(directory, "is a link that leads back to a directory above it; take it out"));
+        }
+        self.above.push(real);
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (name, path) = (entry.file_name(), entry.path());
+            if name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_") {
+                continue;
+            }
+            let Some(name) = name.to_str() else { return Err(not_utf8(&path)) };
+            let key = format!("{prefix}{name}");
+            let metadata = fs::metadata(&path).map_err(|error| match entry.file_type() {
+                Ok(kind) if kind.is_symlink() && error.kind() == io::ErrorKind::NotFound => {
+                    Problem::of(&path, "is a link that leads nowhere; take it out, or put there what it leads to")
+                }
+                _ => Problem::of(&path, error),
+            })?;
+            if metadata.is_dir() {
+                self.directory(&path, &format!("{key}/"))?;
+            } else if metadata.is_file() && name.ends_with(".parquet") {
+                self.found.push((key, path));
+            }
+        }
+        self.above.pop();
+        Ok(())
+    }
+}

@@ -1,0 +1,9 @@
+//! What the command is told: options that several subcommands share.
+
+pub mod by_length;
+pub mod dataset;
+pub mod deal;
+pub mod format;
+pub mod plan;
+pub mod values;
+pub mod workers;

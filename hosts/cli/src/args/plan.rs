@@ -1,0 +1,119 @@
+//! The arguments of what deals whole files, and of who reads them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use samedeal::{Policy, Weight, WorkerPolicy};
+
+use crate::args::format::Output;
+use crate::args::values::{named, within};
+
+#[derive(Args)]
+pub struct ShardsArgs {
+    /// Parquet files, or directories that are searched for *.parquet; each file is a shard
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Leave out Parquet files that cannot be read, and name them, in place of an error
+    #[arg(long)]
+    pub skip_unreadable: bool,
+    #[command(flatten)]
+    pub plan: PlanArgs,
+    /// Say how many steps ranks take with batches of this size, which each worker forms of its own samples
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    pub batch_size: Option<u32>,
+    /// Leave out the last, partial batch of each worker
+    #[arg(long, requires = "batch_size")]
+    pub drop_last: bool,
+    /// Show the files of this rank, in the order in which it reads them
+    #[arg(long, value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    pub rank: Option<u32>,
+    /// Of this worker of the rank alone
+    #[arg(long, requires = "rank", value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    pub worker: Option<u32>,
+    /// Check that every file is read exactly once: with =FILE (JSON), by what readers really had, which is the check of a
+    /// run; without, by the plan, which checks its own arithmetic
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with = "rank")]
+    pub verify: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The most readers of a plan, which is what an error tells of a number that is none; the plan has the last word.
+const READERS: u32 = 1 << 22;
+
+/// Everything that decides which reader gets which file.
+#[derive(Args)]
+#[command(next_help_heading = "Plan")]
+pub struct PlanArgs {
+    /// How many ranks there are
+    #[arg(long, value_parser = within(1, READERS), default_value = "1", allow_negative_numbers = true)]
+    pub world: u32,
+    /// How many workers read in each rank
+    #[arg(long, value_parser = within(1, READERS), default_value = "1", allow_negative_numbers = true)]
+    pub workers: u32,
+    /// How files are given to ranks: in turn, or so that ranks have equal weight
+    #[arg(long, default_value = "round-robin", value_parser = named::<Policy>(policies()))]
+    pub policy: Policy,
+    /// How the files of a rank are given to its workers
+    #[arg(long, value_name = "POLICY", default_value = "round-robin")]
+    #[arg(value_parser = named::<WorkerPolicy>(WorkerPolicy::ALL.iter().map(|it| it.name())))]
+    pub worker_policy: WorkerPolicy,
+    /// What is to be equal with size-aware
+    #[arg(long, default_value = "samples", value_parser = named::<Weight>(Weight::ALL.iter().map(|it| it.name())))]
+    pub weight: Weight,
+    /// Shuffle the files before they are given away, in the same way for all ranks
+    #[arg(long)]
+    pub shuffle: bool,
+    /// Shuffle the files of every reader once more, differently in each
+    #[arg(long)]
+    pub reshuffle: bool,
+    /// Seed of the shuffles
+    #[arg(long, value_parser = within(i64::MIN, i64::MAX), default_value = "0", allow_negative_numbers = true)]
+    pub seed: i64,
+    /// Epoch of the shuffles
+    #[arg(long, value_parser = within(0, u64::MAX), default_value = "0", allow_negative_numbers = true)]
+    pub epoch: u64,
+}
+
+/// Those that need no more than the files.
+fn policies() -> impl Iterator<Item = &'static str> {
+    Policy::ALL.iter().filter(|policy| **policy != Policy::LocalityAware).map(|policy| policy.name())
+}
+
+#[derive(Args)]
+pub struct MeshArgs {
+    /// The axes, the slowest first, such as dp=2 tp=4
+    #[arg(value_name = "NAME=SIZE", value_parser = axis, required = true)]
+    pub axes: Vec<(String, u32)>,
+    /// How many ranks there are, to check that the sizes multiply to it [default: what they multiply to]
+    #[arg(long, value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    pub world: Option<u32>,
+    /// The axes along which ranks read different samples; along all others they read the same ones
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub divide: Vec<String>,
+    /// Show this rank alone
+    #[arg(long, value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    pub rank: Option<u32>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+fn axis(text: &str) -> Result<(String, u32), String> {
+    let read = || {
+        let (name, size) = text.split_once('=')?;
+        (!name.is_empty() && !name.contains(',')).then_some((name.to_owned(), within(1, u32::MAX)(size).ok()?))
+    };
+    read().ok_or_else(|| "allowed: a name and a size, such as dp=2".to_owned())
+}
+
+#[derive(Args)]
+pub struct DetectArgs {
+    /// Which rank this is, whatever is set
+    #[arg(long, value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    pub rank: Option<u32>,
+    /// How many ranks there are, whatever is set
+    #[arg(long, value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    pub world: Option<u32>,
+    #[command(flatten)]
+    pub output: Output,
+}

@@ -1,0 +1,155 @@
+//! What every strategy makes of the same lengths.
+
+use std::io::Write;
+use std::time::Duration;
+
+use samedeal::{Batcher, Counting, Metrics};
+use serde_json::{Value, json};
+
+use super::plot::{Plot, Waste};
+use super::strategies::{Candidate, Room};
+use super::{figures, neighbours};
+use crate::args::format::Format;
+use crate::commands::numbers::BatchesArgs;
+use crate::read::lengths::Lengths;
+use crate::write::items::{Cell, Items};
+use crate::write::output::{Sink, counted, grouped};
+use crate::write::problem::Problem;
+use crate::write::progress;
+
+/// What a strategy makes of the lengths.
+struct Outcome {
+    candidate: Candidate,
+    config: Value,
+    metrics: Metrics,
+    correlation: Option<f64>,
+}
+
+/// `samedeal batches --lengths` with `--compare` or `--plot`
+pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), Problem> {
+    let room = Room::new(args, lengths.values.iter().max().copied().unwrap_or(0));
+    let candidates = room.candidates();
+    let bar = progress::bar("comparing strategies", candidates.len() as u64);
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let mut outcomes = Vec::new();
+    for candidate in candidates {
+        outcomes.push(Outcome::of(candidate, args, lengths)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let rows = counted(room.rows.into(), "row", "rows");
+    let of = format!(
+        "batches of up to {} {}, such as {rows} of {}",
+        grouped(room.tokens),
+        lengths.unit,
+        grouped(room.width.into())
+    );
+    let summary = format!("{}; {of}", lengths.summary());
+    if let Some(path) = &args.compare.plot {
+        let waste = outcomes.iter().map(Outcome::waste).collect::<Vec<_>>();
+        let limit = args.by_length.max_length;
+        Plot { lengths, limit, title: "Lengths, and what batches waste on them", below: &summary, waste: &waste }
+            .write(path)?;
+    }
+    let mut sink = Sink::new(args.output.output.as_deref())?;
+    match format {
+        Format::Table => {
+            writeln!(sink, "{}\n{summary}", table(&outcomes, format).table())?;
+            notes(&outcomes).iter().try_for_each(|note| writeln!(sink, "{note}"))?;
+        }
+        Format::Text => writeln!(sink, "{}", table(&outcomes, format).lines())?,
+        Format::Json => {
+            let strategies = outcomes.iter().map(Outcome::json).collect::<Value>();
+            let answer = json!({ "samples": lengths.values.len(), "unit": lengths.unit, "strategies": strategies });
+            writeln!(sink, "{answer}")?;
+        }
+    }
+    sink.finish()
+}
+
+impl Outcome {
+    fn of(candidate: Candidate, args: &BatchesArgs, lengths: &Lengths) -> Result<Self, Problem> {
+        let builder =
+            args.by_length.builder(&args.deal, lengths.values.clone(), Some((candidate.strategy, candidate.counting)));
+        let batcher: Batcher = args.by_length.build(candidate.sized(builder))?;
+        let correlation = neighbours::correlation(&batcher)?;
+        let config = figures::config_json(batcher.config());
+        Ok(Self { candidate, config, metrics: *batcher.metrics(), correlation })
+    }
+
+    /// Whether the strategy is for models that compute no padding.
+    fn is_unpadded(&self) -> bool {
+        self.candidate.counting == Counting::Unpadded
+    }
+
+    fn waste(&self) -> Waste {
+        let Metrics { steps, tokens, padded, slowest, cost, slowest_cost, .. } = self.metrics;
+        let share = |part: f64, slowest: u64| {
+            let all = f64::from(self.metrics.world) * slowest as f64;
+            if all == 0.0 { 0.0 } else { part / all }
+        };
+        let waits =
+            |all: u64, slowest: u64| share(f64::from(self.metrics.world) * slowest as f64 - all as f64, slowest);
+        let (padding, waiting) = if self.is_unpadded() {
+            (0.0, waits(cost, slowest_cost))
+        } else {
+            (share((padded - tokens) as f64, slowest), waits(padded, slowest))
+        };
+        let says = counted(steps, "step", "steps");
+        Waste { strategy: self.candidate.name(), padding, waiting, says }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "name": self.candidate.name(), "config": self.config, "metrics": figures::json(&self.metrics),
+            "neighbour_correlation": self.correlation,
+        })
+    }
+}
+
+fn table(outcomes: &[Outcome], format: Format) -> Items {
+    let mut items = Items::new([
+        "strategy",
+        "steps",
+        "rows",
+        "padding",
+        "budget used",
+        "slowest rank",
+        "cost max/mean",
+        "packs >=",
+        "neighbours",
+        "left out",
+        "cut",
+    ]);
+    for outcome in outcomes {
+        let metrics = &outcome.metrics;
+        // For people, what does not matter to those who choose the strategy is left out.
+        let padded =
+            |share: f64| if outcome.is_unpadded() && format == Format::Table { "".into() } else { Cell::Share(share) };
+        items.push([
+            outcome.candidate.name().into(),
+            metrics.steps.into(),
+            metrics.rows.into(),
+            padded(metrics.padding_ratio()),
+            Cell::Share(metrics.budget_utilisation()),
+            padded(metrics.slowest_rank_utilisation()),
+            Cell::Ratio(metrics.cost_imbalance()),
+            if metrics.packs_bound == 0 { "".into() } else { metrics.packs_bound.into() },
+            outcome.correlation.map_or("".into(), Cell::Ratio),
+            (metrics.dropped + metrics.too_long).into(),
+            metrics.truncated.into(),
+        ]);
+    }
+    items
+}
+
+/// What the table has no place for.
+fn notes(outcomes: &[Outcome]) -> Vec<String> {
+    let mut notes =
+        vec!["budget unpadded is for models that compute no padding; --help says what the columns are".to_owned()];
+    for outcome in outcomes {
+        let told = figures::oddities(&outcome.metrics);
+        notes.extend(told.map(|told| format!("{}: {told}", outcome.candidate.name())));
+    }
+    notes
+}

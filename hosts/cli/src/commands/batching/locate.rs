@@ -1,0 +1,162 @@
+//! Where in batches samples are.
+
+use samedeal::{BatchPlace, Batcher, Stretch};
+use serde_json::{Value, json};
+
+use super::plan;
+use crate::args::dataset::Dataset;
+use crate::args::format::Format;
+use crate::commands::locate::{LocateArgs, Status, add_stored};
+use crate::read::lengths::Lengths;
+use crate::write::items::{Cell, Items};
+use crate::write::output::{counted, print};
+use crate::write::problem::Problem;
+use crate::write::progress;
+
+/// `samedeal locate` with `--lengths`
+pub fn run(args: &LocateArgs) -> Result<(), Problem> {
+    let Lengths { values, dataset, .. } = args.by_length.read(args)?;
+    let samples = args.samples(values.len() as u64);
+    let parts = Parts::new(args, values)?;
+    let spinner = progress::spinner("searching");
+    let found = samples.into_iter().map(|sample| parts.find(sample)).collect::<Result<Vec<_>, _>>()?;
+    spinner.finish_and_clear();
+    match args.output.format() {
+        Format::Table => {
+            print(items(&found, &dataset, Format::Table, !parts.before.is_empty()).table())?;
+            let rest = &parts.rest;
+            let epoch = rest.config().epoch;
+            let steps = counted(rest.num_steps(), "step", "steps");
+            match parts.before.is_empty() {
+                true => print(format!("epoch {epoch}: {steps}")),
+                false => print(format!(
+                    "epoch {epoch}: {steps} left on a world of {}, counted from 0 again; those that were seen are counted from the \
+                     beginning of the epoch",
+                    rest.config().world
+                )),
+            }
+        }
+        Format::Text => print(items(&found, &dataset, Format::Text, true).lines()),
+        Format::Json => {
+            let found = found.iter().map(|one| {
+                let places = one.places.iter().map(json_of).collect::<Value>();
+                let mut answer = json!({ "sample": one.sample, "status": one.status().name(), "places": places });
+                add_stored(&mut answer, &dataset, one.sample);
+                answer
+            });
+            print(json!({ "samples": found.collect::<Value>() }))
+        }
+    }
+}
+
+/// The epoch as it was read: what each world has taken of it, and what is left.
+struct Parts {
+    before: Vec<Before>,
+    rest: Batcher,
+}
+
+/// What a world planned, of which it took so many steps.
+struct Before {
+    batcher: Batcher,
+    steps: u64,
+    /// How many steps came before it.
+    first: u64,
+}
+
+impl Parts {
+    fn new(args: &LocateArgs, lengths: Vec<u32>) -> Result<Self, Problem> {
+        let rest = plan(&args.by_length, &args.deal, &args.resume, 0, lengths.clone())?;
+        let (epoch, history) = (rest.config().epoch, rest.config().history.clone());
+        let mut before = Vec::with_capacity(history.len());
+        let mut first = 0;
+        for (number, &Stretch { world, steps }) in history.iter().enumerate() {
+            let batcher = args.by_length.past(&args.deal, lengths.clone(), epoch, &history[..number], world)?;
+            before.push(Before { batcher, steps, first });
+            first += steps;
+        }
+        Ok(Self { before, rest })
+    }
+
+    fn find(&self, sample: u64) -> Result<Found, Problem> {
+        let mut places = Vec::new();
+        for Before { batcher, steps, first } in &self.before {
+            for place in batcher.locate(sample)?.into_iter().filter(|place| place.step < *steps) {
+                let status = if is_repeated(batcher, place)? { Status::Padding } else { Status::Seen };
+                places.push(Seen { status, place, first: *first, world: batcher.config().world });
+            }
+        }
+        for place in self.rest.locate(sample)? {
+            let status = if is_repeated(&self.rest, place)? { Status::Padding } else { Status::ToCome };
+            places.push(Seen { status, place, first: 0, world: self.rest.config().world });
+        }
+        Ok(Found { sample, places })
+    }
+}
+
+/// Whether a place is in a row that is there again, which the last ones of a batch are.
+fn is_repeated(batcher: &Batcher, place: BatchPlace) -> Result<bool, Problem> {
+    let batch = batcher.batch_of(place.rank, place.step)?;
+    Ok(u64::from(place.row) + u64::from(batch.repeated) >= batch.row_ends.len() as u64)
+}
+
+/// What becomes of a sample.
+struct Found {
+    sample: u64,
+    places: Vec<Seen>,
+}
+
+/// A place of a sample, or of a part of it.
+struct Seen {
+    status: Status,
+    place: BatchPlace,
+    /// How many steps of the epoch came before those that the place counts.
+    first: u64,
+    /// How many ranks there are.
+    world: u32,
+}
+
+impl Found {
+    /// That of the first place that is no repetition.
+    fn status(&self) -> Status {
+        let real = self.places.iter().find(|place| place.status != Status::Padding);
+        real.or(self.places.first()).map_or(Status::Dropped, |place| place.status)
+    }
+}
+
+/// A row for every place, or for a sample that has none; `told` if each is to say what becomes of the sample.
+fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool) -> Items {
+    let plain = |one: &Found| !one.places.is_empty() && one.places.iter().all(|it| it.status == Status::ToCome);
+    let told = told || !found.iter().all(plain);
+    let told_of: &[&str] = if told { &["status"] } else { &[] };
+    let world: &[&str] = if told || format == Format::Text { &["world"] } else { &[] };
+    let columns = [&["sample"], told_of, &["step", "rank"], world, &["row", "slot", "start"]].concat();
+    let mut items = Items::new([&columns[..], &["file", "row in file"]].concat());
+    for one in found {
+        let mut push = |status: Status, parts: Vec<Cell>| {
+            let mut row = vec![one.sample.into()];
+            row.extend(told.then(|| Cell::from(status.name())));
+            row.extend(parts);
+            row.resize_with(columns.len(), || "".into());
+            items.push(row.into_iter().chain(dataset.row(one.sample)));
+        };
+        if one.places.is_empty() {
+            push(Status::Dropped, Vec::new());
+        }
+        for seen in &one.places {
+            let BatchPlace { step, rank, row, slot, start, .. } = seen.place;
+            let mut parts = vec![(seen.first + step).into(), rank.into()];
+            parts.extend((!world.is_empty()).then(|| Cell::from(seen.world)));
+            parts.extend([Cell::from(row), slot.into(), start.into()]);
+            push(seen.status, parts);
+        }
+    }
+    items
+}
+
+fn json_of(seen: &Seen) -> Value {
+    let BatchPlace { step, rank, row, slot, start, .. } = seen.place;
+    json!({
+        "status": seen.status.name(), "step": seen.first + step, "rank": rank, "world": seen.world, "row": row, "slot": slot,
+        "start": start,
+    })
+}

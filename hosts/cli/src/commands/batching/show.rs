@@ -1,0 +1,131 @@
+//! The batches of a rank.
+
+use std::io::Write;
+
+use samedeal::{Batch, Batcher};
+use serde_json::{Map, Value, json};
+
+use super::figures;
+use crate::args::format::Format;
+use crate::commands::numbers::{BatchesArgs, json_start, run};
+use crate::write::items::Items;
+use crate::write::output::{Sink, counted, grouped};
+use crate::write::problem::Problem;
+use crate::write::progress;
+
+/// How many items of a batch a table shows, and of a row that is shared.
+const SHOWN: usize = 8;
+const SHOWN_OF_ROW: usize = 4;
+
+/// Prints or writes the batches that are asked for; `summary` is of the lengths.
+pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format) -> Result<(), Problem> {
+    let end = batcher.num_steps();
+    let count = run(args.start, args.count, args.all, 5, end, &args.output)?;
+    let steps = args.start..args.start + count;
+    let mut sink = Sink::new(args.output.output.as_deref())?;
+    let mut items = Items::new(["step", "rows", "padded length", "cost", "samples"]);
+    if format == Format::Json {
+        json_start(&mut sink, head(batcher), "batches", args.start)?;
+    }
+    let bar = progress::bar("writing", count);
+    for (step, batch) in steps.clone().zip(batcher.batches(steps)?) {
+        let batch = batch?;
+        match format {
+            Format::Table => items.push([
+                step.into(),
+                (batch.row_ends.len() as u64).into(),
+                batch.padded_length.into(),
+                batch.cost.into(),
+                abridged(&batch).into(),
+            ]),
+            Format::Text => writeln!(sink, "{}", line(step, &batch))?,
+            Format::Json => {
+                let separator = if step == args.start { "" } else { "," };
+                write!(sink, "{separator}{}", Value::Object(json_of(step, &batch)))?;
+            }
+        }
+        bar.inc(1);
+    }
+    match format {
+        Format::Table => {
+            writeln!(sink, "{}", items.table())?;
+            let who = format!("rank {} of {}", batcher.rank(), batcher.config().world);
+            let more = if args.start + count < end { "; --start, --count and --all show more" } else { "" };
+            writeln!(sink, "{} of the {} of {who}{more}", grouped(count), counted(end, "step", "steps"))?;
+            writeln!(sink, "{summary}")?;
+            writeln!(sink, "{}", figures::ratios(batcher.metrics()))?;
+            figures::exceptions(batcher.metrics()).map_or(Ok(()), |told| writeln!(sink, "{told}"))?;
+        }
+        Format::Json => writeln!(sink, "]}}")?,
+        Format::Text => {}
+    }
+    sink.finish()
+}
+
+fn head(batcher: &Batcher) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("config".to_owned(), figures::config_json(batcher.config()));
+    object.insert("rank".to_owned(), batcher.rank().into());
+    object.insert("metrics".to_owned(), figures::json(batcher.metrics()));
+    object
+}
+
+pub fn json_of(step: u64, batch: &Batch) -> Map<String, Value> {
+    let parts = [
+        ("step", json!(step)),
+        ("samples", json!(batch.samples)),
+        ("starts", json!(batch.starts)),
+        ("lengths", json!(batch.lengths)),
+        ("row_ends", json!(batch.row_ends)),
+        ("padded_length", json!(batch.padded_length)),
+        ("cost", json!(batch.cost)),
+        ("repeated", json!(batch.repeated)),
+    ];
+    parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// For programs: step, rows, padded length, cost, repeated rows, and then a part for each row.
+fn line(step: u64, batch: &Batch) -> String {
+    let Batch { row_ends, padded_length, cost, repeated, .. } = batch;
+    let mut line = format!("{step}\t{}\t{padded_length}\t{cost}\t{repeated}", row_ends.len());
+    for row in rows(batch) {
+        line.push('\t');
+        line.push_str(&row.join(","));
+    }
+    line
+}
+
+/// For people: as many samples as are easily read in a line.
+fn abridged(batch: &Batch) -> String {
+    let (mut text, mut shown) = (String::new(), 0);
+    for row in rows(batch) {
+        if shown >= SHOWN {
+            text.push_str(" ...");
+            break;
+        }
+        let separator = if shown == 0 { "" } else { " " };
+        let some = &row[..row.len().min(SHOWN_OF_ROW)];
+        text.push_str(&format!("{separator}{}", some.join(",")));
+        if row.len() > some.len() {
+            text.push_str(&format!(",(+{})", row.len() - some.len()));
+        }
+        shown += some.len();
+    }
+    if batch.repeated > 0 {
+        let many = counted(batch.repeated.into(), "row is", "rows are");
+        text.push_str(&format!(" (the last {many} there again)"));
+    }
+    text
+}
+
+/// The samples of each row, and where in a sample an item begins that is a later part of it.
+fn rows(batch: &Batch) -> impl Iterator<Item = Vec<String>> {
+    let starts = batch.row_ends.iter().scan(0, |next, &end| Some(std::mem::replace(next, end as usize)));
+    starts.zip(&batch.row_ends).map(|(start, &end)| {
+        let items = start..end as usize;
+        let items = batch.samples[items.clone()].iter().zip(&batch.starts[items]);
+        items
+            .map(|(sample, start)| if *start == 0 { sample.to_string() } else { format!("{sample}@{start}") })
+            .collect()
+    })
+}

@@ -1,0 +1,185 @@
+//! `samedeal ledger`: what the log of a ledger says, and the samples of its schedule.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use samedeal::ledger::{EventKind, Progress, Schedule};
+use samedeal::{Layout, Remainder, Sampler};
+use serde_json::{Value, json};
+
+use crate::args::dataset::Dataset;
+use crate::args::deal::DealArgs;
+use crate::args::format::{Format, Output};
+use crate::args::values::within;
+use crate::write::items::Items;
+use crate::write::output::{Sink, counted, grouped, print};
+use crate::write::problem::Problem;
+
+/// How many samples a table shows.
+const SHOWN: usize = 20;
+
+#[derive(Args)]
+pub struct LedgerArgs {
+    /// The log: a file with an entry in each line
+    #[arg(value_name = "LOG")]
+    log: PathBuf,
+    /// With --reader: Parquet files, or directories that are searched for *.parquet, whose rows are the samples. The order
+    /// `sharded` needs them
+    #[arg(value_name = "PATH", requires = "reader")]
+    paths: Vec<PathBuf>,
+    /// Show the samples that this reader of --readers replays: what those committed whose number mod --readers is this
+    #[arg(long, requires = "readers", value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    reader: Option<u32>,
+    /// How many readers replay the log
+    #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
+    #[arg(allow_negative_numbers = true)]
+    readers: Option<u32>,
+    /// Of the order `sharded`: how many streams the files are cut into [default: 64]
+    #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
+    #[arg(allow_negative_numbers = true)]
+    lanes: Option<u32>,
+    /// Of the order `sharded`: how many neighbouring samples of a lane are shuffled together [default: 256]
+    #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
+    #[arg(allow_negative_numbers = true)]
+    window: Option<u32>,
+    /// All samples; a table shows 20 of them
+    #[arg(long, requires = "reader")]
+    all: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What a reader has done.
+#[derive(Default)]
+struct Done {
+    claims: u64,
+    commits: u64,
+    samples: u64,
+    given_back: u64,
+}
+
+pub fn run(args: &LedgerArgs) -> Result<(), Problem> {
+    let schedule = Schedule::open(&args.log).map_err(|error| Problem::of(&args.log, error))?;
+    match (args.reader, args.readers) {
+        (Some(reader), Some(readers)) => samples(args, schedule.of(reader, readers)?, reader, readers),
+        _ => summary(args, schedule),
+    }
+}
+
+fn summary(args: &LedgerArgs, mut schedule: Schedule<BufReader<File>>) -> Result<(), Problem> {
+    let mut readers = BTreeMap::<u32, Done>::new();
+    while let Some(event) = schedule.next_event().map_err(|error| Problem::of(&args.log, error))? {
+        let done = readers.entry(event.reader).or_default();
+        match event.kind {
+            EventKind::Claim => done.claims += 1,
+            EventKind::Commit => {
+                done.commits += 1;
+                done.samples += u64::from(event.count);
+            }
+            EventKind::Release => done.given_back += u64::from(event.count),
+        }
+    }
+    let (progress, state) = (schedule.progress()?, state(&schedule)?);
+    if args.output.format() == Format::Json {
+        let readers = readers.iter().map(|(reader, Done { claims, commits, samples, given_back })| {
+            json!({ "reader": reader, "claims": claims, "commits": commits, "samples": samples, "given_back": given_back })
+        });
+        let readers = readers.collect::<Value>();
+        return print(json!({ "state": state, "progress": json_of(&progress), "readers": readers }));
+    }
+    let mut items = Items::new(["reader", "claims", "commits", "samples", "given back"]);
+    for (reader, Done { claims, commits, samples, given_back }) in readers {
+        items.push([reader.into(), claims.into(), commits.into(), samples.into(), given_back.into()]);
+    }
+    if args.output.format() == Format::Text {
+        return if items.len() == 0 { Ok(()) } else { print(items.lines()) };
+    }
+    print(items.table())?;
+    let Progress { positions, committed, claimed, entries, .. } = progress;
+    let held = if claimed == 0 { String::new() } else { format!(", {} claimed", grouped(claimed)) };
+    let [order, seed, epoch] = ["order", "seed", "epoch"].map(|name| state[name].to_string().replace('"', ""));
+    print(format!(
+        "{} of {} committed{held}, in {}; order {order}, seed {seed}, epoch {epoch}",
+        grouped(committed),
+        counted(positions, "sample", "samples"),
+        counted(entries, "entry", "entries"),
+    ))
+}
+
+fn samples(args: &LedgerArgs, schedule: Schedule<BufReader<File>>, reader: u32, readers: u32) -> Result<(), Problem> {
+    let of_log = |error| Problem::of(&args.log, error);
+    let (dataset, sampler) = deal(args, &state(&schedule)?)?;
+    let mut samples = schedule.samples(&sampler).map_err(of_log)?;
+    let mut sink = Sink::new(None)?;
+    let shown = samples.by_ref().map(|sample| sample.map_err(of_log));
+    match args.output.format() {
+        Format::Text => {
+            for sample in shown {
+                writeln!(sink, "{}", sample?)?;
+            }
+        }
+        Format::Json => {
+            write!(sink, "{{\"reader\":{reader},\"readers\":{readers},\"samples\":[")?;
+            let mut separator = "";
+            for sample in shown {
+                write!(sink, "{separator}{}", sample?)?;
+                separator = ",";
+            }
+            let progress = json_of(&samples.schedule().progress()?);
+            writeln!(sink, "],\"progress\":{progress}}}")?;
+        }
+        Format::Table => {
+            let mut items = Items::new([&["sample"], dataset.columns()].concat());
+            let mut count = 0_u64;
+            for sample in shown {
+                let sample = sample?;
+                if args.all || items.len() < SHOWN {
+                    items.push([sample.into()].into_iter().chain(dataset.row(sample)));
+                }
+                count += 1;
+            }
+            writeln!(sink, "{}", items.table())?;
+            let of = format!("of the {} of reader {reader} of {readers}", counted(count, "sample", "samples"));
+            let more = if count > items.len() as u64 { "; --all shows more" } else { "" };
+            let part = if samples.schedule().progress()?.is_finished() { "" } else { "; the epoch is not finished" };
+            writeln!(sink, "{} {of}{more}{part}", grouped(items.len() as u64))?;
+        }
+    }
+    sink.finish()
+}
+
+/// The dataset, and a sampler of the order that the log is of.
+fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem> {
+    let unknown = || Problem::of(&args.log, "says nothing of its order");
+    let order = state["order"].as_str().ok_or_else(unknown)?.to_owned();
+    let (seed, samples) = (state["seed"].as_i64().ok_or_else(unknown)?, state["samples"].as_u64().ok_or_else(unknown)?);
+    let dataset =
+        if args.paths.is_empty() { Dataset { samples, files: Vec::new() } } else { Dataset::of_files(&args.paths)? };
+    let deal = DealArgs {
+        seed: Some(seed),
+        epoch: 0,
+        order: Some(order),
+        lanes: args.lanes,
+        window: args.window,
+        world: 1,
+        remainder: Remainder::Uneven,
+        layout: Layout::Strided,
+    };
+    let sampler = deal.sampler(&dataset, 0)?;
+    Ok((dataset, sampler))
+}
+
+/// What the log is of, as its first entry has it.
+fn state(schedule: &Schedule<BufReader<File>>) -> Result<Value, Problem> {
+    let state = schedule.initial_state()?;
+    serde_json::from_str(&state).map_err(|error| Problem::message(format!("the state of the log: {error}")))
+}
+
+fn json_of(progress: &Progress) -> Value {
+    let Progress { positions, committed, claimed, entries, .. } = progress;
+    let finished = progress.is_finished();
+    json!({ "positions": positions, "committed": committed, "claimed": claimed, "entries": entries, "finished": finished })
+}

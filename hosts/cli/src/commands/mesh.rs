@@ -1,0 +1,87 @@
+use samedeal::{Axis, Error, Mesh};
+use serde_json::{Map, Value, json};
+
+use crate::args::format::Format;
+use crate::args::plan::MeshArgs;
+use crate::commands::numbers::{abridged, joined};
+use crate::write::items::Items;
+use crate::write::output::{grouped, print};
+use crate::write::problem::Problem;
+
+/// How many ranks a table shows unless one is named.
+const SHOWN: u32 = 64;
+
+/// How many numbers an answer for all ranks may have.
+const MOST: u64 = 1 << 24;
+
+/// `samedeal mesh`
+pub fn run(args: &MeshArgs) -> Result<(), Problem> {
+    let mesh = mesh(args)?;
+    let (world, data_world) = (mesh.world(), mesh.data_world());
+    let format = args.output.format();
+    let ranks = match args.rank {
+        Some(rank) => rank..=rank,
+        None if format == Format::Table => 0..=world.min(SHOWN) - 1,
+        None => 0..=world - 1,
+    };
+    let count = u64::from(ranks.end() - ranks.start()) + 1;
+    let numbers = count * u64::from(world / data_world);
+    if args.rank.is_none() && numbers > MOST {
+        let what = format!("{} ranks with {} peers each", grouped(count), grouped((world / data_world).into()));
+        return Err(Problem::message(format!("{what} are too many to show; name one with --rank")));
+    }
+    if format == Format::Json {
+        let ranks = ranks.map(|rank| json_of(&mesh, rank)).collect::<Result<Value, _>>()?;
+        let axes =
+            mesh.axes().iter().map(|axis| json!({"name": axis.name, "size": axis.size, "role": axis.role.name()}));
+        let axes = axes.collect::<Value>();
+        return print(json!({ "world": world, "data_world": data_world, "axes": axes, "ranks": ranks }));
+    }
+    let names = mesh.axes().iter().map(|axis| axis.name.as_str());
+    let mut items = Items::new(["rank"].into_iter().chain(names).chain(["data rank", "peers"]));
+    for rank in ranks {
+        let peers: Vec<u64> = mesh.peers(rank)?.into_iter().map(u64::from).collect();
+        let peers = if format == Format::Table { abridged(&peers) } else { joined(&peers, ",") };
+        let coordinates = mesh.coordinates(rank)?.into_iter().map(Into::into);
+        items.push([rank.into()].into_iter().chain(coordinates).chain([mesh.data_rank(rank)?.into(), peers.into()]));
+    }
+    if format == Format::Text {
+        return print(items.lines());
+    }
+    print(items.table())?;
+    let more = if args.rank.is_none() && count < world.into() { "; --rank and --format text show more" } else { "" };
+    let [shown, all] = [count, world.into()].map(grouped);
+    print(format!("{shown} of {all} ranks, which share the data in {} parts{more}", grouped(data_world.into())))?;
+    if data_world == 1 && world > 1 {
+        print("every rank reads all of the data; --divide names the axes along which they read different samples")?;
+    }
+    Ok(())
+}
+
+fn mesh(args: &MeshArgs) -> Result<Mesh, Problem> {
+    let names = || args.axes.iter().map(|(name, _)| name.as_str());
+    if let Some(unknown) = args.divide.iter().find(|divide| !names().any(|name| name == *divide)) {
+        let known = names().collect::<Vec<_>>().join(", ");
+        return Err(Problem::message(format!("--divide is {unknown:?}; known: {known}")));
+    }
+    let axes = args.axes.iter().map(|(name, size)| match args.divide.contains(name) {
+        true => Axis::divide(name, *size),
+        false => Axis::repeat(name, *size),
+    });
+    let product = args.axes.iter().try_fold(1_u32, |product, (_, size)| product.checked_mul(*size));
+    let world = args.world.or(product).ok_or_else(|| {
+        Problem::message(format!("the sizes of the axes multiply to more than {} ranks; name smaller ones", u32::MAX))
+    })?;
+    // Axes are no option.
+    Mesh::new(world, axes).map_err(|error| match error.failure() {
+        Some(failure) if failure.field == "axes" => Problem::worded(error),
+        _ => error.into(),
+    })
+}
+
+fn json_of(mesh: &Mesh, rank: u32) -> Result<Value, Error> {
+    let names = mesh.axes().iter().map(|axis| axis.name.clone());
+    let coordinates: Map<_, _> = names.zip(mesh.coordinates(rank)?.into_iter().map(Value::from)).collect();
+    let (data_rank, peers) = (mesh.data_rank(rank)?, mesh.peers(rank)?);
+    Ok(json!({ "rank": rank, "coordinates": coordinates, "data_rank": data_rank, "peers": peers }))
+}

@@ -1,0 +1,15 @@
+//! The subcommands, one a file.
+
+pub mod batching;
+pub mod explain;
+pub mod ledger;
+pub mod locate;
+pub mod mesh;
+pub mod numbers;
+pub mod rank;
+pub mod replay;
+pub mod shards;
+pub mod state;
+pub mod step;
+pub mod summaries;
+pub mod verify;

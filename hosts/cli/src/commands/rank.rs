@@ -1,0 +1,36 @@
+use std::io::{self, Write};
+
+use samedeal::Detection;
+use serde_json::json;
+
+use crate::args::format::Format;
+use crate::args::plan::DetectArgs;
+use crate::write::items::{Cell, Items};
+use crate::write::output::print;
+use crate::write::problem::Problem;
+
+/// `samedeal rank`
+pub fn run(args: &DetectArgs) -> Result<(), Problem> {
+    let found = samedeal::detect_rank(args.rank, args.world).map_err(Problem::worded)?;
+    let Detection { rank, world, local_rank, local_world, launcher, used, warnings, .. } = found;
+    if args.output.format() == Format::Json {
+        return print(json!({
+            "rank": rank, "world": world, "local_rank": local_rank, "local_world": local_world, "launcher": launcher,
+            "used": used, "warnings": warnings,
+        }));
+    }
+    let known = |number: Option<u32>| number.map_or("".into(), Cell::from);
+    let mut items = Items::new(["what", "found"]);
+    items.push(["rank".into(), rank.into()]);
+    items.push(["world".into(), world.into()]);
+    items.push(["local rank".into(), known(local_rank)]);
+    items.push(["local world".into(), known(local_world)]);
+    items.push(["launcher".into(), launcher.into()]);
+    items.push(["used".into(), used.join(" ").into()]);
+    print(if args.output.format() == Format::Table { items.table().to_string() } else { items.lines() })?;
+    for warning in warnings {
+        // Whether anybody reads it or not, the answer stands.
+        let _ = writeln!(io::stderr(), "warning: {warning}");
+    }
+    Ok(())
+}

@@ -1,0 +1,222 @@
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use parquet::basic::Type;
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::ByteArrayType;
+use parquet::file::reader::{FileReader, RowGroupReader};
+use samedeal::Sampler;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::args::dataset::{Dataset, Rows, open, unreadable};
+use crate::args::deal::{BatchArgs, DealArgs, RankArgs};
+use crate::args::format::{Format, Output};
+use crate::args::workers::WorkerArgs;
+use crate::commands::numbers::joined;
+use crate::commands::state::ResumeArgs;
+use crate::read::contents::excerpt;
+use crate::read::decoded::Decoded;
+use crate::write::items::Items;
+use crate::write::output::{grouped, hexadecimal, print};
+use crate::write::problem::Problem;
+use crate::write::progress;
+
+/// How many samples are shown from either end.
+const SHOWN: usize = 5;
+/// How much of a sample is shown.
+const LETTERS: usize = 40;
+
+#[derive(Args)]
+pub struct ReplayArgs {
+    /// Parquet files, or directories that are searched for *.parquet
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
+    pub rank: RankArgs,
+    #[command(flatten)]
+    pub worker: WorkerArgs,
+    #[command(flatten)]
+    pub batch: BatchArgs,
+    /// The column to read, of strings or bytes
+    #[arg(long, default_value = "text")]
+    pub column: String,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `samedeal replay`
+pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
+    let began = Instant::now();
+    let dataset = Dataset::of_files(&args.paths)?;
+    let sampler = args.resume.sampler(args.worker.sampler(&args.deal, args.rank.rank, &dataset)?)?;
+    let share = Share::read(&dataset, &sampler, &args.column)?;
+    let seen = Seen::go(&sampler, &share, args)?;
+    let seconds = began.elapsed().as_secs_f64();
+    let engine = format!("rust ({})", samedeal::ENGINE);
+    let Seen { samples, batches, first, last, hash } = seen;
+    let sha256 = hexadecimal(&hash.finalize());
+    match args.output.format() {
+        Format::Table => {
+            let columns = [&["index", "sample"], dataset.columns(), &[args.column.as_str()]].concat();
+            let mut items = Items::new(columns);
+            let last = last.iter().skip((first.len() + last.len()).saturating_sub(samples as usize));
+            for (index, &sample) in (0..).zip(&first).chain((samples - last.len() as u64..).zip(last)) {
+                let contents = excerpt(&String::from_utf8_lossy(share.get(sample)), LETTERS).into();
+                items.push([index.into(), sample.into()].into_iter().chain(dataset.row(sample)).chain([contents]));
+            }
+            print(items.table())?;
+            let who = args.worker.who(&args.deal, args.rank.rank);
+            let [samples, batches, size] = [samples, batches, args.batch.batch_size.into()].map(grouped);
+            print(format!("{who}: {samples} samples in {batches} batches of {size}, {seconds:.2} s"))?;
+            print(format!("sha256 {sha256}"))
+        }
+        Format::Text => {
+            let [first, last] = [&first, &Vec::from(last)].map(|samples| joined(samples, "\t"));
+            print(format!("engine\t{engine}\nsamples\t{samples}\nbatches\t{batches}\nfirst\t{first}\nlast\t{last}"))?;
+            print(format!("sha256\t{sha256}\nseconds\t{seconds}"))
+        }
+        Format::Json => print(json!({
+            "engine": engine, "samples": samples, "batches": batches, "first": first, "last": last, "sha256": sha256,
+            "seconds": seconds,
+        })),
+    }
+}
+
+/// What a rank saw.
+struct Seen {
+    samples: u64,
+    batches: u64,
+    first: Vec<u64>,
+    last: VecDeque<u64>,
+    hash: Sha256,
+}
+
+impl Seen {
+    /// Goes through the epoch, batch by batch.
+    fn go(sampler: &Sampler, share: &Share, args: &ReplayArgs) -> Result<Self, Problem> {
+        let mut seen = Self { samples: 0, batches: 0, first: Vec::new(), last: VecDeque::new(), hash: Sha256::new() };
+        for batch in sampler.batches(args.batch.batch_size, args.batch.drop_last)? {
+            for sample in batch? {
+                let bytes = share.get(sample);
+                seen.hash.update((bytes.len() as u64).to_le_bytes());
+                seen.hash.update(bytes);
+                seen.samples += 1;
+                if seen.first.len() < SHOWN {
+                    seen.first.push(sample);
+                }
+                seen.last.push_back(sample);
+                if seen.last.len() > SHOWN {
+                    seen.last.pop_front();
+                }
+            }
+            seen.batches += 1;
+        }
+        Ok(seen)
+    }
+}
+
+/// The contents of the samples that a rank is dealt.
+struct Share {
+    /// In ascending order, each once.
+    samples: Vec<u64>,
+    /// Where the contents of each end in `bytes`.
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Share {
+    /// Reads a column, file after file, and keeps what the rank needs of it.
+    fn read(dataset: &Dataset, sampler: &Sampler, column: &str) -> Result<Self, Problem> {
+        let mut samples: Vec<u64> = sampler.indices(..)?;
+        samples.sort_unstable();
+        samples.dedup();
+        let mut share = Self { ends: Vec::with_capacity(samples.len()), samples, bytes: Vec::new() };
+        let bar = progress::bar("reading", dataset.files.len() as u64);
+        for file in &dataset.files {
+            share.read_file(file, column)?;
+            bar.inc(1);
+        }
+        Ok(share)
+    }
+
+    fn read_file(&mut self, file: &Rows, column: &str) -> Result<(), Problem> {
+        let reader = open(&file.path)?;
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let Some(number) = schema.columns().iter().position(|found| found.path().string() == column) else {
+            let known = schema.columns().iter().map(|found| found.path().string()).collect::<Vec<_>>().join(", ");
+            return Err(Problem::of(&file.path, format!("has no column {column:?}; name one with --column: {known}")));
+        };
+        let described = schema.column(number);
+        if described.physical_type() != Type::BYTE_ARRAY || described.max_rep_level() > 0 {
+            return Err(Problem::of(&file.path, format!("its column {column:?} does not hold strings or bytes")));
+        }
+        let nullable = described.max_def_level();
+        let mut first = file.first;
+        for group in 0..reader.num_row_groups() {
+            let end = first.saturating_add(reader.metadata().row_group(group).num_rows().unsigned_abs());
+            if self.next().is_some_and(|sample| sample < end) {
+                let group = reader.get_row_group(group).map_err(|error| unreadable(&file.path, &error))?;
+                self.read_group(&*group, number, nullable, first, end).map_err(|why| Problem::of(&file.path, why))?;
+            }
+            first = end;
+        }
+        match self.next() {
+            Some(sample) if sample < file.first + file.count => {
+                Err(Problem::of(&file.path, "its parts hold fewer rows than its footer says"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps the rows `first` to `end` of a row group that are among the samples.
+    fn read_group(
+        &mut self,
+        group: &dyn RowGroupReader,
+        column: usize,
+        nullable: i16,
+        mut first: u64,
+        end: u64,
+    ) -> Result<(), String> {
+        let corrupt = |error| format!("cannot be read as Parquet: {error}");
+        let ColumnReader::ByteArrayColumnReader(mut reader) = group.get_column_reader(column).map_err(corrupt)? else {
+            return Err("its column changes its type".to_owned());
+        };
+        let mut rows = Decoded::<ByteArrayType>::default();
+        while self.next().is_some_and(|sample| sample < end) {
+            let count = rows.decode(&mut reader, nullable, 0).map_err(corrupt)?;
+            if count == 0 {
+                return Err(format!("ends after {first} samples of the dataset, where its footer says {end}"));
+            }
+            let mut values = rows.values.iter();
+            for row in 0..count {
+                let value = if rows.is_null(row, nullable) { None } else { values.next() };
+                if self.next() == Some(first + row as u64) {
+                    let value = value.ok_or_else(|| format!("sample {} has no value", first + row as u64))?;
+                    self.bytes.extend_from_slice(value.data());
+                    self.ends.push(self.bytes.len());
+                }
+            }
+            first += count as u64;
+        }
+        Ok(())
+    }
+
+    /// The next sample to be kept.
+    fn next(&self) -> Option<u64> {
+        self.samples.get(self.ends.len()).copied()
+    }
+
+    /// The contents of a sample of this rank.
+    fn get(&self, sample: u64) -> &[u8] {
+        let place = self.samples.partition_point(|&other| other < sample);
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[place]]
+    }
+}

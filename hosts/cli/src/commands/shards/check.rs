@@ -1,0 +1,126 @@
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use samedeal::{FailureKind, Overlap, Verification, verify_shards};
+use serde_json::{Value, json};
+
+use super::Planned;
+use crate::args::format::Format;
+use crate::write::items::Items;
+use crate::write::output::{counted, grouped, print};
+use crate::write::problem::Problem;
+
+/// How many overlaps and how many gaps are named below a table.
+const NAMED: usize = 20;
+
+/// What is wrong with what readers read.
+pub struct Checked {
+    pub found: Verification,
+    /// Workers in each rank, where readers are those of the plan.
+    workers: Option<u32>,
+}
+
+/// Checks the plan over all its readers, or what readers really read, as a file has it.
+pub fn run(planned: &Planned, file: Option<&Path>) -> Result<Checked, Problem> {
+    let Some(file) = file else {
+        let found = planned.plan.verify()?;
+        return Ok(Checked { found, workers: Some(planned.plan.config().workers) });
+    };
+    let assigned = read(planned, file)?;
+    let shards = planned.dataset.files.len() as u32;
+    let found = verify_shards(shards, &assigned).map_err(|error| match error.failure() {
+        Some(failure) if failure.field == "assigned" && failure.kind == FailureKind::OutOfRange => {
+            Problem::of(file, format!("shard {}; allowed: {}", failure.value, failure.allowed))
+        }
+        _ => error.into(),
+    })?;
+    Ok(Checked { found, workers: None })
+}
+
+/// Reads a list, for each reader, of the numbers or the paths of its shards.
+fn read(planned: &Planned, file: &Path) -> Result<Vec<Vec<u32>>, Problem> {
+    let wrong = |what: String| {
+        Problem::of(
+            file,
+            format!("{what}; needed: a JSON list, for each reader, of the numbers or the paths of its files"),
+        )
+    };
+    let text = fs::read(file).map_err(|error| Problem::of(file, error))?;
+    let readers: Vec<Vec<Value>> = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    let files = planned.dataset.files.iter().map(|file| &file.path);
+    // A path means the same file however it is written.
+    let known: HashMap<_, _> =
+        files.zip(0..).filter_map(|(path, shard)| Some((fs::canonicalize(path).ok()?, shard))).collect();
+    let shard = |value: Value| match &value {
+        Value::Number(number) => {
+            number.as_u64().and_then(|number| number.try_into().ok()).ok_or_else(|| wrong(value.to_string()))
+        }
+        Value::String(path) => {
+            let found = fs::canonicalize(path).ok().and_then(|path| known.get(&path).copied());
+            found.ok_or_else(|| Problem::of(file, format!("{path} is none of the files that are dealt")))
+        }
+        _ => Err(wrong(value.to_string())),
+    };
+    readers.into_iter().map(|shards| shards.into_iter().map(shard).collect()).collect()
+}
+
+impl Checked {
+    pub fn print(&self, planned: &Planned, format: Format) -> Result<(), Problem> {
+        let Verification { overlaps, gaps, .. } = &self.found;
+        let [again, missed, files] = [overlaps.len(), gaps.len(), planned.dataset.files.len()].map(|it| it as u64);
+        let again = counted(again, "reading", "readings");
+        let (missed, files) = (grouped(missed), counted(files, "file", "files"));
+        let mut items = Items::new(["check", "result", "found"]);
+        let result = |holds| if holds { "ok" } else { "FAILED" }.into();
+        items.push(["overlaps".into(), result(overlaps.is_empty()), format!("{again} too many").into()]);
+        items.push(["gaps".into(), result(gaps.is_empty()), format!("{missed} of {files} read by nobody").into()]);
+        let mut lines = vec![if format == Format::Table { items.table().to_string() } else { items.lines() }];
+        let named = if format == Format::Table { NAMED } else { usize::MAX };
+        let name =
+            |shard: u32| if format == Format::Table { planned.path(shard) } else { escaped(planned.path(shard)) };
+        for &Overlap { shard, first, other, .. } in overlaps.iter().take(named) {
+            let [first, other] = [first, other].map(|reader| self.reader(reader));
+            lines.push(match format {
+                Format::Table => format!("{}: read by {first}, and again by {other}", name(shard)),
+                _ => format!("overlap\t{shard}\t{}\t{first}\t{other}", name(shard)),
+            });
+        }
+        for &shard in gaps.iter().take(named) {
+            lines.push(match format {
+                Format::Table => format!("{}: read by nobody", name(shard)),
+                _ => format!("gap\t{shard}\t{}", name(shard)),
+            });
+        }
+        let left = [overlaps.len(), gaps.len()].map(|found| found.saturating_sub(named)).iter().sum::<usize>();
+        if left > 0 {
+            lines.push(format!("and {} more, which --format text and json name", grouped(left as u64)));
+        }
+        print(lines.join("\n"))
+    }
+
+    pub fn json(&self, planned: &Planned) -> Value {
+        let Verification { overlaps, gaps, .. } = &self.found;
+        let overlaps = overlaps.iter().map(|overlap| {
+            let Overlap { shard, first, other, .. } = *overlap;
+            json!({ "shard": shard, "path": planned.path(shard), "first": first, "other": other })
+        });
+        let gaps = gaps.iter().map(|&shard| json!({ "shard": shard, "path": planned.path(shard) }));
+        json!({
+            "passed": self.found.is_ok(), "overlaps": overlaps.collect::<Value>(), "gaps": gaps.collect::<Value>(),
+        })
+    }
+
+    /// A reader, as people know it.
+    fn reader(&self, reader: u32) -> String {
+        match self.workers {
+            Some(workers) => format!("worker {} of rank {}", reader % workers, reader / workers),
+            None => format!("reader {reader}"),
+        }
+    }
+}
+
+/// What would end a part of a line is escaped.
+fn escaped(path: String) -> String {
+    crate::write::items::Cell::from(path).to_string()
+}

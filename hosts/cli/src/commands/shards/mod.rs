@@ -1,0 +1,139 @@
+//! `samedeal shards`: whole files to ranks and workers, from their footers alone.
+
+mod check;
+mod shares;
+mod totals;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use check::Checked;
+use samedeal::ShardPlan;
+use serde_json::{Value, json};
+
+use crate::args::dataset::{Dataset, Unreadable};
+use crate::args::format::Format;
+use crate::args::plan::{PlanArgs, ShardsArgs};
+use crate::write::output::{print, verdict};
+use crate::write::problem::Problem;
+use crate::write::progress;
+
+/// The files, and who reads which.
+struct Planned {
+    dataset: Dataset,
+    plan: ShardPlan,
+    /// What was left out, and why.
+    left_out: Vec<String>,
+}
+
+/// `samedeal shards`: whether everything holds that was to be verified.
+pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
+    let planned = Planned::new(args)?;
+    for problem in &planned.left_out {
+        // Whether anybody reads it or not, the answer stands.
+        let _ = writeln!(io::stderr(), "warning: {problem}; left out");
+    }
+    let checked = args.verify.as_ref().map(|file| check::run(&planned, file.as_deref())).transpose()?;
+    let passed = checked.as_ref().is_none_or(|checked| checked.found.is_ok());
+    let format = args.output.format();
+    let printed = if format == Format::Json {
+        let mut answer = planned.json(args)?;
+        answer["verification"] = checked.map_or(Value::Null, |checked| checked.json(&planned));
+        print(answer)
+    } else {
+        show(&planned, args, checked.as_ref(), format)
+    };
+    verdict(printed, passed)
+}
+
+/// What the plan deals, and what was verified. What readers really had says nothing of the plan, which is left out then.
+fn show(planned: &Planned, args: &ShardsArgs, checked: Option<&Checked>, format: Format) -> Result<(), Problem> {
+    if let (Some(checked), Some(Some(_))) = (checked, &args.verify) {
+        let below = if format == Format::Table { Some(totals::files(planned)?) } else { None };
+        checked.print(planned, format)?;
+        return below.map_or(Ok(()), print);
+    }
+    // Before anything is printed, since it can be refused.
+    let below = match format {
+        Format::Table => Some(totals::lines(planned, args)?.join("\n")),
+        _ => totals::steps_line(planned, args)?,
+    };
+    match args.rank {
+        Some(rank) => shares::print_files(planned, rank, args.worker, format)?,
+        None => shares::print_loads(planned, format)?,
+    }
+    below.map_or(Ok(()), print)?;
+    checked.map_or(Ok(()), |checked| checked.print(planned, format))
+}
+
+/// A list of what was read is no dataset; it was to be that of `--verify=FILE`, which wants the equals sign.
+fn refuse_lists(paths: &[PathBuf]) -> Result<(), Problem> {
+    let is_list =
+        |path: &&PathBuf| path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json")) && !path.is_dir();
+    paths.iter().find(is_list).map_or(Ok(()), |path| {
+        Err(Problem::of(path, format!("is no Parquet file; did you mean --verify={}?", path.display())))
+    })
+}
+
+impl Planned {
+    fn new(args: &ShardsArgs) -> Result<Self, Problem> {
+        refuse_lists(&args.paths)?;
+        let mut left_out = Vec::new();
+        let dataset = Dataset::of(&args.paths, |Unreadable { path, named, why }| {
+            let is_parquet = path.extension().is_some_and(|it| it == "parquet");
+            // What does not even call itself Parquet was named by mistake: left out, it would be missed by nobody.
+            match (args.skip_unreadable && is_parquet, named) {
+                (true, _) => {
+                    left_out.push(why.to_string());
+                    Ok(())
+                }
+                (false, false) => Err(Problem::message(format!("{why}; --skip-unreadable leaves it out"))),
+                (false, true) if args.verify == Some(None) && !is_parquet => {
+                    Err(Problem::message(format!("{why}; did you mean --verify=FILE?")))
+                }
+                (false, true) => Err(why),
+            }
+        })?;
+        if dataset.files.is_empty() {
+            return Err(Problem::message(format!("{}; no file can be read", left_out.join("; "))));
+        }
+        let spinner = progress::spinner("planning");
+        let PlanArgs { world, workers, policy, worker_policy, weight, shuffle, reshuffle, seed, epoch } = args.plan;
+        let sizes: Vec<_> = dataset.files.iter().map(|file| file.count).collect();
+        let bytes: Vec<_> = dataset.files.iter().map(|file| file.bytes).collect();
+        let builder = ShardPlan::builder(sizes).bytes(bytes).world(world).workers(workers).weight(weight);
+        let builder = builder.policy(policy).worker_policy(worker_policy).shuffle(shuffle).reshuffle(reshuffle);
+        // What the files say is no option.
+        let plan = builder.seed(seed).epoch(epoch).build().map_err(|error| match error.failure() {
+            Some(failure) if matches!(failure.field.as_str(), "sizes" | "bytes") => Problem::worded(error),
+            _ => error.into(),
+        })?;
+        spinner.finish_and_clear();
+        Ok(Self { dataset, plan, left_out })
+    }
+
+    /// The path of a shard, for people and programs.
+    fn path(&self, shard: u32) -> String {
+        self.dataset.files[shard as usize].path.display().to_string()
+    }
+
+    fn json(&self, args: &ShardsArgs) -> Result<Value, Problem> {
+        let files =
+            self.dataset.files.iter().map(
+                |file| json!({"path": file.path.display().to_string(), "samples": file.count, "bytes": file.bytes}),
+            );
+        let files = files.collect::<Value>();
+        let config = self.plan.config();
+        let config = json!({
+            "world": config.world, "workers": config.workers, "policy": config.policy.name(),
+            "worker_policy": config.worker_policy.name(), "weight": config.weight.name(), "shuffle": config.shuffle,
+            "reshuffle": config.reshuffle, "seed": config.seed, "epoch": config.epoch,
+        });
+        let mut answer = totals::json(self, args)?;
+        answer["config"] = config;
+        answer["files"] = files;
+        answer["left_out"] = json!(self.left_out);
+        shares::add_json(self, args, &mut answer)?;
+        Ok(answer)
+    }
+}

@@ -1,0 +1,110 @@
+use std::io::{self, Write};
+
+use samedeal::{Balance, Steps, Tier, Weight};
+use serde_json::{Value, json};
+
+use super::Planned;
+use crate::args::plan::ShardsArgs;
+use crate::write::output::{counted, grouped};
+use crate::write::problem::Problem;
+
+/// How much there is.
+pub fn files(planned: &Planned) -> Result<String, Problem> {
+    let files = counted(planned.dataset.files.len() as u64, "file", "files");
+    let samples = counted(planned.dataset.samples, "sample", "samples");
+    let bytes = counted(planned.plan.balance(Tier::Ranks, Weight::Bytes)?.total, "byte", "bytes");
+    let empty = match empty(planned) {
+        0 => String::new(),
+        empty => format!("; {} without samples", grouped(empty)),
+    };
+    Ok(format!("{files}, {samples}, {bytes}{empty}"))
+}
+
+/// What is said below a table: how much there is, how evenly it is spread, and how many steps it takes.
+pub fn lines(planned: &Planned, args: &ShardsArgs) -> Result<Vec<String>, Problem> {
+    let plan = &planned.plan;
+    let mut lines = vec![files(planned)?];
+    for (tier, member) in tiers(planned) {
+        let [samples, bytes] = [Weight::Samples, Weight::Bytes].map(|weight| plan.balance(tier, weight));
+        let [samples, bytes] = [samples?, bytes?].map(|balance| balance.imbalance());
+        let mut line = format!("heaviest {member} by the mean: {samples:.3} in samples, {bytes:.3} in bytes");
+        let idle = plan.loads(tier)?.iter().filter(|load| load.shards == 0).count() as u64;
+        if idle > 0 {
+            line += &format!("; {} {} nothing to read", grouped(idle), if idle == 1 { "has" } else { "have" });
+        }
+        lines.push(line);
+    }
+    lines.push(match args.batch_size {
+        None => "--batch-size tells the steps".to_owned(),
+        Some(size) => {
+            let steps = plan.steps(size, args.drop_last)?;
+            match unequal(steps, size) {
+                None => {
+                    let steps = counted(steps.most, "step", "steps");
+                    format!("every rank takes {steps}, in batches of {}", grouped(size.into()))
+                }
+                Some(unequal) => format!("WARNING: {unequal}"),
+            }
+        }
+    });
+    Ok(lines)
+}
+
+/// The same of the steps alone, as a line for programs, and people warned apart from it; none without a batch size.
+pub fn steps_line(planned: &Planned, args: &ShardsArgs) -> Result<Option<String>, Problem> {
+    let Some(size) = args.batch_size else { return Ok(None) };
+    let steps = planned.plan.steps(size, args.drop_last)?;
+    let equal = if steps.is_equal() { "equal" } else { "unequal" };
+    if let Some(unequal) = unequal(steps, size) {
+        let _ = writeln!(io::stderr(), "warning: {unequal}");
+    }
+    Ok(Some(format!("steps\t{size}\t{}\t{}\t{equal}", steps.least, steps.most)))
+}
+
+/// What is to be said where ranks end at different steps.
+fn unequal(steps: Steps, size: u32) -> Option<String> {
+    let ([least, most], size) = ([steps.least, steps.most].map(grouped), grouped(size.into()));
+    (!steps.is_equal()).then(|| {
+        format!(
+            "ranks end at different steps, {least} to {most} in batches of {size}; one that waits for the others then \
+             waits for ever.\nStop all of them after step {least}, or deal single samples: `samedeal batches PATH --order \
+             sharded` ends everywhere on the same step."
+        )
+    })
+}
+
+pub fn json(planned: &Planned, args: &ShardsArgs) -> Result<Value, Problem> {
+    let plan = &planned.plan;
+    let steps = args.batch_size.map(|size| plan.steps(size, args.drop_last).map(|steps| (size, steps))).transpose()?;
+    let steps = steps.map(|(size, steps)| {
+        json!({
+            "batch_size": size, "drop_last": args.drop_last, "least": steps.least, "most": steps.most,
+            "equal": steps.is_equal(),
+        })
+    });
+    let balance = |tier| -> Result<Value, Problem> {
+        let [samples, bytes] = [Weight::Samples, Weight::Bytes].map(|weight| plan.balance(tier, weight));
+        Ok(json!({ "samples": json_of(samples?), "bytes": json_of(bytes?) }))
+    };
+    Ok(json!({
+        "shards": planned.dataset.files.len(), "samples": planned.dataset.samples,
+        "bytes": plan.balance(Tier::Ranks, Weight::Bytes)?.total, "empty": empty(planned),
+        "balance": { "ranks": balance(Tier::Ranks)?, "workers": balance(Tier::Workers)? }, "steps": steps,
+    }))
+}
+
+fn json_of(balance: Balance) -> Value {
+    json!({ "least": balance.least, "most": balance.most, "imbalance": balance.imbalance() })
+}
+
+/// How many files have no samples.
+fn empty(planned: &Planned) -> u64 {
+    planned.dataset.files.iter().filter(|file| file.count == 0).count() as u64
+}
+
+/// Whose shares there are to compare.
+fn tiers(planned: &Planned) -> Vec<(Tier, &'static str)> {
+    let mut tiers = vec![(Tier::Ranks, "rank"), (Tier::Workers, "worker")];
+    tiers.truncate(planned.plan.config().workers.min(2) as usize);
+    tiers
+}

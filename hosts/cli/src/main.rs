@@ -1,0 +1,60 @@
+//! The command `samedeal`: the deal of a dataset, in the terminal.
+
+mod args;
+mod cli;
+mod commands;
+mod examples;
+mod read;
+mod write;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use commands::{
+    batching, explain, ledger, locate, mesh, numbers, rank, replay, shards, state, step, summaries, verify,
+};
+use write::problem::Problem;
+
+fn main() -> ExitCode {
+    let mut command = Cli::parse().command;
+    if let Err(problem) = command.settle() {
+        return exit(Err(problem));
+    }
+    let done = match command {
+        Command::Indices(args) => numbers::indices(&args),
+        Command::Batches(args) if args.by_length.lengths.is_some() => batching::run(&args),
+        Command::Batches(args) => numbers::batches(&args),
+        Command::Locate(args) if args.by_length.lengths.is_some() => batching::locate(&args),
+        Command::Locate(args) => locate::run(&args),
+        Command::Step(args) if args.by_length.lengths.is_some() => batching::step(&args),
+        Command::Step(args) => step::run(&args),
+        Command::Fingerprint(args) => summaries::fingerprint(&args),
+        Command::Verify(args) => return exit(verify::run(&args)),
+        Command::Replay(args) => replay::run(&args),
+        Command::Shards(args) => return exit(shards::run(&args)),
+        Command::Mesh(args) => mesh::run(&args),
+        Command::Rank(args) => rank::run(&args),
+        Command::State(args) => state::run(&args),
+        Command::Ledger(args) => ledger::run(&args),
+        Command::Explain(args) => explain::run(args),
+        Command::Orders(args) => summaries::orders(&args),
+    };
+    exit(done.map(|()| true))
+}
+
+/// 0 when all is well, 1 when a check failed, and 2 when there is no answer: the command could not be run, or its
+/// arguments make no sense.
+fn exit(done: Result<bool, Problem>) -> ExitCode {
+    match done {
+        Ok(true) | Err(Problem::Unheard) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            // There is nobody else to tell if this cannot be written; the code still says it.
+            let _ = writeln!(io::stderr(), "error: {problem}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! States within what a training run has saved: JSON, pickles, and the zip archives of pickles that `torch.save` writes.
+//! Nothing of a pickle is executed.
+
+mod pickle;
+mod values;
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek};
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use values::{Id, Node, Values};
+
+use crate::write::output::grouped;
+use crate::write::problem::Problem;
+
+/// The most bytes of JSON or of a pickle, which holds a checkpoint without its tensors.
+const MOST: u64 = 1 << 26;
+/// More than any state has.
+const STATE: usize = 1 << 16;
+
+/// A state, and what stands beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Saved {
+    /// Where in the file it is, such as `callbacks.loader.samedeal`; empty where it is the file.
+    pub place: String,
+    pub text: String,
+    /// What the text says.
+    pub fields: Map<String, Value>,
+    /// The steps that a loader's workers had taken in a turn, of a `ShardedDataset` of Python.
+    pub history: Vec<Stretch>,
+    /// What else the file says: the samples of a batch, by the state of transformers' Trainer.
+    pub batch_size: Option<u64>,
+    /// How many batches of the epoch were behind it, by Lightning's checkpoint.
+    pub batches: Option<u64>,
+    /// Whether it is of one loader worker alone.
+    pub of_worker: bool,
+}
+
+/// Steps that every rank has taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stretch {
+    pub world: u64,
+    pub steps: u64,
+    /// What only states of a `ShardedDataset` tell.
+    pub workers: Option<u64>,
+    pub batch_size: Option<u64>,
+    pub drop_last: Option<bool>,
+}
+
+impl Saved {
+    pub fn word(&self, name: &str) -> &str {
+        self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.fields.get(name).and_then(Value::as_u64)
+    }
+
+    pub fn seed(&self) -> Option<i64> {
+        self.fields.get("seed").and_then(Value::as_i64)
+    }
+
+    pub fn kind(&self) -> &str {
+        self.word("kind")
+    }
+
+    /// Whether Python alone resumes it: it stands within a turn of loader workers, or is of whole files.
+    pub fn is_python(&self) -> bool {
+        matches!(self.kind(), "sampler-history" | "plan" | "plan-history") || self.of_worker || self.has_turn()
+    }
+
+    fn has_turn(&self) -> bool {
+        self.kind() != "batcher" && !self.history.is_empty()
+    }
+}
+
+/// The states in a file, in the order in which they are there. `-` is standard input.
+pub fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
+    let failed = |error: io::Error| Problem::of(path, error);
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
+        return of(Cursor::new(bytes)).map_err(|why| Problem::of(path, why));
+    }
+    let metadata = path.metadata().map_err(failed)?;
+    if metadata.is_dir() {
+        let which = "is a directory; name the file in it that holds the state";
+        return Err(Problem::of(path, which));
+    }
+    let file = File::open(path).map_err(failed)?;
+    of(file).map_err(|why| Problem::of(path, why))
+}
+
+fn of(mut file: impl Read + Seek) -> Result<Vec<Saved>, String> {
+    let unreadable = |error: io::Error| format!("cannot be read: {error}");
+    let mut begin = Vec::new();
+    file.by_ref().take(4).read_to_end(&mut begin).map_err(unreadable)?;
+    file.rewind().map_err(unreadable)?;
+    if begin.starts_with(b"PK\x03\x04") || begin.starts_with(b"PK\x05\x06") {
+        return of_archive(file);
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if matches!(begin[..], [0x80, 2..=5, ..]) {
+        return Ok(found(&pickle::read(&bytes)?, ""));
+    }
+    if bytes.len() as u64 > MOST {
+        return Err(too_large(bytes.len() as u64));
+    }
+    let Ok(text) = str::from_utf8(&bytes) else {
+        // Protocol 0 of pickles is text, and nobody writes it any more; protocol 1 is no text, and has no mark.
+        return pickle::read(&bytes).map(|values| found(&values, "")).map_err(|_| {
+            "holds no state of samedeal: it is no JSON, no pickle, and no archive that torch.save writes".to_owned()
+        });
+    };
+    of_text(text.trim())
+}
+
+fn too_large(bytes: u64) -> String {
+    format!("is of {} bytes; allowed for what holds a state: {}", grouped(bytes), grouped(MOST))
+}
+
+/// The states in a text: JSON of them, or of anything that holds them.
+fn of_text(text: &str) -> Result<Vec<Saved>, String> {
+    if let Some(fields) = state(text) {
+        return Ok(vec![Saved::new(String::new(), text.to_owned(), fields)]);
+    }
+    match Values::of_json(text) {
+        Ok(values) => Ok(found(&values, "")),
+        Err(why) => {
+            // A pickle of protocol 0.
+            let read = pickle::read(text.as_bytes()).ok().map(|values| found(&values, ""));
+            read.ok_or_else(|| format!("holds no state of samedeal: it is no JSON ({why})"))
+        }
+    }
+}
+
+/// The states in the pickles of a zip archive, such as `archive/data.pkl`.
+fn of_archive(file: impl Read + Seek) -> Result<Vec<Saved>, String> {
+    let broken =
+        |error: zip::result::ZipError| format!("cannot be read as the archive that torch.save writes: {error}");
+    let mut archive = zip::ZipArchive::new(file).map_err(broken)?;
+    // What has another name is nothing that torch reads.
+    let names = archive.file_names().filter_map(Result::ok).filter(|name| name.ends_with(".pkl"));
+    let names = names.map(std::borrow::Cow::into_owned).collect::<Vec<_>>();
+    if names.is_empty() {
+        return Err("is a zip archive without a pickle (*.pkl), and so nothing that torch.save writes".to_owned());
+    }
+    let mut states = Vec::new();
+    for name in &names {
+        let entry = archive.by_name(name).map_err(broken)?;
+        let mut bytes = Vec::new();
+        // What it says of its size may be wrong.
+        entry.take(MOST + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {name}: {error}"))?;
+        if bytes.len() as u64 > MOST {
+            return Err(format!("its {name} {}", too_large(bytes.len() as u64)));
+        }
+        let values = pickle::read(&bytes).map_err(|why| format!("its {name} {why}"))?;
+        let before = if names.len() > 1 { format!("{name}:") } else { String::new() };
+        states.extend(found(&values, &before));
+    }
+    Ok(states)
+}
+
+/// What a text says, if it is a state.
+fn state(text: &str) -> Option<Map<String, Value>> {
+    if text.len() > STATE || !text.contains("\"samedeal\"") {
+        return None;
+    }
+    let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return None };
+    fields.get("samedeal")?.is_number().then_some(fields)
+}
+
+impl Saved {
+    fn new(place: String, text: String, fields: Map<String, Value>) -> Self {
+        let past = |past: &Value| {
+            let number = |name: &str| past.get(name).and_then(Value::as_u64);
+            let (world, steps) = (number("world")?, number("steps")?);
+            Some(Stretch { world, steps, workers: None, batch_size: None, drop_last: None })
+        };
+        let history = fields.get("history").and_then(Value::as_array);
+        let history = history.map_or(Vec::new(), |history| history.iter().filter_map(past).collect());
+        Self { place, text, fields, history, batch_size: None, batches: None, of_worker: false }
+    }
+}
+
+/// A value on the way from a root: how it is reached.
+struct Visit {
+    id: Id,
+    /// The visit of what holds it.
+    parent: Option<usize>,
+    label: Label,
+}
+
+enum Label {
+    Root,
+    Key(Id),
+    Index(usize),
+}
+
+/// All states among the values.
+fn found(values: &Values, before: &str) -> Vec<Saved> {
+    let mut seen = vec![false; values.len()];
+    let mut visits = Vec::<Visit>::new();
+    // What is still to be looked at, the next one last, so that states are found in the order in which they are there.
+    let mut open = values.roots.iter().rev().map(|&id| (id, None, Label::Root)).collect::<Vec<_>>();
+    let mut states = Vec::new();
+    while let Some((id, parent, label)) = open.pop() {
+        if std::mem::replace(&mut seen[id as usize], true) {
+            continue;
+        }
+        visits.push(Visit { id, parent, label });
+        let here = visits.len() - 1;
+        match values.get(id) {
+            Node::Text(text) => {
+                if let Some(fields) = state(text) {
+                    let mut saved = Saved::new(place(values, &visits, here, before), text.clone(), fields);
+                    beside(values, &visits, here, &mut saved);
+                    states.push(saved);
+                }
+            }
+            Node::Holder { pairs, items } => {
+                let indexed = items.iter().enumerate().rev();
+                open.extend(indexed.map(|(index, &item)| (item, Some(here), Label::Index(index))));
+                open.extend(pairs.iter().rev().map(|&(key, value)| (value, Some(here), Label::Key(key))));
+            }
+            Node::Other | Node::Bool(_) | Node::Number(_) => {}
+        }
+    }
+    states
+}
+
+/// Where a value is, for people.
+fn place(values: &Values, visits: &[Visit], at: usize, before: &str) -> String {
+    let mut parts = Vec::new();
+    let mut next = Some(at);
+    while let Some(Visit { parent, label, .. }) = next.map(|at| &visits[at]) {
+        match label {
+            Label::Root => {}
+            Label::Key(key) => parts.push(match values.get(*key) {
+                Node::Text(text) => text.chars().filter(|letter| !letter.is_control()).take(64).collect(),
+                Node::Number(number) => number.to_string(),
+                _ => "?".to_owned(),
+            }),
+            Label::Index(index) => parts.push(index.to_string()),
+        }
+        next = *parent;
+    }
+    parts.reverse();
+    before.to_owned() + &parts.join(".")
+}
+
+/// Adds what stands beside a state, in the dictionary that holds it, and what the root says.
+fn beside(values: &Values, visits: &[Visit], at: usize, saved: &mut Saved) {
+    let Some(holder) = visits[at].parent.map(|parent| visits[parent].id) else { return };
+    saved.batches = values.number(holder, "batches");
+    saved.of_worker = values.field(holder, "reader").is_some_and(|it| matches!(values.get(it), Node::Holder { .. }));
+    if let Some(Node::Holder { items, .. }) = values.field(holder, "history").map(|id| values.get(id)) {
+        let past = |&id: &Id| Stretch {
+            world: values.number(id, "world").unwrap_or(0),
+            steps: values.number(id, "steps").unwrap_or(0),
+            workers: values.number(id, "workers"),
+            batch_size: values.number(id, "batch_size"),
+            drop_last: values.field(id, "drop_last").and_then(|id| match values.get(id) {
+                Node::Bool(whether) => Some(*whether),
+                _ => None,
+            }),
+        };
+        if saved.kind() != "batcher" {
+            saved.history = items.iter().take(STATE).map(past).collect();
+        }
+    }
+    // Trainer's state has it beside its callbacks, one of which is ours.
+    if saved.place.contains("SamedealState") && saved.kind() == "sampler" {
+        let mut root = at;
+        while let Some(parent) = visits[root].parent {
+            root = parent;
+        }
+        saved.batch_size = values.number(visits[root].id, "train_batch_size").filter(|&size| size > 0);
+    }
+}
+
+/// Of several states, those that differ.
+pub fn distinct(states: &[Saved]) -> Vec<&Saved> {
+    let mut known = Vec::<&Saved>::new();
+    for saved in states {
+        let same = |other: &&Saved| {
+            (&other.text, &other.history, other.of_worker) == (&saved.text, &saved.history, saved.of_worker)
+        };
+        if !known.iter().any(same) {
+            known.push(saved);
+        }
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    const ZIP: &[u8] = include_bytes!("../../../tests/data/zip.pt");
+
+    #[test]
+    fn broken_archives_are_refused() {
+        let read = |bytes: &[u8]| of(Cursor::new(bytes));
+        let whole = read(ZIP).unwrap();
+        assert_eq!(whole.len(), 1);
+        assert_eq!(whole[0].place, "data.loaders.0.samedeal");
+        for end in 0..ZIP.len() {
+            assert!(read(&ZIP[..end]).is_err(), "{end}");
+        }
+        let mut broken = ZIP.to_vec();
+        for at in 0..ZIP.len() {
+            for byte in [0, 1, 0x7f, 0x80, 0xff, ZIP[at] ^ 1] {
+                broken[at] = byte;
+                let _ = read(&broken);
+            }
+            broken[at] = ZIP[at];
+        }
+    }
+
+    #[test]
+    fn states_are_found_wherever_they_are() {
+        let state = r#"{"samedeal":1,"kind":"sampler","order":"feistel","samples":9,"seed":-1,"epoch":0,"consumed":4,"fingerprint":""}"#;
+        let quoted = serde_json::to_string(state).unwrap();
+        let nested =
+            format!("[{{\"a\": {{\"b\": [1, {quoted}]}}, \"samedeal\": {quoted}, \"history\": []}}, 1.5, null]");
+        let places = of_text(&nested).unwrap().into_iter().map(|saved| saved.place).collect::<Vec<_>>();
+        assert_eq!(places, ["0.a.b.1", "0.samedeal"]);
+        assert_eq!(of_text(&nested).unwrap()[0].seed(), Some(-1));
+        assert_eq!(distinct(&of_text(&nested).unwrap()).len(), 1);
+        assert!(of_text("{\"samedeal\": \"notes\", \"more\": [\"{\\\"samedeal\\\"\"]}").unwrap().is_empty());
+        assert!(of_text(&"[".repeat(1 << 20)).unwrap_err().contains("no JSON"));
+        let many = format!("[{}1]", "1,".repeat(1 << 22));
+        assert!(of_text(&many).unwrap_err().contains("too many to search"));
+    }
+}

@@ -1,0 +1,446 @@
+//! Reads the values of a pickle, and executes nothing: a class, and whatever it would make, is a value that holds what it
+//! would be made of.
+//!
+//! A pickle is a program for a machine with a stack (`Lib/pickletools.py` of CPython describes every instruction). No library
+//! for Rust does what is needed here: serde-pickle refuses the persistent ids by which torch refers to tensors.
+
+use std::collections::HashMap;
+
+use super::values::{Id, Node, Values};
+
+/// The most values on the stack at a time.
+const STACK: usize = 1 << 22;
+/// The most pickles in a row: `torch.save` without a zip archive writes five, and then tensors.
+const PICKLES: usize = 16;
+
+/// Reads one pickle after the other, until something else follows. `bytes` may go on after them.
+pub fn read(bytes: &[u8]) -> Result<Values, String> {
+    let mut machine = Machine { bytes, at: 0, values: Values::default(), stack: Vec::new(), marks: Vec::new() };
+    while machine.values.roots.is_empty()
+        || machine.values.roots.len() < PICKLES && matches!(bytes.get(machine.at..), Some([0x80, 2..=5, ..]))
+    {
+        let at = machine.at;
+        if let Err(why) = machine.run() {
+            // What follows a pickle may look like one: the first bytes of a tensor are anything.
+            if at > 0 && machine.values.len() > 0 && machine.values.roots.len() >= 5 {
+                break;
+            }
+            return Err(why);
+        }
+    }
+    Ok(machine.values)
+}
+
+struct Machine<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    values: Values,
+    stack: Vec<Id>,
+    /// Where on the stack marks are.
+    marks: Vec<usize>,
+}
+
+impl<'a> Machine<'a> {
+    fn wrong(&self, what: &str) -> String {
+        format!("is no pickle that can be read: {what} at byte {}", self.at)
+    }
+
+    fn take(&mut self, count: u64) -> Result<&'a [u8], String> {
+        let end = usize::try_from(count).ok().and_then(|count| self.at.checked_add(count));
+        let taken = end.and_then(|end| self.bytes.get(self.at..end));
+        let taken = taken.ok_or_else(|| self.wrong("it is cut off"))?;
+        self.at += taken.len();
+        Ok(taken)
+    }
+
+    /// A whole number of so many bytes, little-endian.
+    fn size(&mut self, width: u64) -> Result<u64, String> {
+        Ok(self.take(width)?.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+    }
+
+    fn sized(&mut self, width: u64) -> Result<&'a [u8], String> {
+        let size = self.size(width)?;
+        self.take(size)
+    }
+
+    /// The rest of the line, which is Latin-1.
+    fn line(&mut self) -> Result<String, String> {
+        let rest = &self.bytes[self.at..];
+        let end = rest.iter().position(|&byte| byte == b'\n').ok_or_else(|| self.wrong("it is cut off"))?;
+        self.at += end + 1;
+        Ok(rest[..end].iter().copied().map(char::from).collect())
+    }
+
+    fn push(&mut self, id: Id) -> Result<(), String> {
+        if self.stack.len() == STACK {
+            return Err(self.wrong("too many values at a time"));
+        }
+        self.stack.push(id);
+        Ok(())
+    }
+
+    fn make(&mut self, node: Node) -> Result<(), String> {
+        let id = self.values.add(node)?;
+        self.push(id)
+    }
+
+    fn text(&mut self, bytes: &[u8]) -> Result<(), String> {
+        // Lone halves of surrogates are no text that a state has.
+        self.make(str::from_utf8(bytes).map_or(Node::Other, |text| Node::Text(text.to_owned())))
+    }
+
+    fn number(&mut self, text: &str) -> Result<(), String> {
+        self.make(text.trim_end_matches('L').parse().map_or(Node::Other, Node::Number))
+    }
+
+    /// The number in up to 8 bytes with a sign; others are too large for anything here.
+    fn long(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let node = match bytes.len() {
+            0 => Node::Number(0),
+            count @ 1..=8 => {
+                let amount = bytes.iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+                let unused = 64 - 8 * count as u32;
+                Node::Number((amount << unused).cast_signed() >> unused)
+            }
+            _ => Node::Other,
+        };
+        self.make(node)
+    }
+
+    /// The topmost value. What is below a mark is out of reach.
+    fn pop(&mut self) -> Result<Id, String> {
+        let bottom = self.marks.last().copied().unwrap_or(0);
+        if self.stack.len() <= bottom {
+            return Err(self.wrong("a value is missing"));
+        }
+        self.stack.pop().ok_or_else(|| self.wrong("a value is missing"))
+    }
+
+    /// All values above the topmost mark.
+    fn down_to_mark(&mut self) -> Result<Vec<Id>, String> {
+        let mark = self.marks.pop().ok_or_else(|| self.wrong("a mark is missing"))?;
+        Ok(self.stack.split_off(mark.min(self.stack.len())))
+    }
+
+    /// Makes a value of the topmost ones.
+    fn hold(&mut self, count: usize) -> Result<(), String> {
+        let mut items = (0..count).map(|_| self.pop()).collect::<Result<Vec<_>, _>>()?;
+        items.reverse();
+        self.make(Node::Holder { pairs: Vec::new(), items })
+    }
+
+    /// Adds to the value that is now the topmost one. What holds nothing by itself, such as a class, becomes one that does.
+    fn add(&mut self, more: &[Id], as_pairs: bool) -> Result<(), String> {
+        let id = self.pop()?;
+        let node = self.values.get_mut(id);
+        if !matches!(node, Node::Holder { .. }) {
+            *node = Node::EMPTY;
+        }
+        if let Node::Holder { pairs, items } = node {
+            if as_pairs {
+                pairs.extend(more.chunks_exact(2).map(|pair| (pair[0], pair[1])));
+            } else {
+                items.extend(more);
+            }
+        }
+        self.push(id)
+    }
+
+    /// Runs one pickle, and keeps its value.
+    fn run(&mut self) -> Result<(), String> {
+        self.stack.clear();
+        self.marks.clear();
+        let mut memo = HashMap::<u64, Id>::new();
+        loop {
+            match self.size(1)? as u8 {
+                b'.' => {
+                    let root = self.pop()?;
+                    self.values.roots.push(root);
+                    return Ok(());
+                }
+                b'(' => {
+                    // As many marks as values, since either takes memory.
+                    if self.marks.len() == STACK {
+                        return Err(self.wrong("too many marks"));
+                    }
+                    self.marks.push(self.stack.len());
+                }
+                b'0' => {
+                    // A mark may be all that there is above.
+                    if self.marks.last() == Some(&self.stack.len()) {
+                        self.marks.pop();
+                    } else {
+                        self.pop()?;
+                    }
+                }
+                b'1' => drop(self.down_to_mark()?),
+                b'2' => {
+                    let id = self.pop()?;
+                    self.push(id)?;
+                    self.push(id)?;
+                }
+                b'N' => self.make(Node::Other)?,
+                0x88 => self.make(Node::Bool(true))?,
+                0x89 => self.make(Node::Bool(false))?,
+                b'I' => match &*self.line()? {
+                    "00" => self.make(Node::Bool(false))?,
+                    "01" => self.make(Node::Bool(true))?,
+                    text => self.number(text)?,
+                },
+                b'L' => {
+                    let text = self.line()?;
+                    self.number(&text)?;
+                }
+                b'J' => {
+                    let bytes = self.take(4)?;
+                    self.long(bytes)?;
+                }
+                b'K' => {
+                    let number = self.size(1)?;
+                    self.make(Node::Number(number.cast_signed()))?;
+                }
+                b'M' => {
+                    let number = self.size(2)?;
+                    self.make(Node::Number(number.cast_signed()))?;
+                }
+                0x8a => {
+                    let bytes = self.sized(1)?;
+                    self.long(bytes)?;
+                }
+                0x8b => {
+                    let bytes = self.sized(4)?;
+                    self.long(bytes)?;
+                }
+                b'F' | b'P' => {
+                    self.line()?;
+                    self.make(Node::Other)?;
+                }
+                b'G' => {
+                    self.take(8)?;
+                    self.make(Node::Other)?;
+                }
+                b'S' => {
+                    let line = self.line()?;
+                    let text = line.trim().strip_prefix(['\'', '"']).and_then(|text| text.strip_suffix(['\'', '"']));
+                    let bytes = text.unwrap_or_default().replace("\\\\", "\\");
+                    self.text(bytes.as_bytes())?;
+                }
+                b'V' => {
+                    let text = unescaped(&self.line()?);
+                    self.text(text.as_bytes())?;
+                }
+                b'U' | 0x8c => {
+                    let bytes = self.sized(1)?;
+                    self.text(bytes)?;
+                }
+                b'T' | b'X' => {
+                    let bytes = self.sized(4)?;
+                    self.text(bytes)?;
+                }
+                0x8d => {
+                    let bytes = self.sized(8)?;
+                    self.text(bytes)?;
+                }
+                b'C' => {
+                    self.sized(1)?;
+                    self.make(Node::Other)?;
+                }
+                b'B' => {
+                    self.sized(4)?;
+                    self.make(Node::Other)?;
+                }
+                0x8e | 0x96 => {
+                    self.sized(8)?;
+                    self.make(Node::Other)?;
+                }
+                b'c' => {
+                    self.line()?;
+                    self.line()?;
+                    self.make(Node::Other)?;
+                }
+                width @ 0x82..=0x84 => {
+                    self.take(1 << (width - 0x82))?;
+                    self.make(Node::Other)?;
+                }
+                0x97 => self.make(Node::Other)?,
+                b']' | b')' | b'}' | 0x8f => self.make(Node::EMPTY)?,
+                b'l' | b't' | 0x91 | b'o' => {
+                    let items = self.down_to_mark()?;
+                    self.make(Node::Holder { pairs: Vec::new(), items })?;
+                }
+                b'i' => {
+                    self.line()?;
+                    self.line()?;
+                    let items = self.down_to_mark()?;
+                    self.make(Node::Holder { pairs: Vec::new(), items })?;
+                }
+                b'd' => {
+                    let items = self.down_to_mark()?;
+                    self.make(Node::EMPTY)?;
+                    self.add(&items, true)?;
+                }
+                b'Q' | 0x85 => self.hold(1)?,
+                // A class and what it is called with, or two names of one.
+                0x86 | b'R' | 0x81 | 0x93 => self.hold(2)?,
+                0x87 | 0x92 => self.hold(3)?,
+                b'a' | b'b' => {
+                    let item = self.pop()?;
+                    self.add(&[item], false)?;
+                }
+                b'e' | 0x90 => {
+                    let items = self.down_to_mark()?;
+                    self.add(&items, false)?;
+                }
+                b's' => {
+                    let value = self.pop()?;
+                    let key = self.pop()?;
+                    self.add(&[key, value], true)?;
+                }
+                b'u' => {
+                    let items = self.down_to_mark()?;
+                    self.add(&items, true)?;
+                }
+                code @ (b'p' | b'q' | b'r' | 0x94) => {
+                    let key = match code {
+                        b'p' => self.key()?,
+                        b'q' => self.size(1)?,
+                        b'r' => self.size(4)?,
+                        _ => memo.len() as u64,
+                    };
+                    let id = self.pop()?;
+                    self.push(id)?;
+                    memo.insert(key, id);
+                    if memo.len() > STACK {
+                        return Err(self.wrong("too many values that are referred to"));
+                    }
+                }
+                code @ (b'g' | b'h' | b'j') => {
+                    let key = match code {
+                        b'g' => self.key()?,
+                        b'h' => self.size(1)?,
+                        _ => self.size(4)?,
+                    };
+                    let id = memo.get(&key).copied().ok_or_else(|| self.wrong("it refers to nothing"))?;
+                    self.push(id)?;
+                }
+                0x80 => drop(self.take(1)?),
+                0x95 => drop(self.take(8)?),
+                // A buffer outside, which stays one.
+                0x98 => {}
+                _ => return Err(self.wrong("an unknown instruction")),
+            }
+        }
+    }
+
+    fn key(&mut self) -> Result<u64, String> {
+        let line = self.line()?;
+        line.parse().map_err(|_| self.wrong("a number is missing"))
+    }
+}
+
+/// A text without the escapes of protocol 0: `\uXXXX`.
+fn unescaped(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find("\\u") {
+        text.push_str(&rest[..at]);
+        let letter = rest.get(at + 2..at + 6).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        match letter.and_then(char::from_u32) {
+            Some(letter) => {
+                text.push(letter);
+                rest = &rest[at + 6..];
+            }
+            None => {
+                text.push_str("\\u");
+                rest = &rest[at + 2..];
+            }
+        }
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILES: [&[u8]; 7] = [
+        include_bytes!("../../../tests/data/protocol-0.pkl"),
+        include_bytes!("../../../tests/data/protocol-1.pkl"),
+        include_bytes!("../../../tests/data/protocol-2.pkl"),
+        include_bytes!("../../../tests/data/protocol-3.pkl"),
+        include_bytes!("../../../tests/data/protocol-4.pkl"),
+        include_bytes!("../../../tests/data/protocol-5.pkl"),
+        include_bytes!("../../../tests/data/legacy.pt"),
+    ];
+
+    /// All texts among the values.
+    fn texts(values: &Values) -> Vec<&str> {
+        (0..values.len() as Id).filter_map(|id| values.text(id)).collect()
+    }
+
+    #[test]
+    fn every_protocol_is_read() {
+        for file in &FILES[..6] {
+            let values = read(file).unwrap();
+            let [root] = values.roots[..] else { panic!("one root") };
+            let state = values.field(values.field(root, "s").unwrap(), "samedeal").unwrap();
+            assert!(values.text(state).unwrap().starts_with("{\"samedeal\":1,"));
+            let Node::Holder { items, .. } = values.get(values.field(root, "x").unwrap()) else { panic!("a list") };
+            let numbers = items.iter().filter_map(|&id| match values.get(id) {
+                Node::Number(number) => Some(*number),
+                _ => None,
+            });
+            assert_eq!(numbers.collect::<Vec<_>>(), [1, -5]);
+            assert!(texts(&values).contains(&"é\n"));
+        }
+        // A magic number, a version, the system, what was saved, and the names of its tensors, before the tensors themselves.
+        assert_eq!(read(FILES[6]).unwrap().roots.len(), 5);
+    }
+
+    /// Nothing here may panic, or take memory beyond what it is given: cut off anywhere, and with any byte another one.
+    #[test]
+    fn broken_pickles_are_refused() {
+        for file in FILES {
+            for end in 0..file.len() {
+                // What is whole before the end is read; torch's own format ends with tensors.
+                if let Ok(values) = read(&file[..end]) {
+                    assert!(!values.roots.is_empty());
+                }
+            }
+            let mut broken = file.to_vec();
+            for at in 0..file.len() {
+                // Another dozen of bytes at every place, and so all of them somewhere.
+                for step in 1..=12_usize {
+                    broken[at] = file[at].wrapping_add((at * 13 + step * 21) as u8);
+                    let _ = read(&broken);
+                }
+                broken[at] = file[at];
+            }
+        }
+    }
+
+    #[test]
+    fn hostile_pickles_are_bounded() {
+        for (bytes, said) in [
+            (b"X\xff\xff\xff\xffabc".to_vec(), "cut off"),
+            (b"\x8d\xff\xff\xff\xff\xff\xff\xff\xff".to_vec(), "cut off"),
+            (vec![b']'; (1 << 22) + 1], "too many"),
+            (vec![b'('; (1 << 22) + 1], "too many marks"),
+            ([vec![b'N'], vec![b'2'; 1 << 23]].concat(), "too many values at a time"),
+            (b"(0.".to_vec(), "a value is missing"),
+            (b"(.".to_vec(), "a value is missing"),
+            (b"u.".to_vec(), "a mark is missing"),
+            (b"h\x00.".to_vec(), "refers to nothing"),
+            (b"\xff".to_vec(), "unknown instruction"),
+            (Vec::new(), "cut off"),
+        ] {
+            let found = read(&bytes).unwrap_err();
+            assert!(found.contains(said), "{found}, not {said}");
+        }
+        // A list that holds itself, and one of lists that hold one another twice, forty times.
+        let twice = [&b"]q\x00"[..], &b"h\x00h\x00\x86q\x00".repeat(40), b"."].concat();
+        for bytes in [&b"]q\x00h\x00a."[..], &twice] {
+            assert!(super::super::found(&read(bytes).unwrap(), "").is_empty());
+        }
+    }
+}

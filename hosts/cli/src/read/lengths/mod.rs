@@ -1,0 +1,99 @@
+//! The lengths of samples, from whatever tells them.
+
+mod collected;
+mod columns;
+mod json;
+mod npy;
+mod parquet;
+mod text;
+mod unit;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use collected::Collected;
+use indicatif::ProgressBar;
+pub use unit::Unit;
+
+use crate::args::dataset::{Dataset, Rows, find};
+use crate::write::output::{counted, grouped};
+use crate::write::problem::Problem;
+use crate::write::progress;
+
+/// How long the samples of a dataset are.
+pub struct Lengths {
+    /// Of every sample: those of the first file, then those of the next.
+    pub values: Vec<u32>,
+    /// Where samples are: the files, with a row for each sample.
+    pub dataset: Dataset,
+    /// What they count: words, characters, bytes, items or, where they are stored as numbers, tokens.
+    pub unit: &'static str,
+}
+
+impl Lengths {
+    /// Reads files, or the Parquet files below directories. `column` is the one to read where there are columns.
+    pub fn read(paths: &[PathBuf], column: Option<&str>, asked: Option<Unit>) -> Result<Self, Problem> {
+        let files = find(paths)?;
+        let sizes = files.iter().map(|file| file.path.metadata().map_or(0, |metadata| metadata.len()));
+        let bar = progress::bar("reading lengths", sizes.sum());
+        let mut collected = Collected { asked, ..Collected::default() };
+        let mut dataset = Dataset::default();
+        for file in &files {
+            read(&file.path, column, &mut collected, &bar)?;
+            let count = collected.lengths.len() as u64 - dataset.samples;
+            dataset.push(Rows { path: file.path.clone(), first: dataset.samples, count, bytes: 0 });
+        }
+        let Collected { lengths, unit, .. } = collected;
+        match (unit, files.first()) {
+            (Some(unit), _) => Ok(Self { values: lengths, dataset, unit }),
+            (None, Some(file)) if files.len() == 1 => {
+                Err(Problem::of(&file.path, "holds no samples; name another file"))
+            }
+            (None, _) => Err(Problem::message("none of the files holds a sample; name others")),
+        }
+    }
+}
+
+impl Lengths {
+    /// For people.
+    pub fn summary(&self) -> String {
+        let (least, most) = (self.values.iter().min().unwrap_or(&0), self.values.iter().max().unwrap_or(&0));
+        let all = self.values.iter().map(|&length| u64::from(length)).sum();
+        let [least, most, all] = [u64::from(*least), u64::from(*most), all].map(grouped);
+        let samples = counted(self.values.len() as u64, "sample", "samples");
+        format!("{samples} of {least} to {most} {}, {all} together", self.unit)
+    }
+}
+
+/// Adds the lengths of a file. What it is, its first bytes tell, or else its name.
+fn read(path: &Path, column: Option<&str>, lengths: &mut Collected, bar: &ProgressBar) -> Result<(), Problem> {
+    let file = File::open(path).map_err(|error| Problem::of(path, error))?;
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    let begin = file.fill_buf().map_err(|error| Problem::of(path, error))?;
+    let extension = path.extension().map(|it| it.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    if begin.starts_with(b"PAR1") || extension == "parquet" {
+        return parquet::read(path, column, lengths, bar);
+    }
+    let is_array = begin.starts_with(b"\x93NUMPY") || extension == "npy";
+    // Text holds none of these, and compressed files soon do.
+    let is_binary = begin.contains(&0);
+    let is_list = begin.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
+    let file = BufReader::with_capacity(1 << 16, bar.wrap_read(file));
+    let read = match extension.as_str() {
+        _ if is_array => without(column, "a NumPy array").and_then(|()| npy::read(file, lengths)),
+        "json" if is_list => json::read_array(file, column, lengths),
+        "json" => json::read_objects(file, column, lengths),
+        "jsonl" | "ndjson" => json::read_lines(file, column, lengths),
+        "csv" => text::read_table(file, b',', column, lengths),
+        "tsv" => text::read_table(file, b'\t', column, lengths),
+        _ if is_binary => Err("is no text; allowed: Parquet, .npy, .json, .jsonl, .csv, .tsv, or text".to_owned()),
+        _ => without(column, "a file with a sample in each line").and_then(|()| text::read_lines(file, lengths)),
+    };
+    read.map_err(|why| Problem::of(path, why))
+}
+
+/// Refuses the name of a column where there are none.
+fn without(column: Option<&str>, what: &str) -> Result<(), String> {
+    column.map_or(Ok(()), |column| Err(format!("is {what}, without columns; leave {column:?} out after --lengths")))
+}

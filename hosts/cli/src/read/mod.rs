@@ -1,0 +1,6 @@
+//! What the command reads: files of samples, of lengths, of checkpoints.
+
+pub mod checkpoint;
+pub mod contents;
+pub mod decoded;
+pub mod lengths;

@@ -1,0 +1,122 @@
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use samedeal::{Config, Sampler};
+use serde_json::{Map, Value, json};
+
+use crate::write::problem::Problem;
+
+/// Where an answer goes: standard output, or a file that appears under its name once it is complete.
+pub struct Sink {
+    writer: BufWriter<Box<dyn Write>>,
+    /// The name during writing, and the final one.
+    file: Option<(PathBuf, PathBuf)>,
+}
+
+impl Sink {
+    pub fn new(path: Option<&Path>) -> Result<Self, Problem> {
+        let Some(path) = path else {
+            return Ok(Self { writer: BufWriter::with_capacity(1 << 16, Box::new(io::stdout())), file: None });
+        };
+        let name = path.file_name().ok_or_else(|| Problem::of(path, "is not the name of a file"))?;
+        // Next to its final place, so that the last step is a renaming, and unlike the name of another process.
+        let partial = path.with_file_name(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id()));
+        let file = File::create(&partial).map_err(|error| Problem::of(path, error))?;
+        let writer = BufWriter::with_capacity(1 << 16, Box::new(file) as Box<dyn Write>);
+        Ok(Self { writer, file: Some((partial, path.to_owned())) })
+    }
+
+    /// Whether bytes would go to a terminal, which shows them as rubbish.
+    pub fn is_terminal(&self) -> bool {
+        self.file.is_none() && io::stdout().is_terminal()
+    }
+
+    pub fn finish(mut self) -> Result<(), Problem> {
+        self.flush()?;
+        if let Some((partial, path)) = self.file.take() {
+            fs::rename(&partial, &path).map_err(|error| Problem::of(&path, error))?;
+        }
+        Ok(())
+    }
+
+    /// The error, with the name of the file that it is of.
+    fn named(&self, error: io::Error) -> io::Error {
+        match &self.file {
+            Some((_, path)) => io::Error::new(error.kind(), format!("{}: {error}", path.display())),
+            None => error,
+        }
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes).map_err(|error| self.named(error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush().map_err(|error| self.named(error))
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        if let Some((partial, _)) = &self.file {
+            // What was begun and did not succeed. There is nobody left to tell if it cannot be removed.
+            let _ = fs::remove_file(partial);
+        }
+    }
+}
+
+/// A number with a comma after every three digits.
+pub fn grouped(number: u64) -> String {
+    indicatif::HumanCount(number).to_string()
+}
+
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A part of a whole.
+pub fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+/// So many things, by their name.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
+/// What a JSON answer begins with: the configuration and what follows from it.
+pub fn json_of(sampler: &Sampler) -> Map<String, Value> {
+    let Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed, .. } = sampler.config();
+    let mut object = Map::new();
+    let mut config = json!({
+        "samples": samples, "seed": seed, "epoch": epoch, "order": order, "rank": rank, "world": world,
+        "remainder": remainder.name(), "layout": layout.name(), "consumed": consumed,
+    });
+    if let (Some(lanes), Some(window), Some(sizes)) = (sampler.lanes(), sampler.lane_window(), sampler.sizes()) {
+        config["sharding"] = json!({ "sizes": sizes, "lanes": lanes, "window": window });
+    }
+    object.insert("config".to_owned(), config);
+    object.insert("num_samples".to_owned(), sampler.num_samples().into());
+    object.insert("num_padding".to_owned(), sampler.num_padding().into());
+    object.insert("num_dropped".to_owned(), sampler.num_dropped().into());
+    object
+}
+
+/// Prints an answer in one piece, with the line feed that ends it.
+pub fn print(text: impl std::fmt::Display) -> Result<(), Problem> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
+}
+
+/// What a check found, once that is printed. The exit code is an answer of its own, which a reader that has gone away does
+/// not change.
+pub fn verdict(printed: Result<(), Problem>, passed: bool) -> Result<bool, Problem> {
+    match printed {
+        Ok(()) | Err(Problem::Unheard) => Ok(passed),
+        Err(problem) => Err(problem),
+    }
+}

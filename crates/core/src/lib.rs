@@ -18,6 +18,7 @@ pub mod batch;
 mod deal;
 mod ledger;
 mod order;
+pub mod read;
 pub mod shard;
 mod state;
 mod topology;

@@ -4,6 +4,7 @@
 extern crate alloc;
 
 mod ledger;
+mod read;
 mod shards;
 
 mod bindings {

@@ -40,6 +40,11 @@ impl Sampler {
         Self::with(config, deal, None)
     }
 
+    /// A sampler of a configuration whose order was checked to be that of the sharding, or of none.
+    pub(crate) fn of(config: Config, sharding: Option<Rc<Sharding>>) -> Result<Self, Failure> {
+        Self::with(config, config.deal()?, sharding)
+    }
+
     pub(super) fn with(config: Config, deal: Deal, sharding: Option<Rc<Sharding>>) -> Result<Self, Failure> {
         if !has_headroom() {
             return Err(Failure::out_of_memory("samples", config.samples, "fewer samplers at a time, or smaller ones"));

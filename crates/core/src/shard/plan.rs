@@ -250,6 +250,11 @@ impl Plan {
         identity::of_plan(&self.config, self.locality())
     }
 
+    /// All shards of a reader that there is.
+    pub(crate) fn all_shards(&self, rank: u32, worker: u32) -> &[u32] {
+        self.reader(rank, worker).unwrap_or_default()
+    }
+
     fn reader(&self, rank: u32, worker: u32) -> Result<&[u32], Failure> {
         let PlanConfig { world, workers, .. } = self.config;
         check_below("rank", rank.into(), world.into())?;

@@ -88,7 +88,7 @@ impl<'a> EntryFields<'a> {
 }
 
 /// Reads a text that is an object and nothing else.
-fn whole<'a>(text: &'a str, field: impl FnMut(&mut Reader<'a>, &'a str) -> Option<()>) -> Option<()> {
+pub(super) fn whole<'a>(text: &'a str, field: impl FnMut(&mut Reader<'a>, &'a str) -> Option<()>) -> Option<()> {
     let mut reader = Reader { text, at: 0 };
     reader.object(field)?;
     reader.space();
@@ -102,7 +102,7 @@ fn place_of(name: &str, names: &[&str]) -> Option<usize> {
     names.iter().position(|&known| known == name)
 }
 
-fn unsigned((negative, amount): Number) -> Option<u64> {
+pub(super) fn unsigned((negative, amount): Number) -> Option<u64> {
     (!negative || amount == 0).then_some(amount)
 }
 
@@ -114,12 +114,48 @@ fn optional(number: Option<Number>) -> Option<Option<u64>> {
     }
 }
 
-fn signed((negative, amount): Number) -> Option<i64> {
+pub(super) fn signed((negative, amount): Number) -> Option<i64> {
     if negative { 0_i64.checked_sub_unsigned(amount) } else { amount.try_into().ok() }
 }
 
+/// Fields by their names.
+#[derive(Default)]
+pub(super) struct Object<'a> {
+    fields: Vec<(&'a str, Value<'a>)>,
+}
+
+#[derive(Clone, Copy)]
+enum Value<'a> {
+    Number(Number),
+    Text(&'a str),
+    Flag(bool),
+}
+
+impl<'a> Object<'a> {
+    fn get(&self, name: &str) -> Option<Value<'a>> {
+        self.fields.iter().find(|(own, _)| *own == name).map(|&(_, value)| value)
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<Number> {
+        if let Value::Number(number) = self.get(name)? { Some(number) } else { None }
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
+        if let Value::Text(text) = self.get(name)? { Some(text) } else { None }
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+        if let Value::Flag(flag) = self.get(name)? { Some(flag) } else { None }
+    }
+
+    /// None where it is not there, nothing where it is no natural number.
+    pub(super) fn optional(&self, name: &str) -> Option<Option<u64>> {
+        if self.get(name).is_none() { Some(None) } else { unsigned(self.number(name)?).map(Some) }
+    }
+}
+
 /// A place in a text.
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     text: &'a str,
     at: usize,
 }
@@ -145,7 +181,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What stands between two bytes, with commas between.
-    fn list(&mut self, open: u8, close: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+    pub(super) fn list(&mut self, open: u8, close: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         if !self.eat(open) {
             return None;
         }
@@ -164,7 +200,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The fields of an object: asks `field` to read the value of each name.
-    fn object(&mut self, mut field: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
+    pub(super) fn object(&mut self, mut field: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
         self.list(b'{', b'}', |reader| {
             let name = reader.string()?;
             if reader.eat(b':') { field(reader, name) } else { None }
@@ -191,7 +227,7 @@ impl<'a> Reader<'a> {
 
     /// A text without escapes: no name that is known has any.
     #[inline(never)]
-    fn string(&mut self) -> Option<&'a str> {
+    pub(super) fn string(&mut self) -> Option<&'a str> {
         if !self.eat(b'"') {
             return None;
         }
@@ -209,7 +245,7 @@ impl<'a> Reader<'a> {
 
     /// A whole number, without a fraction or an exponent.
     #[inline(never)]
-    fn number(&mut self) -> Option<Number> {
+    pub(super) fn number(&mut self) -> Option<Number> {
         let negative = self.eat(b'-');
         if !negative {
             self.space();
@@ -223,6 +259,30 @@ impl<'a> Reader<'a> {
         let digits = self.at - start;
         let zero_first = self.text.as_bytes().get(start) == Some(&b'0');
         (digits == 1 || digits > 1 && !zero_first).then_some((negative, amount))
+    }
+
+    /// A field that is a number, a text or a flag, to where those of its kind are; nothing where no field has this name, or it
+    /// is there already.
+    #[inline(never)]
+    pub(super) fn add(&mut self, name: &'a str, known: &[&str], object: &mut Object<'a>) -> Option<()> {
+        place_of(name, known)?;
+        if object.fields.iter().any(|(there, _)| *there == name) || !has_room(&mut object.fields, 1) {
+            return None;
+        }
+        self.space();
+        let value = match self.peek()? {
+            b'"' => Value::Text(self.string()?),
+            b't' => self.word("true").map(|()| Value::Flag(true))?,
+            b'f' => self.word("false").map(|()| Value::Flag(false))?,
+            _ => Value::Number(self.number()?),
+        };
+        object.fields.push((name, value));
+        Some(())
+    }
+
+    fn word(&mut self, word: &str) -> Option<()> {
+        let rest = self.text.get(self.at..)?;
+        rest.starts_with(word).then(|| self.at += word.len())
     }
 
     #[inline(never)]

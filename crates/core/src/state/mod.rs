@@ -1,8 +1,10 @@
 //! How far an epoch has come, as a text.
 
 mod json;
+mod reading;
 
 pub(crate) use self::json::EntryFields;
+pub(crate) use self::reading::{ReadFields, ReadSegment, Sizes};
 
 use alloc::format;
 use alloc::string::String;

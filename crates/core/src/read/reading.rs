@@ -1,0 +1,353 @@
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use super::options::{Dealt, Options, Recipe, settled};
+use super::samples::{self, SampleReader};
+use super::segment::{Group, MAX_SEGMENTS, Segment, split};
+use super::whole::{self, WholeReader};
+use super::{left::Left, state, turns};
+use crate::base::check::{check_below, check_run};
+use crate::base::key::Words;
+use crate::base::memory::collect;
+use crate::order::Feistel;
+use crate::{Failure, Remainder};
+
+/// Samples that come together, and what has to be read for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadRound {
+    /// The first of them, by its number among the reader's samples.
+    pub start: u64,
+    /// How many there are.
+    pub count: u64,
+    /// What to read: four numbers each, stream, shard, first row, count. A stream is read onwards: one open file for each.
+    pub spans: Vec<u64>,
+}
+
+/// An epoch of a dataset in shards, or what is left of it, given to the loader workers of all ranks. It never changes.
+///
+/// ```
+/// use samedeal_core::read::{Options, Reading};
+/// let options = || Options { sizes: vec![40, 100], batch_size: Some(16), workers: Some(2), ..Options::default() };
+/// let reading = Reading::new(options())?;
+/// // One worker gave two batches, the other one: any group goes on from there.
+/// let state = reading.state(3)?;
+/// let one = Reading::new(Options { workers: Some(1), ..options() })?.resume(&state)?;
+/// assert_eq!(one.num_samples(0, 0)?, 140 - 3 * 16);
+/// # Ok::<(), samedeal_core::Failure>(())
+/// ```
+pub struct Reading {
+    recipe: Recipe,
+    group: Group,
+    remainder: Remainder,
+    /// Whether a reader's last batch is left out where it is shorter.
+    drop_last: bool,
+    epoch: u64,
+    /// How many positions of the epoch, the first ones, were consumed before the first segment.
+    consumed: u64,
+    history: Vec<Segment>,
+    /// The reader that was asked for last: rank and worker.
+    reader: RefCell<Option<((u32, u32), Rc<Reader>)>>,
+}
+
+enum Reader {
+    Samples(SampleReader),
+    Whole(WholeReader),
+}
+
+impl Reading {
+    /// Epoch 0 of a dataset. Failures: any option.
+    pub fn new(options: Options) -> Result<Self, Failure> {
+        let (recipe, group, remainder, drop_last) = settled(options)?;
+        let reading = Self {
+            recipe,
+            group,
+            remainder,
+            drop_last,
+            epoch: 0,
+            consumed: 0,
+            history: Vec::new(),
+            reader: RefCell::new(None),
+        };
+        // Whatever is wrong shows here.
+        reading.num_steps(0)?;
+        Ok(reading)
+    }
+
+    fn with(&self, epoch: u64, consumed: u64, history: Vec<Segment>) -> Self {
+        let Self { recipe, group, remainder, drop_last, .. } = self;
+        let (recipe, group, remainder, drop_last) = (recipe.clone(), *group, *remainder, *drop_last);
+        Self { recipe, group, remainder, drop_last, epoch, consumed, history, reader: RefCell::new(None) }
+    }
+
+    /// The whole of another epoch.
+    pub fn at_epoch(&self, epoch: u64) -> Self {
+        self.with(epoch, 0, Vec::new())
+    }
+
+    /// What a state leaves of its epoch. Failures: `state`; `deal`, `seed` and any other field of the recipe where the state was
+    /// taken with another one; `consumed`, `history`, `out-of-memory`.
+    pub fn resume(&self, text: &str) -> Result<Self, Failure> {
+        let state = state::read(text, &self.recipe)?;
+        let (samples, consumed) = (self.recipe.samples(), state.consumed);
+        let whole = matches!(self.recipe.dealt, Dealt::Shards { .. });
+        if consumed > samples || whole && consumed != 0 && consumed != samples {
+            let allowed = if whole { format!("0, or all {samples}") } else { format!("0 to {samples}") };
+            return Err(Failure::out_of_range("consumed", consumed, allowed));
+        }
+        let found = self.with(state.epoch, consumed, state.history);
+        // Whether there are as many steps as it says.
+        match found.recipe.dealt {
+            Dealt::Samples => drop(Left::new(samples, consumed, &found.history)?),
+            Dealt::Shards { .. } => drop(whole::taken(&found.recipe, found.epoch, consumed, &found.history)?),
+        }
+        Ok(found)
+    }
+
+    /// The number of the epoch.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Who reads.
+    pub fn group(&self) -> Group {
+        self.group
+    }
+
+    /// Whether a part of the epoch was read before.
+    pub fn is_rest(&self) -> bool {
+        self.consumed > 0 || !self.history.is_empty()
+    }
+
+    /// How many positions of the epoch, the first ones, were consumed, and what was taken since.
+    pub fn progress(&self) -> (u64, &[Segment]) {
+        (self.consumed, &self.history)
+    }
+
+    /// How many samples the dataset has.
+    pub fn samples(&self) -> u64 {
+        self.recipe.samples()
+    }
+
+    /// How many steps a rank has left: batches of all its workers. Failures: `rank`, `out-of-memory`.
+    pub fn num_steps(&self, rank: u32) -> Result<u64, Failure> {
+        check_below("rank", rank.into(), self.group.world_size.into())?;
+        let mut steps = 0;
+        self.each_rank(rank..rank + 1, |rows| steps = rows.iter().map(|&rows| self.batches(rows)).sum())?;
+        Ok(steps)
+    }
+
+    /// The fewest and the most steps that a rank has left. Failures: `out-of-memory`.
+    pub fn steps(&self) -> Result<(u64, u64), Failure> {
+        if matches!(self.recipe.dealt, Dealt::Samples) {
+            // Where readers differ, the first ones have a sample more.
+            return Ok((self.num_steps(self.group.world_size - 1)?, self.num_steps(0)?));
+        }
+        let (mut least, mut most) = (u64::MAX, 0);
+        self.each_rank(0..self.group.world_size, |rows| {
+            let steps = rows.iter().map(|&rows| self.batches(rows)).sum();
+            (least, most) = (least.min(steps), most.max(steps));
+        })?;
+        Ok((least, most))
+    }
+
+    /// How many readers have no batch. Failures: `out-of-memory`.
+    pub fn num_idle(&self) -> Result<u64, Failure> {
+        let mut idle = 0;
+        self.each_rank(0..self.group.world_size, |rows| {
+            idle += rows.iter().filter(|&&rows| self.batches(rows) == 0).count() as u64;
+        })?;
+        Ok(idle)
+    }
+
+    /// The state once every rank has taken so many steps, or all that it has: a text for a checkpoint, the same on all ranks.
+    /// Failures: `steps`; `history`, where more than 64 groups took a part; `out-of-memory`.
+    pub fn state(&self, steps: u64) -> Result<String, Failure> {
+        let (_, most) = self.steps()?;
+        if steps > most {
+            return Err(Failure::out_of_range("steps", steps, format!("0 to {most}")));
+        }
+        let (consumed, history) = match steps {
+            0 => (self.consumed, collect("history", self.history.len(), self.history.iter().copied())?),
+            // Those that are dropped too.
+            _ if steps == most => (self.recipe.samples(), Vec::new()),
+            _ => self.after(steps)?,
+        };
+        if history.len() > MAX_SEGMENTS {
+            let value = format!("{} segments", history.len());
+            return Err(Failure::out_of_range("history", value, format!("up to {MAX_SEGMENTS}")));
+        }
+        Ok(state::write(&self.recipe, self.epoch, consumed, &history))
+    }
+
+    /// What is consumed, and the history, after so many steps more.
+    fn after(&self, steps: u64) -> Result<(u64, Vec<Segment>), Failure> {
+        let (before, taken) = split(&self.history, self.group);
+        let segment = Segment { group: self.group, steps: taken + steps };
+        if matches!(self.recipe.dealt, Dealt::Samples) {
+            let mut left = Left::new(self.recipe.samples(), self.consumed, before)?;
+            left.take(segment)?;
+            return Ok((left.origin, left.history));
+        }
+        let segments = before.iter().copied().chain([segment]);
+        Ok((0, collect("history", before.len() + 1, segments)?))
+    }
+
+    /// How many samples a reader has left, padding included. Failures: `rank`, `worker`, `out-of-memory`.
+    pub fn num_samples(&self, rank: u32, worker: u32) -> Result<u64, Failure> {
+        Ok(self.reader(rank, worker)?.samples())
+    }
+
+    /// How many of them, the last ones, are padding. Failures: as `num_samples`.
+    pub fn num_padding(&self, rank: u32, worker: u32) -> Result<u64, Failure> {
+        Ok(match &*self.reader(rank, worker)? {
+            Reader::Samples(reader) => reader.padding(),
+            Reader::Whole(_) => 0,
+        })
+    }
+
+    /// The shards that are a reader's alone, in the order in which it reads them. Failures: as `num_samples`; `deal`.
+    pub fn shards(&self, rank: u32, worker: u32) -> Result<Vec<u32>, Failure> {
+        match &*self.reader(rank, worker)? {
+            Reader::Samples(_) => {
+                Err(Failure::contradiction("deal", "samples", "shards, where readers have their own"))
+            }
+            Reader::Whole(reader) => collect("sizes", reader.shards.len(), reader.shards.iter().copied()),
+        }
+    }
+
+    /// A reader's samples number `start` to `start + count - 1`, in order. Failures: as `num_samples`; `start`, `count`.
+    pub fn indices(&self, rank: u32, worker: u32, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
+        let reader = self.reader(rank, worker)?;
+        check_run(start, count, reader.samples())?;
+        match &*reader {
+            Reader::Samples(reader) => reader.fill(start, count),
+            Reader::Whole(reader) => self.rows_of(reader, start, count),
+        }
+    }
+
+    /// How many rounds a reader reads in. Failures: as `num_samples`.
+    pub fn num_rounds(&self, rank: u32, worker: u32) -> Result<u64, Failure> {
+        self.reader(rank, worker)?.num_rounds()
+    }
+
+    /// What comes together, such as a window of each lane or a shard, and what to read for it. Failures: as `num_samples`;
+    /// `number`; `window` (more than 2^20 spans).
+    pub fn round(&self, rank: u32, worker: u32, number: u64) -> Result<ReadRound, Failure> {
+        let reader = self.reader(rank, worker)?;
+        check_below("number", number, reader.num_rounds()?)?;
+        match &*reader {
+            Reader::Samples(reader) => {
+                let round = reader.round(&self.recipe, number)?;
+                Ok(ReadRound { start: round.start, count: round.count, spans: round.spans })
+            }
+            Reader::Whole(reader) => {
+                let at = number as usize;
+                let (shard, taken) = (reader.shards[at], reader.taken[at]);
+                let size = self.recipe.shards().size(shard);
+                // Shuffled rows come from all of the shard.
+                let first = if self.shuffles_rows() { 0 } else { taken };
+                let spans = collect("count", 4, [0, shard.into(), first, size - first])?;
+                Ok(ReadRound { start: reader.starts[at], count: size - taken, spans })
+            }
+        }
+    }
+
+    /// The number of the round that a sample is in, by its number among the reader's. Failures: as `num_samples`; `index`.
+    pub fn round_of(&self, rank: u32, worker: u32, index: u64) -> Result<u64, Failure> {
+        let reader = self.reader(rank, worker)?;
+        check_below("index", index, reader.samples())?;
+        Ok(match &*reader {
+            Reader::Samples(reader) => reader.round_of(&self.recipe, index),
+            Reader::Whole(reader) => reader.starts.partition_point(|&start| start <= index) as u64 - 1,
+        })
+    }
+
+    fn shuffles_rows(&self) -> bool {
+        matches!(self.recipe.dealt, Dealt::Shards { shuffle_rows: true, .. })
+    }
+
+    fn rows_of(&self, reader: &WholeReader, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
+        let mut out = collect("count", count as usize, [])?;
+        let end = start + u64::from(count);
+        let mut at = reader.starts.partition_point(|&first| first <= start).saturating_sub(1);
+        let mut from = start;
+        while from < end {
+            let (shard, stop) = (reader.shards[at], reader.starts[at + 1].min(end));
+            let first = reader.taken[at] + (from - reader.starts[at]);
+            let base = self.recipe.shards().start(shard);
+            if self.shuffles_rows() {
+                let mut words = Words::new("rows of a shard", self.recipe.seed, self.epoch, shard.into());
+                let mut rows = collect("count", (stop - from) as usize, (from..stop).map(|_| 0_u64))?;
+                Feistel::from_words(self.recipe.shards().size(shard), &mut words).fill(first, 1, &mut rows);
+                out.extend(rows.iter().map(|row| base + row));
+            } else {
+                out.extend((0..stop - from).map(|row| base + first + row));
+            }
+            (from, at) = (stop, at + 1);
+        }
+        Ok(out)
+    }
+
+    fn batches(&self, rows: u64) -> u64 {
+        turns::batches(rows, self.group.batch_size, self.drop_last)
+    }
+
+    /// How many samples each worker of each of these ranks has left.
+    fn each_rank(&self, ranks: core::ops::Range<u32>, mut each: impl FnMut(&[u64])) -> Result<(), Failure> {
+        let Self { recipe, group, remainder, epoch, .. } = self;
+        if let Dealt::Shards { .. } = recipe.dealt {
+            return whole::all_rows(recipe, *epoch, self.progress(), *group, each, ranks);
+        }
+        for rank in ranks {
+            each(&samples::rows(recipe, self.progress(), *group, *remainder, rank)?);
+        }
+        Ok(())
+    }
+
+    fn reader(&self, rank: u32, worker: u32) -> Result<Rc<Reader>, Failure> {
+        let Self { recipe, group, remainder, epoch, .. } = self;
+        if let Some((of, reader)) = &*self.reader.borrow()
+            && *of == (rank, worker)
+        {
+            return Ok(Rc::clone(reader));
+        }
+        check_below("rank", rank.into(), group.world_size.into())?;
+        check_below("worker", worker.into(), group.workers.into())?;
+        let made = match recipe.dealt {
+            Dealt::Samples => {
+                Reader::Samples(samples::reader(recipe, *epoch, self.progress(), *group, *remainder, rank, worker)?)
+            }
+            Dealt::Shards { .. } => {
+                Reader::Whole(whole::reader(recipe, *epoch, self.progress(), *group, rank, worker)?)
+            }
+        };
+        let made = Rc::new(made);
+        *self.reader.borrow_mut() = Some(((rank, worker), Rc::clone(&made)));
+        Ok(made)
+    }
+}
+
+impl Reader {
+    fn samples(&self) -> u64 {
+        match self {
+            Self::Samples(reader) => reader.samples(),
+            Self::Whole(reader) => reader.samples(),
+        }
+    }
+
+    fn num_rounds(&self) -> Result<u64, Failure> {
+        match self {
+            Self::Samples(reader) => reader.num_rounds(),
+            Self::Whole(reader) => Ok(reader.shards.len() as u64),
+        }
+    }
+}
+
+impl core::fmt::Debug for Reading {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}", state::write(&self.recipe, self.epoch, self.consumed, &self.history).to_string())
+    }
+}

@@ -1,0 +1,198 @@
+//! Positions of an order to readers: reader r of n takes r, r + n, r + 2n, ... of those that are left.
+
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+
+use super::left::Left;
+use super::options::Recipe;
+use super::segment::{Group, Segment, split};
+use super::turns;
+use crate::base::memory::{collect, grow};
+use crate::deal::Round;
+use crate::{Config, Failure, OrderId, Remainder, Sampler};
+
+/// Rows that are asked for at a time where they come as they are stored.
+const STORED_ROWS: u64 = 1024;
+
+/// What one reader has, from its sample number `start` of a sampler over all that was left when its group began.
+pub(super) struct SampleReader {
+    left: Left,
+    /// Of this reader, over what is left.
+    all: Sampler,
+    reader: u64,
+    readers: u64,
+    /// Its first sample that was not taken, the first one that is not of a torn turn, and the end.
+    start: u64,
+    plain: u64,
+    end: u64,
+    /// From sample `plain` on, if there are any.
+    rest: Option<Sampler>,
+    /// Samples of a round before that.
+    torn_round: u64,
+}
+
+/// How many samples each worker of a rank has left. Failures: `history`, `samples`, `out-of-memory`.
+pub(super) fn rows(
+    recipe: &Recipe,
+    (consumed, history): (u64, &[Segment]),
+    group: Group,
+    remainder: Remainder,
+    rank: u32,
+) -> Result<Vec<u64>, Failure> {
+    let (before, steps) = split(history, group);
+    let left = Left::new(recipe.samples(), consumed, before)?;
+    let mut rows = collect("workers", group.workers as usize, [])?;
+    for worker in 0..group.workers {
+        let (role, given) = turns::role(steps, worker, group);
+        let config = config(recipe, 0, left.consumed, group, remainder, rank + group.world_size * role);
+        rows.push(config.deal()?.num_samples().saturating_sub(given));
+    }
+    Ok(rows)
+}
+
+/// What a worker of a rank reads. Failures: `history`, `samples`, `out-of-memory`.
+pub(super) fn reader(
+    recipe: &Recipe,
+    epoch: u64,
+    (consumed, history): (u64, &[Segment]),
+    group: Group,
+    remainder: Remainder,
+    rank: u32,
+    worker: u32,
+) -> Result<SampleReader, Failure> {
+    let (before, steps) = split(history, group);
+    let left = Left::new(recipe.samples(), consumed, before)?;
+    let (role, given) = turns::role(steps, worker, group);
+    let (reader, readers) = (rank + group.world_size * role, group.readers());
+    let sampler = |consumed| -> Result<Sampler, Failure> {
+        let config = config(recipe, epoch, consumed, group, remainder, reader);
+        Sampler::of(config, recipe.shuffle.then(|| Rc::clone(&recipe.sharding)))
+    };
+    let all = sampler(left.consumed)?;
+    let end = all.num_samples();
+    let start = given.min(end);
+    let plain = (left.plain - left.consumed).div_ceil(readers).max(start).min(end);
+    let rest = if plain < end { Some(sampler(left.consumed + plain * readers)?) } else { None };
+    let torn_round = if recipe.shuffle { recipe.sharding.round() } else { STORED_ROWS };
+    Ok(SampleReader { left, all, reader: reader.into(), readers, start, plain, end, rest, torn_round })
+}
+
+fn config(recipe: &Recipe, epoch: u64, consumed: u64, group: Group, remainder: Remainder, reader: u32) -> Config {
+    Config {
+        seed: recipe.seed,
+        epoch,
+        order: if recipe.shuffle { OrderId::Sharded } else { OrderId::Sequential },
+        rank: reader,
+        world: group.world_size * group.workers,
+        remainder,
+        consumed,
+        ..Config::new(recipe.samples())
+    }
+}
+
+impl SampleReader {
+    pub(super) fn samples(&self) -> u64 {
+        self.end - self.start
+    }
+
+    pub(super) fn padding(&self) -> u64 {
+        self.all.deal().num_padding().min(self.samples())
+    }
+
+    /// Samples number `start` to `start + out.len() - 1`, which there are. Failures: `out-of-memory`.
+    pub(super) fn fill(&self, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
+        let first = self.start + start;
+        let end = first + u64::from(count);
+        let torn = end.min(self.plain).saturating_sub(first);
+        let mut out = collect("count", count as usize, [])?;
+        for number in first..first + torn {
+            out.push(self.all.sample_at(self.left.position(self.number(number)))?);
+        }
+        if let Some(rest) = &self.rest
+            && torn < u64::from(count)
+        {
+            out.extend(rest.indices::<u64>(first + torn - self.plain, count - torn as u32)?);
+        }
+        Ok(out)
+    }
+
+    /// The number, among the positions that are left, of a sample of this reader.
+    fn number(&self, index: u64) -> u64 {
+        self.left.consumed + self.reader + self.readers * index
+    }
+
+    pub(super) fn num_rounds(&self) -> Result<u64, Failure> {
+        let torn = (self.plain - self.start).div_ceil(self.torn_round);
+        let rest = match &self.rest {
+            None => 0,
+            Some(rest) if rest.config().order == OrderId::Sharded => rest.num_rounds()?,
+            Some(_) => (self.end - self.plain).div_ceil(STORED_ROWS),
+        };
+        Ok(torn + rest)
+    }
+
+    /// Which samples come together, and where they are stored. `recipe` is that of the reader. Failures: those of
+    /// [`Sampler::round`].
+    pub(super) fn round(&self, recipe: &Recipe, number: u64) -> Result<Round, Failure> {
+        let torn = (self.plain - self.start).div_ceil(self.torn_round);
+        if number >= torn {
+            let (Some(rest), number) = (&self.rest, number - torn) else {
+                return Ok(Round { start: self.samples(), count: 0, spans: Vec::new() });
+            };
+            if rest.config().order == OrderId::Sharded {
+                let Round { start, count, spans } = rest.round(number)?;
+                return Ok(Round { start: self.plain - self.start + start, count, spans });
+            }
+            let first = self.plain + number * STORED_ROWS;
+            return self.stored(recipe, first, (first + STORED_ROWS).min(self.end));
+        }
+        let first = self.start + number * self.torn_round;
+        self.stored(recipe, first, (first + self.torn_round).min(self.plain))
+    }
+
+    /// A round of these samples, numbered as the sampler does: spans of neighbours where they are stored, then the padding.
+    fn stored(&self, recipe: &Recipe, first: u64, end: u64) -> Result<Round, Failure> {
+        // All of them are a stream of their own, beside those of the lanes.
+        let lane = if recipe.shuffle { u64::from(recipe.sharding.lanes) } else { 0 };
+        let real = |number: u64| self.number(number) < recipe.samples();
+        let count = (end - first) as usize;
+        let mut samples = collect("count", count, [])?;
+        let mut padding = collect("count", count, [])?;
+        for number in first..end {
+            let sample = self.all.sample_at(self.left.position(self.number(number)))?;
+            if real(number) { samples.push(sample) } else { padding.push(sample) }
+        }
+        samples.sort_unstable();
+        let mut spans: Vec<u64> = Vec::new();
+        let mut last: Option<u64> = None;
+        for (at, sample) in samples.iter().chain(&padding).copied().enumerate() {
+            let (shard, offset) = recipe.shards().find(sample);
+            let goes_on = at < samples.len() && offset > 0 && last.is_some_and(|last| last + 1 == sample);
+            if goes_on && let Some(length) = spans.last_mut() {
+                *length += 1;
+            } else {
+                grow("count", 4, &mut spans)?;
+                spans.extend([lane, shard.into(), offset, 1]);
+            }
+            last = Some(sample);
+        }
+        Ok(Round { start: first - self.start, count: end - first, spans })
+    }
+
+    /// The round that a sample of the reader is in.
+    pub(super) fn round_of(&self, recipe: &Recipe, index: u64) -> u64 {
+        let at = self.start + index;
+        if at < self.plain {
+            return index / self.torn_round;
+        }
+        let torn = (self.plain - self.start).div_ceil(self.torn_round);
+        let nth = at - self.plain;
+        if !recipe.shuffle {
+            return torn + nth / STORED_ROWS;
+        }
+        // Positions of a sampler that has `consumed` behind it; its rounds are counted from that of its first position.
+        let consumed = self.left.consumed + self.plain * self.readers;
+        let position = consumed + self.reader + nth * self.readers;
+        torn + position / recipe.sharding.round() - consumed / recipe.sharding.round()
+    }
+}

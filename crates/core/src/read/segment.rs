@@ -1,0 +1,65 @@
+use alloc::format;
+
+use crate::Failure;
+
+/// The most loader workers of a rank.
+pub(super) const MAX_WORKERS: u32 = 1 << 16;
+/// The most readers: of one group, and of all segments of a history together, since each of them is counted through.
+pub(super) const MAX_READERS: u64 = 1 << 22;
+/// The most segments of a history.
+pub(super) const MAX_SEGMENTS: usize = 64;
+
+/// Readers that read an epoch together: the loader workers of all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// How many ranks there are.
+    pub world_size: u32,
+    /// Loader workers of each rank, at least 1.
+    pub workers: u32,
+    /// Samples of a batch.
+    pub batch_size: u32,
+    /// Whether the last samples are left out where they do not divide: where samples are dealt, the last (samples mod readers)
+    /// of all; where whole shards are, each reader's last batch if it is not full.
+    pub drop_last: bool,
+}
+
+impl Group {
+    /// Failures: `world-size`, `workers`, `batch-size`.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let most = u32::try_from(MAX_READERS).unwrap_or(u32::MAX);
+        if self.world_size == 0 || self.world_size > most {
+            return Err(Failure::out_of_range("world-size", self.world_size, format!("1 to {most}")));
+        }
+        let most = MAX_WORKERS.min(most / self.world_size);
+        if self.workers == 0 || self.workers > most {
+            let allowed = format!("1 to {most}, with {} ranks", self.world_size);
+            return Err(Failure::out_of_range("workers", self.workers, allowed));
+        }
+        if self.batch_size == 0 {
+            return Err(Failure::out_of_range("batch-size", 0, format!("1 to {}", u32::MAX)));
+        }
+        Ok(())
+    }
+
+    /// How many readers there are, at most 2^22.
+    pub(super) fn readers(&self) -> u64 {
+        u64::from(self.world_size) * u64::from(self.workers)
+    }
+}
+
+/// Steps that a group took: every rank as many, or all that it had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Who took them.
+    pub group: Group,
+    /// How many, at least 1.
+    pub steps: u64,
+}
+
+/// What came before a group began, and how many steps it has taken, if it was the last one.
+pub(super) fn split(history: &[Segment], group: Group) -> (&[Segment], u64) {
+    match history.split_last() {
+        Some((last, before)) if last.group == group => (before, last.steps),
+        _ => (history, 0),
+    }
+}

@@ -1,0 +1,163 @@
+//! Whole shards to readers; and of those that were begun, the rows that are left.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::options::{Dealt, Recipe};
+use super::segment::{Group, Segment, split};
+use super::turns;
+use crate::Failure;
+use crate::base::memory::collect;
+use crate::shard::{Plan, PlanConfig, Weight};
+
+/// What one reader has: its shards, and how many rows of each, the first ones in the order in which they come, were taken before.
+pub(super) struct WholeReader {
+    pub(super) shards: Vec<u32>,
+    pub(super) taken: Vec<u64>,
+    /// How many rows of all shards come before each of them, and after the last.
+    pub(super) starts: Vec<u64>,
+}
+
+impl WholeReader {
+    fn new(recipe: &Recipe, all: &[u32], taken: &[u64], mut skipped: u64) -> Result<Self, Failure> {
+        let mut reader = Self {
+            shards: collect("sizes", all.len(), [])?,
+            taken: collect("sizes", all.len(), [])?,
+            starts: collect("sizes", all.len() + 1, [0])?,
+        };
+        let mut end = 0;
+        for &shard in all {
+            let size = recipe.shards().size(shard);
+            let before = taken[shard as usize];
+            let more = skipped.min(size - before);
+            skipped -= more;
+            if before + more < size {
+                reader.shards.push(shard);
+                reader.taken.push(before + more);
+                end += size - before - more;
+                reader.starts.push(end);
+            }
+        }
+        Ok(reader)
+    }
+
+    pub(super) fn samples(&self) -> u64 {
+        self.starts[self.shards.len()]
+    }
+}
+
+/// How many rows of each shard a history has taken, or all of them where the epoch is consumed. Failures: `history`,
+/// `out-of-memory`.
+pub(super) fn taken(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> Result<Vec<u64>, Failure> {
+    let count = recipe.shards().count() as usize;
+    if consumed > 0 {
+        return collect("sizes", count, recipe.sizes());
+    }
+    let mut taken = collect("sizes", count, (0..count).map(|_| 0))?;
+    for &Segment { group, steps } in history {
+        let plan = plan(recipe, epoch, group, &taken)?;
+        let (_, most) = plan.steps(group.batch_size, group.drop_last)?;
+        if steps > most {
+            let allowed = format!("up to {most} steps of {} ranks", group.world_size);
+            return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
+        }
+        for rank in 0..group.world_size {
+            let rows = rows(&plan, group, rank)?;
+            if rows.iter().all(|&rows| rows == 0) {
+                continue;
+            }
+            let (given, _) = turns::given(&batches(&rows, group)?, steps)?;
+            for (worker, given) in (0..group.workers).zip(given) {
+                let mut left = given.saturating_mul(group.batch_size.into());
+                for &shard in plan.all_shards(rank, worker) {
+                    let more = left.min(plan.config().sizes[shard as usize]);
+                    taken[shard as usize] += more;
+                    left -= more;
+                }
+            }
+        }
+    }
+    Ok(taken)
+}
+
+/// How many rows each worker of a rank has left. Failures: `history`, `out-of-memory`.
+pub(super) fn all_rows(
+    recipe: &Recipe,
+    epoch: u64,
+    (consumed, history): (u64, &[Segment]),
+    group: Group,
+    mut each: impl FnMut(&[u64]),
+    ranks: core::ops::Range<u32>,
+) -> Result<(), Failure> {
+    let (before, steps) = split(history, group);
+    let plan = plan(recipe, epoch, group, &taken(recipe, epoch, consumed, before)?)?;
+    for rank in ranks {
+        let mut rows = rows(&plan, group, rank)?;
+        if steps > 0 {
+            let (given, turn) = turns::given(&batches(&rows, group)?, steps)?;
+            for (rows, given) in rows.iter_mut().zip(given) {
+                *rows = rows.saturating_sub(given.saturating_mul(group.batch_size.into()));
+            }
+            rows.rotate_left(turn as usize);
+        }
+        each(&rows);
+    }
+    Ok(())
+}
+
+/// What a worker of a rank reads. Failures: `history`, `out-of-memory`.
+pub(super) fn reader(
+    recipe: &Recipe,
+    epoch: u64,
+    (consumed, history): (u64, &[Segment]),
+    group: Group,
+    rank: u32,
+    worker: u32,
+) -> Result<WholeReader, Failure> {
+    let (before, steps) = split(history, group);
+    let taken = taken(recipe, epoch, consumed, before)?;
+    let plan = plan(recipe, epoch, group, &taken)?;
+    let (mut role, mut skipped) = (worker, 0);
+    if steps > 0 {
+        let (given, turn) = turns::given(&batches(&rows(&plan, group, rank)?, group)?, steps)?;
+        role = (worker + turn) % group.workers;
+        skipped = given[role as usize].saturating_mul(group.batch_size.into());
+    }
+    WholeReader::new(recipe, plan.all_shards(rank, role), &taken, skipped)
+}
+
+/// The plan over what is left where so many rows of each shard were taken.
+fn plan(recipe: &Recipe, epoch: u64, group: Group, taken: &[u64]) -> Result<Plan, Failure> {
+    let Dealt::Shards { reshuffle, policy, worker_policy, bytes, .. } = &recipe.dealt else {
+        return Err(Failure::contradiction("deal", "samples", "shards"));
+    };
+    let count = taken.len();
+    let mut config = PlanConfig::new(Vec::new(), group.world_size, group.workers);
+    config.sizes = collect("sizes", count, recipe.sizes().zip(taken).map(|(size, taken)| size - taken))?;
+    if let Some(bytes) = bytes {
+        // A part of a shard has its part of the bytes.
+        let part = |((&bytes, size), left): ((&u64, u64), &u64)| {
+            if size == 0 { bytes } else { (u128::from(bytes) * u128::from(*left) / u128::from(size)) as u64 }
+        };
+        config.bytes = collect("bytes", count, bytes.iter().zip(recipe.sizes()).zip(&config.sizes).map(part))?;
+        if bytes.len() != count {
+            config.bytes = collect("bytes", bytes.len(), bytes.iter().copied())?;
+        }
+        config.weight = Weight::Bytes;
+    }
+    (config.policy, config.worker_policy) = (*policy, *worker_policy);
+    (config.shuffle, config.reshuffle) = (recipe.shuffle, *reshuffle);
+    (config.seed, config.epoch) = (recipe.seed, epoch);
+    Plan::new(config)
+}
+
+/// How many rows each worker of a rank has in a plan.
+fn rows(plan: &Plan, group: Group, rank: u32) -> Result<Vec<u64>, Failure> {
+    let rows = |worker| plan.all_shards(rank, worker).iter().map(|&shard| plan.config().sizes[shard as usize]).sum();
+    collect("workers", group.workers as usize, (0..group.workers).map(rows))
+}
+
+fn batches(rows: &[u64], group: Group) -> Result<Vec<u64>, Failure> {
+    let batches = |&rows| turns::batches(rows, group.batch_size, group.drop_last);
+    collect("workers", rows.len(), rows.iter().map(batches))
+}

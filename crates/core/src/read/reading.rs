@@ -126,6 +126,23 @@ impl Reading {
         (self.consumed, &self.history)
     }
 
+    /// What decides the order of every epoch, whoever reads it: JSON in one line, with every option that the deal uses.
+    pub fn recipe(&self) -> String {
+        state::recipe_text(&self.recipe)
+    }
+
+    /// How many readers decode each row: 1, or more where readers share lanes or stored order.
+    pub fn reads_per_row(&self) -> u32 {
+        let lanes = match self.recipe.dealt {
+            Dealt::Shards { .. } => return 1,
+            Dealt::Samples if self.recipe.shuffle => u64::from(self.recipe.sharding.lanes),
+            // Stored order is like one lane.
+            Dealt::Samples => 1,
+        };
+        let readers = self.group.readers();
+        (readers / gcd(readers, lanes)) as u32
+    }
+
     /// How many samples the dataset has.
     pub fn samples(&self) -> u64 {
         self.recipe.samples()
@@ -328,6 +345,10 @@ impl Reading {
         *self.reader.borrow_mut() = Some(((rank, worker), Rc::clone(&made)));
         Ok(made)
     }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 impl Reader {

@@ -35,7 +35,8 @@ pub(super) fn write(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segme
     text + "]}"
 }
 
-fn recipe_text(recipe: &Recipe) -> String {
+/// JSON, in one line, with all that the options came to.
+pub(super) fn recipe_text(recipe: &Recipe) -> String {
     let shards = recipe.shards();
     let mut text = format!("{{\"seed\":{},\"shuffle\":{},", recipe.seed, recipe.shuffle);
     match &recipe.dealt {

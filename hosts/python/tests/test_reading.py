@@ -32,7 +32,8 @@ def all_of(reading: Reading, world: int, workers: int) -> list[int]:
     "options", [{"remainder": "uneven"}, {"deal": "shards"}, {"shuffle": False, "remainder": "uneven"}]
 )
 def test_every_sample_once_over_a_chain_of_groups(options: dict[str, Any]) -> None:
-    state, seen = None, []
+    state: str | None = None
+    seen: list[int] = []
     for world, workers, size, steps in ((2, 3, 4, 5), (3, 2, 3, 4), (1, 2, 5, 3), (4, 1, 2, 0)):
         reading = Reading(SIZES, seed=5, world=world, workers=workers, batch_size=size, **options)
         reading = reading.at_epoch(2) if state is None else reading.resume(state)

@@ -5,9 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::options::{Dealt, READ_DEALS, Recipe, policy_name, worker_policy_name};
-use super::segment::{Group, MAX_READERS, MAX_SEGMENTS, Segment};
+use super::segment::{Group, Segment, check_history};
 use crate::Failure;
 use crate::base::fingerprint::Fingerprint;
+use crate::base::memory::collect;
 use crate::state::{MAX_STATE, ReadFields, ReadSegment, Sizes, same};
 
 /// The most shards whose sizes a state names; of more, it has a hash.
@@ -172,12 +173,7 @@ fn same_numbers(
 }
 
 fn history(found: &[ReadSegment]) -> Result<Vec<Segment>, Failure> {
-    if found.len() > MAX_SEGMENTS {
-        let value = format!("{} segments", found.len());
-        return Err(Failure::out_of_range("history", value, format!("up to {MAX_SEGMENTS}")));
-    }
-    let mut history = crate::base::memory::collect("history", found.len(), [])?;
-    let mut readers = 0;
+    let mut history = collect("history", found.len(), [])?;
     for segment in found {
         let &ReadSegment { world_size, workers, batch_size, drop_last, steps } = segment;
         let group = Group { world_size, workers, batch_size, drop_last };
@@ -185,12 +181,8 @@ fn history(found: &[ReadSegment]) -> Result<Vec<Segment>, Failure> {
         if steps == 0 {
             return Err(Failure::out_of_range("steps", 0, "1 or more"));
         }
-        readers += group.readers();
         history.push(Segment { group, steps });
     }
-    if readers > MAX_READERS {
-        let value = format!("{readers} readers");
-        return Err(Failure::out_of_range("history", value, format!("up to {MAX_READERS}, of all segments together")));
-    }
+    check_history(&history)?;
     Ok(history)
 }

@@ -86,8 +86,7 @@ _STEPS = abi.record(Steps, least=U64, most=U64)
 
 _options = _function("[constructor]options", scalar(U32), sizes=SIZES)
 _setters = {
-    name: _function(f"[method]options.set-{name}", abi.NOTHING, this=U32, value=kind)
-    for name, kind in _OPTIONS.items()
+    name: _function(f"[method]options.set-{name}", abi.NOTHING, this=U32, value=kind) for name, kind in _OPTIONS.items()
 }
 _reading = _function("[constructor]reading", fallible(U32), options=U32)
 _at_epoch = _method("at-epoch", scalar(U32), epoch=U64)

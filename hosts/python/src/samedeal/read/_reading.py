@@ -175,7 +175,11 @@ class Reading(Answered):
         return self._engine.use(Read.num_padding, *_reader(rank, worker))
 
     def indices(
-        self, rank: SupportsIndex, worker: SupportsIndex = 0, start: SupportsIndex = 0, stop: SupportsIndex | None = None
+        self,
+        rank: SupportsIndex,
+        worker: SupportsIndex = 0,
+        start: SupportsIndex = 0,
+        stop: SupportsIndex | None = None,
     ) -> NDArray[np.int64]:
         """A reader's samples number `start` to `stop` - 1, in order; by default all of them.
 
@@ -194,9 +198,7 @@ class Reading(Answered):
             out[at - first : end - first] = self._engine.use(Read.indices, *reader, at, end - at)
         return out
 
-    def rounds(
-        self, rank: SupportsIndex, worker: SupportsIndex = 0, start: SupportsIndex = 0
-    ) -> Iterator[ReadRound]:
+    def rounds(self, rank: SupportsIndex, worker: SupportsIndex = 0, start: SupportsIndex = 0) -> Iterator[ReadRound]:
         """What comes together, round by round, from the one that holds sample number `start` of the reader on.
 
         Rounds without samples are left out.
@@ -215,6 +217,8 @@ class Reading(Answered):
     def shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> NDArray[np.uint32]:
         """The shards that are a reader's alone, in the order in which it reads them.
 
+        They are those with rows that are left, and those that never had any.
+
         Raises:
             ContradictionError: Samples are dealt.
         """
@@ -223,7 +227,9 @@ class Reading(Answered):
     def __repr__(self) -> str:
         """The options that were given, and where it stands."""
         config = self._engine.config
-        options = [f"{name.replace('-', '_')}={check.shown(value)}" for name, value in config.options if name != "bytes"]
+        options = [
+            f"{name.replace('-', '_')}={check.shown(value)}" for name, value in config.options if name != "bytes"
+        ]
         where = f"epoch={self.epoch}" + (", the rest" if self.is_rest else "")
         return f"<Reading of {len(config.sizes)} shards, {', '.join([*options, where])}>"
 

@@ -254,4 +254,4 @@ class Reading:
         reader = self._reader(rank, worker)
         if not isinstance(reader, ShardReader):
             raise Failure("contradiction", "deal", "samples")
-        return [j for j, _ in reader.pieces]
+        return reader.shards

@@ -326,8 +326,8 @@ def taken(dataset: Dataset, sharing: Sharing, consumed: int, history: History) -
 class ShardReader:
     padding = 0
 
-    def __init__(self, deal: ShardDeal, pieces: list[tuple[int, int]]) -> None:
-        self.deal, self.pieces = deal, pieces
+    def __init__(self, deal: ShardDeal, pieces: list[tuple[int, int]], shards: list[int]) -> None:
+        self.deal, self.pieces, self.shards = deal, pieces, shards
         self.starts = [0, *accumulate(deal.dataset.sizes[j] - f for j, f in pieces)]
         self.samples = self.starts[-1]
 
@@ -378,10 +378,12 @@ class ShardDeal:
 
     def reader(self, rank: int, worker: int) -> ShardReader:
         role, x = self.roles(rank)[worker]
-        pieces = []
+        pieces, shards = [], []
         for j in self.plan.shards(rank, role):
             y = min(x, self.plan.sizes[j])
             x -= y
             if self.taken[j] + y < self.dataset.sizes[j]:
                 pieces.append((j, self.taken[j] + y))
-        return ShardReader(self, pieces)
+            if self.taken[j] + y < self.dataset.sizes[j] or self.dataset.sizes[j] == 0:
+                shards.append(j)
+        return ShardReader(self, pieces, shards)

@@ -137,7 +137,6 @@ def read(text: str, here: dict[str, Any]) -> Progress:
     if not is_object(fields, STATE) or (fields["samedeal"], fields["kind"]) != (1, "reading"):
         raise refused
     compare_recipes(fields["recipe"], here, refused)
-    require(len(fields["history"]) <= MAX_SEGMENTS, "history", None)
     history = []
     for segment in fields["history"]:
         *group, steps = (segment[name] for name in SEGMENT)

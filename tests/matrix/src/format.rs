@@ -5,8 +5,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 mod batching;
+mod read;
 
 pub use batching::*;
+pub use read::{ReadCall, ReadOptions, Reading};
 
 /// One file: the cases of a group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -18,10 +20,11 @@ pub struct File {
 
 /// One object, and what it is asked one after the other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "read::RawCase")]
 pub struct Case {
     pub name: String,
     /// Needs a table of several hundred megabytes.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub slow: bool,
     #[serde(flatten)]
     pub subject: Subject,
@@ -44,6 +47,7 @@ pub enum Subject {
     ChunkStream(ChunkStream),
     Ledger(Ledger),
     Mesh(Mesh),
+    Reading(Reading),
     Batcher(BatchConfig),
     BatchStream {
         config: BatchConfig,
@@ -334,6 +338,9 @@ pub enum Call {
         world: Option<u32>,
     },
     Variables,
+    // Of a reading: only a case tells these from others of the same name.
+    #[serde(untagged, skip_deserializing)]
+    Reading(ReadCall),
 }
 
 /// A `u64` as a decimal string.

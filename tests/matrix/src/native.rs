@@ -1,6 +1,7 @@
 //! The core itself, without an engine around it.
 
 mod batching;
+mod read;
 
 use samedeal_core as core;
 use samedeal_core::{batch, launch, shard};
@@ -16,6 +17,7 @@ pub enum Native {
     ChunkStream(shard::Stream),
     Ledger(core::Ledger),
     Mesh(core::Mesh),
+    Reading(core::read::Reading),
     Batcher(Box<batch::Batcher>),
     BatchStream(Box<batch::BatchStream>),
     Functions,
@@ -34,6 +36,7 @@ impl Engine for Native {
             Subject::ChunkStream(stream) => read_stream(stream).and_then(shard::Stream::new).map(Self::ChunkStream),
             Subject::Ledger(ledger) => core::Ledger::new(&ledger.header).map(Self::Ledger),
             Subject::Mesh(mesh) => core::Mesh::new(mesh.world, read_axes(&mesh.axes)).map(Self::Mesh),
+            Subject::Reading(reading) => core::read::Reading::new(read::read_options(reading)).map(Self::Reading),
             Subject::Batcher(config) => batching::read_config(config)
                 .and_then(batch::Batcher::new)
                 .map(|batches| Self::Batcher(Box::new(batches))),
@@ -55,6 +58,10 @@ impl Engine for Native {
             },
             Self::Ledger(ledger) => ask_ledger(ledger, call),
             Self::Mesh(mesh) => ask_mesh(mesh, call),
+            Self::Reading(reading) => match call {
+                Call::Reading(call) => read::ask(reading, call),
+                _ => panic!("no call of a reading: {call:?}"),
+            },
             Self::Batcher(batches) => batching::ask_batcher(batches, call),
             Self::BatchStream(stream) => batching::ask_stream(stream, call),
             Self::Functions => batching::ask_function(call).unwrap_or_else(|| ask_functions(call)),

@@ -5,6 +5,7 @@ mod launches;
 mod ledgers;
 mod meshes;
 mod plans;
+mod readings;
 mod sampling;
 mod sharded;
 mod states;
@@ -29,6 +30,7 @@ pub fn files() -> Vec<File> {
     files.push(group("shards-verify", verify::cases()));
     files.push(group("ledger", ledgers::cases()));
     files.push(group("mesh", meshes::cases()));
+    files.push(group("readings", readings::cases()));
     files.push(group("launch", launches::cases()));
     files.extend(batching::files());
     files

@@ -1,0 +1,123 @@
+//! What is left of an epoch: of torn turns, to the same group and to others.
+
+use matrix::format::{Case, ReadCall, ReadOptions, S64, U64};
+
+use super::{REMAINDERS, Script, by_samples, by_shards, chain, grouped, name, stored};
+
+const SIZES: [u64; 6] = [13, 5, 0, 21, 9, 16];
+
+/// Every deal, with every remainder and with full batches alone.
+fn kinds() -> Vec<ReadOptions> {
+    let mut kinds = Vec::new();
+    for remainder in REMAINDERS {
+        for options in [by_samples(), stored()] {
+            kinds.push(ReadOptions { remainder: Some(remainder.into()), ..options });
+        }
+    }
+    kinds.push(by_shards());
+    kinds.push(ReadOptions { drop_last: Some(true), ..by_shards() });
+    kinds.push(ReadOptions { shuffle: Some(false), ..by_shards() });
+    kinds.push(ReadOptions { reshuffle: Some(true), shuffle_rows: Some(false), ..by_shards() });
+    kinds
+}
+
+/// The group that took a state goes on: after whole turns and torn ones, to the end, one step at a time too.
+pub fn same_group() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for options in kinds() {
+        for group in [(1, 3, 4), (2, 2, 3), (2, 1, 5)] {
+            let options = grouped(options.clone(), group);
+            let mut script = Script::new(&SIZES, &options);
+            let most = script.most();
+            for steps in [1, most / 2, most - 1, most] {
+                let text = chain(&SIZES, &options, 3, &[(group, steps)]);
+                script.ask([ReadCall::Resume { state: text }]);
+                script.everything();
+                script.ask([0, 1].map(|steps| ReadCall::State { steps: U64(steps) }));
+            }
+            cases.push(script.case(&format!("goes on: {}", name(&options))));
+        }
+    }
+    cases
+}
+
+/// Another group goes on.
+pub fn other_groups() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for options in kinds() {
+        for (group, next, steps) in [
+            ((1, 3, 4), (1, 2, 4), 4),
+            ((2, 2, 3), (3, 1, 3), 3),
+            ((2, 2, 3), (2, 2, 4), 5),
+            ((2, 2, 4), (1, 1, 4), 4),
+            ((4, 2, 2), (2, 3, 2), 1),
+        ] {
+            let text = chain(&SIZES, &options, 1, &[(group, steps)]);
+            let options = grouped(options.clone(), next);
+            let mut script = Script::new(&SIZES, &options);
+            script.ask([ReadCall::Resume { state: text }]);
+            script.everything();
+            script.ask([0, 1, 2].map(|steps| ReadCall::State { steps: U64(steps) }));
+            script.ask([ReadCall::AtEpoch { epoch: U64(2) }, ReadCall::IsRest, ReadCall::Steps]);
+            cases.push(script.case(&format!("{steps} steps of {group:?}: {}", name(&options))));
+        }
+    }
+    cases
+}
+
+/// Three groups and more, one after the other; the last one goes on after some of its own steps.
+pub fn chains() -> Vec<Case> {
+    let chains: [&[((u32, u32, u32), u64)]; 5] = [
+        &[((2, 2, 2), 1), ((1, 3, 3), 1), ((3, 1, 2), 1)],
+        &[((1, 3, 2), 2), ((2, 2, 2), 1), ((1, 2, 3), 1), ((1, 2, 3), 2)],
+        &[((2, 3, 1), 2), ((2, 3, 2), 1), ((2, 3, 1), 1), ((1, 1, 1), 3), ((3, 2, 1), 1)],
+        &[((1, 4, 2), 3), ((1, 4, 2), 2), ((1, 4, 2), 4), ((2, 2, 1), 3)],
+        &[((4, 1, 2), 2), ((1, 4, 2), 3), ((2, 2, 2), 2)],
+    ];
+    let mut cases = Vec::new();
+    for options in kinds() {
+        for groups in chains {
+            let text = chain(&SIZES, &options, 5, groups);
+            for next in [groups[groups.len() - 1].0, (2, 1, 3)] {
+                let options = grouped(options.clone(), next);
+                let mut script = Script::new(&SIZES, &options);
+                script.ask([ReadCall::Resume { state: text.clone() }]);
+                script.everything();
+                script.ask([0, 1, 3].map(|steps| ReadCall::State { steps: U64(steps) }));
+                cases.push(script.case(&format!("after {groups:?}: {}", name(&options))));
+            }
+        }
+    }
+    cases
+}
+
+/// Whole shards by their bytes: a part of a shard has its part of them.
+pub fn weights() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let bytes = [900, 0, 5, 100, 1 << 50, 33].map(U64).to_vec();
+    for (policy, worker_policy) in [("size-aware", "size-aware"), ("size-aware", "round-robin")] {
+        for (groups, next) in [
+            (vec![((2, 1, 3), 2)], (3, 1, 3)),
+            (vec![((2, 2, 3), 1), ((1, 2, 2), 3)], (2, 2, 2)),
+            (vec![((1, 1, 7), 3)], (1, 1, 7)),
+            (vec![], (2, 2, 4)),
+        ] {
+            let options = ReadOptions {
+                weight: Some("bytes".into()),
+                bytes: Some(bytes.clone()),
+                policy: Some(policy.into()),
+                worker_policy: Some(worker_policy.into()),
+                seed: Some(S64(-9)),
+                ..by_shards()
+            };
+            let mut script = Script::new(&SIZES, &grouped(options.clone(), next));
+            if !groups.is_empty() {
+                script.ask([ReadCall::Resume { state: chain(&SIZES, &options, 0, &groups) }]);
+            }
+            script.everything();
+            script.ask([0, 1].map(|steps| ReadCall::State { steps: U64(steps) }));
+            cases.push(script.case(&format!("bytes, {policy}, {worker_policy}: {groups:?}, then {next:?}")));
+        }
+    }
+    cases
+}

@@ -1,0 +1,119 @@
+//! Readings in the notation of the golden cases.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{S64, U64};
+
+/// A reading, by its options. Those that are not there are not set.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Reading {
+    pub sizes: Vec<U64>,
+    pub options: ReadOptions,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ReadOptions {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<S64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shuffle: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remainder: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shuffle_rows: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reshuffle: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker_policy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Vec<U64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world_size: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workers: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_size: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop_last: Option<bool>,
+}
+
+/// The calls of a reading. Most have names that calls of other objects have too, with other arguments.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum ReadCall {
+    // The reading that these two give takes the place of the one that is asked.
+    AtEpoch { epoch: U64 },
+    Resume { state: String },
+    State { steps: U64 },
+    Epoch,
+    IsRest,
+    NumSteps { rank: u32 },
+    Steps,
+    NumIdleReaders,
+    NumSamples { rank: u32, worker: u32 },
+    NumPadding { rank: u32, worker: u32 },
+    Indices { rank: u32, worker: u32, start: U64, count: u32 },
+    NumRounds { rank: u32, worker: u32 },
+    Round { rank: u32, worker: u32, number: U64 },
+    RoundOf { rank: u32, worker: u32, index: U64 },
+    Shards { rank: u32, worker: u32 },
+}
+
+/// What a case is, before it is known whose calls it has.
+#[derive(Deserialize)]
+pub(super) struct RawCase {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) slow: bool,
+    #[serde(flatten)]
+    pub(super) subject: super::Subject,
+    #[serde(flatten)]
+    pub(super) body: RawBody,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum RawBody {
+    Fails(super::Failure),
+    Calls(Vec<Value>),
+}
+
+#[derive(Deserialize)]
+struct ReadStep {
+    #[serde(flatten)]
+    call: ReadCall,
+    #[serde(flatten)]
+    outcome: super::Outcome,
+}
+
+impl TryFrom<RawCase> for super::Case {
+    type Error = serde_json::Error;
+
+    fn try_from(RawCase { name, slow, subject, body }: RawCase) -> Result<Self, Self::Error> {
+        let of_reading = matches!(subject, super::Subject::Reading(_));
+        let step = |step| -> Result<super::Step, serde_json::Error> {
+            if !of_reading {
+                return serde_json::from_value(step);
+            }
+            let ReadStep { call, outcome } = serde_json::from_value(step)?;
+            Ok(super::Step { call: super::Call::Reading(call), outcome })
+        };
+        let body = match body {
+            RawBody::Fails(failure) => super::Body::Fails(failure),
+            RawBody::Calls(steps) => super::Body::Calls(steps.into_iter().map(step).collect::<Result<_, _>>()?),
+        };
+        Ok(Self { name, slow, subject, body })
+    }
+}

@@ -98,9 +98,9 @@ class Master:
         leaving = min(able, key=lambda row: (towards_zero(self.uses[row] << 24, d[row]), -d[row]))
         pivot = d[leaving]
         used = over(self.uses[leaving], pivot)
-        self.uses = [max(0, uses - (used * each >> 40)) for uses, each in zip(self.uses, d, strict=True)]
-        self.uses[leaving] = used
-        if max(self.uses) > MOST_USES:
+        next_uses = [max(0, uses - (used * each >> 40)) for uses, each in zip(self.uses, d, strict=True)]
+        next_uses[leaving] = used
+        if max(next_uses) > MOST_USES:
             raise TooLarge
         entering = [small(over(value, pivot)) for value in self.inverse[leaving]]
         for row, each in enumerate(d):
@@ -109,6 +109,7 @@ class Master:
                 self.inverse[row] = [small(value - (times(each, new) if new else 0)) for value, new in values]
         self.inverse[leaving] = entering
         self.duals = [small(dual + times(gain, new)) for dual, new in zip(self.duals, entering, strict=True)]
+        self.uses = next_uses
         self.columns[leaving] = column if cost else []
 
 
@@ -149,7 +150,7 @@ def generate(sizes: list[int], demand: list[int], capacity: int, known: int, lef
             value = knapsack.solve(worth)
             least, score = lower_bound(demand, worth, value)
             if score > best:
-                center, best = [v * ONE // max(value, 1) for v in worth], score
+                center, best = [v * ONE // value for v in worth], score
             if knapsack is exact:
                 bound = max(bound, least)
                 if bound >= known:

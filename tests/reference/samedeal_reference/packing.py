@@ -151,7 +151,7 @@ def rounded(classes: Classes, counts: list[int], master: Master, eighths: int) -
     rest = list(counts)
     groups: list[Group] = []
     for column, bins in whole(master, eighths):
-        for content, many in expand(column, bins, rest):
+        for content, many in expand(column, bins, rest, master.together):
             free = classes.capacity - sum(classes.sizes[k] * each for k, each in content)
             groups.append(Group(tuple(content), free, many))
     fit = best_fit(classes, rest, ANY)

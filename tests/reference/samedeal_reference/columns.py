@@ -211,9 +211,7 @@ def whole(master: Master, eighths: int) -> Iterator[tuple[Column, int]]:
             yield column, (uses + (eighths << 37) + TINY) >> 40
 
 
-def expand(
-    column: Column, bins: int, counts: list[int], together: int
-) -> Iterator[tuple[list[tuple[int, int]], int]]:
+def expand(column: Column, bins: int, counts: list[int], together: int) -> Iterator[tuple[list[tuple[int, int]], int]]:
     """Bins of a pattern, as long as there are items: what each holds, and how many. Uses the counts up."""
     while bins:
         held: dict[int, int] = {}

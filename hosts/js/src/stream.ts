@@ -48,7 +48,10 @@ export abstract class BaseChunkStream implements Iterable<number> {
     this.#handle = new Handle(engine, this, 'stream', new StreamRecipe(this.#config));
   }
 
-  /** This reader's chunks number `start` to `start` + `count` - 1. Errors: `start`, `count` (above 2^20), memory. */
+  /**
+   * This reader's chunks number `start` to `start` + `count` - 1. Errors: `start`, `count` (above 2^20; or more than 2^24
+   * elements in more than two tables, where the order shuffles a table for each cycle), memory.
+   */
   chunks(start: Integer, count: Integer): Float64Array<ArrayBuffer> {
     const first = natural('start', start);
     const many = natural32('count', count, U32);

@@ -40,7 +40,8 @@ impl ChunkStream {
     }
 
     /// This reader's chunks number `start` to `start + count - 1`. Costs O(`count`) with `feistel` and `sequential`.
-    /// Errors: out of range (`start` where the chunk's place would exceed 2^53 - 1; `count` above 2^20), out of memory.
+    /// Errors: out of range (`start` where the chunk's place would exceed 2^53 - 1; `count` above 2^20, or where the order shuffles
+    /// a table for each cycle, and these chunks need more than 2^24 elements in more than two tables), out of memory.
     pub fn chunks(&self, start: u64, count: u32) -> Result<Vec<u64>, Error> {
         self.stream.ask(|exports, store, stream| {
             exports.samedeal_deal_shards().chunk_stream().call_chunks(store, stream, start, count)

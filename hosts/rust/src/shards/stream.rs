@@ -1,6 +1,6 @@
 use std::iter::FusedIterator;
 
-use crate::Error;
+use crate::{Error, FailureKind};
 use crate::engine::{MOST_MEMORY, Object, Planning, cut, shards};
 
 /// How many chunks the iterator reads at a time.
@@ -143,9 +143,15 @@ impl Iterator for Chunks<'_> {
             return Some(Ok(chunk));
         }
         let start = self.unread?;
-        match self.stream.chunks(start, AHEAD) {
+        // One by one where more are refused: their tables would take long, or the places end.
+        let refused = |error: &Error| error.failure().is_some_and(|failure| failure.kind == FailureKind::OutOfRange);
+        let (read, count) = match self.stream.chunks(start, AHEAD) {
+            Err(error) if refused(&error) => (self.stream.chunks(start, 1), 1),
+            read => (read, AHEAD),
+        };
+        match read {
             Ok(window) => {
-                self.unread = Some(start + u64::from(AHEAD));
+                self.unread = Some(start + u64::from(count));
                 self.window = window.into_iter();
                 self.window.next().map(Ok)
             }

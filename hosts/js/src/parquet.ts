@@ -4,27 +4,30 @@
  *
  * @module
  */
-import { setImmediate } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Sampler, ShardPlan } from '#samedeal';
 import { boolean, FROM_ONE, fail, integer, oneOf, options } from './checks.js';
-import { isAddress } from './parquet/bytes.js';
+import { namesOf, type Paths, pathsOf } from './parquet/files.js';
 import { library } from './parquet/library.js';
-import { ahead, type Block, sampleBlocks, shardBlocks } from './parquet/reading.js';
+import { type Block, sampleBlocks, shardBlocks } from './parquet/reading.js';
+import { type MarkOptions, type Marks, marksOf, type Row, rowsOf } from './parquet/rows.js';
 import { Shards } from './parquet/shards.js';
 import { warnOfLanes, warnOfRank } from './parquet/warnings.js';
 import { WORKER_POLICIES } from './plan-recipe.js';
 import type { Weight, WorkerPolicy } from './plan-types.js';
 import type { Integer, Remainder } from './types.js';
 
-/**
- * A row: a value for each column, as `hyparquet` gives it. Integers of 64 bits are `bigint`s, those of 32 bits and all
- * fractions `number`s; dates and timestamps are `Date`s, which hold milliseconds; a value that is missing is null.
- */
-export type Row = Record<string, unknown>;
+export {
+  type FindOptions,
+  findShards,
+  type Paths,
+  type ReaderOptions,
+  readBatches,
+  type ShardFiles,
+} from './parquet/files.js';
+export type { MarkOptions, Row } from './parquet/rows.js';
 
 /** What is read, by whom, and in which order. */
-export interface ReadOptions {
+export interface ReadOptions extends MarkOptions {
   /**
    * Which data-parallel reader this is, together with `world`: 0 to `world` - 1. Default 0 of 1, whatever a launcher says:
    * pass what `detectRank` finds, or `Mesh.dataRank`.
@@ -68,10 +71,6 @@ export interface ReadOptions {
   reshuffle?: boolean;
   /** The names of the columns to read. Default all of them. */
   columns?: readonly string[];
-  /** The name of a column to add: the index of each row in the dataset. Default none. */
-  sampleColumn?: string;
-  /** The name of a column to add: whether the row is padding, which a metric has to leave out. Default none. */
-  paddingColumn?: string;
 }
 
 /** The same, in batches. */
@@ -81,18 +80,6 @@ export interface BatchReadOptions extends ReadOptions {
   /** Whether a reader's last batch is left out where it is shorter. Default false. */
   dropLast?: boolean;
 }
-
-/**
- * Files, directories, and `http:` or `https:` addresses of files, which are read by ranges.
- *
- * A directory stands for every regular file below it, at any depth, whose name ends in .parquet (this case only), in the
- * byte order of their paths relative to the directory with '/' between parts. Names that begin with '.' or '_' (files and
- * directories) are passed over (hidden and temporary files, as Spark, Arrow and Hugging Face do). Symbolic links to files
- * and to directories are followed; a link that leads back to a directory above it is an error; a link that leads nowhere,
- * and a directory that cannot be listed, are errors that name the path: nothing is left out silently. A named file that is
- * no regular file (FIFO, socket, device) is an error, not a wait. Names that are not UTF-8 are errors that name the file.
- */
-export type Paths = string | URL | readonly (string | URL)[];
 
 /** What goes with each deal. */
 const OF_SAMPLES = ['lanes', 'window', 'remainder'] as const;
@@ -116,9 +103,6 @@ const OPTIONS = [
 
 const DEALS = ['samples', 'shards'] as const;
 const POLICIES = { policy: 'size-aware', workerPolicy: 'size-aware' } as const;
-
-/** How many rows come before everything else that waits in this process has its turn. */
-const TURN = 256;
 
 /**
  * One epoch of one reader: its rows of the Parquet files at `paths`, in the order of the deal. Worker w of n in rank r of W
@@ -146,53 +130,8 @@ export function readShards(
 }
 
 async function* read(settings: Settings): AsyncGenerator<Row | Row[], void, undefined> {
-  const { paths, columns, marks, batchSize, dropLast, deal } = settings;
-  const shards = await Shards.find(await library(), paths, columns);
-  const names = [...shards.columns];
-  for (const [field, name] of Object.entries(marks)) {
-    if (name === undefined) continue;
-    if (names.includes(name)) fail('contradiction', field, name, 'a name that no other column has');
-    names.push(name);
-  }
-  const row = rowMaker(shards.columns, marks);
-  let batch: Row[] = [];
-  let turn = 0;
-  for await (const block of ahead(deal(shards))) {
-    for (let i = 0; i < block.count; i++) {
-      if (++turn % TURN === 0) await setImmediate();
-      if (batchSize === undefined) {
-        yield row(block, i);
-      } else if (batch.push(row(block, i)) === batchSize) {
-        const full = batch;
-        batch = [];
-        yield full;
-      }
-    }
-  }
-  if (batch.length > 0 && !dropLast) yield batch;
-}
-
-/** What makes the rows. */
-function rowMaker(columns: readonly string[], marks: Marks): (block: Block, i: number) => Row {
-  const { 'sample-column': sampleColumn, 'padding-column': paddingColumn } = marks;
-  const own = [...columns, sampleColumn, paddingColumn].includes('__proto__');
-  return (block, i) => {
-    const [run, at, sample] = block.place(i);
-    const row: Row = {};
-    // An assignment to that name would be none.
-    if (own) Object.defineProperty(row, '__proto__', { writable: true, enumerable: true, configurable: true });
-    // A list that is null comes as undefined.
-    for (let i = 0; i < columns.length; i++) row[columns[i] as string] = run.columns[i]?.[at] ?? null;
-    if (sampleColumn !== undefined) row[sampleColumn] = sample;
-    if (paddingColumn !== undefined) row[paddingColumn] = i >= block.real;
-    return row;
-  };
-}
-
-/** The names of columns to add, by the field that an error tells. */
-interface Marks {
-  'sample-column': string | undefined;
-  'padding-column': string | undefined;
+  const { paths, columns, marks, deal } = settings;
+  yield* rowsOf(await Shards.find(await library(), paths, columns), marks, settings, deal);
 }
 
 /** What is read, checked as far as it can be before the files are known. */
@@ -241,10 +180,7 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
   const settings: Settings = {
     paths: pathsOf(paths),
     columns: columns === undefined ? columns : namesOf(columns),
-    marks: {
-      'sample-column': sampleColumn === undefined ? sampleColumn : nameOf('sample-column', sampleColumn),
-      'padding-column': paddingColumn === undefined ? paddingColumn : nameOf('padding-column', paddingColumn),
-    },
+    marks: marksOf({ sampleColumn, paddingColumn } as MarkOptions),
     batchSize: batchSize === undefined ? batchSize : Number(integer('batch-size', batchSize, FROM_ONE)),
     dropLast,
     async *deal(shards) {
@@ -272,31 +208,5 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
   return settings;
 }
 
-function pathsOf(given: unknown): string[] {
-  const several = Array.isArray(given) ? given : [given];
-  return Array.from(several, (path: unknown) => {
-    const text = path instanceof URL ? path.href : path;
-    if (typeof text === 'string' && text !== '') {
-      if (/^file:\/\//i.test(text)) return fileURLToPath(text);
-      if (isAddress(text) || !/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
-    }
-    return fail('wrong-type', 'paths', text, 'paths of files and directories, and URLs with file:, http: or https:');
-  });
-}
-
-function namesOf(given: unknown): string[] {
-  if (!Array.isArray(given)) fail('wrong-type', 'columns', given, 'an array of names');
-  const names = Array.from(given, (name) => nameOf('columns', name));
-  if (names.length === 0) fail('missing', 'columns', '', 'at least one column');
-  const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice !== undefined) fail('contradiction', 'columns', twice, 'each column once');
-  return names;
-}
-
 /** The name that all languages share. */
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
-function nameOf(field: string, given: unknown): string {
-  if (typeof given !== 'string') fail('wrong-type', field, given, 'a name');
-  return given;
-}

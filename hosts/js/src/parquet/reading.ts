@@ -1,5 +1,5 @@
 // What one reader reads: rows in the order of its deal.
-import type { Sampler, ShardPlan } from '#samedeal';
+import type { Reading, Sampler, ShardPlan } from '#samedeal';
 import { Cursor, type Run } from './cursor.js';
 import type { Shards } from './shards.js';
 
@@ -15,37 +15,75 @@ export interface Block {
 /** How many rows of a shard are at hand at a time where they come as they are stored. */
 const ROWS = 4096;
 
+/** Samples that come together, and where they are stored. */
+interface Round {
+  start: number;
+  count: number;
+  spans: Float64Array;
+}
+
+/** What one reader has: its rounds, its samples by their numbers, and how many of them are no padding, the first ones. */
+interface Source {
+  rounds: Iterable<Round>;
+  real: number;
+  indices(start: number, end: number): ArrayLike<number>;
+}
+
 /** The samples of a sampler with the order `sharded`, in its order: a window of each of its lanes in a block. */
-export async function* sampleBlocks(shards: Shards, sampler: Sampler): AsyncGenerator<Block, void> {
+export function sampleBlocks(shards: Shards, sampler: Sampler): AsyncGenerator<Block, void> {
+  return blocksOf(shards, {
+    rounds: roundsOf(sampler),
+    real: sampler.length - sampler.numPadding,
+    indices: (start, end) => sampler.indices(start, end),
+  });
+}
+
+function* roundsOf(sampler: Sampler) {
+  for (let number = 0; number < sampler.numRounds; number++) yield sampler.round(number);
+}
+
+/** The samples of a reader of a reading, in its order: a round in a block, or a part of one where rows come as they are stored. */
+export function readingBlocks(
+  shards: Shards,
+  reading: Reading,
+  rank: number,
+  worker: number,
+): AsyncGenerator<Block, void> {
+  return blocksOf(shards, {
+    rounds: reading.rounds(rank, worker),
+    real: reading.numSamples(rank, worker) - reading.numPadding(rank, worker),
+    indices: (start, end) => reading.indices(rank, worker, start, end),
+  });
+}
+
+async function* blocksOf(shards: Shards, source: Source): AsyncGenerator<Block, void> {
   const bases = basesOf(shards);
   const cursors = new Map<number, Cursor>();
-  const cursorOf = (lane: number) => {
-    const cursor = cursors.get(lane) ?? new Cursor(shards);
-    cursors.set(lane, cursor);
+  const cursorOf = (stream: number) => {
+    const cursor = cursors.get(stream) ?? new Cursor(shards);
+    cursors.set(stream, cursor);
     return cursor;
   };
-  const dealt = sampler.length - sampler.numPadding;
   try {
-    for (let number = 0; number < sampler.numRounds; number++) {
-      const { start, count, spans } = sampler.round(number);
+    for (const { start, count, spans } of source.rounds) {
       if (count === 0) continue;
-      const real = Math.max(0, Math.min(count, dealt - start));
+      const samples = source.indices(start, start + count);
+      const real = Math.max(0, Math.min(count, source.real - start));
       const length = spans.length / 4;
       const windows = length - (count - real);
+      const [stream, shard, offset] = spanAt(spans, 0);
+      if (length === 1 && real === count && isStored(samples, (bases[shard] as number) + offset)) {
+        yield* storedBlocks(cursorOf(stream), shard, offset, samples);
+        continue;
+      }
       const runs: Run[] = [];
       const first = new Float64Array(length);
       for (let i = 0; i < length; i++) {
-        const [lane, shard, offset, many] = spans.subarray(4 * i, 4 * i + 4) as unknown as [
-          number,
-          number,
-          number,
-          number,
-        ];
-        // Padding is from anywhere, and no lane goes on there.
-        runs.push(await cursorOf(i < windows ? lane : -1).read(shard, offset, many));
+        const [stream, shard, offset, many] = spanAt(spans, i);
+        // Padding is from anywhere, and no stream goes on there.
+        runs.push(await cursorOf(i < windows ? stream : -1).read(shard, offset, many));
         first[i] = (bases[shard] as number) + offset;
       }
-      const samples = sampler.indices(start, start + count);
       const spanOf = finder(first.subarray(0, windows));
       yield {
         count,
@@ -60,6 +98,27 @@ export async function* sampleBlocks(shards: Shards, sampler: Sampler): AsyncGene
   } finally {
     for (const cursor of cursors.values()) await cursor.close();
   }
+}
+
+/** Whether samples come in the order in which they are stored, from this one on. */
+function isStored(samples: ArrayLike<number>, first: number): boolean {
+  for (let i = 0; i < samples.length; i++) if (samples[i] !== first + i) return false;
+  return true;
+}
+
+/** Rows of a shard as they are stored, so that some thousands are at hand and not all of a shard. */
+async function* storedBlocks(cursor: Cursor, shard: number, offset: number, samples: ArrayLike<number>) {
+  for (let first = 0; first < samples.length; first += ROWS) {
+    const run = await cursor.read(shard, offset + first, Math.min(ROWS, samples.length - first));
+    const { count } = run;
+    yield { count, real: count, place: (i: number) => [run, i, samples[first + i] as number] as const };
+  }
+}
+
+type Span = [stream: number, shard: number, first: number, count: number];
+
+function spanAt(spans: Float64Array, i: number): Span {
+  return spans.subarray(4 * i, 4 * i + 4) as unknown as Span;
 }
 
 /** The whole shards of a reader, one after the other; the rows of each as they are stored, or in the order of `plan.rows`. */

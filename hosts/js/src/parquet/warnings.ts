@@ -25,6 +25,16 @@ export function warnOfLanes(lanes: number, world: number, workers: number): void
   warn('SAMEDEAL_LANES', `${who} do not divide ${lanes} lanes, so that ${what}${advice}`);
 }
 
+/** The same for a reading, which says how many times. */
+export function warnOfReads(times: number): void {
+  if (times === 1) return;
+  const what = `each row is read and decoded by ${times} readers, and given by one`;
+  warn(
+    'SAMEDEAL_LANES',
+    `${what}; with lanes that are a multiple of ranks times workers, or with whole shards, it is read once`,
+  );
+}
+
 /** Where a launcher started several processes, and none was told which one it is, each of them reads everything. */
 export function warnOfRank(): void {
   let found: string;

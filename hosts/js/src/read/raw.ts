@@ -35,6 +35,8 @@ export interface RawReading {
   atEpoch(epoch: bigint): RawReading;
   resume(state: string): RawReading;
   state(steps: bigint): string;
+  recipe(): string;
+  readsPerRow(): number;
   epoch(): bigint;
   isRest(): boolean;
   numSteps(rank: number): bigint;

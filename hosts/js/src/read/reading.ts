@@ -39,6 +39,14 @@ export abstract class BaseReading {
     return this.#recipe.given;
   }
 
+  /**
+   * What decides the order of every epoch, whoever reads it: JSON in one line, with every option that the deal uses, the
+   * defaults too, as states hold it. It is a text because a seed beyond 2^53 - 1 does not survive `JSON.parse`.
+   */
+  get recipe(): string {
+    return this.#call((raw) => raw.recipe());
+  }
+
   /** The number of the epoch; a `bigint` where it is beyond 2^53 - 1. */
   get epoch(): Integer {
     return plain(this.#call((raw) => raw.epoch()));
@@ -47,6 +55,11 @@ export abstract class BaseReading {
   /** Whether a part of the epoch was read before. */
   get isRest(): boolean {
     return this.#call((raw) => raw.isRest());
+  }
+
+  /** How many readers decode each row: 1; or more, where samples are dealt to readers whose number does not divide the lanes. */
+  get readsPerRow(): number {
+    return this.#call((raw) => raw.readsPerRow());
   }
 
   /** The whole of another epoch, for the same readers: another reading. Errors: `epoch`, memory. */
@@ -142,16 +155,23 @@ export abstract class BaseReading {
     return roundOf(this.#call((raw) => raw.round(...reader, which)));
   }
 
-  /** A reader's rounds, one after the other, from number `start` on: by default all of them. Errors: as `round`, and `start`. */
+  /**
+   * A reader's rounds, one after the other, from the one that holds its sample number `start` on: by default all of them.
+   * Rounds without samples are left out. Errors: as `round`, and `start`.
+   */
   rounds(rank: Integer, worker: Integer = 0, start: Integer = 0): Generator<ReadRound, void, undefined> {
     const reader = readerOf(rank, worker);
-    const count = this.#call((raw) => raw.numRounds(...reader));
-    return this.#rounds(reader, integer('start', start, [0n, count]), count);
+    const samples = this.#call((raw) => raw.numSamples(...reader));
+    const first = integer('start', start, [0n, samples]);
+    if (first === samples) return this.#rounds(reader, 0n, 0n);
+    const [from, count] = this.#call((raw) => [raw.roundOf(...reader, first), raw.numRounds(...reader)]);
+    return this.#rounds(reader, from, count);
   }
 
-  *#rounds(reader: Reader, start: bigint, count: bigint) {
-    for (let number = start; number < count; number++) {
-      yield roundOf(this.#call((raw) => raw.round(...reader, number)));
+  *#rounds(reader: Reader, start: bigint, end: bigint) {
+    for (let number = start; number < end; number++) {
+      const round = this.#call((raw) => raw.round(...reader, number));
+      if (round.count > 0n) yield roundOf(round);
     }
   }
 

@@ -1,4 +1,4 @@
-import { boolean, FROM_ONE, integer, natural32, options, S64, stateText, string, U32, U64 } from '../checks.js';
+import { boolean, FROM_ONE, integer, natural32, options, type Range, S64, stateText, string, U64 } from '../checks.js';
 import { decimal, source } from '../config.js';
 import type { Recipe } from '../engine.js';
 import { shown, words } from '../lists.js';
@@ -6,13 +6,15 @@ import type { PlanningBindings } from '../plan-raw.js';
 import type { RawReading, RawReadOptions, RawStand } from './raw.js';
 import type { ReadingJson, ReadingOptions } from './types.js';
 
-/** How each option crosses. What a text or a number may be, the component knows. */
+const upTo = (most: bigint): Range => [1n, most];
+
+/** How each option crosses. The ranges are what an error tells of what cannot cross: the component holds to them. */
 const CHECKS: { [Name in keyof RawReadOptions]-?: (value: unknown) => NonNullable<RawReadOptions[Name]> } = {
   seed: (value) => integer('seed', value, S64),
   deal: (value) => string('deal', value),
   shuffle: (value) => boolean('shuffle', value),
-  lanes: (value) => natural32('lanes', value, U32),
-  window: (value) => natural32('window', value, U32),
+  lanes: (value) => natural32('lanes', value, upTo(4096n)),
+  window: (value) => natural32('window', value, upTo(2n ** 20n)),
   remainder: (value) => string('remainder', value),
   shuffleRows: (value) => boolean('shuffle-rows', value),
   reshuffle: (value) => boolean('reshuffle', value),
@@ -20,8 +22,8 @@ const CHECKS: { [Name in keyof RawReadOptions]-?: (value: unknown) => NonNullabl
   workerPolicy: (value) => string('worker-policy', value),
   weight: (value) => string('weight', value),
   bytes: (value) => words('bytes', value),
-  world: (value) => natural32('world-size', value, FROM_ONE),
-  workers: (value) => natural32('workers', value, FROM_ONE),
+  world: (value) => natural32('world-size', value, upTo(2n ** 22n)),
+  workers: (value) => natural32('workers', value, upTo(2n ** 16n)),
   batchSize: (value) => natural32('batch-size', value, FROM_ONE),
   dropLast: (value) => boolean('drop-last', value),
 };

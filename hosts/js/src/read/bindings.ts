@@ -1,5 +1,6 @@
 // A reading over the resources that jco makes of the interface `read`.
 import { release } from '../component.js';
+import { isFailure } from '../engine.js';
 import type { Options, Reading } from '../jco/interfaces/samedeal-deal-read.js';
 import type { RawReading, RawReadOptions, RawStand } from './raw.js';
 
@@ -37,20 +38,26 @@ export function makeReading(
   given: RawReadOptions,
   stand: RawStand | undefined,
 ): RawReading {
-  const options = new Options(sizes);
-  let whole: Reading;
-  try {
+  const whole = using(new Options(sizes), (options) => {
     for (const [name, value] of Object.entries(given)) {
       (SETTERS[name as keyof RawReadOptions] as (to: Options, value: unknown) => void)(options, value);
     }
-    whole = new Reading(options);
-  } finally {
-    release(options);
-  }
-  if (!stand) return whole as RawReading;
+    return new Reading(options);
+  }) as RawReading;
+  if (!stand) return whole;
+  return using(whole, () => ('state' in stand ? whole.resume(stand.state) : whole.atEpoch(stand.epoch)));
+}
+
+/** What comes of an object that is freed afterwards. */
+function using<T extends object, R>(object: T, use: (object: T) => R): R {
+  let result: R;
   try {
-    return ('state' in stand ? whole.resume(stand.state) : whole.atEpoch(stand.epoch)) as RawReading;
-  } finally {
-    release(whole);
+    result = use(object);
+  } catch (error) {
+    // Anything but a failure is the end of the instance, into which nothing may call any more.
+    if (isFailure(error)) release(object);
+    throw error;
   }
+  release(object);
+  return result;
 }

@@ -196,14 +196,14 @@ export abstract class BaseReading {
     return this.#recipe.toJson();
   }
 
-  /** The calls that make an equal reading, with the first shards of many; what `console.log` shows. */
+  /** The calls that make an equal reading; it answers after `dispose()` too. */
   toString(): string {
-    return this.#recipe.toString();
+    return this.#recipe.source(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   }
 
-  /** @internal */
+  /** What `console.log` shows: as `toString()`, with the first shards of many and the beginning of a state. @internal */
   [symbolInspect](): string {
-    return this.toString();
+    return this.#recipe.source(16, 64);
   }
 
   /** Frees the engine's memory now rather than when the reading is collected; it cannot be used afterwards. */

@@ -46,7 +46,7 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
     this.stand = stand;
     const { bytes, world = 1, workers = 1, lanes = USUAL_LANES } = given;
     // The shards, an order of them for what was torn and one for the rest, or plans of them; and the spans of a round.
-    const shards = 320 * sizes.length + 48 * (bytes?.length ?? 0);
+    const shards = 160 * sizes.length + 48 * (bytes?.length ?? 0);
     this.size = 4096 + shards + 64 * world * workers + 1200 * lanes;
   }
 
@@ -96,18 +96,18 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
     return { ...json, ...('state' in stand ? { state: stand.state } : { epoch: String(stand.epoch) }) };
   }
 
-  /** The calls that make an equal reading, with the first shards of many, and the beginning of a state. */
-  toString(): string {
+  /** The calls that make an equal reading; of lists and of a state, at most so many numbers and characters. */
+  source(numbers: number, characters: number): string {
     const settings = Object.entries(this.given).map(([name, value]) => {
       if (typeof value === 'bigint') return `${name}: ${source(value)}`;
-      if (typeof value === 'object') return `${name}: ${shown(value, 16)}`;
+      if (typeof value === 'object') return `${name}: ${shown(value, numbers)}`;
       return `${name}: ${typeof value === 'string' ? `'${value}'` : value}`;
     });
     const second = settings.length > 0 ? `, { ${settings.join(', ')} }` : '';
-    const made = `Reading(${shown(this.sizes, 16)}${second})`;
+    const made = `Reading(${shown(this.sizes, numbers)}${second})`;
     if (!this.stand) return made;
     if ('epoch' in this.stand) return `${made}.atEpoch(${source(this.stand.epoch)})`;
     const { state } = this.stand;
-    return `${made}.resume('${state.length > 64 ? `${state.slice(0, 64)}...` : state}')`;
+    return `${made}.resume(${state.length > characters ? `'${state.slice(0, characters)}...'` : JSON.stringify(state)})`;
   }
 }

@@ -4,16 +4,17 @@
  *
  * @module
  */
-import { Sampler, ShardPlan } from '#samedeal';
-import { boolean, FROM_ONE, fail, integer, oneOf, options } from './checks.js';
+import { Reading } from '#samedeal';
+import { boolean, FROM_ONE, fail, integer, options, type Range, U64 } from './checks.js';
+import type { Integers } from './lists.js';
 import { namesOf, type Paths, pathsOf } from './parquet/files.js';
 import { library } from './parquet/library.js';
-import { type Block, sampleBlocks, shardBlocks } from './parquet/reading.js';
+import { type Block, readingBlocks } from './parquet/reading.js';
 import { type MarkOptions, type Marks, marksOf, type Row, rowsOf } from './parquet/rows.js';
 import { Shards } from './parquet/shards.js';
 import { warnOfLanes, warnOfRank } from './parquet/warnings.js';
-import { WORKER_POLICIES } from './plan-recipe.js';
 import type { Weight, WorkerPolicy } from './plan-types.js';
+import type { ReadDeal, ReadingOptions } from './read/types.js';
 import type { Integer, Remainder } from './types.js';
 
 export {
@@ -47,13 +48,18 @@ export interface ReadOptions extends MarkOptions {
    * `samples` (the default): the order `sharded`, the same whatever the number of readers; a reader holds a window of each
    * of its lanes. `shards`: whole files to readers, by a `ShardPlan`; a reader holds one file where rows are shuffled.
    */
-  deal?: 'samples' | 'shards';
+  deal?: ReadDeal;
   /**
-   * With `samples`: how many streams the dataset is cut into; a multiple of `world` times `workers`, or else several
+   * Whether anything is shuffled. With `samples`, rows are dealt in the order in which they are stored if it is false. With
+   * `shards`, the files are shuffled before they are given away. Default true.
+   */
+  shuffle?: boolean;
+  /**
+   * With `samples` and a shuffle: how many streams the dataset is cut into; a multiple of `world` times `workers`, or else several
    * readers read and decode each row, which one of them gives. Default 64.
    */
   lanes?: Integer;
-  /** With `samples`: how many rows of a lane are shuffled together. Default 256. */
+  /** With `samples` and a shuffle: how many rows of a lane are shuffled together. Default 256. */
   window?: Integer;
   /** With `samples`: what happens where the readers do not divide the rows. Default `pad`. */
   remainder?: Remainder;
@@ -63,8 +69,6 @@ export interface ReadOptions extends MarkOptions {
   workerPolicy?: WorkerPolicy;
   /** With `shards`: what is to be equal, rows or compressed bytes of the columns that are read. Default `samples`. */
   weight?: Weight;
-  /** With `shards`: whether the files are shuffled before they are given away. Default true. */
-  shuffle?: boolean;
   /** With `shards`: whether the rows within each file are shuffled. Default as `shuffle`. */
   shuffleRows?: boolean;
   /** With `shards`: whether each reader shuffles its files once more. Default false. */
@@ -81,9 +85,6 @@ export interface BatchReadOptions extends ReadOptions {
   dropLast?: boolean;
 }
 
-/** What goes with each deal. */
-const OF_SAMPLES = ['lanes', 'window', 'remainder'] as const;
-const OF_SHARDS = ['policy', 'workerPolicy', 'weight', 'shuffle', 'shuffleRows', 'reshuffle'] as const;
 const OPTIONS = [
   'rank',
   'world',
@@ -92,8 +93,15 @@ const OPTIONS = [
   'seed',
   'epoch',
   'deal',
-  ...OF_SAMPLES,
-  ...OF_SHARDS,
+  'shuffle',
+  'lanes',
+  'window',
+  'remainder',
+  'policy',
+  'workerPolicy',
+  'weight',
+  'shuffleRows',
+  'reshuffle',
   'columns',
   'sampleColumn',
   'paddingColumn',
@@ -101,14 +109,14 @@ const OPTIONS = [
   'dropLast',
 ] as const;
 
-const DEALS = ['samples', 'shards'] as const;
-const POLICIES = { policy: 'size-aware', workerPolicy: 'size-aware' } as const;
+/** How many ranks there may be. */
+const RANKS: Range = [1n, 2n ** 22n];
 
 /**
  * One epoch of one reader: its rows of the Parquet files at `paths`, in the order of the deal. Worker w of n in rank r of W
- * is reader r + W * w of W * n. With the deal `samples` it gives the samples of `Sampler.sharded`, with `shards` the files
- * of `ShardPlan.shards`, each in the order of `ShardPlan.rows` or as it is stored. The next window, or file, is read
- * while the one before it is in use, and what is open is closed when the iteration ends, however it does.
+ * is reader r + W * w of W * n. It gives the samples of a `Reading` with these options: with the deal `samples` those of
+ * `Sampler.sharded`, with `shards` the files of `ShardPlan.shards`, each in the order of `ShardPlan.rows` or as it is stored.
+ * To resume within an epoch, use `readBatches`. The next window, or file, is read while the one before it is in use, and what is open is closed when the iteration ends, however it does.
  *
  * It does not look at the launcher: `const { rank, world } = detectRank()` gives what to pass. Values come as `hyparquet`
  * has them: int64 as `bigint`, timestamps as `Date` (milliseconds).
@@ -149,8 +157,7 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
     rank,
     world,
     worker = 0,
-    workers = 1,
-    deal = 'samples',
+    epoch = 0,
     columns,
     sampleColumn,
     paddingColumn,
@@ -162,18 +169,15 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
     const [field, other] = rank === undefined ? ['rank', 'world'] : ['world', 'rank'];
     fail('missing', field, '', `${field} too, where ${other} is given`);
   }
-  const ranks = Number(integer('world', world === undefined ? 1 : world, FROM_ONE));
-  const each = Number(integer('workers', workers, [1n, FROM_ONE[1] / BigInt(ranks)]));
-  const readers = each * ranks;
-  const own = Number(integer('rank', rank === undefined ? 0 : rank, [0n, BigInt(ranks) - 1n]));
-  const ofRank = Number(integer('worker', worker, [0n, BigInt(each) - 1n]));
-  const dealt = oneOf('deal', deal, DEALS);
-  for (const name of dealt === 'samples' ? OF_SHARDS : OF_SAMPLES) {
-    if (others[name] === undefined) continue;
-    const other = dealt === 'samples' ? 'shards' : 'samples';
-    fail('contradiction', kebab(name), others[name], `none, as it goes with the deal ${other}`);
-  }
-  if (others.policy !== undefined) oneOf('policy', others.policy, WORKER_POLICIES);
+  const group = world === undefined ? {} : { world: integer('world', world, RANKS) };
+  const reader = [rank === undefined ? 0 : rank, worker] as const;
+  const number = integer('epoch', epoch, U64);
+  const readingOf = (sizes: Integers, bytes: Integers) =>
+    new Reading(sizes, { ...(others as ReadingOptions), ...group, ...(others.weight === 'bytes' && { bytes }) });
+  // Whatever is wrong with the options shows without a file.
+  const none = readingOf([], []);
+  none.numSamples(...reader);
+  none.dispose();
   if (boolean('drop-last', dropLast) && batchSize === undefined) {
     fail('contradiction', 'drop-last', dropLast, 'false where single rows come, without batchSize');
   }
@@ -184,29 +188,17 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
     batchSize: batchSize === undefined ? batchSize : Number(integer('batch-size', batchSize, FROM_ONE)),
     dropLast,
     async *deal(shards) {
-      if (dealt === 'samples') {
-        const sampler = Sampler.sharded(shards.sizes, { ...others, rank: own + ranks * ofRank, world: readers });
-        try {
-          warnOfLanes(sampler.lanes as number, ranks, each);
-          yield* sampleBlocks(shards, sampler);
-        } finally {
-          sampler.dispose();
-        }
-      } else {
-        const { shuffle = true, shuffleRows = shuffle, ...planned } = others;
-        const readers = { bytes: shards.bytes, world: ranks, workers: each };
-        const plan = new ShardPlan(shards.sizes, { ...POLICIES, ...planned, shuffle, ...readers });
-        try {
-          yield* shardBlocks(shards, plan, own, ofRank, boolean('shuffle-rows', shuffleRows));
-        } finally {
-          plan.dispose();
-        }
+      const whole = readingOf(shards.sizes, shards.bytes);
+      const reading = whole.atEpoch(number);
+      whole.dispose();
+      try {
+        warnOfLanes(reading, world === undefined ? 1 : world, others.workers === undefined ? 1 : others.workers);
+        yield* readingBlocks(shards, reading, Number(reader[0]), Number(reader[1]));
+      } finally {
+        reading.dispose();
       }
     },
   };
   if (world === undefined) warnOfRank();
   return settings;
 }
-
-/** The name that all languages share. */
-const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -8,7 +8,7 @@ import { library } from './library.js';
 import { readingBlocks } from './reading.js';
 import { type MarkOptions, marksOf, nameOf, type Row, rowsOf } from './rows.js';
 import { Shards } from './shards.js';
-import { warnOfReads } from './warnings.js';
+import { warnOfLanes } from './warnings.js';
 
 /**
  * Files, directories, and `http:` or `https:` addresses of files, which are read by ranges.
@@ -112,7 +112,7 @@ export function readBatches(
   const { batchSize, dropLast = false } = reading.batching;
   if (batchSize === undefined)
     fail('missing', 'batch-size', '', 'the batchSize of the reading, which its states count by');
-  warnOfReads(reading.readsPerRow);
+  warnOfLanes(reading);
   const batches = rowsOf(files, marksOf(marks), { batchSize, dropLast }, (shards) =>
     readingBlocks(shards, reading, ...own),
   );

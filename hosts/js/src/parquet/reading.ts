@@ -1,5 +1,5 @@
 // What one reader reads: rows in the order of its deal.
-import type { Reading, Sampler, ShardPlan } from '#samedeal';
+import type { Reading } from '#samedeal';
 import { Cursor, type Run } from './cursor.js';
 import type { Shards } from './shards.js';
 
@@ -15,48 +15,13 @@ export interface Block {
 /** How many rows of a shard are at hand at a time where they come as they are stored. */
 const ROWS = 4096;
 
-/** Samples that come together, and where they are stored. */
-interface Round {
-  start: number;
-  count: number;
-  spans: Float64Array;
-}
-
-/** What one reader has: its rounds, its samples by their numbers, and how many of them are no padding, the first ones. */
-interface Source {
-  rounds: Iterable<Round>;
-  real: number;
-  indices(start: number, end: number): ArrayLike<number>;
-}
-
-/** The samples of a sampler with the order `sharded`, in its order: a window of each of its lanes in a block. */
-export function sampleBlocks(shards: Shards, sampler: Sampler): AsyncGenerator<Block, void> {
-  return blocksOf(shards, {
-    rounds: roundsOf(sampler),
-    real: sampler.length - sampler.numPadding,
-    indices: (start, end) => sampler.indices(start, end),
-  });
-}
-
-function* roundsOf(sampler: Sampler) {
-  for (let number = 0; number < sampler.numRounds; number++) yield sampler.round(number);
-}
-
 /** The samples of a reader of a reading, in its order: a round in a block, or a part of one where rows come as they are stored. */
-export function readingBlocks(
+export async function* readingBlocks(
   shards: Shards,
   reading: Reading,
   rank: number,
   worker: number,
 ): AsyncGenerator<Block, void> {
-  return blocksOf(shards, {
-    rounds: reading.rounds(rank, worker),
-    real: reading.numSamples(rank, worker) - reading.numPadding(rank, worker),
-    indices: (start, end) => reading.indices(rank, worker, start, end),
-  });
-}
-
-async function* blocksOf(shards: Shards, source: Source): AsyncGenerator<Block, void> {
   const bases = basesOf(shards);
   const cursors = new Map<number, Cursor>();
   const cursorOf = (stream: number) => {
@@ -65,10 +30,10 @@ async function* blocksOf(shards: Shards, source: Source): AsyncGenerator<Block, 
     return cursor;
   };
   try {
-    for (const { start, count, spans } of source.rounds) {
-      if (count === 0) continue;
-      const samples = source.indices(start, start + count);
-      const real = Math.max(0, Math.min(count, source.real - start));
+    const dealt = reading.numSamples(rank, worker) - reading.numPadding(rank, worker);
+    for (const { start, count, spans } of reading.rounds(rank, worker)) {
+      const samples = reading.indices(rank, worker, start, start + count);
+      const real = Math.max(0, Math.min(count, dealt - start));
       const length = spans.length / 4;
       const windows = length - (count - real);
       const [stream, shard, offset] = spanAt(spans, 0);
@@ -119,38 +84,6 @@ type Span = [stream: number, shard: number, first: number, count: number];
 
 function spanAt(spans: Float64Array, i: number): Span {
   return spans.subarray(4 * i, 4 * i + 4) as unknown as Span;
-}
-
-/** The whole shards of a reader, one after the other; the rows of each as they are stored, or in the order of `plan.rows`. */
-export async function* shardBlocks(
-  shards: Shards,
-  plan: ShardPlan,
-  rank: number,
-  worker: number,
-  shuffleRows: boolean,
-): AsyncGenerator<Block, void> {
-  const bases = basesOf(shards);
-  const cursor = new Cursor(shards);
-  try {
-    for (const shard of plan.shards(rank, worker)) {
-      const [size, base] = [shards.sizes[shard] as number, bases[shard] as number];
-      const many = shuffleRows ? size : ROWS;
-      for (let first = 0; first < size; first += many) {
-        const run = await cursor.read(shard, first, Math.min(many, size - first));
-        const rows = shuffleRows ? plan.rows(shard) : undefined;
-        yield {
-          count: run.count,
-          real: run.count,
-          place(i) {
-            const at = rows ? (rows[i] as number) : i;
-            return [run, at, base + first + at];
-          },
-        };
-      }
-    }
-  } finally {
-    await cursor.close();
-  }
 }
 
 /** The same items, each begun while the one before it is in use. */

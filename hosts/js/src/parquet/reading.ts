@@ -30,17 +30,21 @@ export async function* readingBlocks(
     return cursor;
   };
   try {
+    // Where whole shards come row by row as they are stored, all rows of the span are the reader's.
+    const { shuffle_rows: shuffles } = JSON.parse(reading.recipe) as { shuffle_rows?: boolean };
+    const isStored = shuffles === false;
     const dealt = reading.numSamples(rank, worker) - reading.numPadding(rank, worker);
     for (const { start, count, spans } of reading.rounds(rank, worker)) {
-      const samples = reading.indices(rank, worker, start, start + count);
       const real = Math.max(0, Math.min(count, dealt - start));
       const length = spans.length / 4;
       const windows = length - (count - real);
-      const [stream, shard, offset] = spanAt(spans, 0);
-      if (length === 1 && real === count && isStored(samples, (bases[shard] as number) + offset)) {
-        yield* storedBlocks(cursorOf(stream), shard, offset, samples);
+      if (isStored && length === 1) {
+        yield* storedBlocks(cursorOf, spanAt(spans, 0), (from, to) =>
+          reading.indices(rank, worker, start + from, start + to),
+        );
         continue;
       }
+      const samples = reading.indices(rank, worker, start, start + count);
       const runs: Run[] = [];
       const first = new Float64Array(length);
       for (let i = 0; i < length; i++) {
@@ -65,18 +69,17 @@ export async function* readingBlocks(
   }
 }
 
-/** Whether samples come in the order in which they are stored, from this one on. */
-function isStored(samples: ArrayLike<number>, first: number): boolean {
-  for (let i = 0; i < samples.length; i++) if (samples[i] !== first + i) return false;
-  return true;
-}
-
 /** Rows of a shard as they are stored, so that some thousands are at hand and not all of a shard. */
-async function* storedBlocks(cursor: Cursor, shard: number, offset: number, samples: ArrayLike<number>) {
-  for (let first = 0; first < samples.length; first += ROWS) {
-    const run = await cursor.read(shard, offset + first, Math.min(ROWS, samples.length - first));
-    const { count } = run;
-    yield { count, real: count, place: (i: number) => [run, i, samples[first + i] as number] as const };
+async function* storedBlocks(
+  cursorOf: (stream: number) => Cursor,
+  [stream, shard, offset, many]: Span,
+  indices: (from: number, to: number) => ArrayLike<number>,
+): AsyncGenerator<Block, void> {
+  for (let first = 0; first < many; first += ROWS) {
+    const count = Math.min(ROWS, many - first);
+    const run = await cursorOf(stream).read(shard, offset + first, count);
+    const samples = indices(first, first + count);
+    yield { count, real: count, place: (i) => [run, i, samples[i] as number] };
   }
 }
 

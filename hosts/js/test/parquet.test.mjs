@@ -147,6 +147,21 @@ describe('what is read', () => {
     );
   });
 
+  test('without a shuffle, readers take the rows in turn as they are stored', async (t) => {
+    const where = folder(t);
+    write(where, SIZES);
+    const options = { shuffle: false, remainder: 'uneven', world: 2, workers: 2 };
+    for (const [reader, rank, worker] of [
+      [0, 0, 0],
+      [1, 1, 0],
+      [2, 0, 1],
+      [3, 1, 1],
+    ]) {
+      const expected = [...Array(TOTAL).keys()].filter((id) => id % 4 === reader);
+      assert.deepEqual(await ids(where, { ...options, rank, worker }), expected);
+    }
+  });
+
   test('batches', async (t) => {
     const where = folder(t);
     write(where, SIZES);

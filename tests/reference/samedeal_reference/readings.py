@@ -215,11 +215,13 @@ class Reading:
         return sum(self._batches(rank))
 
     def steps(self) -> Steps:
-        steps = [sum(self._batches(rank)) for rank in range(self._group.world_size)]
+        busy = self._deal.busy_ranks()
+        steps = [sum(self._batches(rank)) for rank in busy] + [0] * (len(busy) < self._group.world_size)
         return Steps(min(steps), max(steps))
 
     def num_idle_readers(self) -> int:
-        return sum(self._batches(rank).count(0) for rank in range(self._group.world_size))
+        busy = sum(n > 0 for rank in self._deal.busy_ranks() for n in self._batches(rank))
+        return self._group.readers - busy
 
     def _reader(self, rank: int, worker: int) -> Reader:
         require(rank < self._group.world_size, "rank", rank)

@@ -241,6 +241,11 @@ class SampleDeal:
         h = (s // group.workers + (role < s % group.workers)) * group.batch_size
         return n, m, min(h, m)
 
+    def busy_ranks(self) -> list[int]:
+        """Those that may have samples."""
+        left = self.end - self.left.consumed
+        return list(range(min(self.group.world_size, left)))
+
     def samples_of(self, rank: int) -> list[int]:
         parts = (self.part(rank, worker) for worker in range(self.group.workers))
         return [m - first for _, m, first in parts]
@@ -309,11 +314,12 @@ def taken(dataset: Dataset, sharing: Sharing, consumed: int, history: History) -
     t = [0] * len(dataset.sizes)
     for group, s in history:
         plan = LeftPlan(dataset, sharing, group, t)
-        b = [plan.batches(rank) for rank in range(group.world_size)]
-        if s > max(map(sum, b)):
+        # A rank without shards has no steps.
+        b = {rank: plan.batches(rank) for rank in plan.plan.ranks_with_shards()}
+        if s > max(map(sum, b.values()), default=0):
             raise Failure("out-of-range", "history")
-        for rank in range(group.world_size):
-            g, _ = given(b[rank], s)
+        for rank, own in b.items():
+            g, _ = given(own, s)
             for worker in range(group.workers):
                 x = g[worker] * group.batch_size
                 for j in plan.shards(rank, worker):
@@ -371,6 +377,10 @@ class ShardDeal:
         g, following = given(self.plan.batches(rank), self.steps)
         turned = [(worker + following) % workers for worker in range(workers)]
         return [(role, g[role] * self.group.batch_size) for role in turned]
+
+    def busy_ranks(self) -> list[int]:
+        """Those that may have samples."""
+        return self.plan.plan.ranks_with_shards()
 
     def samples_of(self, rank: int) -> list[int]:
         rows = self.plan.rows(rank)

@@ -87,7 +87,7 @@ fn hash(numbers: impl Iterator<Item = u64>) -> String {
 /// What a text from anywhere says, if it is of this recipe. Failures: `state`, or the field that differs.
 pub(super) fn read(text: &str, recipe: &Recipe) -> Result<ReadState, Failure> {
     if text.len() > MAX_STATE {
-        return Err(Failure::out_of_range("state", format!("{} bytes", text.len()), format!("up to {MAX_STATE}")));
+        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), format!("up to {MAX_STATE}")));
     }
     let refused = || refused(text, "reading");
     let fields = ReadFields::read(text).ok_or_else(refused)?;

@@ -116,7 +116,8 @@ const RANKS: Range = [1n, 2n ** 22n];
  * One epoch of one reader: its rows of the Parquet files at `paths`, in the order of the deal. Worker w of n in rank r of W
  * is reader r + W * w of W * n. It gives the samples of a `Reading` with these options: with the deal `samples` those of
  * `Sampler.sharded`, with `shards` the files of `ShardPlan.shards`, each in the order of `ShardPlan.rows` or as it is stored.
- * To resume within an epoch, use `readBatches`. The next window, or file, is read while the one before it is in use, and what is open is closed when the iteration ends, however it does.
+ * To resume within an epoch, use `readBatches`. The next window, or file, is read while the one before it is in use, and what
+ * is open is closed when the iteration ends, however it does.
  *
  * It does not look at the launcher: `const { rank, world } = detectRank()` gives what to pass. Values come as `hyparquet`
  * has them: int64 as `bigint`, timestamps as `Date` (milliseconds).
@@ -125,8 +126,8 @@ const RANKS: Range = [1n, 2n ** 22n];
  * divide the lanes, so that several of them read and decode each row, which still one alone gives; SAMEDEAL_RANK where
  * neither rank nor world is given, and a launcher's variables say that this is one of several processes.
  *
- * Errors: a `SamedealError` for an option (`missing` for one of rank and world without the other); else an error that names the file, which cannot be read, holds other rows than
- * its footer promises, or other columns than the first one.
+ * Errors: a `SamedealError` for an option (`missing` for one of rank and world without the other); else an error that names
+ * the file, which cannot be read, holds other rows than its footer promises, or other columns than the first one.
  */
 export function readShards(paths: Paths, options: BatchReadOptions): AsyncGenerator<Row[], void, undefined>;
 export function readShards(paths: Paths, options?: ReadOptions): AsyncGenerator<Row, void, undefined>;

@@ -75,7 +75,7 @@ export abstract class BaseReading {
    * `state` is the text that `state` gave in any language, or the dictionary that Python's `state_dict` saved. Errors: `state`
    * (no state of a reading; more than 2^14 bytes); `deal`, `seed`, `sizes` or any other option that decides the order (not as
    * in the state); `consumed`, `history`, `steps`, `world-size`, `workers`, `batch-size` (a state says what cannot be);
-   * memory.
+   * `samples` (with `pad`, all samples and the padding are more than 2^53 - 1); memory.
    */
   resume(state: string | SavedState): this {
     return this.#at({ state: stateText(textIn(state)) });
@@ -183,8 +183,8 @@ export abstract class BaseReading {
   }
 
   /**
-   * The shards that are a reader's alone, in the order in which it reads them. Errors: `rank`, `worker`, `deal` (samples are
-   * dealt).
+   * The shards that are a reader's alone, in the order in which it reads them: those with rows that are left, and those that
+   * never had any. Errors: `rank`, `worker`, `deal` (samples are dealt).
    */
   shards(rank: Integer, worker: Integer = 0): Uint32Array<ArrayBuffer> {
     const reader = readerOf(rank, worker);
@@ -262,7 +262,7 @@ export interface ReadingClass {
   /**
    * The whole of epoch 0 of a dataset with so many samples in each shard, for the workers of all ranks. Errors
    * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, an option that the deal does not use,
-   * memory.
+   * `samples` (with `pad`, all samples and the padding are more than 2^53 - 1), memory.
    */
   new (sizes: Integers, options?: ReadingOptions): BaseReading;
   fromJSON: typeof BaseReading.fromJSON;

@@ -9,7 +9,7 @@ use super::segment::{Group, Segment, check_history};
 use crate::Failure;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::collect;
-use crate::state::{MAX_STATE, ReadFields, ReadSegment, Sizes, same};
+use crate::state::{MAX_STATE, ReadFields, ReadSegment, Sizes, refused, same};
 
 /// The most shards whose sizes a state names; of more, it has a hash.
 const NAMED: u32 = 256;
@@ -89,7 +89,7 @@ pub(super) fn read(text: &str, recipe: &Recipe) -> Result<ReadState, Failure> {
     if text.len() > MAX_STATE {
         return Err(Failure::out_of_range("state", format!("{} bytes", text.len()), format!("up to {MAX_STATE}")));
     }
-    let refused = || Failure::wrong_type("state", text, "a state of readers, version 1");
+    let refused = || refused(text, "reading");
     let fields = ReadFields::read(text).ok_or_else(refused)?;
     if fields.samedeal != 1 || fields.kind != "reading" {
         return Err(refused());

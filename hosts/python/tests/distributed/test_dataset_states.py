@@ -77,7 +77,7 @@ class Job:
         assert dataset.batch_size is not None
         queues = []
         for worker in range(self.workers):
-            reader = dataset._reader(dataset._core, worker, self.workers)
+            reader = dataset._group(self.workers).reader(dataset._core, dataset.rank, worker)
             found = batches(reader.tables(dataset.marks), dataset.batch_size, dataset.drop_last)
             queues.append([batch.column("id").to_pylist() for batch in found])
         turns = itertools.zip_longest(*queues)

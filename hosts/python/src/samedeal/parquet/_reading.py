@@ -111,8 +111,9 @@ def read_reader(
     try:
         for begin, count, spans in reading.rounds(rank, worker, start):
             first = max(begin, start)
-            streams = max(streams, len(np.unique(spans[:, 0])))
-            for stream in {*spans[:, 0].tolist()} - cursors.keys():
+            here = {*spans[:, 0].tolist()}
+            streams = max(streams, len(here))
+            for stream in here - cursors.keys():
                 least, most = LANE_BYTES
                 held = SHARD_BYTES if streams == 1 else min(most, max(least, LANES_BYTES // streams))
                 cursors[stream] = Cursor(shards, held)
@@ -127,10 +128,9 @@ def read_reader(
                 continue
             samples = reading.indices(rank, worker, first, begin + count)
             own = max(0, min(len(samples), real - first))
-            if streams == 1 and len(spans) * FEW_ROWS > count:
+            if len(here) == 1 and len(spans) * FEW_ROWS > count:
                 # Rows that are stored apart from one another.
-                (cursor,) = cursors.values()
-                yield from read_rows(shards, samples.tolist(), own, marks, cursor)
+                yield from read_rows(shards, samples.tolist(), own, marks, cursors[here.pop()])
                 continue
             read: list[pa.RecordBatch] = []
             for stream, shard, row, length in spans.tolist():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .. import ContradictionError, Reading, WrongTypeError
+from .. import ContradictionError, OutOfRangeError, Reading, WrongTypeError
 from .. import _arguments as check
 from ..parquet import ahead, batches
 from . import _place
@@ -39,7 +39,13 @@ class Opening(Start):
 
     def after(self, taken: int) -> dict[str, Any]:
         """The state once every rank has taken so many batches, or all that it has."""
-        return wrapped(self.reading.state(taken))
+        try:
+            return wrapped(self.reading.state(taken))
+        except OutOfRangeError as error:
+            if error.field != "steps":
+                raise
+            # By the name of the parameter here.
+            raise OutOfRangeError("taken", error.value, error.allowed) from None
 
     def ended(self, taken: int) -> dict[str, Any]:
         """The state once the pass has ended on every rank, also on those that had more batches."""

@@ -90,10 +90,10 @@ class Dataset:
 
 
 class Turn(NamedTuple):
-    """A torn turn: positions start to stop - 1; those that are left have the numbers first to stop - 1."""
+    """A torn turn: positions low to high - 1; those that are left have the numbers first to high - 1."""
 
-    start: int
-    stop: int
+    low: int
+    high: int
     readers: int
     gone: int
     first: int
@@ -102,39 +102,38 @@ class Turn(NamedTuple):
 class Left:
     def __init__(self, samples: int, consumed: int, history: History) -> None:
         """The procedure `left`."""
-        n = samples
         c = p = o = consumed
         kept: list[Segment] = []
         turns: list[Turn] = []
         for group, s in history:
             readers = group.readers
-            e = n - (n - c) % readers if group.drop_last else n
-            k, j = divmod(s, group.workers)
+            end = samples - (samples - c) % readers if group.drop_last else samples
+            full, part = divmod(s, group.workers)
             size = readers * group.batch_size
-            if k + min(j, 1) > ceil_div(e - c, size):
+            if full + min(part, 1) > ceil_div(end - c, size):
                 raise Failure("out-of-range", "history")
-            a = min(e, c + k * size)
-            u = min(e, a + size) if j > 0 else a
-            if a >= p:
-                o, kept, turns = a, [], []
-                if j > 0:
-                    kept.append(Segment(group, j))
+            low = min(end, c + full * size)
+            high = min(end, low + size) if part > 0 else low
+            if low >= p:
+                o, kept, turns = low, [], []
+                if part > 0:
+                    kept.append(Segment(group, part))
             else:
                 kept.append(Segment(group, s))
-            g = j * group.world_size
-            rounds, part = divmod(u - a, readers)
-            c = u - rounds * (readers - g) - max(0, part - g)
-            if j > 0:
-                turns.append(Turn(a, u, readers, g, c))
-            p = max(p, u)
+            gone = part * group.world_size
+            rounds, last = divmod(high - low, readers)
+            c = high - rounds * (readers - gone) - max(0, last - gone)
+            if part > 0:
+                turns.append(Turn(low, high, readers, gone, c))
+            p = max(p, high)
         self.consumed, self.plain, self.turns = c, p, turns
         self.normal = o, tuple(kept)
 
     def position(self, number: int) -> int:
-        for a, u, readers, g, first in reversed(self.turns):
-            if first <= number < u:
-                rounds, nth = divmod(number - first, readers - g)
-                number = a + rounds * readers + g + nth
+        for low, high, readers, gone, first in reversed(self.turns):
+            if first <= number < high:
+                rounds, nth = divmod(number - first, readers - gone)
+                number = low + rounds * readers + gone + nth
         return number
 
 

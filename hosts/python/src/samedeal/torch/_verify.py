@@ -151,7 +151,10 @@ def _told(found: _Found) -> dict[str, Any]:
         recipe = {name: _short(value) for name, value in sampler._recipe.items()}
         names = ("epoch", "batch_size", "drop_last")
         shared = recipe | {name: getattr(sampler, name) for name in names}
-        shared |= {"remainder": sampler._given.get("remainder"), "state": progress.state and _digest(progress.state)}
+        shared |= {"remainder": sampler._given.get("remainder")}
+        far: dict[str, Any] = {"consumed": 0, "history": []} if progress.state is None else json.loads(progress.state)
+        past = [list(segment.values()) for segment in far["history"]]
+        shared |= {"consumed": far["consumed"], "history": _digest(past) if len(past) > 1 else past}
         return told | shared
     if isinstance(sampler, DistributedSampler):
         config = sampler._upcoming()._engine.config._asdict()

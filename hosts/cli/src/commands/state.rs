@@ -74,9 +74,11 @@ impl ResumeArgs {
             if let Some(why) = reading::differing(deal, &saved) {
                 return refused(why);
             }
-            if let Some(dataset) = dataset {
-                if dataset.paths.is_empty() && dataset.samples.is_none() {
-                    dataset.samples = saved.number("samples");
+            if let (Some(dataset), Some(samples)) = (dataset, saved.number("samples")) {
+                match dataset.samples {
+                    Some(given) if given != samples => return refused(contradiction("samples", given, samples)),
+                    None if dataset.paths.is_empty() => dataset.samples = Some(samples),
+                    _ => {}
                 }
             }
             self.saved = Some(saved);

@@ -10,6 +10,8 @@ import { AppliedLog, headerWith, LedgerRecipe } from '../../hosts/js/dist/ledger
 import { MeshRecipe, meshOf } from '../../hosts/js/dist/mesh.js';
 import { shardPlanOf } from '../../hosts/js/dist/plan.js';
 import { PlanRecipe } from '../../hosts/js/dist/plan-recipe.js';
+import { readingOf } from '../../hosts/js/dist/read/reading.js';
+import { ReadingRecipe } from '../../hosts/js/dist/read/recipe.js';
 import { samplerOf } from '../../hosts/js/dist/sampler.js';
 import { chunkStreamOf, StreamRecipe } from '../../hosts/js/dist/stream.js';
 import { verifyWith } from '../../hosts/js/dist/verify.js';
@@ -39,6 +41,11 @@ const camel = (fields) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name.replace(/-(.)/g, (_, letter) => letter.toUpperCase()), value]),
   );
+
+/** The options of a reading, by the names that JavaScript has for them. */
+function readOptions({ 'world-size': world, bytes, ...others } = {}) {
+  return { ...camel(wide(others)), ...(world !== undefined && { world }), ...(bytes && { bytes: u64s(bytes) }) };
+}
 
 /** The configuration of batches as the engine takes it. */
 function rawBatches({ lengths, buckets, window, history, ...others }) {
@@ -268,6 +275,60 @@ export const kinds = {
       'initial-state': (own) => own.initialState(),
     },
     rawFailures: [],
+  },
+  reading: {
+    engine: 'planning',
+    recipe: ({ sizes, options }) => new ReadingRecipe(u64s(sizes), readOptions(options)),
+    make(engine, { sizes, options }) {
+      const Reading = readingOf(() => engine);
+      return new Reading(sizes.map(BigInt), readOptions(options));
+    },
+    // A state may be digits alone.
+    raw: {
+      'at-epoch': (raw, { epoch }) => raw.atEpoch(epoch),
+      resume: (raw, { state }) => raw.resume(String(state)),
+      state: (raw, { steps }) => raw.state(steps),
+      recipe: (raw) => raw.recipe(),
+      'reads-per-row': (raw) => raw.readsPerRow(),
+      epoch: (raw) => raw.epoch(),
+      'is-rest': (raw) => raw.isRest(),
+      'num-steps': (raw, { rank }) => raw.numSteps(rank),
+      steps: (raw) => raw.steps(),
+      'num-idle-readers': (raw) => raw.numIdleReaders(),
+      'num-samples': (raw, { rank, worker }) => raw.numSamples(rank, worker),
+      'num-padding': (raw, { rank, worker }) => raw.numPadding(rank, worker),
+      indices: (raw, { rank, worker, start, count }) => raw.indices(rank, worker, start, count),
+      'num-rounds': (raw, { rank, worker }) => raw.numRounds(rank, worker),
+      round: (raw, { rank, worker, number }) => raw.round(rank, worker, number),
+      'round-of': (raw, { rank, worker, index }) => raw.roundOf(rank, worker, index),
+      shards: (raw, { rank, worker }) => raw.shards(rank, worker),
+    },
+    own: {
+      'at-epoch': (own, { epoch }) => own.atEpoch(epoch),
+      resume: (own, { state }) => own.resume(String(state)),
+      state: (own, { steps }) => own.state(steps),
+      recipe: (own) => own.recipe,
+      'reads-per-row': (own) => own.readsPerRow,
+      epoch: (own) => own.epoch,
+      'is-rest': (own) => own.isRest,
+      'num-steps': (own, { rank }) => own.numSteps(rank),
+      steps(own) {
+        const { equal, ...others } = own.steps();
+        return others;
+      },
+      'num-idle-readers': (own) => own.numIdleReaders(),
+      'num-samples': (own, { rank, worker }) => own.numSamples(rank, worker),
+      'num-padding': (own, { rank, worker }) => own.numPadding(rank, worker),
+      indices: (own, { rank, worker, start, count }) => own.indices(rank, worker, start, start + BigInt(count)),
+      'num-rounds': (own, { rank, worker }) => own.numRounds(rank, worker),
+      round: (own, { rank, worker, number }) => own.round(rank, worker, number),
+      'round-of': (own, { rank, worker, index }) => own.roundOf(rank, worker, index),
+      shards: (own, { rank, worker }) => own.shards(rank, worker),
+    },
+    // A run has an end in place of a count.
+    rawFailures: ['indices'],
+    // These give another reading, which the calls after them are of.
+    moves: ['at-epoch', 'resume'],
   },
   mesh: {
     engine: 'dealing',

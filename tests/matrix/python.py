@@ -23,6 +23,7 @@ from samedeal._ledgering import Event, Machine, header
 from samedeal._plan_records import Axis, Locality, MeshConfig, PlanConfig
 from samedeal._planning import Plan, verify
 from samedeal._records import Sharding
+from samedeal.read._binding import Read
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
@@ -31,7 +32,7 @@ MEMORY = 2**31
 SLOW = "SAMEDEAL_SLOW" in os.environ
 """Whether cases that need a table of several hundred megabytes are asked for."""
 TEXTS = {"order", "remainder", "layout", "policy", "worker_policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"strategy", "counting", "packing", "too_long", "tail", "side", "state", "header", "entry"}
+TEXTS |= {"deal", "strategy", "counting", "packing", "too_long", "tail", "side", "state", "header", "entry"}
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
 WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries"}
@@ -125,7 +126,33 @@ def raw_batches(config: dict[str, Any]) -> batching.BatchConfig:
     return batching.BatchConfig(**config | {"lengths": u32s(config["lengths"]), "buckets": held})
 
 
+class Readings:
+    """A reading, in place of which another one comes where a call gives one."""
+
+    def __init__(self, sizes: list[int], options: dict[str, Any]) -> None:
+        names = {name: "world" if name == "world_size" else name for name in options}
+        self.now = samedeal.Reading(sizes, **{names[name]: value for name, value in options.items()})
+
+    def call(self, name: str, values: tuple[Any, ...]) -> Any:
+        """The public call of that name; what has none is asked of the layer below."""
+        if name in ("at_epoch", "resume"):
+            self.now = getattr(self.now, name)(*values)
+            return None
+        if name in ("num_rounds", "round", "round_of"):
+            return self.now._engine.use(getattr(Read, name), *values)
+        if name == "indices":
+            rank, worker, start, count = values
+            result = self.now._engine.use(Read.indices, *values)
+            assert np.array_equal(result, self.now.indices(rank, worker, start, start + count))
+            return result
+        if name == "recipe":
+            return self.now._engine.use(Read.recipe)
+        found = getattr(self.now, name)
+        return found(*values) if callable(found) else found
+
+
 MAKERS: dict[str, Callable[..., Any]] = {
+    "reading": Readings,
     "config": make_sampler,
     "sharded": make_sharded,
     "plan": make_plan,
@@ -144,6 +171,8 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
     values = tuple(args.values())
     if made is None:
         return FUNCTIONS[name](**args)
+    if isinstance(made, Readings):
+        return made.call(name, values)
     if isinstance(made, samedeal.Sampler) and name in ("indices", "indices32", "batch32"):
         result = made._engine.use(getattr(Deal, name), *values)
         if name == "indices":
@@ -257,6 +286,8 @@ def written(value: Any) -> Any:
         return [str(item) for item in value.reshape(-1).tolist()] if value.dtype.itemsize == 8 else value.tolist()
     if isinstance(value, dict):
         return list(value.values())
+    if isinstance(value, bool):
+        return value
     return str(value) if isinstance(value, int) else value
 
 

@@ -3,12 +3,12 @@
 import { SamedealError } from '../../hosts/js/dist/errors.js';
 import { kinds, wide } from './kinds.mjs';
 
-/** What a build has no interface for: pages deal samples. */
+/** What a build has no interface for: pages deal samples. Readings come there with plans. */
 const WITHOUT = {
   'wasm-bindgen': [
     ...['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', 'ledger'],
     ...['batches-bucket', 'batches-budget', 'batches-default', 'batches-pack', 'batches-padded', 'batches-state'],
-    ...['batches-stream', 'collation'],
+    ...['batches-stream', 'collation', 'readings'],
   ],
 };
 
@@ -51,18 +51,24 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
     if (wrong || fails) return wrong;
     for (const [number, { call, args = {}, ...expected }] of calls.entries()) {
       const where = `call ${number}, ${call}(${JSON.stringify(args)})`;
-      const onSeat = () => engine.call(seat, recipe, (raw) => kind.raw[call](raw, wide(args)));
+      const moves = kind.moves?.includes(call);
+      const onSeat = () => {
+        const made = engine.call(seat, recipe, (raw) => kind.raw[call](raw, wide(args)));
+        if (!moves) return made;
+        seat.instance.bindings.release(seat.raw);
+        seat.raw = made;
+      };
+      const onOwn = () => {
+        const made = kind.own[call](own, wide(args));
+        if (!moves) return made;
+        own.dispose();
+        own = made;
+      };
       // One table of that size is enough.
       const alone = unsaid || slow || (expected.fails && kind.rawFailures.includes(call));
       const error =
         mismatch(`${where} on the engine`, outcome(onSeat), expected) ??
-        (alone
-          ? undefined
-          : mismatch(
-              `${where} on the class`,
-              outcome(() => kind.own[call](own, wide(args))),
-              expected,
-            ));
+        (alone ? undefined : mismatch(`${where} on the class`, outcome(onOwn), expected));
       if (error) return error;
     }
   } finally {

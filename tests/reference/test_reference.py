@@ -26,6 +26,7 @@ SLOW_CASES = {"torch 214748364 seed 0 epoch 0, rank 0 of 1, pad strided"}
 WIDE_RESULTS = {
     *("num-samples", "num-padding", "num-positions", "num-dropped", "num-batches", "indices", "batch", "sample-at"),
     *("num-rounds", "loads", "rows", "chunks", "held-by"),
+    *("epoch", "num-steps", "num-idle-readers", "round-of"),
 }
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.Config: ("samples", "seed", "epoch", "consumed"),
@@ -43,7 +44,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
 
 # Fields and arguments that are text, not numbers.
 TEXTS = {"order", "remainder", "layout", "policy", "worker-policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"strategy", "counting", "packing", "too-long", "tail", "side", "state", "header", "entry"}
+TEXTS |= {"deal", "strategy", "counting", "packing", "too-long", "tail", "side", "state", "header", "entry"}
 
 
 def read(name: str, value: Any) -> Any:
@@ -77,6 +78,8 @@ def make(case: dict[str, Any]) -> Any:
         return reference.ChunkStream(**fields)
     if kind == "ledger":
         return reference.Ledger(**fields)
+    if kind == "reading":
+        return reference.Reading(reference.ReadingConfig(fields["sizes"], **fields["options"]))
     if kind == "mesh":
         return reference.Mesh(fields["world"], [reference.Axis(**axis) for axis in fields["axes"]])
     if kind == "batcher":
@@ -125,12 +128,16 @@ def same(found: dict[str, Any], expected: dict[str, Any]) -> bool:
     return found == {"returns": returns}
 
 
-def outcome(call: dict[str, Any], subject: Any) -> dict[str, Any]:
+def outcome(call: dict[str, Any], subject: Any) -> tuple[dict[str, Any], Any]:
+    """What a call returns, and what the next one is about: another reading, where it gives one."""
     function = getattr(subject, call["call"].replace("-", "_"))
     try:
-        return {"returns": written(call["call"], function(**read_fields(call.get("args", {}))))}
+        value = function(**read_fields(call.get("args", {})))
     except reference.Failure as error:
-        return {"fails": vars(error)}
+        return {"fails": vars(error)}, subject
+    if isinstance(value, reference.Reading):
+        return {"returns": None}, value
+    return {"returns": written(call["call"], value)}, subject
 
 
 def cases() -> list[Any]:
@@ -152,7 +159,7 @@ def test_case(case: dict[str, Any]) -> None:
         return
     subject = make(case)
     for i, call in enumerate(case["calls"]):
-        found = outcome(call, subject)
+        found, subject = outcome(call, subject)
         assert same(found, call), f"call {i}: {call}, and not {found}"
 
 

@@ -305,3 +305,27 @@ fn ledgers_of_something_else_are_refused() {
     assert_eq!(Ledger::header(&ledger.initial_state(), 0, LEASE).unwrap_err().field, "block");
     assert_eq!(Ledger::header(&ledger.initial_state(), 4, LEASE).unwrap(), own);
 }
+
+/// The first entry of any state that `header` takes is the first entry of a ledger.
+#[test]
+fn a_header_is_one_that_a_ledger_takes() {
+    let state = Sampler::new(Config::new(10)).unwrap().state(0).unwrap();
+    let (mut made, mut refused) = (0, 0);
+    for bytes in (1 << 14) - 60..=1 << 14 {
+        let text = state.replace("feistel", &"x".repeat(bytes - state.len() + "feistel".len()));
+        assert_eq!(text.len(), bytes);
+        match Ledger::header(&text, u32::MAX, 60_000) {
+            Ok(header) => {
+                let mut ledger = Ledger::new(&header).unwrap();
+                ledger.apply(&header, 0).unwrap();
+                assert_eq!(ledger.initial_state(), text);
+                made += 1;
+            }
+            Err(failure) => {
+                assert_eq!((failure.field, failure.value), ("state", format!("of {bytes} bytes")));
+                refused += 1;
+            }
+        }
+    }
+    assert!(made > 0 && refused > 0);
+}

@@ -187,6 +187,7 @@ function run<B, T>(instance: Instance<B>, call: () => T): T {
   }
 }
 
-function isFailure(error: unknown): error is Failure {
+/** Whether what a call threw is a failure as the bindings give it. */
+export function isFailure(error: unknown): error is Failure {
   return typeof error === 'object' && error !== null && !(error instanceof Error) && 'kind' in error;
 }

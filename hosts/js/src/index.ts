@@ -21,6 +21,7 @@ import { modules } from './modules-inline.js';
 import { shardPlanOf } from './plan.js';
 import type { Verification } from './plan-types.js';
 import { planningInstances } from './planning.js';
+import { readingOf } from './read/reading.js';
 import { type BaseSampler, samplerOf } from './sampler.js';
 import { chunkStreamOf } from './stream.js';
 import type { Integer } from './types.js';
@@ -36,6 +37,7 @@ export type * from './ledger-types.js';
 export type { Integers } from './lists.js';
 export type { Axes, MeshJson } from './mesh.js';
 export type * from './plan-types.js';
+export type * from './read/types.js';
 export type * from './types.js';
 export { version } from './version.js';
 
@@ -60,6 +62,9 @@ export const orders = (): string[] => dealing().once(['orders', ''], 0, ({ order
 
 /** Whole shards, given to every worker of every rank, for one epoch. */
 export class ShardPlan extends shardPlanOf(planning) {}
+
+/** What every loader worker of every rank reads of an epoch, or of what is left of it. It never changes. */
+export class Reading extends readingOf(planning) {}
 
 /** Chunks that are read without end. */
 export class ChunkStream extends chunkStreamOf(planning) {}

@@ -1,6 +1,7 @@
 import type { Bindings } from './engine.js';
 import type { RawLedger } from './ledger-raw.js';
 import type { Policy, Tier, Weight, WorkerPolicy } from './plan-types.js';
+import type { RawReading, RawReadOptions, RawStand } from './read/raw.js';
 
 /** The configuration of a plan as the engine takes it. */
 export interface RawPlanConfig {
@@ -56,5 +57,7 @@ export interface PlanningBindings extends Bindings {
   stream(config: RawStreamConfig): RawStream;
   ledger(header: string): RawLedger;
   header(state: string, block: number, lease: bigint): string;
+  /** At epoch 0, or where `stand` says. */
+  reading(sizes: BigUint64Array<ArrayBuffer>, given: RawReadOptions, stand: RawStand | undefined): RawReading;
   verify(shards: number, offsets: Uint32Array, assigned: Uint32Array): { overlaps: Uint32Array; gaps: Uint32Array };
 }

@@ -21,7 +21,7 @@ const OPTIONS = [
   'epoch',
 ] as const;
 const POLICIES: readonly Policy[] = ['round-robin', 'size-aware', 'locality-aware'];
-export const WORKER_POLICIES: readonly WorkerPolicy[] = ['round-robin', 'size-aware'];
+const WORKER_POLICIES: readonly WorkerPolicy[] = ['round-robin', 'size-aware'];
 export const WEIGHTS: readonly Weight[] = ['samples', 'bytes'];
 
 /** What decides a plan, checked as far as it has to be to cross. */

@@ -1,6 +1,7 @@
 import { FROM_ONE, integer, natural, natural32, options, S64, string, U32, U64 } from './checks.js';
 import { source, tableSize } from './config.js';
 import { type Engine, Handle, type Recipe, symbolDispose, symbolInspect } from './engine.js';
+import { SamedealError } from './errors.js';
 import { WindowIterator } from './iterator.js';
 import { numbers } from './lists.js';
 import type { PlanningBindings, RawStream, RawStreamConfig } from './plan-raw.js';
@@ -48,7 +49,10 @@ export abstract class BaseChunkStream implements Iterable<number> {
     this.#handle = new Handle(engine, this, 'stream', new StreamRecipe(this.#config));
   }
 
-  /** This reader's chunks number `start` to `start` + `count` - 1. Errors: `start`, `count` (above 2^20), memory. */
+  /**
+   * This reader's chunks number `start` to `start` + `count` - 1. Errors: `start`, `count` (above 2^20; or more than 2^24
+   * elements in more than two tables, where the order shuffles a table for each cycle), memory.
+   */
   chunks(start: Integer, count: Integer): Float64Array<ArrayBuffer> {
     const first = natural('start', start);
     const many = natural32('count', count, U32);
@@ -58,7 +62,18 @@ export abstract class BaseChunkStream implements Iterable<number> {
   /** The chunks one by one, without end. */
   [Symbol.iterator](): IterableIterator<number> {
     const read = (start: number, end: number) => this.chunks(start, end - start);
-    return new WindowIterator(() => {}, Number.POSITIVE_INFINITY, WINDOW, read);
+    return new WindowIterator(() => {}, Number.POSITIVE_INFINITY, this.#window(), read);
+  }
+
+  /** How many chunks to ask for at a time: one, where the tables of more would take too long. */
+  #window(): number {
+    try {
+      this.#handle.call((raw) => raw.chunks(0n, WINDOW));
+    } catch (error) {
+      if (error instanceof SamedealError && error.field === 'count') return 1;
+      throw error;
+    }
+    return WINDOW;
   }
 
   /** What makes an equal stream, for `JSON.stringify`. */

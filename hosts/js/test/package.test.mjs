@@ -71,7 +71,7 @@ test('the reader of Parquet says what it needs, and reads where that is installe
 
 test('every example of the README prints what it says', async () => {
   const blocks = examples('js');
-  assert.equal(blocks.length, 11);
+  assert.equal(blocks.length, 13);
   for (const block of blocks) {
     const said = [...block.matchAll(/(?:;|^) ?\/\/ (.*)$/gm)].map(([, text]) => text);
     assert.deepEqual((await output(block)).trimEnd().split('\n'), said);
@@ -86,8 +86,8 @@ test('the entries have the same names, and say where they are not loaded', async
     try { new web.Sampler(3); } catch ({ message }) { console.log(message); }`;
   assert.equal(
     await output(text),
-    'BatchStream Batcher ChunkStream MemoryLog Mesh SamedealError Sampler ShardPlan collatePack collatePad detectRank ' +
-      'openLedger orders replayLedger verifyShards version ' +
+    'BatchStream Batcher ChunkStream MemoryLog Mesh Reading SamedealError Sampler ShardPlan collatePack collatePad ' +
+      'detectRank openLedger orders replayLedger verifyShards version ' +
       'SamedealError Sampler init orders version\n' +
       'samedeal/web is not loaded: await init() first\n',
   );
@@ -225,6 +225,41 @@ test('the types hold in a strict project', async () => {
     // @ts-expect-error
     readShards('data', { deal: 'rows' });
     export { copies, even, found, gaps, mesh };`,
+    ['es2022', 'dom'],
+  );
+  await check(
+    `import { Reading, type ReadDeal, type ReadingJson, type ReadRound, type SavedState, type Steps } from 'samedeal';
+    import { findShards, readBatches, type Row, type ShardFiles } from 'samedeal/parquet';
+    const deal: ReadDeal = 'shards';
+    const files: ShardFiles = await findShards(['data'], { columns: ['id'] });
+    const reading = new Reading(files.sizes, { deal, weight: 'bytes', bytes: files.bytes, world: 2n, workers: 3, batchSize: 8 });
+    const moved: Reading = reading.atEpoch(3n);
+    const saved: SavedState = { samedeal: moved.state(5) };
+    const rest: Reading = moved.resume(saved).resume('text');
+    const steps: Steps = rest.steps();
+    const samples: Float64Array = rest.indices(0, 1n, 2, 3);
+    const rounds: ReadRound[] = [...rest.rounds(0), rest.round(0, 1, 2)];
+    const shards: Uint32Array = rest.shards(0, rest.roundOf(0, 0, 1));
+    const json: ReadingJson = rest.toJSON();
+    const copy: Reading = Reading.fromJSON(json);
+    const told: [number | bigint, boolean, string, number] = [copy.epoch, copy.isRest, copy.recipe, copy.readsPerRow];
+    for await (const batch of readBatches(files, rest, { rank: 0, worker: 1n, sampleColumn: 'n' })) { const rows: Row[] = batch; rows.length; }
+    { using scoped = new Reading([3n, 4]); scoped.numSteps(0); }
+    // @ts-expect-error
+    new Reading([3], { deal: 'rows' });
+    // @ts-expect-error
+    new Reading([3], { policy: 'locality-aware' });
+    // @ts-expect-error
+    new Reading([3], { worldSize: 2 });
+    // @ts-expect-error
+    rest.epoch = 3;
+    // @ts-expect-error
+    rest.batching;
+    // @ts-expect-error
+    readBatches(files, rest, { worker: 1 });
+    // @ts-expect-error
+    readBatches('data', rest, { rank: 0 });
+    export { steps, samples, rounds, shards, told };`,
     ['es2022', 'dom'],
   );
   await check(

@@ -147,6 +147,21 @@ describe('what is read', () => {
     );
   });
 
+  test('without a shuffle, readers take the rows in turn as they are stored', async (t) => {
+    const where = folder(t);
+    write(where, SIZES);
+    const options = { shuffle: false, remainder: 'uneven', world: 2, workers: 2 };
+    for (const [reader, rank, worker] of [
+      [0, 0, 0],
+      [1, 1, 0],
+      [2, 0, 1],
+      [3, 1, 1],
+    ]) {
+      const expected = [...Array(TOTAL).keys()].filter((id) => id % 4 === reader);
+      assert.deepEqual(await ids(where, { ...options, rank, worker }), expected);
+    }
+  });
+
   test('batches', async (t) => {
     const where = folder(t);
     write(where, SIZES);
@@ -532,14 +547,16 @@ describe('what is asked for', () => {
       [{ remainder: 'keep' }, 'unknown-name', 'remainder'],
       [{ policy: 'round-robin' }, 'contradiction', 'policy'],
       [{ workerPolicy: 'round-robin' }, 'contradiction', 'worker-policy'],
-      [{ shuffle: false }, 'contradiction', 'shuffle'],
+      [{ shuffle: false, lanes: 3 }, 'contradiction', 'lanes'],
+      [{ shuffle: 1 }, 'wrong-type', 'shuffle'],
       [{ deal: 'shards', lanes: 3 }, 'contradiction', 'lanes'],
       [{ deal: 'shards', window: 3 }, 'contradiction', 'window'],
       [{ deal: 'shards', remainder: 'pad' }, 'contradiction', 'remainder'],
       [{ deal: 'shards', policy: 'even' }, 'unknown-name', 'policy'],
       [{ deal: 'shards', policy: 'locality-aware' }, 'unknown-name', 'policy'],
       [{ deal: 'shards', shuffle: 1 }, 'wrong-type', 'shuffle'],
-      [{ rank: 0, world: 2 ** 31, workers: 2 }, 'out-of-range', 'workers'],
+      [{ rank: 0, world: 2 ** 31, workers: 2 }, 'out-of-range', 'world'],
+      [{ rank: 0, world: 2 ** 21, workers: 4 }, 'out-of-range', 'workers'],
       [{ rank: 1 }, 'missing', 'world'],
       [{ rank: 0, world: undefined }, 'missing', 'world'],
       [{ world: 2 }, 'missing', 'rank'],

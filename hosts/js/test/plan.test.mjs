@@ -348,3 +348,15 @@ describe('ChunkStream', () => {
     assert.deepEqual([...stream.chunks(1, 2)], [4, 8]);
   });
 });
+
+test('chunks whose tables are too many at once come one by one', () => {
+  // Every chunk is of a cycle of its own.
+  const stream = new ChunkStream(0, 40_000, { chunks: 40_000, order: 'fisher-yates' });
+  assert.throws(() => stream.chunks(0, 1024), { field: 'count' });
+  const some = [];
+  for (const chunk of stream) if (some.push(chunk) === 3) break;
+  assert.deepEqual(
+    some,
+    [0, 1, 2].map((at) => stream.chunks(at, 1)[0]),
+  );
+});

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
 from limits import HANG
+from notebook import cells
 from samedeal import (
     Batch,
     Batcher,
@@ -109,6 +110,20 @@ def test_ratios() -> None:
     assert (nothing.slowest_rank_utilisation, nothing.cost_imbalance) == (1.0, 1.0)
     assert make("pack").metrics().budget == 1_200
     assert make("pack").metrics().packs_bound > 0
+
+
+def test_metrics_in_a_notebook() -> None:
+    metrics = Metrics(10, 5, 5, 60, 100, 40, 90, 50, 0, 0, 0, 0, 0, 0, 0, 0, world=2, budget=5, counting="<b>&")
+    found = dict(cells(metrics._repr_html_()))
+    assert found.keys() == {"name", *Metrics._fields} | {
+        "padding_ratio",
+        "budget_utilisation",
+        "slowest_rank_utilisation",
+        "cost_imbalance",
+    }
+    assert (found["tokens"], found["padding_ratio"], found["cost_imbalance"]) == ("60", "0.4", "1.11111")
+    assert found["counting"] == "<b>&"
+    assert "<b>" not in metrics._repr_html_()
 
 
 def test_defaults() -> None:

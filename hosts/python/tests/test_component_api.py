@@ -32,6 +32,7 @@ from samedeal._component import Component
 from samedeal._ledgering import Event
 from samedeal._plan_records import Axis, Locality, MeshConfig, PlanConfig, StreamConfig
 from samedeal._records import Sharding
+from samedeal.read import _binding as reads
 from wasmtime import component as wc
 
 MEMORY = 2**31
@@ -373,7 +374,7 @@ def plain(value: Any) -> Any:
         return {name.replace("-", "_"): plain(item) for name, item in vars(value).items()}
     if isinstance(value, (Place, Detection, Event)):
         return {name: list(item) if isinstance(item, tuple) else item for name, item in asdict(value).items()}
-    if isinstance(value, Round):
+    if isinstance(value, (Round, reads.ReadRound)):
         return {**value._asdict(), "spans": value.spans.reshape(-1).tolist()}
     if isinstance(value, Verification):
         return {"overlaps": [number for overlap in value.overlaps for number in overlap], "gaps": value.gaps}
@@ -435,6 +436,65 @@ def test_ledgers() -> None:
     oracle = Oracle(Component.PLANNING, "ledger")
     theirs = oracle.call("[constructor]ledger", HEADER)
     agree(oracle, "ledger", theirs, _ledgering.Machine(HEADER), LEDGER_CALLS)
+
+
+def read_by(oracle: Oracle, config: reads.ReadConfig) -> Any:
+    """A reading in its hands, or its failure."""
+    options = oracle.call("[constructor]options", config.sizes)
+    for name, value in config.options:
+        oracle.call(f"[method]options.set-{name}", options, value)
+    made = oracle.call("[constructor]reading", options)
+    if config.state is not None:
+        return oracle.call("[method]reading.resume", made, config.state)
+    return oracle.call("[method]reading.at-epoch", made, config.epoch) if config.epoch else made
+
+
+def by_shards(**options: Any) -> reads.ReadConfig:
+    named = tuple((name.replace("_", "-"), value) for name, value in options.items())
+    return reads.ReadConfig(np.array([40, 0, 13], dtype=np.uint64), named)
+
+
+WEIGHED = by_shards(
+    seed=-(2**63), deal="shards", shuffle=True, shuffle_rows=False, reshuffle=True, policy="round-robin",
+    worker_policy="size-aware", weight="bytes", bytes=np.array([1, 2**52, 3], dtype=np.uint64), drop_last=True,
+    batch_size=5,
+)  # fmt: skip
+WOVEN = by_shards(lanes=4, window=5, remainder="drop", world_size=2, workers=3, batch_size=2)
+READINGS = [by_shards(), WOVEN, WOVEN._replace(epoch=2**64 - 1), WEIGHED, by_shards(shuffle=False, workers=2)]
+READINGS.append(by_shards(workers=2)._replace(state=reads.Read(by_shards(world_size=3, workers=2), MEMORY).state(1)))
+READ_CALLS: Calls = [
+    *((name,) for name in ("recipe", "reads-per-row", "epoch", "is-rest", "steps", "num-idle-readers")),
+    *(("num-steps", rank) for rank in (0, 1, 2**32 - 1)),
+    *(("state", steps) for steps in (0, 1, 2**64 - 1)),
+    *(
+        (name, rank, worker)
+        for name in ("num-samples", "num-padding", "num-rounds", "shards")
+        for rank, worker in ((0, 1), (1, 0), (9, 9))
+    ),
+    *(("indices", 0, 0, start, count) for start, count in ((0, 3), (1, 0), (2**64 - 1, 1), (0, 2**32 - 1))),
+    *(("round", 0, 0, number) for number in (0, 1, 2**64 - 1)),
+    *(("round-of", 0, 0, index) for index in (0, 5, 2**64 - 1)),
+]
+BAD_READINGS = [
+    by_shards(deal="naïve ✓"),
+    by_shards(world_size=0),
+    by_shards(deal="shards", lanes=3),
+    by_shards()._replace(state="{}"),
+    WOVEN._replace(state=reads.Read(WEIGHED, MEMORY).state(1)),
+]
+
+
+@pytest.mark.parametrize("config", READINGS, ids=range(len(READINGS)))
+def test_readings(config: reads.ReadConfig) -> None:
+    oracle = Oracle(Component.PLANNING, "read")
+    agree(oracle, "reading", read_by(oracle, config), reads.Read(config, MEMORY), READ_CALLS)
+
+
+@pytest.mark.parametrize("config", BAD_READINGS, ids=range(len(BAD_READINGS)))
+def test_readings_that_are_refused(config: reads.ReadConfig) -> None:
+    failure = ours(reads.Read, config, MEMORY)
+    assert failure == plain(read_by(Oracle(Component.PLANNING, "read"), config))
+    assert set(failure) == {"kind", "field", "value", "allowed"}
 
 
 @pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world)
@@ -540,8 +600,11 @@ def test_functions() -> None:
         ),
         (
             Component.PLANNING,
-            {"shards#{}plan": PLAN_CALLS, "shards#{}chunk-stream": STREAM_CALLS, "ledger#{}ledger": LEDGER_CALLS},
-            {"shards#verify", "ledger#header"},
+            {"shards#{}plan": PLAN_CALLS, "shards#{}chunk-stream": STREAM_CALLS, "ledger#{}ledger": LEDGER_CALLS}
+            | {"read#{}reading": READ_CALLS},
+            {"shards#verify", "ledger#header", "read#[constructor]options", "read#[dtor]options"}
+            | {f"read#[method]options.set-{name}" for name in reads._OPTIONS}
+            | {f"read#[method]reading.{name}" for name in ("at-epoch", "resume")},
         ),
         (
             Component.BATCHING,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from limits import HANG
+from notebook import cells
 from samedeal import ContradictionError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
 from samedeal.ledger import Claim, FileLog, Ledger, MemoryLog, Schedule, copy_log
 
@@ -108,6 +109,19 @@ def test_what_is_left_of_an_epoch(tmp_path: Path) -> None:
     assert sorted(np.concatenate(seen)) == list(range(50))
     schedule = Schedule(FileLog(tmp_path / "log"))
     assert len(np.concatenate([*schedule.replay(Sampler(50, seed=1, epoch=9))])) == 30
+
+
+def test_a_schedule_in_a_notebook() -> None:
+    log = MemoryLog()
+    for claim in Ledger(Sampler(250, seed=1), log, reader=3, block=2):
+        claim.commit()
+    schedule = Schedule(log)
+    shown = schedule._repr_html_()
+    # The caption is text, and no tag.
+    assert "<caption>&lt;Schedule of 250 of 250 positions in 125 runs&gt;: the first 100 of 125</caption>" in shown
+    rows = cells(shown)
+    assert rows[0] == ["entry", "reader", "start", "count"]
+    assert rows[1:] == [[str(run.number), "3", str(run.start), "2"] for run in schedule.commits[:100]]
 
 
 def test_threads_share_a_log() -> None:

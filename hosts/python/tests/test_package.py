@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import samedeal
+import samedeal.read._reading
 from limits import HANG
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,9 +34,10 @@ def test_readme_examples() -> None:
 
 
 def test_docstring_examples() -> None:
-    result = doctest.testmod(samedeal)
-    assert result.attempted > 0
-    assert result.failed == 0
+    for module in (samedeal, samedeal.read._reading):
+        result = doctest.testmod(module)
+        assert result.attempted > 0
+        assert result.failed == 0
 
 
 def test_version() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
+from notebook import cells
 from samedeal import (
     Balance,
     ContradictionError,
@@ -96,6 +97,15 @@ def test_loads_and_balance() -> None:
             assert balance.imbalance == pytest.approx(max(values) / (sum(values) / len(values)))
     assert plan.balance() == plan.balance("ranks", "samples")
     assert Balance(0, 0, 0, 5).imbalance == 1.0
+
+
+def test_loads_in_a_notebook() -> None:
+    rows = cells(make(world=2, bytes=BYTES).loads()._repr_html_())
+    assert rows[0] == ["reader", "shards", "samples", "bytes", "local"]
+    assert rows[1:] == [["0", "3", "120", "900", "0"], ["1", "3", "30", "1200", "0"]]
+    shown = ShardPlan([1] * 300, world=300).loads()._repr_html_()
+    assert "the first 100 of 300" in shown
+    assert len(cells(shown)) == 101
 
 
 def test_steps() -> None:

@@ -188,3 +188,13 @@ fn iteration_goes_on_and_leaps() {
     assert_eq!(beyond.next().unwrap().unwrap_err().failure().unwrap().field, "start");
     assert!(beyond.next().is_none());
 }
+
+#[test]
+fn chunks_whose_tables_are_too_many_at_once_come_one_by_one() {
+    // Every chunk is of a cycle of its own.
+    let stream = ChunkStream::builder(0, 40_000).chunks(40_000).order("fisher-yates").build().unwrap();
+    assert!(stream.chunks(0, 1024).is_err());
+    let some: Vec<u64> = stream.iter().take(3).map(Result::unwrap).collect();
+    let each: Vec<u64> = (0..3).flat_map(|at| stream.chunks(at, 1).unwrap()).collect();
+    assert_eq!(some, each);
+}

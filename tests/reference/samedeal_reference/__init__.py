@@ -12,6 +12,7 @@ from .launch import Detection, detect, variables
 from .ledger import Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import Balance, Locality, Plan, PlanConfig, Steps
+from .readings import Reading, ReadingConfig
 from .sampler import Config, Place, Round, Sampler, ShardPlace
 
 __all__ = [
@@ -36,6 +37,8 @@ __all__ = [
     "Plan",
     "PlanConfig",
     "Progress",
+    "Reading",
+    "ReadingConfig",
     "Round",
     "Run",
     "Sampler",

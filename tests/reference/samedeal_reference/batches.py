@@ -206,9 +206,10 @@ def items_of(config: BatchConfig, samples: Iterable[int], lengths: list[int], me
     over = sum(length > most for length in lengths)
     if over:
         require(config.too_long != "error", "lengths", None)
-        if config.too_long == "split":
+        if config.too_long in ("truncate", "split"):
             require(config.max_length > 0, "max-length", 0)
             require(most > 0, "budget", config.budget)
+        if config.too_long == "split":
             parts = sum(max(1, ceil_div(length, most)) for length in lengths)
             require(parts < 2**32 - 1, "max-length", config.max_length)
     items: list[Item] = []
@@ -654,7 +655,8 @@ class Batcher:
         follows = self._given.window is None and c.strategy != "pad-to-max"
         window = 0 if c.strategy == "pad-to-max" or follows else c.window
         text += le(c.seed, 8) + le(c.budget if by_budget else 0, 8)
-        text += u32s([c.max_batch_size, c.max_length, *costs, multiple, capacity, window])
+        most = 0 if c.max_batch_size == 2**32 - 1 else c.max_batch_size
+        text += u32s([most, c.max_length, *costs, multiple, capacity, window])
         ((kind, value),) = c.buckets.items() if c.strategy == "bucket" and c.buckets else [("bucket_width", 0)]
         text += listed(value) if kind == "boundaries" else u32s([value])
         text += listed([item.length for item in self._items])

@@ -8,6 +8,8 @@ from itertools import pairwise
 from .base import MAX_SAMPLES, require, require_window
 from .orders import make_order, require_name, require_range
 
+MOST_SHUFFLED = 2**24
+
 
 class ChunkStream:
     def __init__(self, chunks: int | None, reader: int, readers: int, order: str, seed: int, epoch: int) -> None:
@@ -23,6 +25,9 @@ class ChunkStream:
 
     def chunks(self, start: int, count: int) -> list[int]:
         require_window(start, count, (MAX_SAMPLES - self._reader) // self._readers + 1)
+        if self._chunks is not None and count > 0 and self._order not in ("sequential", "feistel"):
+            epochs = {(self._reader + i * self._readers) // self._chunks for i in range(start, start + count)}
+            require(len(epochs) <= 2 or len(epochs) * self._chunks <= MOST_SHUFFLED, "count", count)
         return [self._chunk(self._reader + i * self._readers) for i in range(start, start + count)]
 
     def _chunk(self, g: int) -> int:

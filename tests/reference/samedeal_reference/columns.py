@@ -1,4 +1,4 @@
-"""F of section 9: column generation, for as many sizes as have rows of their own."""
+"""COLUMNS of section 9: column generation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from .base import ceil_div
 
 ONE, TINY, PATIENCE = 2**40, 2**20, 2**34
 MOST_USES = 2**84
-MOST_ROWS, MOST_UNITS, COARSE = 512, 2**18, 2**10
+MOST_ROWS, FEWER_ROWS, MOST_UNITS, COARSE = 512, 256, 2**18, 2**10
+MOST_STEPS = 2**30
 MOST_ITEMS = 2**40
 MOST_VALUE = 2**64 - 1
 
@@ -70,7 +71,8 @@ class Knapsack:
 
 
 class Master:
-    def __init__(self, sizes: list[int], demand: list[int], capacity: int) -> None:
+    def __init__(self, sizes: list[int], demand: list[int], capacity: int, together: int) -> None:
+        self.together = together
         each = [min(capacity // size, b) for size, b in zip(sizes, demand, strict=True)]
         rows = range(len(sizes))
         self.columns: list[Column] = [[(row, each[row])] for row in rows]
@@ -98,9 +100,9 @@ class Master:
         leaving = min(able, key=lambda row: (towards_zero(self.uses[row] << 24, d[row]), -d[row]))
         pivot = d[leaving]
         used = over(self.uses[leaving], pivot)
-        self.uses = [max(0, uses - (used * each >> 40)) for uses, each in zip(self.uses, d, strict=True)]
-        self.uses[leaving] = used
-        if max(self.uses) > MOST_USES:
+        next_uses = [max(0, uses - (used * each >> 40)) for uses, each in zip(self.uses, d, strict=True)]
+        next_uses[leaving] = used
+        if max(next_uses) > MOST_USES:
             raise TooLarge
         entering = [small(over(value, pivot)) for value in self.inverse[leaving]]
         for row, each in enumerate(d):
@@ -109,6 +111,7 @@ class Master:
                 self.inverse[row] = [small(value - (times(each, new) if new else 0)) for value, new in values]
         self.inverse[leaving] = entering
         self.duals = [small(dual + times(gain, new)) for dual, new in zip(self.duals, entering, strict=True)]
+        self.uses = next_uses
         self.columns[leaving] = column if cost else []
 
 
@@ -119,16 +122,17 @@ def lower_bound(demand: list[int], worth: list[int], value: int) -> tuple[int, i
     return ceil_div(total, value), (total << 20) // value
 
 
-def generate(sizes: list[int], demand: list[int], capacity: int, known: int, left: int) -> tuple[Master | None, int]:
-    """The loop, for sizes with items; no master where the bound ends F."""
+def generate(sizes: list[int], counts: list[int], capacity: int, known: int, left: int) -> tuple[Master | None, int]:
+    """The search, for sizes with items; no master where the bound ends it. Rows are the lines of SPEC."""
     unit = math.gcd(*sizes)
     units = capacity // unit
-    if units > MOST_UNITS or sum(demand) > MOST_ITEMS:
+    if units > MOST_UNITS or sum(counts) > MOST_ITEMS:
         return None, 0
-    if len(sizes) > MOST_ROWS:
-        raise NotImplementedError("several sizes in a row")
-    sizes = [size // unit for size in sizes]
-    master = Master(sizes, demand, units)
+    all_sizes = [size // unit for size in sizes]
+    together = 1 if len(sizes) <= MOST_ROWS else ceil_div(len(sizes), FEWER_ROWS)
+    sizes = all_sizes[::together]
+    demand = [sum(counts[row : row + together]) for row in range(0, len(counts), together)]
+    master = Master(sizes, demand, units, together)
     exact = Knapsack(sizes, units)
     q = max(1, ceil_div(units, COARSE))
     knapsack = exact if q == 1 else Knapsack([min(ceil_div(size, q), units // q) for size in sizes], units // q)
@@ -149,10 +153,10 @@ def generate(sizes: list[int], demand: list[int], capacity: int, known: int, lef
             value = knapsack.solve(worth)
             least, score = lower_bound(demand, worth, value)
             if score > best:
-                center, best = [v * ONE // max(value, 1) for v in worth], score
+                center, best = [v * ONE // value for v in worth], score
             if knapsack is exact:
                 bound = max(bound, least)
-                if bound >= known:
+                if together == 1 and bound >= known:
                     return None, bound
                 if bound >= master.objective():
                     break
@@ -175,7 +179,29 @@ def generate(sizes: list[int], demand: list[int], capacity: int, known: int, lef
         except TooLarge:
             break
         left -= rows * rows
+    if together > 1:
+        bound = bound_of_all(master, all_sizes, counts, units)
+        if bound >= known:
+            return None, bound
     return master, bound
+
+
+def bound_of_all(master: Master, sizes: list[int], counts: list[int], units: int) -> int:
+    """The bound where a row is several sizes."""
+    bound = 0
+    if len(sizes) * (units + 1) > MOST_STEPS:
+        return bound
+    together = master.together
+    first = [*sizes[::together], 0]
+    values = [*(max(0, dual) for dual in master.duals), 0]
+    for between in (False, True):
+        worth = []
+        for k, size in enumerate(sizes):
+            row = k // together
+            more = (values[row] - values[row + 1]) * (size - first[row + 1])
+            worth.append(values[row + 1] + (towards_zero(more, first[row] - first[row + 1]) if between else 0))
+        bound = max(bound, lower_bound(counts, worth, Knapsack(sizes, units).solve(worth))[0])
+    return bound
 
 
 def whole(master: Master, eighths: int) -> Iterator[tuple[Column, int]]:
@@ -185,13 +211,13 @@ def whole(master: Master, eighths: int) -> Iterator[tuple[Column, int]]:
             yield column, (uses + (eighths << 37) + TINY) >> 40
 
 
-def expand(column: Column, bins: int, counts: list[int]) -> Iterator[tuple[list[tuple[int, int]], int]]:
+def expand(column: Column, bins: int, counts: list[int], together: int) -> Iterator[tuple[list[tuple[int, int]], int]]:
     """Bins of a pattern, as long as there are items: what each holds, and how many. Uses the counts up."""
     while bins:
         held: dict[int, int] = {}
         for row, each in column:
             wanted = each
-            for k in range(row, len(counts)):
+            for k in range(row * together, len(counts)):
                 if counts[k] and wanted:
                     taken = min(wanted, counts[k] - held.get(k, 0))
                     held[k] = held.get(k, 0) + taken

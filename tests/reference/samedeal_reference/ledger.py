@@ -50,7 +50,9 @@ class Run:
 def header(state: str, block: int, lease: int) -> str:
     fields = read_any_state(state, "sampler") | {"kind": "ledger", "block": block, "lease": lease}
     require_terms(fields)
-    return written(fields, ("consumed", "block", "lease"))
+    entry = written(fields, ("consumed", "block", "lease"))
+    require(len(entry.encode()) <= MAX_STATE, "state", f"of {len(state.encode())} bytes")
+    return entry
 
 
 def require_terms(fields: dict[str, Any]) -> None:

@@ -87,7 +87,7 @@ def least_bins(classes: Classes, counts: list[int], slots: int) -> int:
 
 
 def best_fit(classes: Classes, counts: list[int], slots: int) -> list[Group]:
-    """D."""
+    """BEST-FIT."""
     stacks: dict[int, list[tuple[Content, int, int]]] = {}  # by free space: content, bins, slots
     done: list[Group] = []
 
@@ -147,11 +147,11 @@ def of_sized(classes: Classes, counts: list[int], bound: int, method: str) -> tu
 
 
 def rounded(classes: Classes, counts: list[int], master: Master, eighths: int) -> list[Group]:
-    """The packing of F for one of its roundings."""
+    """The packing of COLUMNS for one of its roundings."""
     rest = list(counts)
     groups: list[Group] = []
     for column, bins in whole(master, eighths):
-        for content, many in expand(column, bins, rest):
+        for content, many in expand(column, bins, rest, master.together):
             free = classes.capacity - sum(classes.sizes[k] * each for k, each in content)
             groups.append(Group(tuple(content), free, many))
     fit = best_fit(classes, rest, ANY)
@@ -174,7 +174,7 @@ def fast(classes: Classes, counts: list[int], bound: int) -> list[Group]:
 
 
 def exact_fill(classes: Classes, counts: list[int], left: int) -> list[Group]:
-    """E."""
+    """EXACT-FILL."""
     unit = max(1, ceil_div(classes.capacity, MOST_SUMS))
     width = classes.capacity // unit
     weights = [ceil_div(size, unit) for size in classes.sizes]

@@ -104,6 +104,14 @@ impl read::GuestReading for Reading {
         Ok(self.0.state(steps)?)
     }
 
+    fn recipe(&self) -> String {
+        self.0.recipe()
+    }
+
+    fn reads_per_row(&self) -> u32 {
+        self.0.reads_per_row()
+    }
+
     fn epoch(&self) -> u64 {
         self.0.epoch()
     }

@@ -34,6 +34,7 @@ impl Items {
                 return Err(too_long(lengths[sample], sample as u64, most));
             }
             TooLong::Truncate => {
+                check_room(config, most, "truncate to")?;
                 items.truncated = over;
                 items.lengths = lengths;
                 for length in &mut items.lengths {
@@ -50,14 +51,7 @@ impl Items {
             }
             TooLong::Split => {
                 items.split = over;
-                if most == 0 {
-                    return Err(if config.max_length == 0 {
-                        Failure::out_of_range("max-length", 0, "1 or more, to split by")
-                    } else {
-                        let least = config.cost(1);
-                        Failure::out_of_range("budget", config.budget, format!("{least} or more, to split by"))
-                    });
-                }
+                check_room(config, most, "split by")?;
                 let pieces = |length: u32| u64::from(length.div_ceil(most).max(1));
                 let count: u64 = lengths.iter().map(|&length| pieces(length)).sum();
                 let Some(many) = u32::try_from(count).ok().filter(|&count| count < u32::MAX) else {
@@ -109,6 +103,19 @@ impl Items {
     pub(super) fn part(&self, item: u32) -> (u32, u32) {
         self.parts.as_ref().map_or((item, 0), |parts| parts[item as usize])
     }
+}
+
+/// Whether items have room for a token: samples that are cut to none, or into parts of none, lose all that they hold.
+/// Failures: `max-length`, `budget`.
+fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure> {
+    if most > 0 {
+        return Ok(());
+    }
+    if config.max_length == 0 {
+        return Err(Failure::out_of_range("max-length", 0, format!("1 or more, to {why}")));
+    }
+    let least = config.cost(1);
+    Err(Failure::out_of_range("budget", config.budget, format!("{least} or more, to {why}")))
 }
 
 /// The failure of a sample of more than `most` tokens.

@@ -86,7 +86,9 @@ fn fingerprint(config: &BatchConfig, follows: bool, items: &Items) -> String {
     // The default follows the world, and a state goes on in any world: it is no number of items.
     let follows = follows && !is(Strategy::PadToMax);
     let window = if is(Strategy::PadToMax) || follows { 0 } else { window.unwrap_or(0) };
-    for number in [*max_batch_size, *max_length, linear, quadratic, multiple, capacity, window] {
+    // No bound is one thing, whichever way it is said: there are fewer items than 2^32 - 1.
+    let max_batch_size = if *max_batch_size == u32::MAX { 0 } else { *max_batch_size };
+    for number in [max_batch_size, *max_length, linear, quadratic, multiple, capacity, window] {
         hash.add(&number.to_le_bytes());
     }
     match buckets {

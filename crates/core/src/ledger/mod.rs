@@ -182,9 +182,15 @@ pub struct Ledger {
 
 impl Ledger {
     /// The first entry of a log: of the positions that a state of a sampler leaves, claimed `block` at a time. A reader
-    /// loses what it holds after `lease` milliseconds (1 to 2^53 - 1) without an entry. Failures: `state`, `block`, `lease`.
+    /// loses what it holds after `lease` milliseconds (1 to 2^53 - 1) without an entry. Failures: `state`, `block`, `lease`;
+    /// `state` where the entry would be longer than an entry may be.
     pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Failure> {
-        Ok(LedgerState::new(SamplerState::read(state)?, block.into(), lease)?.write())
+        let header = LedgerState::new(SamplerState::read(state)?, block.into(), lease)?.write();
+        if header.len() > MAX_STATE {
+            let allowed = format!("a state whose first entry, with block and lease, has up to {MAX_STATE} bytes");
+            return Err(Failure::out_of_range("state", format!("of {} bytes", state.len()), allowed));
+        }
+        Ok(header)
     }
 
     /// The ledger of a log that begins with `header`, before that was applied. Failures: `state`, `block`, `lease`.

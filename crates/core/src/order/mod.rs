@@ -70,6 +70,11 @@ impl OrderId {
             .ok_or_else(|| Failure::unknown_name("order", name, Self::ALL.map(Self::name).join(", ")))
     }
 
+    /// Whether an epoch needs a table of all samples: any position costs as much as all of them.
+    pub(crate) const fn has_table(self) -> bool {
+        !matches!(self, Self::Feistel | Self::Sequential | Self::Sharded)
+    }
+
     /// Whether `samples` and `seed` are within the range of this order.
     pub(crate) fn check(self, samples: u64, seed: i64) -> Result<(), Failure> {
         let most = match self {

@@ -2,12 +2,12 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use core::cell::{OnceCell, RefCell};
 
 use super::options::{Dealt, Options, Recipe, settled};
 use super::samples::{self, SampleReader};
-use super::segment::{Group, MAX_SEGMENTS, Segment, split};
-use super::whole::{self, WholeReader};
+use super::segment::{Group, Segment, check_history, split};
+use super::whole::{WholeGroup, WholeReader};
 use super::{left::Left, state, turns};
 use crate::base::check::{check_below, check_run};
 use crate::base::key::Words;
@@ -48,8 +48,16 @@ pub struct Reading {
     /// How many positions of the epoch, the first ones, were consumed before the first segment.
     consumed: u64,
     history: Vec<Segment>,
+    /// Where these readers began, once somebody asked.
+    begun: OnceCell<Begun>,
     /// The reader that was asked for last: rank and worker.
     reader: RefCell<Option<((u32, u32), Rc<Reader>)>>,
+}
+
+/// Where a group began, and how many steps it has taken since.
+enum Begun {
+    Samples(Rc<Left>, u64),
+    Whole(WholeGroup),
 }
 
 enum Reader {
@@ -69,6 +77,7 @@ impl Reading {
             epoch: 0,
             consumed: 0,
             history: Vec::new(),
+            begun: OnceCell::new(),
             reader: RefCell::new(None),
         };
         // Whatever is wrong shows here.
@@ -79,7 +88,8 @@ impl Reading {
     fn with(&self, epoch: u64, consumed: u64, history: Vec<Segment>) -> Self {
         let Self { recipe, group, remainder, drop_last, .. } = self;
         let (recipe, group, remainder, drop_last) = (recipe.clone(), *group, *remainder, *drop_last);
-        Self { recipe, group, remainder, drop_last, epoch, consumed, history, reader: RefCell::new(None) }
+        let (begun, reader) = (OnceCell::new(), RefCell::new(None));
+        Self { recipe, group, remainder, drop_last, epoch, consumed, history, begun, reader }
     }
 
     /// The whole of another epoch.
@@ -99,10 +109,10 @@ impl Reading {
         }
         let found = self.with(state.epoch, consumed, state.history);
         // Whether there are as many steps as it says.
-        match found.recipe.dealt {
-            Dealt::Samples => drop(Left::new(samples, consumed, &found.history)?),
-            Dealt::Shards { .. } => drop(whole::taken(&found.recipe, found.epoch, consumed, &found.history)?),
+        if !whole {
+            drop(Left::new(samples, consumed, &found.history)?);
         }
+        found.num_steps(0)?;
         Ok(found)
     }
 
@@ -124,6 +134,23 @@ impl Reading {
     /// How many positions of the epoch, the first ones, were consumed, and what was taken since.
     pub fn progress(&self) -> (u64, &[Segment]) {
         (self.consumed, &self.history)
+    }
+
+    /// What decides the order of every epoch, whoever reads it: JSON in one line, with every option that the deal uses.
+    pub fn recipe(&self) -> String {
+        state::recipe_text(&self.recipe)
+    }
+
+    /// How many readers decode each row: 1, or more where readers share lanes or stored order.
+    pub fn reads_per_row(&self) -> u32 {
+        let lanes = match self.recipe.dealt {
+            Dealt::Shards { .. } => return 1,
+            Dealt::Samples if self.recipe.shuffle => u64::from(self.recipe.sharding.lanes),
+            // Stored order is like one lane.
+            Dealt::Samples => 1,
+        };
+        let readers = self.group.readers();
+        (readers / gcd(readers, lanes)) as u32
     }
 
     /// How many samples the dataset has.
@@ -175,10 +202,7 @@ impl Reading {
             _ if steps == most => (self.recipe.samples(), Vec::new()),
             _ => self.after(steps)?,
         };
-        if history.len() > MAX_SEGMENTS {
-            let value = format!("{} segments", history.len());
-            return Err(Failure::out_of_range("history", value, format!("up to {MAX_SEGMENTS}")));
-        }
+        check_history(&history)?;
         Ok(state::write(&self.recipe, self.epoch, consumed, &history))
     }
 
@@ -208,13 +232,13 @@ impl Reading {
         })
     }
 
-    /// The shards that are a reader's alone, in the order in which it reads them. Failures: as `num_samples`; `deal`.
+    /// The shards that are a reader's alone, in the order in which it reads them: those with rows that are left, and empty ones. Failures: as `num_samples`; `deal`.
     pub fn shards(&self, rank: u32, worker: u32) -> Result<Vec<u32>, Failure> {
         match &*self.reader(rank, worker)? {
             Reader::Samples(_) => {
                 Err(Failure::contradiction("deal", "samples", "shards, where readers have their own"))
             }
-            Reader::Whole(reader) => collect("sizes", reader.shards.len(), reader.shards.iter().copied()),
+            Reader::Whole(reader) => collect("sizes", reader.all.len(), reader.all.iter().copied()),
         }
     }
 
@@ -297,14 +321,30 @@ impl Reading {
 
     /// How many samples each worker of each of these ranks has left.
     fn each_rank(&self, ranks: core::ops::Range<u32>, mut each: impl FnMut(&[u64])) -> Result<(), Failure> {
-        let Self { recipe, group, remainder, epoch, .. } = self;
-        if let Dealt::Shards { .. } = recipe.dealt {
-            return whole::all_rows(recipe, *epoch, self.progress(), *group, each, ranks);
-        }
+        let Self { recipe, group, remainder, .. } = self;
         for rank in ranks {
-            each(&samples::rows(recipe, self.progress(), *group, *remainder, rank)?);
+            each(&match self.begun()? {
+                Begun::Samples(left, steps) => samples::rows(recipe, (left, *steps), *group, *remainder, rank)?,
+                Begun::Whole(begun) => begun.rows(rank)?,
+            });
         }
         Ok(())
+    }
+
+    /// Failures: `history`, `out-of-memory`.
+    fn begun(&self) -> Result<&Begun, Failure> {
+        if let Some(begun) = self.begun.get() {
+            return Ok(begun);
+        }
+        let Self { recipe, group, epoch, consumed, history, .. } = self;
+        let begun = match recipe.dealt {
+            Dealt::Samples => {
+                let (before, steps) = split(history, *group);
+                Begun::Samples(Rc::new(Left::new(recipe.samples(), *consumed, before)?), steps)
+            }
+            Dealt::Shards { .. } => Begun::Whole(WholeGroup::new(recipe, *epoch, self.progress(), *group)?),
+        };
+        Ok(self.begun.get_or_init(|| begun))
     }
 
     fn reader(&self, rank: u32, worker: u32) -> Result<Rc<Reader>, Failure> {
@@ -316,18 +356,20 @@ impl Reading {
         }
         check_below("rank", rank.into(), group.world_size.into())?;
         check_below("worker", worker.into(), group.workers.into())?;
-        let made = match recipe.dealt {
-            Dealt::Samples => {
-                Reader::Samples(samples::reader(recipe, *epoch, self.progress(), *group, *remainder, rank, worker)?)
+        let made = match self.begun()? {
+            Begun::Samples(left, steps) => {
+                Reader::Samples(samples::reader(recipe, *epoch, (left, *steps), *group, *remainder, rank, worker)?)
             }
-            Dealt::Shards { .. } => {
-                Reader::Whole(whole::reader(recipe, *epoch, self.progress(), *group, rank, worker)?)
-            }
+            Begun::Whole(begun) => Reader::Whole(begun.reader(recipe, rank, worker)?),
         };
         let made = Rc::new(made);
         *self.reader.borrow_mut() = Some(((rank, worker), Rc::clone(&made)));
         Ok(made)
     }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 impl Reader {

@@ -5,18 +5,18 @@ use alloc::vec::Vec;
 
 use super::left::Left;
 use super::options::Recipe;
-use super::segment::{Group, Segment, split};
+use super::segment::Group;
 use super::turns;
 use crate::base::memory::{collect, grow};
 use crate::deal::Round;
-use crate::{Config, Failure, OrderId, Remainder, Sampler};
+use crate::{Config, Failure, MAX_WINDOW, OrderId, Remainder, Sampler};
 
 /// Rows that are asked for at a time where they come as they are stored.
 const STORED_ROWS: u64 = 1024;
 
 /// What one reader has, from its sample number `start` of a sampler over all that was left when its group began.
 pub(super) struct SampleReader {
-    left: Left,
+    left: Rc<Left>,
     /// Of this reader, over what is left.
     all: Sampler,
     reader: u64,
@@ -31,16 +31,15 @@ pub(super) struct SampleReader {
     torn_round: u64,
 }
 
-/// How many samples each worker of a rank has left. Failures: `history`, `samples`, `out-of-memory`.
+/// How many samples each worker of a rank has left, of which the group has taken `steps` steps. Failures: `samples`,
+/// `out-of-memory`.
 pub(super) fn rows(
     recipe: &Recipe,
-    (consumed, history): (u64, &[Segment]),
+    (left, steps): (&Left, u64),
     group: Group,
     remainder: Remainder,
     rank: u32,
 ) -> Result<Vec<u64>, Failure> {
-    let (before, steps) = split(history, group);
-    let left = Left::new(recipe.samples(), consumed, before)?;
     let mut rows = collect("workers", group.workers as usize, [])?;
     for worker in 0..group.workers {
         let (role, given) = turns::role(steps, worker, group);
@@ -50,18 +49,16 @@ pub(super) fn rows(
     Ok(rows)
 }
 
-/// What a worker of a rank reads. Failures: `history`, `samples`, `out-of-memory`.
+/// What a worker of a rank reads. Failures: `samples`, `out-of-memory`.
 pub(super) fn reader(
     recipe: &Recipe,
     epoch: u64,
-    (consumed, history): (u64, &[Segment]),
+    (left, steps): (&Rc<Left>, u64),
     group: Group,
     remainder: Remainder,
     rank: u32,
     worker: u32,
 ) -> Result<SampleReader, Failure> {
-    let (before, steps) = split(history, group);
-    let left = Left::new(recipe.samples(), consumed, before)?;
     let (role, given) = turns::role(steps, worker, group);
     let (reader, readers) = (rank + group.world_size * role, group.readers());
     let sampler = |consumed| -> Result<Sampler, Failure> {
@@ -73,8 +70,9 @@ pub(super) fn reader(
     let start = given.min(end);
     let plain = (left.plain - left.consumed).div_ceil(readers).max(start).min(end);
     let rest = if plain < end { Some(sampler(left.consumed + plain * readers)?) } else { None };
-    let torn_round = if recipe.shuffle { recipe.sharding.round() } else { STORED_ROWS };
-    Ok(SampleReader { left, all, reader: reader.into(), readers, start, plain, end, rest, torn_round })
+    // Each sample may be a span of its own.
+    let torn_round = if recipe.shuffle { recipe.sharding.round().min(MAX_WINDOW.into()) } else { STORED_ROWS };
+    Ok(SampleReader { left: Rc::clone(left), all, reader: reader.into(), readers, start, plain, end, rest, torn_round })
 }
 
 fn config(recipe: &Recipe, epoch: u64, consumed: u64, group: Group, remainder: Remainder, reader: u32) -> Config {

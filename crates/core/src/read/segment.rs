@@ -56,6 +56,20 @@ pub struct Segment {
     pub steps: u64,
 }
 
+/// Failures: `history`, where it has too many segments, or readers.
+pub(super) fn check_history(history: &[Segment]) -> Result<(), Failure> {
+    if history.len() > MAX_SEGMENTS {
+        let value = format!("{} segments", history.len());
+        return Err(Failure::out_of_range("history", value, format!("up to {MAX_SEGMENTS}")));
+    }
+    let readers: u64 = history.iter().map(|segment| segment.group.readers()).sum();
+    if readers > MAX_READERS {
+        let value = format!("{readers} readers");
+        return Err(Failure::out_of_range("history", value, format!("up to {MAX_READERS}, of all segments together")));
+    }
+    Ok(())
+}
+
 /// What came before a group began, and how many steps it has taken, if it was the last one.
 pub(super) fn split(history: &[Segment], group: Group) -> (&[Segment], u64) {
     match history.split_last() {

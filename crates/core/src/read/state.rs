@@ -5,10 +5,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::options::{Dealt, READ_DEALS, Recipe, policy_name, worker_policy_name};
-use super::segment::{Group, MAX_READERS, MAX_SEGMENTS, Segment};
+use super::segment::{Group, Segment, check_history};
 use crate::Failure;
 use crate::base::fingerprint::Fingerprint;
-use crate::state::{MAX_STATE, ReadFields, ReadSegment, Sizes, same};
+use crate::base::memory::collect;
+use crate::state::{MAX_STATE, ReadFields, ReadSegment, Sizes, refused, same};
 
 /// The most shards whose sizes a state names; of more, it has a hash.
 const NAMED: u32 = 256;
@@ -35,7 +36,8 @@ pub(super) fn write(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segme
     text + "]}"
 }
 
-fn recipe_text(recipe: &Recipe) -> String {
+/// JSON, in one line, with all that the options came to.
+pub(super) fn recipe_text(recipe: &Recipe) -> String {
     let shards = recipe.shards();
     let mut text = format!("{{\"seed\":{},\"shuffle\":{},", recipe.seed, recipe.shuffle);
     match &recipe.dealt {
@@ -85,9 +87,9 @@ fn hash(numbers: impl Iterator<Item = u64>) -> String {
 /// What a text from anywhere says, if it is of this recipe. Failures: `state`, or the field that differs.
 pub(super) fn read(text: &str, recipe: &Recipe) -> Result<ReadState, Failure> {
     if text.len() > MAX_STATE {
-        return Err(Failure::out_of_range("state", format!("{} bytes", text.len()), format!("up to {MAX_STATE}")));
+        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), format!("up to {MAX_STATE}")));
     }
-    let refused = || Failure::wrong_type("state", text, "a state of readers, version 1");
+    let refused = || refused(text, "reading");
     let fields = ReadFields::read(text).ok_or_else(refused)?;
     if fields.samedeal != 1 || fields.kind != "reading" {
         return Err(refused());
@@ -171,12 +173,7 @@ fn same_numbers(
 }
 
 fn history(found: &[ReadSegment]) -> Result<Vec<Segment>, Failure> {
-    if found.len() > MAX_SEGMENTS {
-        let value = format!("{} segments", found.len());
-        return Err(Failure::out_of_range("history", value, format!("up to {MAX_SEGMENTS}")));
-    }
-    let mut history = crate::base::memory::collect("history", found.len(), [])?;
-    let mut readers = 0;
+    let mut history = collect("history", found.len(), [])?;
     for segment in found {
         let &ReadSegment { world_size, workers, batch_size, drop_last, steps } = segment;
         let group = Group { world_size, workers, batch_size, drop_last };
@@ -184,12 +181,8 @@ fn history(found: &[ReadSegment]) -> Result<Vec<Segment>, Failure> {
         if steps == 0 {
             return Err(Failure::out_of_range("steps", 0, "1 or more"));
         }
-        readers += group.readers();
         history.push(Segment { group, steps });
     }
-    if readers > MAX_READERS {
-        let value = format!("{readers} readers");
-        return Err(Failure::out_of_range("history", value, format!("up to {MAX_READERS}, of all segments together")));
-    }
+    check_history(&history)?;
     Ok(history)
 }

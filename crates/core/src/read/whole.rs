@@ -12,6 +12,9 @@ use crate::shard::{Plan, PlanConfig, Weight};
 
 /// What one reader has: its shards, and how many rows of each, the first ones in the order in which they come, were taken before.
 pub(super) struct WholeReader {
+    /// Those with rows that are left, and those that never had any.
+    pub(super) all: Vec<u32>,
+    /// Those with rows that are left.
     pub(super) shards: Vec<u32>,
     pub(super) taken: Vec<u64>,
     /// How many rows of all shards come before each of them, and after the last.
@@ -21,6 +24,7 @@ pub(super) struct WholeReader {
 impl WholeReader {
     fn new(recipe: &Recipe, all: &[u32], taken: &[u64], mut skipped: u64) -> Result<Self, Failure> {
         let mut reader = Self {
+            all: collect("sizes", all.len(), [])?,
             shards: collect("sizes", all.len(), [])?,
             taken: collect("sizes", all.len(), [])?,
             starts: collect("sizes", all.len() + 1, [0])?,
@@ -31,6 +35,9 @@ impl WholeReader {
             let before = taken[shard as usize];
             let more = skipped.min(size - before);
             skipped -= more;
+            if before + more < size || size == 0 {
+                reader.all.push(shard);
+            }
             if before + more < size {
                 reader.shards.push(shard);
                 reader.taken.push(before + more);
@@ -48,19 +55,19 @@ impl WholeReader {
 
 /// How many rows of each shard a history has taken, or all of them where the epoch is consumed. Failures: `history`,
 /// `out-of-memory`.
-pub(super) fn taken(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> Result<Vec<u64>, Failure> {
+fn taken(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> Result<Vec<u64>, Failure> {
     let count = recipe.shards().count() as usize;
     if consumed > 0 {
+        if let Some(Segment { group, steps }) = history.first() {
+            let allowed = format!("up to 0 steps of {} ranks, as all samples are consumed", group.world_size);
+            return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
+        }
         return collect("sizes", count, recipe.sizes());
     }
     let mut taken = collect("sizes", count, (0..count).map(|_| 0))?;
     for &Segment { group, steps } in history {
         let plan = plan(recipe, epoch, group, &taken)?;
-        let (_, most) = plan.steps(group.batch_size, group.drop_last)?;
-        if steps > most {
-            let allowed = format!("up to {most} steps of {} ranks", group.world_size);
-            return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
-        }
+        check_steps(&plan, group, steps)?;
         for rank in 0..group.world_size {
             let rows = rows(&plan, group, rank)?;
             if rows.iter().all(|&rows| rows == 0) {
@@ -80,50 +87,63 @@ pub(super) fn taken(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segme
     Ok(taken)
 }
 
-/// How many rows each worker of a rank has left. Failures: `history`, `out-of-memory`.
-pub(super) fn all_rows(
-    recipe: &Recipe,
-    epoch: u64,
-    (consumed, history): (u64, &[Segment]),
+/// A group that reads: the plan over what was left when it began, and how many steps it has taken of that.
+pub(super) struct WholeGroup {
     group: Group,
-    mut each: impl FnMut(&[u64]),
-    ranks: core::ops::Range<u32>,
-) -> Result<(), Failure> {
-    let (before, steps) = split(history, group);
-    let plan = plan(recipe, epoch, group, &taken(recipe, epoch, consumed, before)?)?;
-    for rank in ranks {
-        let mut rows = rows(&plan, group, rank)?;
-        if steps > 0 {
-            let (given, turn) = turns::given(&batches(&rows, group)?, steps)?;
+    taken: Vec<u64>,
+    plan: Plan,
+    steps: u64,
+}
+
+impl WholeGroup {
+    /// Failures: `history`, `out-of-memory`.
+    pub(super) fn new(
+        recipe: &Recipe,
+        epoch: u64,
+        (consumed, history): (u64, &[Segment]),
+        group: Group,
+    ) -> Result<Self, Failure> {
+        let (before, steps) = split(history, group);
+        let taken = taken(recipe, epoch, consumed, before)?;
+        let plan = plan(recipe, epoch, group, &taken)?;
+        check_steps(&plan, group, steps)?;
+        Ok(Self { group, taken, plan, steps })
+    }
+
+    /// How many rows each worker of a rank has left. Failures: `out-of-memory`.
+    pub(super) fn rows(&self, rank: u32) -> Result<Vec<u64>, Failure> {
+        let mut rows = rows(&self.plan, self.group, rank)?;
+        if self.steps > 0 {
+            let (given, turn) = turns::given(&batches(&rows, self.group)?, self.steps)?;
             for (rows, given) in rows.iter_mut().zip(given) {
-                *rows = rows.saturating_sub(given.saturating_mul(group.batch_size.into()));
+                *rows = rows.saturating_sub(given.saturating_mul(self.group.batch_size.into()));
             }
             rows.rotate_left(turn as usize);
         }
-        each(&rows);
+        Ok(rows)
     }
-    Ok(())
+
+    /// What a worker of a rank reads. Failures: `out-of-memory`.
+    pub(super) fn reader(&self, recipe: &Recipe, rank: u32, worker: u32) -> Result<WholeReader, Failure> {
+        let (mut role, mut skipped) = (worker, 0);
+        if self.steps > 0 {
+            let batches = batches(&rows(&self.plan, self.group, rank)?, self.group)?;
+            let (given, turn) = turns::given(&batches, self.steps)?;
+            role = (worker + turn) % self.group.workers;
+            skipped = given[role as usize].saturating_mul(self.group.batch_size.into());
+        }
+        WholeReader::new(recipe, self.plan.all_shards(rank, role), &self.taken, skipped)
+    }
 }
 
-/// What a worker of a rank reads. Failures: `history`, `out-of-memory`.
-pub(super) fn reader(
-    recipe: &Recipe,
-    epoch: u64,
-    (consumed, history): (u64, &[Segment]),
-    group: Group,
-    rank: u32,
-    worker: u32,
-) -> Result<WholeReader, Failure> {
-    let (before, steps) = split(history, group);
-    let taken = taken(recipe, epoch, consumed, before)?;
-    let plan = plan(recipe, epoch, group, &taken)?;
-    let (mut role, mut skipped) = (worker, 0);
-    if steps > 0 {
-        let (given, turn) = turns::given(&batches(&rows(&plan, group, rank)?, group)?, steps)?;
-        role = (worker + turn) % group.workers;
-        skipped = given[role as usize].saturating_mul(group.batch_size.into());
+/// Failures: `history`, where a group has not so many steps.
+fn check_steps(plan: &Plan, group: Group, steps: u64) -> Result<(), Failure> {
+    let (_, most) = plan.steps(group.batch_size, group.drop_last)?;
+    if steps > most {
+        let allowed = format!("up to {most} steps of {} ranks", group.world_size);
+        return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
     }
-    WholeReader::new(recipe, plan.all_shards(rank, role), &taken, skipped)
+    Ok(())
 }
 
 /// The plan over what is left where so many rows of each shard were taken.

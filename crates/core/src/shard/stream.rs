@@ -22,6 +22,9 @@ pub struct StreamConfig {
     pub epoch: u64,
 }
 
+/// The most chunks that one call shuffles, where it needs more tables than two: a second or two.
+const MOST_SHUFFLED: u128 = 1 << 24;
+
 /// Reader r of n takes the chunks at places r, r + n, r + 2n, ... of an endless row: of all chunks, or of one cycle
 /// through them after the other.
 pub struct Stream {
@@ -57,11 +60,13 @@ impl Stream {
         Ok(Self { config, order: None })
     }
 
-    /// This reader's chunks number `start` to `start + count - 1`, each cycle in its own order. Failures: `start`, `count`.
+    /// This reader's chunks number `start` to `start + count - 1`, each cycle in its own order. Failures: `start`, `count` (also
+    /// where the order has a table of all chunks for each cycle, and these are in too many cycles), `out-of-memory`.
     pub fn chunks(&mut self, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         let StreamConfig { chunks, reader, readers, .. } = self.config;
         // Places end at 2^53 - 1.
         check_run(start, count, (MAX_EXACT - u64::from(reader)) / u64::from(readers) + 1)?;
+        self.check_tables(start, count)?;
         let mut out = collect("count", count as usize, [])?;
         for i in start..start + u64::from(count) {
             let place = u64::from(reader) + i * u64::from(readers);
@@ -71,6 +76,24 @@ impl Stream {
             });
         }
         Ok(out)
+    }
+
+    /// Whether a call makes few tables, or small ones: each cycle has one of its own, whose cost is that of all chunks.
+    fn check_tables(&self, start: u64, count: u32) -> Result<(), Failure> {
+        let StreamConfig { chunks, reader, readers, order, .. } = self.config;
+        let (Some(chunks), 1.., true) = (chunks, count, order.has_table()) else { return Ok(()) };
+        let cycle = |i: u64| (u64::from(reader) + i * u64::from(readers)) / chunks;
+        // Readers that are as many as chunks, or more, have at most one chunk in a cycle, and skip cycles.
+        let tables = (cycle(start + u64::from(count) - 1) - cycle(start) + 1).min(count.into());
+        if tables > 2 && u128::from(tables) * u128::from(chunks) > MOST_SHUFFLED {
+            let order = order.name();
+            let allowed = format!(
+                "fewer: these are in {tables} epochs of {chunks} chunks, and the order {order} shuffles all chunks for each of \
+                 them; one call shuffles up to {MOST_SHUFFLED} chunks, or two epochs of any number"
+            );
+            return Err(Failure::out_of_range("count", count, allowed));
+        }
+        Ok(())
     }
 
     fn cyclic(&mut self, chunks: u64, place: u64) -> Result<u64, Failure> {
@@ -97,4 +120,35 @@ fn of_chunks(failure: Failure) -> Failure {
     // An order may have no samples at all; a cycle has some.
     let allowed = failure.allowed.replacen("0 to", "1 to", 1);
     Failure { field: "chunks", allowed, ..failure }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Stream, StreamConfig};
+    use crate::OrderId;
+
+    fn allowed(order: OrderId, chunks: u64, readers: u32, start: u64, count: u32) -> bool {
+        let config = StreamConfig { chunks: Some(chunks), reader: 0, readers, order, seed: 0, epoch: 0 };
+        let found = Stream::new(config).unwrap().check_tables(start, count);
+        assert!(found.as_ref().err().is_none_or(|failure| failure.field == "count"));
+        found.is_ok()
+    }
+
+    #[test]
+    fn a_call_shuffles_so_many_chunks_or_two_epochs() {
+        let torch = OrderId::Torch;
+        assert!(allowed(torch, 1 << 20, 1 << 20, 0, 16));
+        assert!(!allowed(torch, 1 << 20, 1 << 20, 0, 17));
+        assert!(allowed(torch, 1 << 14, u32::MAX, 0, 1 << 10));
+        assert!(!allowed(torch, 1 << 14, u32::MAX, 0, (1 << 10) + 1));
+        // The last of one epoch and the first of the next; and the first of the one after that.
+        assert!(allowed(torch, u32::MAX.into(), 1 << 31, 1, 2));
+        assert!(!allowed(torch, u32::MAX.into(), 1 << 31, 1, 4));
+        assert!(allowed(torch, u32::MAX.into(), 1, 0, 1 << 20));
+        assert!(allowed(torch, u32::MAX.into(), u32::MAX, 9, 0));
+        assert!(allowed(torch, 5, 7, 0, 1 << 20));
+        for order in [OrderId::Feistel, OrderId::Sequential] {
+            assert!(allowed(order, u32::MAX.into(), u32::MAX, 0, 1 << 20));
+        }
+    }
 }

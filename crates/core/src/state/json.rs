@@ -148,6 +148,16 @@ impl<'a> Object<'a> {
         if let Value::Flag(flag) = self.get(name)? { Some(flag) } else { None }
     }
 
+    /// None where it is not there, nothing where it is no text.
+    pub(super) fn optional_text(&self, name: &str) -> Option<Option<&'a str>> {
+        if self.get(name).is_none() { Some(None) } else { self.text(name).map(Some) }
+    }
+
+    /// The same of a flag.
+    pub(super) fn optional_flag(&self, name: &str) -> Option<Option<bool>> {
+        if self.get(name).is_none() { Some(None) } else { self.flag(name).map(Some) }
+    }
+
     /// None where it is not there, nothing where it is no natural number.
     pub(super) fn optional(&self, name: &str) -> Option<Option<u64>> {
         if self.get(name).is_none() { Some(None) } else { unsigned(self.number(name)?).map(Some) }
@@ -223,6 +233,12 @@ impl<'a> Reader<'a> {
             texts.1[place].replace(self.string()?).is_none()
         };
         first.then_some(())
+    }
+
+    /// Whether a text comes next.
+    pub(super) fn is_at_text(&mut self) -> bool {
+        self.space();
+        self.peek() == Some(b'"')
     }
 
     /// A text without escapes: no name that is known has any.

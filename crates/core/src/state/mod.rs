@@ -158,8 +158,26 @@ fn read<'a>(text: &'a str, kind: &str) -> Result<Fields<'a>, Failure> {
         .ok_or_else(|| refused(text, kind))
 }
 
-fn refused(text: &str, kind: &str) -> Failure {
-    Failure::wrong_type("state", text, format!("a state of a {kind}, version {VERSION}"))
+/// The kinds of states.
+const KINDS: [&str; 4] = ["sampler", "batcher", "ledger", "reading"];
+
+/// That a text is no state of a kind. If it looks like one of another kind, the failure says so.
+pub(crate) fn refused(text: &str, kind: &str) -> Failure {
+    let wanted = format!("a state of a {kind}, version {VERSION}");
+    let written = text.get(..MAX_STATE).unwrap_or(text).split_once("\"kind\":\"").map_or("", |(_, rest)| rest);
+    let other = KINDS.into_iter().find(|&other| other != kind && written.strip_prefix(other).is_some_and(is_end));
+    Failure::wrong_type(
+        "state",
+        text,
+        match other {
+            Some(other) => format!("{wanted}; this is a state of a {other}"),
+            None => wanted,
+        },
+    )
+}
+
+fn is_end(rest: &str) -> bool {
+    rest.starts_with('"')
 }
 
 /// Whether what a state is of is what there is. Failures: `field`.

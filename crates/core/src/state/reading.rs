@@ -77,11 +77,11 @@ impl<'a> ReadFields<'a> {
             deal: recipe.text("deal")?,
             lanes: recipe.optional("lanes")?,
             window: recipe.optional("window")?,
-            shuffle_rows: recipe.flag("shuffle_rows"),
-            reshuffle: recipe.flag("reshuffle"),
-            policy: recipe.text("policy"),
-            worker_policy: recipe.text("worker_policy"),
-            weight: recipe.text("weight"),
+            shuffle_rows: recipe.optional_flag("shuffle_rows")?,
+            reshuffle: recipe.optional_flag("reshuffle")?,
+            policy: recipe.optional_text("policy")?,
+            worker_policy: recipe.optional_text("worker_policy")?,
+            weight: recipe.optional_text("weight")?,
             bytes,
             samples: unsigned(recipe.number("samples")?)?,
             shards: unsigned(recipe.number("shards")?)?,
@@ -107,8 +107,8 @@ const RECIPE: &[&str] = &[
 ];
 
 fn sizes<'a>(reader: &mut super::json::Reader<'a>) -> Option<Sizes<'a>> {
-    if let Some(hash) = reader.string() {
-        return Some(Sizes::Hash(hash));
+    if reader.is_at_text() {
+        return reader.string().map(Sizes::Hash);
     }
     let mut numbers = Vec::new();
     reader.list(b'[', b']', |reader| {

@@ -46,7 +46,31 @@ fn headers() -> Vec<Case> {
     ] {
         calls.push(Call::Header { state: text, block: 0, lease: U64(0) });
     }
-    vec![asked("first entries", Subject::Functions {}, calls)]
+    vec![asked("first entries", Subject::Functions {}, calls), long()]
+}
+
+/// States as long as a state may be, whose first entries are as long as an entry may be, and longer. What is white space is not
+/// written.
+fn long() -> Case {
+    let good = state(Subject::Config(base("feistel", 10)));
+    let more = r#","block":4,"lease":100"#.len() - "sampler".len() + "ledger".len();
+    let of = |bytes: usize| good.replace("feistel", &"\u{e9}".repeat((bytes - good.len() + 7) / 2));
+    let header = |state: String, block| Call::Header { state, block, lease: U64(LEASE) };
+    let most = 1 << 14;
+    let spaced = format!("{good}{}", " ".repeat(most - good.len()));
+    let odd = (most - more - good.len() + 7) % 2;
+    asked(
+        "first entries of long states",
+        Subject::Functions {},
+        [
+            header(spaced, 4),
+            header(of(most), 4),
+            header(of(most), 0),
+            header(of(most - more - odd), 4),
+            header(of(most - more - odd), 4_000),
+            header(of(most + 2), 4),
+        ],
+    )
 }
 
 /// Whole epochs: readers of different speed, all of whose entries are applied.

@@ -134,6 +134,16 @@ fn shards() -> Vec<Case> {
             calls,
         ));
     }
+    // Nothing is dealt: no round, or the one that position `consumed` is in the middle of.
+    for (samples, world, consumed) in [(128, 8, 127), (128, 8, 128), (99, 4, 96), (98, 8, 97), (0, 2, 0)] {
+        let config = Config { world, consumed: U64(consumed), remainder: "drop".into(), ..base("sharded", samples) };
+        let sizes = vec![U64(samples / 3), U64(0), U64(samples - samples / 3)];
+        let sharding = Sharding { sizes, lanes: 8, window: 4 };
+        let calls =
+            [Call::NumPositions, Call::NumRounds, Call::Round { number: U64(0) }, Call::Round { number: U64(1) }];
+        let name = format!("sharded, {consumed} of {samples} consumed, nothing left for {world} ranks");
+        cases.push(asked(&name, Subject::Sharded { config, sharding }, calls));
+    }
     let mut saved = Native::create(&sharded(4, 0, 0, 8)).expect("a sampler");
     let state =
         saved.call(&Call::State { taken: U64(9) }).expect("a state").as_str().map(String::from).expect("a text");
@@ -217,6 +227,24 @@ fn refused() -> Vec<Case> {
         state.replace("feistel", "torch"),
         state.replace("feistel", &"x".repeat(200)),
         state.replace("\"fingerprint\":\"", "\"fingerprint\":\"0"),
+        state.replace("sampler", "s\\u0061mpler"),
+        state.replace("\"seed\"", "\"s\\u0065ed\""),
+        state.replace("feistel", "fei\tstel"),
+        state.replace("feistel", "fei\u{7f}stel"),
+        state.replace("\"seed\":3", "\"seed\":03"),
+        state.replace("\"seed\":3", "\"seed\":+3"),
+        state.replace("\"seed\":3", "\"seed\":- 3"),
+        state.replace("\"seed\":3", "\"seed\":3e0"),
+        state.replace("\"seed\":3", "\"seed\":-9223372036854775809"),
+        state.replace("\"seed\":3", "\"seed\":null"),
+        state.replace("\"samples\":10", "\"samples\":9007199254740991"),
+        state.replace("\"samples\":10", "\"samples\":-1"),
+        state.replace("\"samedeal\":1", "\"samedeal\":\"1\""),
+        state.replace(',', ", ,"),
+        state.replace('}', ",}"),
+        state.replace("\"seed\":3", "\u{a0}\"seed\":3"),
+        format!("\u{feff}{state}"),
+        state.replace("\"consumed\":4", "\"consumed\":4,\"lease\":4"),
     ];
     let mut calls: Vec<_> = texts.into_iter().map(|state| Call::Resume { state }).collect();
     calls.push(Call::Config);

@@ -53,7 +53,26 @@ pub fn cases() -> Vec<Case> {
         let stream = cycle(count, 2, 3, "sequential");
         cases.push(case(stream, [chunks(0, 6), chunks(count / 3 - 1, 1), chunks(u64::MAX, 2)]));
     }
+    cases.extend(shuffles());
     cases.extend(failures());
+    cases
+}
+
+/// Cycles of which each needs a table of its own: one call makes two of any size, or more of up to 2^24 chunks together.
+fn shuffles() -> Vec<Case> {
+    let far = 1 << 24;
+    let mut cases = Vec::new();
+    for order in ["fisher-yates", "torch", "torch-2.5", "python", "dotnet"] {
+        let calls = [chunks(0, 17), chunks(u64::from(u32::MAX), 1 << 20), chunks(3, 1 << 19), chunks(5, 0)];
+        cases.push(case(cycle(1 << 20, 5, 1 << 20, order), calls));
+        // Readers that skip cycles, and some that have several chunks in each.
+        cases.push(case(cycle(1_000, 2, u32::MAX, order), [chunks(0, 16_778), chunks(7, 9), chunks(0, 1)]));
+        cases.push(case(cycle(5_592_406, 9, 2_000_000, order), [chunks(far, 8), chunks(9_007, 9), chunks(0, 7)]));
+    }
+    for order in ["sequential", "feistel"] {
+        cases.push(case(cycle(1 << 40, 9, u32::MAX, order), [chunks(0, 3), chunks(1 << 20, 3)]));
+        cases.push(case(cycle(300, 9, 300, order), [chunks(0, 3), chunks(1 << 20, 3)]));
+    }
     cases
 }
 

@@ -1,5 +1,5 @@
 // What one reader reads: rows in the order of its deal.
-import type { Sampler, ShardPlan } from '#samedeal';
+import type { Reading } from '#samedeal';
 import { Cursor, type Run } from './cursor.js';
 import type { Shards } from './shards.js';
 
@@ -15,37 +15,44 @@ export interface Block {
 /** How many rows of a shard are at hand at a time where they come as they are stored. */
 const ROWS = 4096;
 
-/** The samples of a sampler with the order `sharded`, in its order: a window of each of its lanes in a block. */
-export async function* sampleBlocks(shards: Shards, sampler: Sampler): AsyncGenerator<Block, void> {
+/** The samples of a reader of a reading, in its order: a round in a block, or a part of one where rows come as they are stored. */
+export async function* readingBlocks(
+  shards: Shards,
+  reading: Reading,
+  rank: number,
+  worker: number,
+): AsyncGenerator<Block, void> {
   const bases = basesOf(shards);
   const cursors = new Map<number, Cursor>();
-  const cursorOf = (lane: number) => {
-    const cursor = cursors.get(lane) ?? new Cursor(shards);
-    cursors.set(lane, cursor);
+  const cursorOf = (stream: number) => {
+    const cursor = cursors.get(stream) ?? new Cursor(shards);
+    cursors.set(stream, cursor);
     return cursor;
   };
-  const dealt = sampler.length - sampler.numPadding;
   try {
-    for (let number = 0; number < sampler.numRounds; number++) {
-      const { start, count, spans } = sampler.round(number);
-      if (count === 0) continue;
+    // Where whole shards come row by row as they are stored, all rows of the span are the reader's.
+    const { shuffle_rows: shuffles } = JSON.parse(reading.recipe) as { shuffle_rows?: boolean };
+    const isStored = shuffles === false;
+    const dealt = reading.numSamples(rank, worker) - reading.numPadding(rank, worker);
+    for (const { start, count, spans } of reading.rounds(rank, worker)) {
       const real = Math.max(0, Math.min(count, dealt - start));
       const length = spans.length / 4;
       const windows = length - (count - real);
+      if (isStored && length === 1) {
+        yield* storedBlocks(cursorOf, spanAt(spans, 0), (from, to) =>
+          reading.indices(rank, worker, start + from, start + to),
+        );
+        continue;
+      }
+      const samples = reading.indices(rank, worker, start, start + count);
       const runs: Run[] = [];
       const first = new Float64Array(length);
       for (let i = 0; i < length; i++) {
-        const [lane, shard, offset, many] = spans.subarray(4 * i, 4 * i + 4) as unknown as [
-          number,
-          number,
-          number,
-          number,
-        ];
-        // Padding is from anywhere, and no lane goes on there.
-        runs.push(await cursorOf(i < windows ? lane : -1).read(shard, offset, many));
+        const [stream, shard, offset, many] = spanAt(spans, i);
+        // Padding is from anywhere, and no stream goes on there.
+        runs.push(await cursorOf(i < windows ? stream : -1).read(shard, offset, many));
         first[i] = (bases[shard] as number) + offset;
       }
-      const samples = sampler.indices(start, start + count);
       const spanOf = finder(first.subarray(0, windows));
       yield {
         count,
@@ -62,36 +69,24 @@ export async function* sampleBlocks(shards: Shards, sampler: Sampler): AsyncGene
   }
 }
 
-/** The whole shards of a reader, one after the other; the rows of each as they are stored, or in the order of `plan.rows`. */
-export async function* shardBlocks(
-  shards: Shards,
-  plan: ShardPlan,
-  rank: number,
-  worker: number,
-  shuffleRows: boolean,
+/** Rows of a shard as they are stored, so that some thousands are at hand and not all of a shard. */
+async function* storedBlocks(
+  cursorOf: (stream: number) => Cursor,
+  [stream, shard, offset, many]: Span,
+  indices: (from: number, to: number) => ArrayLike<number>,
 ): AsyncGenerator<Block, void> {
-  const bases = basesOf(shards);
-  const cursor = new Cursor(shards);
-  try {
-    for (const shard of plan.shards(rank, worker)) {
-      const [size, base] = [shards.sizes[shard] as number, bases[shard] as number];
-      const many = shuffleRows ? size : ROWS;
-      for (let first = 0; first < size; first += many) {
-        const run = await cursor.read(shard, first, Math.min(many, size - first));
-        const rows = shuffleRows ? plan.rows(shard) : undefined;
-        yield {
-          count: run.count,
-          real: run.count,
-          place(i) {
-            const at = rows ? (rows[i] as number) : i;
-            return [run, at, base + first + at];
-          },
-        };
-      }
-    }
-  } finally {
-    await cursor.close();
+  for (let first = 0; first < many; first += ROWS) {
+    const count = Math.min(ROWS, many - first);
+    const run = await cursorOf(stream).read(shard, offset + first, count);
+    const samples = indices(first, first + count);
+    yield { count, real: count, place: (i) => [run, i, samples[i] as number] };
   }
+}
+
+type Span = [stream: number, shard: number, first: number, count: number];
+
+function spanAt(spans: Float64Array, i: number): Span {
+  return spans.subarray(4 * i, 4 * i + 4) as unknown as Span;
 }
 
 /** The same items, each begun while the one before it is in use. */

@@ -1,5 +1,6 @@
 // What is said to whoever runs the process, once: nothing is wrong with any row.
-import { detectRank, SamedealError } from '#samedeal';
+import { detectRank, type Reading, SamedealError } from '#samedeal';
+import type { Integer } from '../types.js';
 
 /** The most lanes. */
 const MOST = 4096;
@@ -13,11 +14,20 @@ function warn(code: string, message: string): void {
   globalThis.process.emitWarning(message, { type: 'SamedealWarning', code });
 }
 
-/** Where lanes are shared, the work for a row is done several times. */
-export function warnOfLanes(lanes: number, world: number, workers: number): void {
-  const readers = world * workers;
-  const times = readers / divisor(readers, lanes);
+/** Where readers share lanes, or the order in which rows are stored, the work for a row is done several times. */
+export function warnOfLanes(reading: Reading, world?: Integer, workers?: Integer): void {
+  const times = reading.readsPerRow;
   if (times === 1) return;
+  const { lanes } = JSON.parse(reading.recipe) as { lanes?: number };
+  if (lanes === undefined || world === undefined || workers === undefined) {
+    const what = `each row is read and decoded by ${times} readers, and given by one`;
+    warn(
+      'SAMEDEAL_LANES',
+      `${what}; with lanes that are a multiple of ranks times workers, or with whole shards, it is read once`,
+    );
+    return;
+  }
+  const readers = Number(world) * Number(workers);
   const better = Math.min(Math.max(1, Math.round(lanes / readers)), Math.floor(MOST / readers)) * readers;
   const advice = better > 0 ? `; lanes: ${better} would be read once` : '';
   const who = `${readers} readers (${world} ranks x ${workers} workers)`;
@@ -39,8 +49,4 @@ export function warnOfRank(): void {
   }
   const remedy = 'pass those that detectRank() finds, or rank 0 and world 1 if that is meant';
   warn('SAMEDEAL_RANK', `${found}; readShards was given no rank and world, and reads all rows here; ${remedy}`);
-}
-
-function divisor(a: number, b: number): number {
-  return b === 0 ? a : divisor(b, a % b);
 }

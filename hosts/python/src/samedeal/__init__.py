@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ._plan import ShardPlan, verify_shards
     from ._plan_records import Balance, Detection, Loads, Overlap, Steps, Verification
     from ._stream import ChunkStream
+    from .read import Reading, ReadRound
 
 __version__ = "0.1.0"
 
@@ -61,6 +62,8 @@ __all__ = [
     "OutOfRangeError",
     "Overlap",
     "Place",
+    "ReadRound",
+    "Reading",
     "Round",
     "SamedealError",
     "Sampler",
@@ -92,6 +95,8 @@ _LATER = {
     "Mesh": "_mesh",
     "Metrics": "_batch_records",
     "Overlap": "_plan_records",
+    "ReadRound": "read",
+    "Reading": "read",
     "ShardPlan": "_plan",
     "Steps": "_plan_records",
     "Stretch": "_batch_records",

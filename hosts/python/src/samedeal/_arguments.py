@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._errors import ContradictionError, OutOfRangeError, UnknownNameError, WrongTypeError
+from ._errors import OutOfRangeError, UnknownNameError, WrongTypeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -202,16 +202,11 @@ STATE = 2**14
 """The most bytes of a state."""
 STATE_KEY = "samedeal"
 """Under which a dictionary, such as those of PyTorch, has a state."""
-HISTORY = "history"
-"""What such a dictionary has besides in the middle of a turn of loader workers."""
 
 
 def state(value: Any) -> str:
     """`value`, if it is a string that may be a state, or a dictionary with one."""
     if isinstance(value, Mapping) and isinstance(text := value.get(STATE_KEY), str):
-        if value.get(HISTORY):
-            allowed = "the state of a whole turn of its workers; this one, a ShardedDataset alone resumes"
-            raise ContradictionError("state", f"of a ShardedDataset, with a {HISTORY!r}", allowed)
         value = text
     if not isinstance(value, str):
         raise WrongTypeError("state", described(value), "the text that `state` gave")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ._tables import table
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -225,3 +227,9 @@ class Metrics(NamedTuple):
     def cost_imbalance(self) -> float:
         """The greatest cost of a step divided by the mean: 1.0 where all ranks cost the same, or nothing."""
         return self.world * self.slowest_cost / self.cost if self.cost else 1.0
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks, with the ratios."""
+        ratios = ("padding_ratio", "budget_utilisation", "slowest_rank_utilisation", "cost_imbalance")
+        rows = [*self._asdict().items(), *((name, f"{getattr(self, name):.6g}") for name in ratios)]
+        return table("Metrics", ("name", "value"), rows, len(rows))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from ._tables import table
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -69,6 +71,11 @@ class Loads(NamedTuple):
     """How many bytes; 0 where the plan does not know."""
     local: NDArray[np.int64]
     """How many bytes (samples where bytes are not known) are stored on the rank's own node."""
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks, a row for each rank or worker."""
+        rows = ((number, *row) for number, row in enumerate(zip(*self, strict=True)))
+        return table("Loads", ("reader", *self._fields), rows, len(self.shards))
 
 
 class Balance(NamedTuple):

@@ -105,7 +105,8 @@ class ChunkStream(Answered):
         """This reader's chunks number `start` to `start` + `count` - 1.
 
         Raises:
-            OutOfRangeError: `count` is above 2**20, or a chunk's place in the row above 2**53 - 1.
+            OutOfRangeError: `count` is above 2**20, or a chunk's place in the row above 2**53 - 1. Or the order has a
+                table for each cycle, and these chunks need more than 2**24 elements in more than two tables.
             OutOfMemoryError: There is no memory for the table of the order.
         """
         return self._engine.use(

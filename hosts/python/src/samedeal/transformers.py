@@ -76,6 +76,7 @@ class TrainerMixin(_Trainer):
             raise WrongTypeError("train-sampler", check.described(train_sampler), allowed)
         self.train_sampler = train_sampler
         self._deal = SamedealState()
+        self._batches: Any = None
         self._saved: Mapping[str, Any] | None = None
         self._taken = 0
         super().__init__(*args, **kwargs)
@@ -117,9 +118,7 @@ class TrainerMixin(_Trainer):
             if len(sampler) == 0:
                 # There is nothing to forget: `set_epoch` would warn.
                 sampler._rewind(sampler.epoch + 1)
-        return torch.utils.data.DataLoader(
-            theirs.dataset, batch_sampler=self._batches, **{name: getattr(theirs, name) for name in _KEPT}
-        )
+        return _Loader(theirs.dataset, batch_sampler=self._batches, **{name: getattr(theirs, name) for name in _KEPT})
 
     def _sampler_for(self, dataset: Any, shuffle: bool) -> DistributedSampler | BatchSampler:
         """The sampler of this training, at the beginning of epoch 0."""
@@ -141,6 +140,7 @@ class TrainerMixin(_Trainer):
 
     def set_initial_training_values(self, args: Any, dataloader: Any, *more: Any) -> Any:
         """As the Trainer; epochs need not be equally long, nor has the first one to be whole."""
+        self._check_loader(dataloader)
         values = list(super().set_initial_training_values(args, dataloader, *more))
         first, done = self._batches.epoch, self._taken
         if args.max_steps > 0:
@@ -157,6 +157,16 @@ class TrainerMixin(_Trainer):
                 done += max(0, left - (whole - share))
             values[-1] = done
         return tuple(values)
+
+    def _check_loader(self, loader: Any) -> None:
+        """Raises where a subclass trains on another loader: its steps would be counted, and cut, by this sampler."""
+        allowed = "what super().get_train_dataloader() gives, or a wrapper of it that has as many batches"
+        if self._batches is None:
+            raise ContradictionError("train-dataloader", check.described(loader), allowed)
+        found = len(loader) if hasattr(loader, "__len__") else len(self._batches)
+        if found != len(self._batches):
+            value = f"a {type(loader).__name__} of {found} batches, where the sampler deals {len(self._batches)}"
+            raise ContradictionError("train-dataloader", value, allowed)
 
     def _updates(self, batches: int) -> int:
         """How many steps of the optimizer that many batches are."""
@@ -189,6 +199,18 @@ class TrainerMixin(_Trainer):
 
 class Trainer(TrainerMixin, transformers.Trainer):
     """`transformers.Trainer`, with `train_sampler`, states in its checkpoints, and data that are dealt once."""
+
+
+class _Loader(torch.utils.data.DataLoader[Any]):
+    """The loader of a training, which knows what loaders of Accelerate know."""
+
+    @property
+    def total_batch_size(self) -> int:
+        """Samples in a step on all ranks together; there is no such number where batches are not equally large."""
+        batches: Any = self.batch_sampler
+        if isinstance(batches.sampler, BatchSampler):
+            raise AttributeError("total_batch_size: batches of a BatchSampler are not equally large", obj=self)
+        return int(batches.size * batches.sampler.num_replicas)
 
 
 class _Batches(torch.utils.data.Sampler[list[int]]):

@@ -20,6 +20,7 @@ from samedeal import (
     MissingError,
     MovedError,
     OutOfRangeError,
+    Reading,
     SamedealError,
     Sampler,
     WrongTypeError,
@@ -76,7 +77,7 @@ class Job:
         assert dataset.batch_size is not None
         queues = []
         for worker in range(self.workers):
-            reader = dataset._reader(dataset._core, worker, self.workers)
+            reader = dataset._group(self.workers).reader(dataset._core, dataset.rank, worker)
             found = batches(reader.tables(dataset.marks), dataset.batch_size, dataset.drop_last)
             queues.append([batch.column("id").to_pylist() for batch in found])
         turns = itertools.zip_longest(*queues)
@@ -327,61 +328,69 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     loader = Resumable(loader_of(dataset, 2))
     take(loader, 5)
     state = loader.state_dict()
-    (stretch,) = state["history"]
+    saved = json.loads(state["samedeal"])
+    (segment,) = saved["history"]
+
+    def text(**changes: Any) -> dict[str, str]:
+        return {"samedeal": json.dumps(saved | changes)}
+
+    def past(*segments: dict[str, Any]) -> dict[str, str]:
+        return text(history=list(segments))
+
     other = told(ContradictionError, dataset_of(data, deal, 0, 2, seed=7), state)
     assert (other.field, other.value) == ("seed", "7")
-    assert other.allowed.startswith("1")
+    assert other.allowed.startswith("1, with which the state was taken")
     other = told(ContradictionError, dataset_of(small, deal, 0, 2), state)
-    assert (other.field, other.value) == ("samples", str(SAMPLES))
-    assert other.allowed.startswith("2238")
+    assert (other.field, other.value) == ("paths", "6 files of 29 rows")
     options: dict[str, Any] = {"lanes": 7} if deal == "samples" else {"policy": "round-robin"}
     told(ContradictionError, dataset_of(data, deal, 0, 2, **options), state)
     another = "shards" if deal == "samples" else "samples"
     other = told(ContradictionError, dataset_of(data, another, 0, 2), state)
-    assert (other.field, other.value, other.allowed) == ("deal", another, f"{deal}, which the state is of")
+    assert (other.field, other.value) == ("deal", another)
+    assert other.allowed.startswith(f"{deal}, with which the state was taken")
     for wrong in (None, "{}", {}, {"samedeal": 3}, {"samedeal": "{}"}, {"samedeal": "[" * 9_000}):
         told(WrongTypeError, dataset, wrong)
     told(OutOfRangeError, dataset, {"samedeal": " " * 2**15})
-    for history in (3, "x", [3], [{**stretch, "more": 1}], [dict(list(stretch.items())[1:])]):
-        told(WrongTypeError, dataset, {**state, "history": history})
-    for name, value in (("world", 0), ("workers", 2**17), ("batch_size", -1), ("steps", 10**5), ("steps", 2**70)):
-        told(OutOfRangeError, dataset, {**state, "history": [{**stretch, name: value}]})
-    for name, odd in zip(("world", "steps", "drop_last"), (2.0, "1", 1), strict=True):
-        told(WrongTypeError, dataset, {**state, "history": [{**stretch, name: odd}]})
-    told(OutOfRangeError, dataset, {**state, "history": [{**stretch, "steps": 1, "batch_size": 1}] * 65})
-    # Each of them would be counted through, for each stretch.
-    many = {**stretch, "steps": 1, "batch_size": 1, "world": 2**21, "workers": 1}
-    counted = told(OutOfRangeError, dataset, {**state, "history": [many, {**many, "world": 2**21 + 1}]})
-    assert (counted.field, counted.value) == ("history", f"of {2**22 + 1} readers")
-    # A text without its history says too little: nobody takes it for all of the state.
-    for part in (
-        {"samedeal": state["samedeal"]},
-        {**state, "history": []},
-        {"samedeal": state["samedeal"], "past": []},
-    ):
-        assert told(ContradictionError, dataset, part).field == "history"
-    whole = Resumable(loader_of(dataset_of(data, deal, 0, 2), 2)).state_dict()
-    assert told(ContradictionError, dataset, whole | {"history": [stretch]}).field == "history"
-    if deal == "samples":
-        with pytest.raises(WrongTypeError, match="a state of a sampler"):
-            Sampler.sharded(LARGE_SIZES, seed=1, lanes=8, window=16).resume(state["samedeal"])
+    for history in (3, "x", [3], [{**segment, "more": 1}], [dict(list(segment.items())[1:])]):
+        told(WrongTypeError, dataset, text(history=history))
+    for name, value in (("world_size", 0), ("workers", 2**17), ("batch_size", 0), ("steps", 10**5), ("steps", 0)):
+        told(OutOfRangeError, dataset, past({**segment, name: value}))
+    for name, odd in (("world_size", 2.0), ("steps", "1"), ("drop_last", 1), ("batch_size", -1), ("steps", 2**70)):
+        told(WrongTypeError, dataset, past({**segment, name: odd}))
+    told(OutOfRangeError, dataset, past(*[{**segment, "steps": 1, "batch_size": 1}] * 65))
+    # Each of them would be counted through, for each segment.
+    many = {**segment, "steps": 1, "batch_size": 1, "world_size": 2**21, "workers": 1}
+    counted = told(OutOfRangeError, dataset, past(many, {**many, "world_size": 2**21 + 1}))
+    assert (counted.field, counted.value) == ("history", f"{2**22 + 1} readers")
+    parts: list[dict[str, Any]] = [
+        {"samedeal": 2},
+        {"kind": "sampler"},
+        {"recipe": {}},
+        {"epoch": -1},
+        {"consumed": 10**6},
+    ]
+    for part in parts:
+        told(OutOfRangeError if "consumed" in part else WrongTypeError, dataset, text(**part))
+    with pytest.raises(WrongTypeError, match="a state of a sampler"):
+        Sampler.sharded(LARGE_SIZES, seed=1, lanes=8, window=16).resume(state["samedeal"])
     with pytest.raises(ContradictionError, match="batch_size is 4"):
         Resumable(DataLoader(dataset, batch_size=4))
     dataset.load_state_dict(state)
-    assert dataset._core.history
+    assert dataset._core.is_rest
 
 
-def test_whole_turns_are_what_any_host_resumes(data: Path) -> None:
+@pytest.mark.parametrize("taken", [5, 6])
+def test_states_are_what_any_host_resumes(data: Path, taken: int) -> None:
     loader = Resumable(loader_of(dataset_of(data, "samples", 0, 2), 2))
-    take(loader, 6)
+    take(loader, taken)
     state = loader.state_dict()
-    assert set(state) == {"samedeal", "dataset"}
-    sampler = Sampler.sharded(LARGE_SIZES, seed=1, lanes=8, window=16)
-    sampler.resume(state["samedeal"])
-    assert sampler.consumed == 6 * 2 * 50
+    assert set(state) == {"samedeal"}
+    reading = Reading(LARGE_SIZES, seed=1, lanes=8, window=16).resume(state["samedeal"])
+    assert reading.is_rest
+    assert reading.num_samples(0) == sum(LARGE_SIZES) - taken * 2 * 50
     dataset = dataset_of(data, "samples", 0, 1)
     dataset.load_state_dict(state)
-    assert [i for batch in dataset for i in batch] == list(sampler)
+    assert [i for batch in dataset for i in batch] == reading.indices(0).tolist()
 
 
 @pytest.mark.filterwarnings("ignore::samedeal.torch.EpochWarning")
@@ -405,19 +414,6 @@ def test_passes_of_others_do_not_count(small: Path, workers: int) -> None:
     loader.set_epoch(1)
     with pytest.raises(MovedError):
         next(batches)
-
-
-def test_the_package_takes_whole_turns(small: Path) -> None:
-    dataset = ShardedDataset(small, rank=0, world=1, batch_size=2, columns=["id"], lanes=4, window=2)
-    loader = Resumable(DataLoader(dataset, batch_size=None, num_workers=2))
-    batches = iter(loader)
-    next(batches)
-    sampler = dataset.sampler(0, 1)
-    with pytest.raises(ContradictionError, match="with a 'history'; allowed: the state of a whole turn"):
-        sampler.resume(loader.state_dict())
-    next(batches)
-    sampler.resume(loader.state_dict())
-    assert sampler.consumed == 4
 
 
 UNEQUAL: dict[str, dict[str, Any]] = {
@@ -494,23 +490,28 @@ def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, st
 @pytest.mark.parametrize(
     ("deal", "options", "told"),
     [
-        ("samples", {"lanes": 7}, "lanes is 7; allowed: 8, which the state is of"),
-        ("samples", {"window": 9}, "window is 9; allowed: 16, which the state is of"),
-        ("stored", {"shuffle": True}, "shuffle is True; allowed: False, which the state is of"),
-        ("shards", {"policy": "round-robin"}, "policy is round-robin; allowed: size-aware, which the state is of"),
-        ("shards", {"worker_policy": "round-robin"}, "worker_policy is round-robin; allowed: size-aware, which the"),
-        ("shards", {"shuffle": False}, "shuffle is False; allowed: True, which the state is of"),
-        ("shards", {"shuffle_rows": False}, "shuffle_rows is False; allowed: True, which the state is of"),
-        ("shards", {"reshuffle": True}, "reshuffle is True; allowed: False, which the state is of"),
-        ("shards", {"weight": "bytes"}, "weight is bytes; allowed: samples, which the state is of"),
-        ("weighed", {"columns": ["id"]}, "columns is ['id']; allowed: ['id', 'text'], which the state is of"),
-        *((deal, "sizes", "of 24 rows; allowed: 23 rows in this file,") for deal in ("samples", "stored", "shards")),
-        *((deal, "files", "paths is of 9 files; allowed: 8 files") for deal in ("samples", "stored", "shards")),
+        ("samples", {"lanes": 7}, "lanes is 7; allowed: 8, with which the state was taken"),
+        ("samples", {"window": 9}, "window is 9; allowed: 16, with which the state was taken"),
+        ("stored", {"shuffle": True}, "shuffle is true; allowed: false, with which the state was taken"),
+        (
+            "shards",
+            {"policy": "round-robin"},
+            "policy is round-robin; allowed: size-aware, with which the state was taken",
+        ),
+        ("shards", {"worker_policy": "round-robin"}, "worker_policy is round-robin; allowed: size-aware, with"),
+        ("shards", {"shuffle": False}, "shuffle is false; allowed: true, with which the state was taken"),
+        ("shards", {"shuffle_rows": False}, "shuffle_rows is false; allowed: true, with which"),
+        ("shards", {"reshuffle": True}, "reshuffle is true; allowed: false, with which"),
+        ("shards", {"weight": "bytes"}, "weight is bytes; allowed: samples, with which"),
+        ("weighed", {"columns": ["id"]}, "bytes in the columns id; allowed: "),
+        *((deal, "sizes", "of 24 rows; allowed: 23, with which") for deal in ("samples", "stored", "shards")),
+        *(
+            (deal, "files", "paths is 9 files of 2238 rows; allowed: shards 8, with which")
+            for deal in ("samples", "stored", "shards")
+        ),
     ],
 )
-def test_what_differs_from_a_state_is_named(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deal: str, options: Any, told: str
-) -> None:
+def test_what_differs_from_a_state_is_named(data: Path, tmp_path: Path, deal: str, options: Any, told: str) -> None:
     deals: dict[str, dict[str, Any]] = {
         **LARGE,
         "stored": {"shuffle": False},
@@ -533,20 +534,8 @@ def test_what_differs_from_a_state_is_named(
     with pytest.raises(ContradictionError) as caught:
         other.load_state_dict(state)
     assert told in str(caught.value)
-    # A state that an older version wrote does not name it, and is refused without a hash; odd descriptions say nothing.
-    del state["dataset"]
-    odd: list[dict[str, Any]] = [{}, {"dataset": 3}, {"dataset": {}}, {"dataset": {"rows": [1]}}]
-    for described in odd if deal != "stored" else ():
-        with pytest.raises(ContradictionError) as caught:
-            other.load_state_dict(state | described)
-        fingerprint = json.loads(state["samedeal"])["fingerprint"]
-        assert fingerprint not in str(caught.value)
-        assert len(str(caught.value)) < 600
+    assert len(str(caught.value)) < 600
     dataset.load_state_dict(state)
-    # Many files are not named one by one.
-    monkeypatch.setattr("samedeal.torch._deals.NAMED_FILES", 3)
-    assert "rows" not in dataset.state_dict()["dataset"]
-    dataset.load_state_dict(dataset.state_dict())
 
 
 def test_another_remainder_goes_on(data: Path) -> None:

@@ -238,3 +238,66 @@ def test_what_is_refused(tmp_path: Path) -> None:
     trainer_of(tmp_path / "own").train()
     with pytest.raises(ContradictionError, match="seed is 43; allowed: 42"):
         trainer_of(tmp_path / "own", seed=43).train(resume_from_checkpoint=True)
+
+
+def test_the_loader_knows_the_size_of_a_step(tmp_path: Path) -> None:
+    """As the loader of Trainer's own does."""
+    theirs = trainer_of(tmp_path, transformers.Trainer).get_train_dataloader()
+    loader = trainer_of(tmp_path).get_train_dataloader()
+    assert (loader.total_batch_size, len(loader)) == (theirs.total_batch_size, len(theirs)) == (8, 32)
+    among_three = DistributedSampler(trained.Features(), 3, 1)
+    assert trainer_of(tmp_path, given=among_three).get_train_dataloader().total_batch_size == 24
+    budget = BatchSampler(trained.LENGTHS, rank=0, world=1, budget=400)
+    loader = trainer_of(tmp_path, given=budget).get_train_dataloader()
+    assert not hasattr(loader, "total_batch_size")
+    assert len(loader) == len(budget)
+
+
+class Wrapper:
+    """Some loaders one after the other."""
+
+    def __init__(self, *loaders: Any) -> None:
+        self.loaders = loaders
+
+    def __len__(self) -> int:
+        return sum(map(len, self.loaders))
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.chain.from_iterable(self.loaders)
+
+
+class Once(Trainer):
+    """Wraps the loader."""
+
+    def get_train_dataloader(self) -> Any:
+        return Wrapper(super().get_train_dataloader())
+
+
+class Twice(Trainer):
+    """Would read the dataset two times in an epoch."""
+
+    def get_train_dataloader(self) -> Any:
+        return Wrapper(super().get_train_dataloader(), super().get_train_dataloader())
+
+
+class Own(Trainer):
+    """Makes a loader that no sampler of ours deals."""
+
+    def get_train_dataloader(self) -> Any:
+        return torch.utils.data.DataLoader(trained.Features(), 8)
+
+
+def test_a_loader_of_a_subclass_is_read_whole_or_refused(tmp_path: Path) -> None:
+    wrapped = trainer_of(tmp_path, Once)
+    wrapped.train()
+    plain = trainer_of(tmp_path)
+    plain.train()
+    assert wrapped.model.seen == plain.model.seen
+    twice = trainer_of(tmp_path, Twice)
+    with pytest.raises(ContradictionError, match="a Wrapper of 64 batches, where the sampler deals 32; allowed: "):
+        twice.train()
+    assert twice.model.seen == []
+    own = trainer_of(tmp_path, Own)
+    with pytest.raises(ContradictionError, match=r"allowed: what super\(\)\.get_train_dataloader\(\) gives"):
+        own.train()
+    assert own.model.seen == []

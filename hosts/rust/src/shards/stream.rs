@@ -1,6 +1,6 @@
 use std::iter::FusedIterator;
 
-use crate::Error;
+use crate::{Error, FailureKind};
 use crate::engine::{MOST_MEMORY, Object, Planning, cut, shards};
 
 /// How many chunks the iterator reads at a time.
@@ -40,7 +40,8 @@ impl ChunkStream {
     }
 
     /// This reader's chunks number `start` to `start + count - 1`. Costs O(`count`) with `feistel` and `sequential`.
-    /// Errors: out of range (`start` where the chunk's place would exceed 2^53 - 1; `count` above 2^20), out of memory.
+    /// Errors: out of range (`start` where the chunk's place would exceed 2^53 - 1; `count` above 2^20, or where the order shuffles
+    /// a table for each cycle, and these chunks need more than 2^24 elements in more than two tables), out of memory.
     pub fn chunks(&self, start: u64, count: u32) -> Result<Vec<u64>, Error> {
         self.stream.ask(|exports, store, stream| {
             exports.samedeal_deal_shards().chunk_stream().call_chunks(store, stream, start, count)
@@ -142,9 +143,15 @@ impl Iterator for Chunks<'_> {
             return Some(Ok(chunk));
         }
         let start = self.unread?;
-        match self.stream.chunks(start, AHEAD) {
+        // One by one where more are refused: their tables would take long, or the places end.
+        let refused = |error: &Error| error.failure().is_some_and(|failure| failure.kind == FailureKind::OutOfRange);
+        let (read, count) = match self.stream.chunks(start, AHEAD) {
+            Err(error) if refused(&error) => (self.stream.chunks(start, 1), 1),
+            read => (read, AHEAD),
+        };
+        match read {
             Ok(window) => {
-                self.unread = Some(start + u64::from(AHEAD));
+                self.unread = Some(start + u64::from(count));
                 self.window = window.into_iter();
                 self.window.next().map(Ok)
             }

@@ -326,6 +326,9 @@ struct Master {
     inverse: Vec<i64>,
     duals: Vec<i64>,
     entering: Vec<i64>,
+    /// The uses and duals of the next master, until it is known that there is one.
+    next_uses: Vec<i128>,
+    next_duals: Vec<i64>,
 }
 
 impl Master {
@@ -350,6 +353,8 @@ impl Master {
             inverse,
             duals: collect("window", rows, (0..rows).map(|row| ONE / i64::from(each(row))))?,
             entering: collect("window", rows, core::iter::repeat_n(0, rows))?,
+            next_uses: collect("window", rows, core::iter::repeat_n(0, rows))?,
+            next_duals: collect("window", rows, core::iter::repeat_n(0, rows))?,
         })
     }
 
@@ -370,15 +375,16 @@ impl Master {
         let next = self.duals[1..].iter().chain(&[0]);
         let less = (0_u32..)
             .zip(self.duals.iter().zip(next))
-            .map(|(row, (dual, next))| (dual.saturating_sub(*next), row))
+            .map(|(row, (&dual, &next))| (i128::from(dual) - i128::from(next), row))
             .min();
-        less.filter(|(less, _)| *less < -patience).map(|(_, row)| row)
+        less.filter(|(less, _)| *less < -i128::from(patience)).map(|(_, row)| row)
     }
 
-    /// Uses a column of some cost in place of one that is then used 0 times. `None` if numbers get too large.
+    /// Uses a column of some cost in place of one that is then used 0 times. `None` if numbers get too large: uses, duals and
+    /// columns are then what they were, and of the inverse nothing is read any more.
     fn enter(&mut self, column: Column, cost: i64) -> Result<Option<()>, Failure> {
         let worth = self.worth(&column);
-        let Self { rows, columns, uses, inverse, duals, entering } = self;
+        let Self { rows, columns, uses, inverse, duals, entering, next_uses, next_duals } = self;
         let rows = *rows;
         for (to, row) in entering.iter_mut().zip(inverse.chunks_exact(rows)) {
             let sum = column.iter().map(|&(at, each)| i128::from(row[at as usize]) * i128::from(each)).sum::<i128>();
@@ -396,10 +402,16 @@ impl Master {
         if times > MOST_USES {
             return Ok(None);
         }
-        for (row, uses) in uses.iter_mut().enumerate() {
-            let Some(product) = times.checked_mul(entering[row].into()) else { return Ok(None) };
-            *uses = if row == leaving { times } else { (*uses - (product >> BITS)).max(0) };
-            if *uses > MOST_USES {
+        for (row, (next, &uses)) in next_uses.iter_mut().zip(&*uses).enumerate() {
+            *next = if row == leaving {
+                times
+            } else {
+                // A product of 85 bits and 64. It is beyond 128 only where it is negative, since the column that leaves is the
+                // first to be used no more; the use would then be above the most.
+                let Some(product) = times.checked_mul(entering[row].into()) else { return Ok(None) };
+                (uses - (product >> BITS)).max(0)
+            };
+            if *next > MOST_USES {
                 return Ok(None);
             }
         }
@@ -428,10 +440,13 @@ impl Master {
                 return Ok(None);
             }
         }
+        next_duals.copy_from_slice(duals);
         for &(at, value) in &scaled[..filled] {
             let Some(result) = small(i128::from(duals[at]) + times_fixed(gain, value)) else { return Ok(None) };
-            duals[at] = result;
+            next_duals[at] = result;
         }
+        core::mem::swap(uses, next_uses);
+        core::mem::swap(duals, next_duals);
         columns[leaving] = if cost == 0 { Vec::new() } else { column };
         Ok(Some(()))
     }
@@ -451,4 +466,50 @@ fn small(value: i128) -> Option<i64> {
 /// Below 2^87, so that two of them and more can be added.
 fn times_fixed(a: i64, b: i64) -> i128 {
     (i128::from(a) * i128::from(b) + i128::from(ONE / 2)) >> BITS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Column, Knapsack, MOST_USES, Master, ONE, Vec};
+
+    /// Two rows, of which a bin holds 2 and 4.
+    fn master() -> Master {
+        Master::new(&Knapsack::new(Vec::from([2, 1]), 4).unwrap(), &[6, 8]).unwrap()
+    }
+
+    fn entered(mut master: Master, row: u32) -> (bool, Master) {
+        let column: Column = Vec::from([(row, 1)]);
+        (master.enter(column, ONE).unwrap().is_some(), master)
+    }
+
+    #[test]
+    fn a_pivot_changes_uses_duals_and_the_column() {
+        let (made, after) = entered(master(), 1);
+        assert!(made);
+        let one = i128::from(ONE);
+        assert_eq!((after.uses, after.duals), (Vec::from([3 * one, 8 * one]), Vec::from([ONE / 2, ONE])));
+        assert_eq!(after.columns[1], [(1, 1)]);
+    }
+
+    #[test]
+    fn a_pivot_that_is_not_made_changes_nothing_that_is_read() {
+        let mut large_dual = master();
+        large_dual.inverse[2] = 1 << 60;
+        large_dual.duals[0] = 3 << 61;
+        let mut large_inverse = master();
+        large_inverse.inverse[2] = i64::MAX / 2;
+        let mut large_use = master();
+        large_use.uses[1] = MOST_USES;
+        // A product of 147 bits.
+        let mut large_product = master();
+        large_product.uses[1] = MOST_USES >> 2;
+        large_product.inverse[1] = -1 << 62;
+        let none_leaves = Master { inverse: Vec::from([0; 4]), ..master() };
+        for before in [large_dual, large_inverse, large_use, large_product, none_leaves] {
+            let (uses, duals, columns) = (before.uses.clone(), before.duals.clone(), before.columns.clone());
+            let (made, after) = entered(before, 1);
+            assert!(!made);
+            assert_eq!((after.uses, after.duals, after.columns), (uses, duals, columns));
+        }
+    }
 }

@@ -161,6 +161,11 @@ pub fn pack() -> Vec<Case> {
             }
         }
     }
+    // More sizes than the master has rows, so that several are a row; some of them more often than once.
+    let lengths = [(440..954).collect(), uniform(120, 48, 440, 953)].concat();
+    let config =
+        BatchConfig { packing: "optimal".into(), capacity: 2_000, max_length: 953, ..base("pack", &lengths, 1) };
+    cases.push(asked("more sizes than rows", Subject::Batcher(config), [Call::Metrics, Call::Fingerprint]));
     // The cost alone decides which rows are a step.
     for counting in COUNTINGS {
         for (world, rows) in [(2, 3), (8, 1), (4, 2), (2, 40)] {

@@ -78,6 +78,9 @@ fn of_lengths() -> Vec<(&'static str, BatchConfig)> {
         ("too long, before what the order refuses", BatchConfig { lengths: vec![99], ..sharded.clone() }),
         ("parts of no tokens", BatchConfig { max_length: 0, ..split("budget") }),
         ("parts that the budget has no room for", weighted("split", 9)),
+        ("samples cut to no tokens", BatchConfig { max_length: 0, too_long: "truncate".into(), ..split("budget") }),
+        ("samples cut to what the budget has no room for", weighted("truncate", 9)),
+        ("a bucket without room", BatchConfig { strategy: "bucket".into(), ..weighted("truncate", 9) }),
         ("too many parts", BatchConfig { max_length: 1, lengths: vec![u32::MAX; 2], ..split("pad-to-max") }),
         ("as many parts as numbers", BatchConfig { max_length: 1, lengths: vec![u32::MAX], ..split("pack") }),
         ("a seed too large for its order", dotnet(1 << 31)),
@@ -158,6 +161,10 @@ pub fn streams() -> Vec<Case> {
     cases.push(stream("calls of a stream", roomy.clone(), 2, calls));
     let parts = BatchConfig { too_long: "split".into(), max_length: 1, ..roomy };
     let calls = vec![push(&[1], &[u32::MAX]), push(&[2], &[3]), Call::Flush, next(), Call::Metrics];
+    let cut =
+        BatchConfig { too_long: "truncate".into(), counting: "weighted".into(), linear: 200, ..base("budget", &[], 1) };
+    let cuts = vec![push(&[1, 2], &[0, 1]), push(&[1, 2], &[0, 0]), Call::Flush, next(), Call::Metrics];
+    cases.push(stream("a stream that cuts to no tokens", cut, 0, cuts));
     cases.push(stream("too many parts in a stream", parts, 0, calls));
     cases
 }

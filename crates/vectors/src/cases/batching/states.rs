@@ -10,7 +10,7 @@ use super::{COUNTINGS, TAILS, asked, base, num_steps, take};
 const STRATEGIES: [&str; 4] = ["pad-to-max", "bucket", "budget", "pack"];
 
 pub fn cases() -> Vec<Case> {
-    [histories(), moves(), defaults(), refused()].concat()
+    [histories(), moves(), joined(), defaults(), unbounded(), refused()].concat()
 }
 
 fn config(at: usize, world: u32, past: &[(u32, u64)]) -> BatchConfig {
@@ -90,6 +90,51 @@ fn moves() -> Vec<Case> {
             ];
             let name = format!("{} resumed on world {world}, number {at}", here.strategy);
             cases.push(asked(&name, Subject::Batcher(here), calls));
+        }
+    }
+    cases
+}
+
+/// What a history is written as: without worlds that took nothing, and what one world took in neighbouring entries as one.
+fn joined() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for past in [
+        &[(2, 1), (2, 2), (3, 0), (2, 1)][..],
+        &[(3, 0), (1, 0)],
+        &[(1, 2), (3, 0), (1, 1), (2, 0)],
+        &[(3, 1), (1, 1), (1, 1), (3, 1)],
+    ] {
+        let subject = Subject::Batcher(config(8, 2, past));
+        let calls = [0, 1].map(|taken| Call::State { taken: U64(taken) });
+        cases.push(asked(&format!("a state after {past:?}"), subject, calls));
+    }
+    let mut batcher = Native::create(&Subject::Batcher(config(8, 2, &[]))).expect("a plan");
+    let state = batcher.call(&Call::State { taken: U64(2) }).expect("a state");
+    let state = state.as_str().expect("a text").replace(
+        "[{\"world\":2,\"steps\":2}]",
+        "[{\"world\":3,\"steps\":0},{\"steps\":1,\"world\":2},{\"world\":4,\"steps\":-0},{\"world\":2,\"steps\":1}]",
+    );
+    let calls = [Call::Resume { state }, Call::State { taken: U64(0) }, Call::Fingerprint];
+    cases.push(asked("a state that is not joined", Subject::Batcher(config(8, 2, &[])), calls));
+    cases
+}
+
+/// 0 and 2^32 - 1 are both no bound of the rows of a batch: the state of one is that of the other.
+fn unbounded() -> Vec<Case> {
+    let of = |strategy, max_batch_size| BatchConfig {
+        max_batch_size,
+        budget: U64(100),
+        ..base(strategy, &uniform(40, 94, 0, 60), 2)
+    };
+    let mut cases = Vec::new();
+    for strategy in ["budget", "bucket"] {
+        for (saved, here) in [(0, u32::MAX), (u32::MAX, 0), (0, u32::MAX - 1)] {
+            let mut batcher = Native::create(&Subject::Batcher(of(strategy, saved))).expect("a plan");
+            let state = batcher.call(&Call::State { taken: U64(1) }).expect("a state");
+            let state = String::from(state.as_str().expect("a text"));
+            let calls = [Call::Fingerprint, Call::Resume { state }, Call::State { taken: U64(1) }, Call::Fingerprint];
+            let name = format!("{strategy}, a state of up to {saved} rows in batches of up to {here}");
+            cases.push(asked(&name, Subject::Batcher(of(strategy, here)), calls));
         }
     }
     cases

@@ -9,6 +9,7 @@ from .. import _arguments as check
 from .._errors import ContradictionError, SamedealError, WrongTypeError
 from .._ledgering import Event, Machine, Progress
 from .._sampler import Sampler
+from .._tables import table
 from ._ledger import _whole
 from ._log import Log, text_of
 
@@ -99,3 +100,8 @@ class Schedule:
         """How much there is."""
         done, all_of_it = self._progress.committed, self._progress.positions
         return f"<Schedule of {done} of {all_of_it} positions in {len(self.commits)} runs>"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks, a row for each of the first runs."""
+        rows = ((run.number, run.reader, run.start, run.count) for run in self.commits)
+        return table(repr(self), ("entry", "reader", "start", "count"), rows, len(self.commits))

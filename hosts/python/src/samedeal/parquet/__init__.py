@@ -5,6 +5,16 @@ Needs pyarrow: `pip install samedeal[parquet]`.
 
 from ._ahead import ahead
 from ._files import Shards
-from ._reading import Marks, batches, read_rows, read_samples, read_shards, read_stored
+from ._reading import Marks, batches, read_reader, read_rows, read_samples, read_shards, read_stored
 
-__all__ = ["Marks", "Shards", "ahead", "batches", "read_rows", "read_samples", "read_shards", "read_stored"]
+__all__ = [
+    "Marks",
+    "Shards",
+    "ahead",
+    "batches",
+    "read_reader",
+    "read_rows",
+    "read_samples",
+    "read_shards",
+    "read_stored",
+]

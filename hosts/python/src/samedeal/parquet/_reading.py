@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from .. import Sampler, ShardPlan
+from .. import Reading, Sampler, ShardPlan
 from ._cursor import DECODED_ROWS, Cursor
 from ._files import Shards
 
@@ -21,6 +21,8 @@ LANES_BYTES = 1 << 24
 LANE_BYTES = (1 << 15, 1 << 18)
 # Rows that are held at a time where they come as they are stored.
 STORED_ROWS = 1_024
+# Spans of fewer rows than this, on average, are rows apart from one another.
+FEW_ROWS = 8
 # Rows are taken from so many bytes at once: Arrow counts the bytes of texts with 31 bits, unless they are made wide.
 WIDE = 1 << 30
 PIECE = 1 << 28
@@ -69,6 +71,75 @@ def read_samples(shards: Shards, sampler: Sampler, marks: Marks = Marks()) -> It
             table = pa.Table.from_batches(read, shards.schema)
             del read
             yield from _taken(table, rows, samples, real, marks)
+            del table
+    finally:
+        for cursor in cursors.values():
+            cursor.close()
+
+
+def read_reader(
+    shards: Shards,
+    reading: Reading,
+    rank: int,
+    worker: int = 0,
+    *,
+    start: int = 0,
+    marks: Marks = Marks(),  # noqa: B008
+) -> Iterator[pa.Table]:
+    """The samples of a loader worker, in its order.
+
+    Args:
+        shards: Where they are stored.
+        reading: Over `shards.sizes`.
+        rank: Of the reader.
+        worker: Of the reader.
+        start: How many of its samples, the first ones, are left out.
+        marks: Columns to add.
+
+    Yields:
+        A table or several for each round of the reading: a window of each lane of the reader, or a shard.
+
+    Raises:
+        OSError: A shard cannot be read, or is not as long as it was.
+    """
+    recipe = reading.recipe
+    stored = recipe["deal"] == "shards" and not recipe["shuffle_rows"]
+    bases = np.concatenate(([0], np.cumsum(shards.sizes)))
+    real = reading.num_samples(rank, worker) - reading.num_padding(rank, worker)
+    cursors: dict[int, Cursor] = {}
+    streams = 1
+    try:
+        for begin, count, spans in reading.rounds(rank, worker, start):
+            first = max(begin, start)
+            here = {*spans[:, 0].tolist()}
+            streams = max(streams, len(here))
+            for stream in here - cursors.keys():
+                least, most = LANE_BYTES
+                held = SHARD_BYTES if streams == 1 else min(most, max(least, LANES_BYTES // streams))
+                cursors[stream] = Cursor(shards, held)
+            if stored:
+                # A shard of any size, of which nothing has to be held.
+                _, shard, row, length = spans[0].tolist()
+                row, length = row + first - begin, length - (first - begin)
+                at = int(bases[shard]) + row
+                for run in cursors[0].read(shard, row, length):
+                    yield _marked(pa.Table.from_batches([run]), at + np.arange(run.num_rows), run.num_rows, marks)
+                    at += run.num_rows
+                continue
+            samples = reading.indices(rank, worker, first, begin + count)
+            own = max(0, min(len(samples), real - first))
+            if len(here) == 1 and len(spans) * FEW_ROWS > count:
+                # Rows that are stored apart from one another.
+                yield from read_rows(shards, samples.tolist(), own, marks, cursors[here.pop()])
+                continue
+            read: list[pa.RecordBatch] = []
+            for stream, shard, row, length in spans.tolist():
+                read.extend(cursors[stream].read(shard, row, length))
+            padding = count - max(0, min(count, real - begin))
+            rows = _rows_of(samples, own, bases[spans[:, 1]] + spans[:, 2], spans[:, 3], padding)
+            table = pa.Table.from_batches(read, shards.schema)
+            del read
+            yield from _taken(table, rows, samples, own, marks)
             del table
     finally:
         for cursor in cursors.values():
@@ -221,18 +292,24 @@ def batches(tables: Iterator[pa.Table], size: int, drop_last: bool) -> Iterator[
 
 
 def _rows_of(
-    samples: NDArray[np.int64], real: int, starts: NDArray[np.int64], counts: NDArray[np.int64]
+    samples: NDArray[np.int64],
+    real: int,
+    starts: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    padding: int | None = None,
 ) -> NDArray[np.int64]:
     """Where samples are among the rows that were read: the spans end to end, each from sample `starts` on.
 
-    Those after the first `real` ones are padding, and the last spans are theirs, one each.
+    Those after the first `real` ones are padding, and the last `padding` spans are padding, one each: of these samples,
+    the last ones.
     """
     offsets = np.cumsum(counts) - counts
-    windows = len(counts) - (len(samples) - real)
+    padded = len(samples) - real
+    windows = len(counts) - (padded if padding is None else padding)
     order = np.argsort(starts[:windows])
     span = order[np.searchsorted(starts[order], samples[:real], side="right") - 1]
     rows = offsets[span] + samples[:real] - starts[span]
-    return np.concatenate((rows, offsets[windows:]))
+    return np.concatenate((rows, offsets[len(counts) - padded :]))
 
 
 def _taken(

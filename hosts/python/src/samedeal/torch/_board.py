@@ -4,38 +4,34 @@ from __future__ import annotations
 
 import torch
 
-from ._rest import MAX_STRETCHES, Progress, Stretch
+from .. import _arguments as check
+from ._rest import Progress
 
-_EPOCH, _CONSUMED, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, _BEGUN, _STRETCHES = range(9)
+_EPOCH, _REST, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, _BEGUN, _BYTES = range(9)
 _NONE = -1
-# The last ones are how many stretches there are, and these.
-_NUMBERS = _STRETCHES + 1 + MAX_STRETCHES * len(Stretch._fields)
+_NUMBERS = _BYTES + 1
 
 
 class Board:
-    """Numbers in memory that workers see too; a pickle on its way to one holds the same memory."""
+    """Numbers and a state in memory that workers see too; a pickle on its way to one holds the same memory."""
 
     def __init__(self) -> None:
         """What the next pass reads is not told yet."""
         self._numbers = torch.zeros(_NUMBERS, dtype=torch.int64).share_memory_()
+        self._state = torch.zeros(check.STATE, dtype=torch.uint8).share_memory_()
         self.last_read = None
 
     def tell(self, progress: Progress, workers: int) -> None:
         """Tells the workers of the next pass where it begins; how many they are, where somebody knows, else 0."""
-        numbers = [int(number) for stretch in progress.history for number in stretch]
-        self._numbers[_EPOCH], self._numbers[_CONSUMED] = progress.epoch, progress.consumed
-        self._numbers[_BEGUN], self._numbers[_STRETCHES] = workers, len(progress.history)
-        self._numbers[_STRETCHES + 1 : _STRETCHES + 1 + len(numbers)] = torch.tensor(numbers, dtype=torch.int64)
+        text = (progress.state or "").encode()
+        self._state[: len(text)] = torch.frombuffer(bytearray(text or b" "), dtype=torch.uint8)[: len(text)]
+        self._numbers[_EPOCH], self._numbers[_REST] = progress.epoch, int(progress.is_rest)
+        self._numbers[_BEGUN], self._numbers[_BYTES] = workers, len(text)
 
     def progress(self) -> Progress:
         """Where the next pass begins, as told."""
-        width, numbers = len(Stretch._fields), self._numbers.tolist()
-        first = _STRETCHES + 1
-        found = []
-        for at in range(first, first + numbers[_STRETCHES] * width, width):
-            world, workers, batch_size, drop_last, steps = numbers[at : at + width]
-            found.append(Stretch(world, workers, batch_size, bool(drop_last), steps))
-        return Progress(numbers[_EPOCH], numbers[_CONSUMED], tuple(found))
+        text = bytes(self._state[: int(self._numbers[_BYTES])].tolist()).decode()
+        return Progress(int(self._numbers[_EPOCH]), text or None, bool(self._numbers[_REST]))
 
     @property
     def workers(self) -> int:
@@ -76,11 +72,13 @@ class Board:
         """A board of its own that says the same."""
         twin = Board()
         twin._numbers.copy_(self._numbers)
+        twin._state.copy_(self._state)
         return twin
 
     def __setstate__(self, state: dict[str, torch.Tensor]) -> None:
         """From a pickle, which may have been a file."""
         self._numbers = state["_numbers"].share_memory_()
+        self._state = state["_state"].share_memory_()
 
     def _is_first(self, at: int) -> bool:
         first = not self._numbers[at]

@@ -11,23 +11,32 @@ from typing import Any, SupportsIndex
 
 from torch.utils.data import IterableDataset
 
-from .. import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, Steps, WrongTypeError
+from .. import (
+    ContradictionError,
+    Mesh,
+    MissingError,
+    OutOfRangeError,
+    Reading,
+    Sampler,
+    ShardPlan,
+    Steps,
+    WrongTypeError,
+)
 from .. import _arguments as check
 from ..parquet import Marks, Shards
 from ..parquet._paths import Paths
 from . import _place as place
 from ._board import Board
-from ._deals import Reader, SampleDeal, ShardDeal
+from ._deals import Group
 from ._nested import warn_of_collated_batches
-from ._passes import DATASET, READER, Items, Opening
-from ._rest import MAX_WORKERS, Progress, Stretch, stretches, unmarked
+from ._passes import READER, Items, Opening
+from ._rest import Progress
 from ._states import Count, EpochWarning, Resuming, Start, text_of
 
 DEALS = ("samples", "shards")
-LANES = 64
-WINDOW = 256
 
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
+MAX_WORKERS = 2**16
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
 
@@ -150,34 +159,15 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """
         super().__init__()
         self.deal = check.enum("deal", deal, DEALS)
-        given: dict[str, dict[str, Any]] = {
-            "samples": {"lanes": lanes, "window": window, "remainder": remainder, "shuffle": shuffle},
-            "shards": {"shuffle": shuffle, "reshuffle": reshuffle, "policy": policy, "worker_policy": worker_policy}
-            | {"weight": weight, "shuffle_rows": shuffle_rows},
+        self.seed = check.integer("seed", seed, check.S64)
+        given = {"lanes": lanes, "window": window, "remainder": remainder, "shuffle": shuffle, "policy": policy}
+        given |= {
+            "worker_policy": worker_policy,
+            "weight": weight,
+            "shuffle_rows": shuffle_rows,
+            "reshuffle": reshuffle,
         }
-        own = given.pop(self.deal)
-        self._options = {name: value for name, value in own.items() if value is not None}
-        for other, options in given.items():
-            for name, value in options.items():
-                if value is not None and name not in own:
-                    raise ContradictionError(name, check.shown(value), f'none, as it goes with deal="{other}"')
-        self.shuffle_rows = False
-        if self.deal == "samples":
-            shuffled = check.boolean("shuffle", self._options.pop("shuffle", True))
-            if shuffled:
-                self._options = {"lanes": LANES, "window": WINDOW} | self._options
-            else:
-                for name in self._options.keys() & {"lanes", "window"}:
-                    allowed = "none where shuffle is False: rows come as they are stored"
-                    raise ContradictionError(name, check.shown(self._options[name]), allowed)
-                self._options["shuffle"] = False
-        else:
-            self._options = {"shuffle": True, "policy": "size-aware", "worker_policy": "size-aware"} | self._options
-            # Where files are stored, which another policy asks for, no file says.
-            check.enum("policy", self._options["policy"], ("size-aware", "round-robin"))
-            check.boolean("shuffle", self._options["shuffle"])
-            rows = self._options.setdefault("shuffle_rows", self._options["shuffle"])
-            self.shuffle_rows = check.boolean("shuffle-rows", rows)
+        self._given = {name: value for name, value in given.items() if value is not None}
         self.batch_size = None if batch_size is None else check.integer("batch-size", batch_size, _BATCH)
         self.drop_last = check.boolean("drop-last", drop_last)
         if self.drop_last and self.batch_size is None:
@@ -185,7 +175,6 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if transform is not None and not callable(transform):
             raise WrongTypeError("transform", check.described(transform), "a function")
         self.transform = transform
-        self.seed = check.integer("seed", seed, check.S64)
         self.mesh = mesh
         self._shares = mesh is not None
         self._place = place.find(rank, world)
@@ -210,7 +199,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._start_with(Progress(check.integer("epoch", epoch, _EPOCHS)))
         self._board.tell(self._core, 0)
         # Whatever is wrong shows here and not in a worker.
-        self._deal.batches(self._core, self._readers(1), self.rank, self.drop_last)
+        self._recipe = self._group(1).reading(self._core).recipe
         self._warn_of_steps(0, level=3)
 
     @property
@@ -239,8 +228,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         Args:
             workers: Loader workers of each rank: `num_workers` of the `DataLoader`.
         """
-        own = self._readers(check.integer("workers", workers, _WORKERS))
-        return Steps(*self._deal.bounds(self._progress(), own, self.drop_last))
+        return self._reading(check.integer("workers", workers, _WORKERS)).steps()
 
     def shard_info(self, worker: SupportsIndex | None = None, workers: SupportsIndex | None = None) -> ShardInfo:
         """What a reader of this rank has of the epoch, or of what is left of it.
@@ -257,18 +245,11 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             own = check.integer("worker", worker, check.RANK)
         if own >= count:
             raise OutOfRangeError("worker", str(own), check.below(count))
-        reader = self._reader(self._progress(), own, count)
-        return ShardInfo(
-            self.rank,
-            self.world,
-            own,
-            count,
-            self.epoch,
-            reader.samples,
-            reader.padding,
-            reader.shards,
-            self._reads(count),
-        )
+        reading = self._reading(count)
+        shards = None if self.deal == "samples" else tuple(reading.shards(self.rank, own).tolist())
+        samples, padding = reading.num_samples(self.rank, own), reading.num_padding(self.rank, own)
+        reads = reading.reads_per_row
+        return ShardInfo(self.rank, self.world, own, count, self.epoch, samples, padding, shards, reads)
 
     def sampler(self, worker: int = 0, workers: int = 0) -> Sampler:
         """With `deal="samples"`: the sampler that a worker of this rank goes through in a whole epoch.
@@ -276,13 +257,16 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         Raises:
             ContradictionError: Whole shards are dealt.
         """
-        deal = self._deal
-        if not isinstance(deal, SampleDeal):
+        if self.deal != "samples":
             raise ContradictionError("deal", self.deal, "samples, where there is a sampler")
         workers = max(1, check.integer("workers", workers, _WORKERS))
         if not 0 <= check.whole("worker", worker) < workers:
             raise OutOfRangeError("worker", str(worker), check.below(workers))
-        return deal.sampler(self.epoch, 0, self.rank + self.world * worker, self.world * workers)
+        deal: dict[str, Any] = {"rank": self.rank + self.world * worker, "world": self.world * workers}
+        deal |= {"seed": self.seed, "epoch": self.epoch, "remainder": self._given.get("remainder", "pad")}
+        if not self._recipe["shuffle"]:
+            return Sampler(self.shards.samples, order="sequential", **deal)
+        return Sampler.sharded(self.shards.sizes, lanes=self._recipe["lanes"], window=self._recipe["window"], **deal)
 
     def plan(self, workers: int = 0) -> ShardPlan:
         """With `deal="shards"`: which shards each worker of each rank has in a whole epoch.
@@ -290,10 +274,18 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         Raises:
             ContradictionError: Samples are dealt.
         """
-        deal = self._deal
-        if not isinstance(deal, ShardDeal):
+        if self.deal != "shards":
             raise ContradictionError("deal", self.deal, "shards, where there is a plan")
-        return deal.plan(self.epoch, self.world, max(1, check.integer("workers", workers, _WORKERS)))
+        names = ("shuffle", "reshuffle", "policy", "worker_policy", "weight")
+        return ShardPlan(
+            self.shards.sizes,
+            bytes=self.shards.bytes,
+            world=self.world,
+            workers=max(1, check.integer("workers", workers, _WORKERS)),
+            seed=self.seed,
+            epoch=self.epoch,
+            **{name: self._recipe[name] for name in names},
+        )
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
         """Where the epoch stands, for a checkpoint: the same on all ranks, for any number of them and of their workers.
@@ -362,7 +354,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def __repr__(self) -> str:
         """What is dealt, and to whom."""
-        options = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
+        kept = ("seed", "deal", "samples", "shards", "sizes", "bytes")
+        options = ", ".join(f"{name}={value!r}" for name, value in self._recipe.items() if name not in kept)
         return (
             f"<ShardedDataset of {self.shards.samples:,} rows in {len(self.shards)} shards, deal={self.deal!r}, "
             f"{options}, seed={self.seed}, epoch={self.epoch}, rank {self.rank} of {self.world}>"
@@ -383,24 +376,19 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._place = place.current(self._place)
         self.rank, self.world = place.data_rank(self._place, self.mesh)
 
-    @property
-    def _deal(self) -> SampleDeal | ShardDeal:
-        made = SampleDeal if self.deal == "samples" else ShardDeal
-        return made(self.shards, self.seed, self._options)
-
-    def _readers(self, workers: int, steps: int = 0) -> Stretch:
-        """Those that there are now."""
+    def _group(self, workers: int) -> Group:
+        """The readers that there are now, with so many workers of a loader."""
         self._find_rank()
-        drop = self._options.get("remainder") == "drop" if self.deal == "samples" else self.drop_last
-        return Stretch(self.world, max(1, workers), self.batch_size or 1, drop, steps)
+        options = {"deal": self.deal, "seed": self.seed, **self._given}
+        return Group(self.shards, options, self.world, max(1, workers), self.batch_size or 1, self.drop_last)
 
-    def _reader(self, progress: Progress, worker: int, workers: int, given: int = 0) -> Reader:
-        own = self._readers(workers)
-        return self._deal.reader(progress, own, self.rank, worker, given * own.batch_size)
+    def _reading(self, workers: int) -> Reading:
+        """What is left for them."""
+        return self._group(workers).reading(self._progress())
 
     def _length(self, workers: int) -> int:
         """How many batches this rank has left."""
-        return self._deal.batches(self._progress(), self._readers(workers), self.rank, self.drop_last)
+        return self._reading(workers).num_steps(self.rank)
 
     def _expect_steps(self, workers: int) -> Count:
         """Counts what a loop gets of the pass of a loader with so many workers that begins next."""
@@ -417,33 +405,17 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def _parsed(self, state: Any) -> Progress:
         """What a state says, if it is one of this dataset."""
-        text = text_of(state)
+        text = check.state(text_of(state))
         if READER in state:
             allowed = "what state_dict gave in the main process, for all readers"
             raise WrongTypeError("state", "that of one loader worker", allowed)
-        deal = self._deal
-        kinds = {"samples": '"kind":"sampler', "shards": '"kind":"plan'}
-        other = next((name for name, kind in kinds.items() if kind in text), self.deal)
-        if other != self.deal:
-            raise ContradictionError("deal", self.deal, f"{other}, which the state is of")
-        history = stretches(state)
-        try:
-            found = deal.parsed(unmarked(text, bool(history)))
-        except ContradictionError as error:
-            if error.field in ("paths", "order", "shuffle-rows"):
-                # The options that it comes of, where the state names them.
-                deal.check(state.get(DATASET))
-            raise
-        # A state of stored order has no fingerprint of the files.
-        deal.check(state.get(DATASET))
+        _, found = self._group(1).resumed(text)
         check.integer("epoch", found.epoch, _EPOCHS)
-        # Whether there are as many steps as it says.
-        deal.left(found, history)
-        return Progress(found.epoch, found.consumed, history)
+        return found
 
     def _go_on(self, core: Progress, state: Any) -> None:
         found = self._parsed(state)
-        core.epoch, core.consumed, core.history = found.epoch, found.consumed, found.history
+        core.epoch, core.state, core.is_rest = found.epoch, found.state, found.is_rest
 
     def _opening(self) -> Start:
         return Opening(self, copy.copy(self._upcoming()), max(1, self._board.workers))
@@ -457,30 +429,23 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     @staticmethod
     def _is_rest(core: Progress) -> bool:
-        return core.consumed > 0 or len(core.history) > 0
-
-    def _reads(self, workers: int) -> int:
-        readers = self.world * workers
-        if self.deal == "shards":
-            return 1
-        # Stored order is like one lane.
-        return readers // math.gcd(readers, self._options.get("lanes", 1))
+        return core.is_rest
 
     @property
     def _is_shuffled(self) -> bool:
         """Whether epochs differ."""
-        shuffled = self._options.get("shuffle", True) or self._options.get("reshuffle")
-        return bool(shuffled or self.shuffle_rows)
+        recipe = self._recipe
+        return bool(recipe["shuffle"] or recipe.get("reshuffle") or recipe.get("shuffle_rows"))
 
     def _warn(self, workers: int) -> None:
         """Once for each of what goes wrong in silence."""
-        epoch, reads = self.epoch, self._reads(workers)
+        epoch, reads = self.epoch, self._reading(workers).reads_per_row
         if self._board.last_read == epoch and self._is_shuffled and self._board.is_first_of_epochs():
             again = f"epoch {epoch} is read a second time, in the same order: call dataset.set_epoch(epoch) before each"
             warnings.warn(again, EpochWarning, stacklevel=3)
         self._warn_of_steps(workers, level=4)
-        if reads > 1 and "lanes" in self._options and self.rank == 0 and self._board.is_first_of_lanes():
-            readers, lanes = self.world * workers, self._options["lanes"]
+        if reads > 1 and "lanes" in self._recipe and self.rank == 0 and self._board.is_first_of_lanes():
+            readers, lanes = self.world * workers, self._recipe["lanes"]
             fits = min(max(1, round(lanes / readers)), 4096 // readers) * readers
             # What a state has left is dealt in the lanes that it is of.
             advice = f"; lanes={fits} would be read once" if fits and not self._is_rest(self._progress()) else ""
@@ -493,9 +458,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def _mixing_advice(self, readers: int) -> str:
         """What to say where batches come from so few lanes that they vary more than twice as much as chance."""
-        if "lanes" not in self._options or self.batch_size is None or self._is_rest(self._progress()):
+        if "lanes" not in self._recipe or self.batch_size is None or self._is_rest(self._progress()):
             return ""
-        lanes, window = self._options["lanes"], self._options["window"]
+        lanes, window = self._recipe["lanes"], self._recipe["window"]
         own = lanes // math.gcd(readers, lanes)
         # A batch of neighbours from `own` places: the variance of its mean is batch_size / own times that of chance.
         wanted = min(-(-self.batch_size // 2), 4096 // readers)
@@ -513,9 +478,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def _warn_of_steps(self, workers: int, level: int) -> None:
         """Once, where ranks end at different steps or readers have nothing: before the first pass, or as it begins."""
-        own, whole = self._readers(workers), Progress(self._progress().epoch)
-        least, most = self._deal.bounds(whole, own, self.drop_last)
-        idle = self._deal.idle(whole, own, self.drop_last)
+        own, whole = self._group(workers), Progress(self._progress().epoch)
+        reading = own.reading(whole)
+        (least, most), idle = reading.steps(), reading.num_idle_readers()
         if (least == most and not idle) or self.rank != 0 or not self._board.is_first_of_steps():
             return
         each = "rows" if self.batch_size is None else "batches"

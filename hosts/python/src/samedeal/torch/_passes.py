@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .. import ContradictionError, OutOfRangeError, WrongTypeError
+from .. import ContradictionError, OutOfRangeError, Reading, WrongTypeError
 from .. import _arguments as check
 from ..parquet import ahead, batches
 from . import _place
 from ._deals import Reader
-from ._rest import MAX_STRETCHES, Progress, marked
+from ._rest import Progress
 from ._states import Pass, Start, text_of, wrapped
 from ._tensors import compact
 
 if TYPE_CHECKING:
     from ._dataset import ShardedDataset
 
-DATASET = "dataset"
-"""Where a state says in words what it is of, for the errors of who resumes something else."""
 READER = "reader"
 """Where a state has the worker that it is of."""
 
@@ -30,36 +28,28 @@ class Opening(Start):
     """Where a pass of a dataset began."""
 
     def __init__(self, dataset: ShardedDataset, progress: Progress, workers: int) -> None:
-        self._deal = dataset._deal
         self.progress = progress
         self.workers = workers
-        self._readers = dataset._readers(workers)
-        self._drop_last = dataset.drop_last
+        self.group = dataset._group(workers)
 
     @functools.cached_property
-    def most(self) -> int:
-        """How many batches the ranks have that have most."""
-        return self._deal.bounds(self.progress, self._readers, self._drop_last)[1]
+    def reading(self) -> Reading:
+        """What is left there."""
+        return self.group.reading(self.progress)
 
     def after(self, taken: int) -> dict[str, Any]:
         """The state once every rank has taken so many batches, or all that it has."""
-        progress = self.progress
-        if taken > self.most:
-            raise OutOfRangeError("taken", str(taken), f"0 to {self.most}")
-        if taken == self.most > 0:
-            progress = Progress(progress.epoch, self._deal.shards.samples)
-        elif taken:
-            progress = self._deal.after(progress, self._readers._replace(steps=taken))
-        if len(progress.history) > MAX_STRETCHES:
-            raise OutOfRangeError(check.HISTORY, f"of {len(progress.history)} worlds", f"up to {MAX_STRETCHES}")
-        text, told = self._deal.text(progress), {DATASET: self._deal.described()}
-        if not progress.history:
-            return wrapped(text) | told
-        return wrapped(marked(text)) | told | {check.HISTORY: [stretch._asdict() for stretch in progress.history]}
+        try:
+            return wrapped(self.reading.state(taken))
+        except OutOfRangeError as error:
+            if error.field != "steps":
+                raise
+            # By the name of the parameter here.
+            raise OutOfRangeError("taken", error.value, error.allowed) from None
 
     def ended(self, taken: int) -> dict[str, Any]:
         """The state once the pass has ended on every rank, also on those that had more batches."""
-        return self.after(self.most)
+        return self.after(self.reading.steps().most)
 
 
 class _Given(Pass):
@@ -88,7 +78,8 @@ class Items:
 
     def _read(self) -> Reader:
         owner, given = self._owner, self.given
-        reader = owner._reader(given.place.progress, self._worker, given.place.workers, given.taken)
+        owner._find_rank()
+        reader = owner._group(given.place.workers).reader(given.place.progress, owner.rank, self._worker, given.taken)
         # It must not hold this: what is freed in a circle is freed anywhere, be it on the thread that it waits for.
         self._items = _made(owner, reader, given.place.progress.epoch, self._worker, self._inside)
         return reader
@@ -146,7 +137,7 @@ class Items:
         self.reader = self._read()
 
     def _identity(self) -> dict[str, int]:
-        own = self.given.place._readers
+        own = self.given.place.group
         return {
             "world": own.world,
             "workers": own.workers,

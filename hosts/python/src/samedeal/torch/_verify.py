@@ -147,11 +147,12 @@ def _told(found: _Found) -> dict[str, Any]:
     rank, world = _place_of(sampler)
     told: dict[str, Any] = {"sampler": type(sampler).__name__, "world": world, "rank": rank}
     if isinstance(sampler, ShardedDataset):
-        progress, shards = sampler._upcoming(), sampler.shards
-        names = ("seed", "epoch", "deal", "batch_size", "drop_last")
-        shared = {"samples": shards.samples, "sizes": _digest(shards.sizes)}
-        shared |= {name: getattr(sampler, name) for name in names} | sampler._options
-        return told | shared | {"consumed": progress.consumed, "history": _digest(progress.history)}
+        progress = sampler._upcoming()
+        recipe = {name: _short(value) for name, value in sampler._recipe.items()}
+        names = ("epoch", "batch_size", "drop_last")
+        shared = recipe | {name: getattr(sampler, name) for name in names}
+        shared |= {"remainder": sampler._given.get("remainder"), "state": progress.state and _digest(progress.state)}
+        return told | shared
     if isinstance(sampler, DistributedSampler):
         config = sampler._upcoming()._engine.config._asdict()
         shared = {name: config[name] for name in ("samples", "seed", "order", "epoch", "remainder", "consumed")}
@@ -200,6 +201,11 @@ def _identity(dataset: Any) -> str | None:
     # That of Hugging Face's datasets.
     found = getattr(dataset, "_fingerprint", None)
     return found[:64] if isinstance(found, str) else None
+
+
+def _short(value: Any) -> Any:
+    """A value of a recipe; of a list, what tells it from others."""
+    return _digest(value) if isinstance(value, list) else value
 
 
 def _digest(value: Any) -> str:

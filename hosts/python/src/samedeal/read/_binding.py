@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from . import _abi as abi
-from ._abi import BOOL, S64, SIZES, STRING, U32, U32S, U64, U64S, Function, Type, fallible, returned, scalar
-from ._component import Component
-from ._core import Core
-from ._plan_records import Steps
+from .. import _abi as abi
+from .._abi import BOOL, S64, SIZES, STRING, U32, U32S, U64, U64S, Function, Type, fallible, returned, scalar
+from .._component import Component
+from .._core import Core
+from .._plan_records import Steps
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,13 +86,14 @@ _STEPS = abi.record(Steps, least=U64, most=U64)
 
 _options = _function("[constructor]options", scalar(U32), sizes=SIZES)
 _setters = {
-    name: _function(f"[method]options.set-{name}", abi.NOTHING, this=U32, value=kind)
-    for name, kind in _OPTIONS.items()
+    name: _function(f"[method]options.set-{name}", abi.NOTHING, this=U32, value=kind) for name, kind in _OPTIONS.items()
 }
 _reading = _function("[constructor]reading", fallible(U32), options=U32)
 _at_epoch = _method("at-epoch", scalar(U32), epoch=U64)
 _resume = _method("resume", fallible(U32), state=STRING)
 _state = _method("state", fallible(STRING), steps=U64)
+_recipe = _method("recipe", returned(STRING))
+_reads_per_row = _method("reads-per-row", scalar(U32))
 _epoch = _method("epoch", scalar(U64))
 _is_rest = _method("is-rest", scalar(BOOL))
 _num_steps = _method("num-steps", fallible(U64), rank=U32)
@@ -129,6 +130,14 @@ class Read:
     def state(self, steps: int) -> str:
         """The state after so many steps."""
         return _state(self.core, self._this, steps)
+
+    def recipe(self) -> str:
+        """What decides the order of every epoch."""
+        return _recipe(self.core, self._this)
+
+    def reads_per_row(self) -> int:
+        """How many readers decode each row."""
+        return _reads_per_row(self.core, self._this)
 
     def epoch(self) -> int:
         """The number of the epoch."""

@@ -1,0 +1,278 @@
+import { fail, integer, natural, natural32, stateText, U32, U64 } from '../checks.js';
+import { plain } from '../config.js';
+import { type Engine, Handle, symbolDispose, symbolInspect } from '../engine.js';
+import { type Integers, numbers } from '../lists.js';
+import type { PlanningBindings } from '../plan-raw.js';
+import type { Steps } from '../plan-types.js';
+import type { Integer } from '../types.js';
+import type { RawReading, RawReadRound, RawStand } from './raw.js';
+import { ReadingRecipe } from './recipe.js';
+import type { ReadingJson, ReadingOptions, ReadRound, SavedState } from './types.js';
+
+/** How many indices one call hands out. */
+const WINDOW = 1 << 20;
+
+/** What `Reading` is, over any instance of its engine. */
+export abstract class BaseReading {
+  readonly #handle: Handle<PlanningBindings, RawReading>;
+  readonly #recipe: ReadingRecipe;
+
+  /** @internal */
+  constructor(engine: Engine<PlanningBindings>, sizes: Integers, given?: ReadingOptions | ReadingRecipe) {
+    this.#recipe = given instanceof ReadingRecipe ? given : ReadingRecipe.of(sizes, given);
+    this.#handle = new Handle(engine, this, 'reading', this.#recipe);
+  }
+
+  /** The reading that `toJSON` wrote. Errors: as the constructor and `resume`. */
+  static fromJSON<T>(this: new (sizes: Integers, options?: ReadingOptions) => T, json: ReadingJson): T {
+    const recipe = ReadingRecipe.ofJson(json);
+    return new this(recipe.sizes, recipe as unknown as ReadingOptions);
+  }
+
+  /** Samples in each shard: a new copy. */
+  get sizes(): Float64Array<ArrayBuffer> {
+    return numbers(this.#recipe.sizes.slice());
+  }
+
+  /** @internal The batches that the options ask for; what was not given is undefined. */
+  get batching(): { batchSize?: number; dropLast?: boolean } {
+    return this.#recipe.given;
+  }
+
+  /**
+   * What decides the order of every epoch, whoever reads it: JSON in one line, with every option that the deal uses, the
+   * defaults too, as states hold it. It is a text because a seed beyond 2^53 - 1 does not survive `JSON.parse`.
+   */
+  get recipe(): string {
+    return this.#call((raw) => raw.recipe());
+  }
+
+  /** The number of the epoch; a `bigint` where it is beyond 2^53 - 1. */
+  get epoch(): Integer {
+    return plain(this.#call((raw) => raw.epoch()));
+  }
+
+  /** Whether a part of the epoch was read before. */
+  get isRest(): boolean {
+    return this.#call((raw) => raw.isRest());
+  }
+
+  /** How many readers decode each row: 1; or more, where samples are dealt to readers whose number does not divide the lanes. */
+  get readsPerRow(): number {
+    return this.#call((raw) => raw.readsPerRow());
+  }
+
+  /** The whole of another epoch, for the same readers: another reading. Errors: `epoch`, memory. */
+  atEpoch(epoch: Integer): this {
+    return this.#at({ epoch: integer('epoch', epoch, U64) });
+  }
+
+  /**
+   * What a state leaves of its epoch, for the readers of this reading: another reading. If ranks, workers and batch size are
+   * those that the state was taken with, every reader goes on where it stood. For any others, what is left is dealt anew. The
+   * state need not be trusted.
+   *
+   * `state` is the text that `state` gave in any language, or the dictionary that Python's `state_dict` saved. Errors: `state`
+   * (no state of a reading; more than 2^14 bytes); `deal`, `seed`, `sizes` or any other option that decides the order (not as
+   * in the state); `consumed`, `history`, `steps`, `world-size`, `workers`, `batch-size` (a state says what cannot be);
+   * `samples` (with `pad`, all samples and the padding are more than 2^53 - 1); memory.
+   */
+  resume(state: string | SavedState): this {
+    return this.#at({ state: stateText(textIn(state)) });
+  }
+
+  /**
+   * The state after every rank has taken `steps` steps, or all that it has: a text for a checkpoint, the same on all ranks, of
+   * JSON in one line. Errors: `steps` (more than the most steps of a rank), `history` (more than 64 groups took a part).
+   */
+  state(steps: Integer): string {
+    const number = natural('steps', steps, () => this.steps().most + 1);
+    return this.#call((raw) => raw.state(number));
+  }
+
+  /** How many steps a rank has: the batches of all its workers. Errors: `rank`. */
+  numSteps(rank: Integer): number {
+    const which = natural32('rank', rank, U32);
+    return this.#number((raw) => raw.numSteps(which));
+  }
+
+  /** The fewest and the most steps of a rank. If they differ, ranks that wait for one another at each step hang at the end. */
+  steps(): Steps {
+    const { least, most } = this.#call((raw) => raw.steps());
+    return { least: Number(least), most: Number(most), equal: least === most };
+  }
+
+  /** How many readers have no batch. */
+  numIdleReaders(): number {
+    return this.#number((raw) => raw.numIdleReaders());
+  }
+
+  /** How many samples a reader has, padding included. Errors: `rank`, `worker`. */
+  numSamples(rank: Integer, worker: Integer = 0): number {
+    const reader = readerOf(rank, worker);
+    return this.#number((raw) => raw.numSamples(...reader));
+  }
+
+  /** How many of them, the last ones, are padding. Errors: `rank`, `worker`. */
+  numPadding(rank: Integer, worker: Integer = 0): number {
+    const reader = readerOf(rank, worker);
+    return this.#number((raw) => raw.numPadding(...reader));
+  }
+
+  /**
+   * A reader's samples number `start` to `end` - 1, in order: all of them by default. Errors: `rank`, `worker`, `start`, `end`,
+   * memory.
+   */
+  indices(rank: Integer, worker: Integer = 0, start: Integer = 0, end?: Integer): Float64Array<ArrayBuffer> {
+    const reader = readerOf(rank, worker);
+    const length = this.#call((raw) => raw.numSamples(...reader));
+    const first = integer('start', start, [0n, length]);
+    const last = integer('end', end === undefined ? length : end, [first, length]);
+    const count = Number(last - first);
+    const window = (at: number) => {
+      const many = Math.min(WINDOW, count - at);
+      return numbers(this.#call((raw) => raw.indices(...reader, first + BigInt(at), many)));
+    };
+    if (count <= WINDOW) return window(0);
+    const out = array(count);
+    for (let at = 0; at < count; at += WINDOW) out.set(window(at), at);
+    return out;
+  }
+
+  /** In how many rounds a reader reads. Errors: `rank`, `worker`. */
+  numRounds(rank: Integer, worker: Integer = 0): number {
+    const reader = readerOf(rank, worker);
+    return this.#number((raw) => raw.numRounds(...reader));
+  }
+
+  /**
+   * What comes together, such as a window of each of a reader's lanes, or a shard. Errors: `rank`, `worker`, `number`, `window`
+   * (more than 2^20 spans), memory.
+   */
+  round(rank: Integer, worker: Integer, number: Integer): ReadRound {
+    const reader = readerOf(rank, worker);
+    const which = natural('number', number, () => this.numRounds(...reader));
+    return roundOf(this.#call((raw) => raw.round(...reader, which)));
+  }
+
+  /**
+   * A reader's rounds, one after the other, from the one that holds its sample number `start` on: by default all of them.
+   * Rounds without samples are left out. Errors: as `round`, and `start`.
+   */
+  rounds(rank: Integer, worker: Integer = 0, start: Integer = 0): Generator<ReadRound, void, undefined> {
+    const reader = readerOf(rank, worker);
+    const samples = this.#call((raw) => raw.numSamples(...reader));
+    const first = integer('start', start, [0n, samples]);
+    if (first === samples) return this.#rounds(reader, 0n, 0n);
+    const [from, count] = this.#call((raw) => [raw.roundOf(...reader, first), raw.numRounds(...reader)]);
+    return this.#rounds(reader, from, count);
+  }
+
+  *#rounds(reader: Reader, start: bigint, end: bigint) {
+    for (let number = start; number < end; number++) {
+      const round = this.#call((raw) => raw.round(...reader, number));
+      if (round.count > 0n) yield roundOf(round);
+    }
+  }
+
+  /** The number of the round that a reader's sample number `index` is in. Errors: `rank`, `worker`, `index`. */
+  roundOf(rank: Integer, worker: Integer, index: Integer): number {
+    const reader = readerOf(rank, worker);
+    const which = natural('index', index, () => this.numSamples(...reader));
+    return this.#number((raw) => raw.roundOf(...reader, which));
+  }
+
+  /**
+   * The shards that are a reader's alone, in the order in which it reads them: those with rows that are left, and those that
+   * never had any. Errors: `rank`, `worker`, `deal` (samples are dealt).
+   */
+  shards(rank: Integer, worker: Integer = 0): Uint32Array<ArrayBuffer> {
+    const reader = readerOf(rank, worker);
+    return this.#call((raw) => raw.shards(...reader));
+  }
+
+  /** The shards, the options that were given, and the epoch or the state: for `JSON.stringify` and `fromJSON`. */
+  toJSON(): ReadingJson {
+    return this.#recipe.toJson();
+  }
+
+  /** The calls that make an equal reading; it answers after `dispose()` too. */
+  toString(): string {
+    return this.#recipe.source(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+  }
+
+  /** What `console.log` shows: as `toString()`, with the first shards of many and the beginning of a state. @internal */
+  [symbolInspect](): string {
+    return this.#recipe.source(16, 64);
+  }
+
+  /** Frees the engine's memory now rather than when the reading is collected; it cannot be used afterwards. */
+  dispose(): void {
+    this.#handle.dispose();
+  }
+
+  /** The same as `dispose()`, for `using`. */
+  [symbolDispose](): void {
+    this.dispose();
+  }
+
+  #at(stand: RawStand): this {
+    const recipe = this.#recipe.at(stand);
+    const own = this.constructor as new (sizes: Integers, options: ReadingOptions) => this;
+    return new own(recipe.sizes, recipe as unknown as ReadingOptions);
+  }
+
+  #call<T>(call: (raw: RawReading) => T): T {
+    return this.#handle.call(call);
+  }
+
+  /** For what is below 2^53. */
+  #number(call: (raw: RawReading) => bigint): number {
+    return Number(this.#call(call));
+  }
+}
+
+/** A worker of a rank, as far as both have to be checked to cross. */
+type Reader = readonly [rank: number, worker: number];
+
+function readerOf(rank: Integer, worker: Integer): Reader {
+  return [natural32('rank', rank, U32), natural32('worker', worker, U32)];
+}
+
+function roundOf({ start, count, spans }: RawReadRound): ReadRound {
+  return { start: Number(start), count: Number(count), spans: numbers(spans) };
+}
+
+/** The text of a state that Python saved; anything else as it is, for others to refuse. */
+function textIn(state: unknown): unknown {
+  if (typeof state !== 'object' || state === null || !Object.hasOwn(state, 'samedeal')) return state;
+  return (state as SavedState).samedeal;
+}
+
+function array(count: number): Float64Array<ArrayBuffer> {
+  try {
+    return new Float64Array(count);
+  } catch {
+    fail('out-of-memory', 'count', count, 'a shorter run of indices');
+  }
+}
+
+/** What `readingOf` makes. */
+export interface ReadingClass {
+  /**
+   * The whole of epoch 0 of a dataset with so many samples in each shard, for the workers of all ranks. Errors
+   * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, an option that the deal does not use,
+   * `samples` (with `pad`, all samples and the padding are more than 2^53 - 1), memory.
+   */
+  new (sizes: Integers, options?: ReadingOptions): BaseReading;
+  fromJSON: typeof BaseReading.fromJSON;
+}
+
+/** The class of an entry, over the engine that `engine` gives when the first reading is made. */
+export function readingOf(engine: () => Engine<PlanningBindings>): ReadingClass {
+  return class extends BaseReading {
+    constructor(sizes: Integers, options?: ReadingOptions) {
+      super(engine(), sizes, options);
+    }
+  };
+}

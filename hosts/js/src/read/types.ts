@@ -1,0 +1,88 @@
+import type { Integers } from '../lists.js';
+import type { Weight, WorkerPolicy } from '../plan-types.js';
+import type { Integer, Remainder } from '../types.js';
+
+/** What readers are given: single positions of one order over all of the dataset, or whole shards. */
+export type ReadDeal = 'samples' | 'shards';
+
+/**
+ * Everything that decides a `Reading`, but the samples in each shard. An option that the deal does not use is an error, as is
+ * a `lanes` or a `window` without a shuffle.
+ */
+export interface ReadingOptions {
+  /** Seed of all shuffles: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
+  seed?: Integer;
+  /** What readers are given. Default `samples`. */
+  deal?: ReadDeal;
+  /**
+   * Whether anything is shuffled. With `samples`, the order is `sharded` if it is, else `sequential`. With `shards`, the shards
+   * are shuffled before they are given to ranks. Default true.
+   */
+  shuffle?: boolean;
+  /**
+   * With `samples` and a shuffle: into how many streams the dataset is cut, 1 to 4,096. If it is a multiple of ranks times
+   * workers, every row is read once. Default 64.
+   */
+  lanes?: Integer;
+  /** With `samples` and a shuffle: how many neighbouring samples of a lane are shuffled together, 1 to 2^20. Default 256. */
+  window?: Integer;
+  /** With `samples`: what happens where the readers do not divide the samples. Default `pad`. */
+  remainder?: Remainder;
+  /** With `shards`: whether the rows of each shard are shuffled. Default as `shuffle`. */
+  shuffleRows?: boolean;
+  /** With `shards`: whether each reader shuffles its shards once more. Default false. */
+  reshuffle?: boolean;
+  /** With `shards`: how shards are given to ranks. Default `size-aware`. */
+  policy?: WorkerPolicy;
+  /** With `shards`: how the shards of a rank are given to its workers. Default `size-aware`. */
+  workerPolicy?: WorkerPolicy;
+  /** With `shards`: what is to be equal. Default `samples`. */
+  weight?: Weight;
+  /** With `shards` and the weight `bytes`: bytes in each shard. */
+  bytes?: Integers;
+  /** How many ranks there are: 1 to 2^22. Default 1. */
+  world?: Integer;
+  /** How many workers read in each rank: 1 to 2^16, and to 2^22 with all ranks. Default 1. */
+  workers?: Integer;
+  /** How many samples a batch has: from 1. Default 1. */
+  batchSize?: Integer;
+  /** Whether the last batch of a reader is left out where it is shorter. Default false. */
+  dropLast?: boolean;
+}
+
+/** Samples of a reader that come together, and what has to be read for them. */
+export interface ReadRound {
+  /** The first of the samples, by its number among the reader's (`indices`). */
+  start: number;
+  /** How many samples there are. */
+  count: number;
+  /**
+   * What to read. Four numbers each: stream, shard, first row, count. Every sample of the round is a row of one of these, and
+   * padding comes last, row by row. A stream is read onwards: one open file for each stream is enough.
+   */
+  spans: Float64Array<ArrayBuffer>;
+}
+
+/** The dictionary that Python's `state_dict` saves: the text of the state is in it. */
+export interface SavedState {
+  samedeal: string;
+}
+
+/** A reading as this package writes it in JSON: numbers of 64 bits as decimal strings, so that no reader rounds them. */
+export interface ReadingJson extends Omit<ReadingOptions, 'seed' | 'bytes' | NumberOption> {
+  sizes: string[];
+  /** This, and all other options, where they were given. */
+  seed?: string;
+  bytes?: string[];
+  lanes?: number;
+  window?: number;
+  world?: number;
+  workers?: number;
+  batchSize?: number;
+  /** The epoch, of which nothing was read. */
+  epoch?: string;
+  /** The state that it goes on from, in place of the epoch. */
+  state?: string;
+}
+
+type NumberOption = 'lanes' | 'window' | 'world' | 'workers' | 'batchSize';

@@ -1,0 +1,534 @@
+// Readings: what every worker of every rank reads, and what states leave. What the numbers must be is in tests/vectors.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { Reading, SamedealError, Sampler, ShardPlan } from 'samedeal';
+import { Engine } from '../dist/engine.js';
+import { planningInstances } from '../dist/planning.js';
+import { readingOf } from '../dist/read/reading.js';
+import { compiled, limited } from './limited.mjs';
+import { changed, NO_STATES } from './states.mjs';
+import { NO_LIST, NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
+
+const SIZES = [300, 0, 701, 2];
+const TOTAL = 1003;
+const EVERY = [...Array(TOTAL).keys()];
+const ascending = (samples) => samples.toSorted((a, b) => a - b);
+const again = (value) => JSON.parse(JSON.stringify(value));
+
+const DEALS = {
+  samples: { lanes: 6, window: 9, remainder: 'uneven' },
+  'stored samples': { shuffle: false, remainder: 'uneven' },
+  shards: { deal: 'shards' },
+  'stored shards': { deal: 'shards', shuffle: false, policy: 'round-robin', workerPolicy: 'round-robin' },
+  'shards by bytes': {
+    deal: 'shards',
+    weight: 'bytes',
+    bytes: [7, 9, 2 ** 40, 4n],
+    reshuffle: true,
+    shuffleRows: false,
+  },
+};
+
+/** The samples of all readers, the workers of rank 0 first. */
+function lists(reading, { world = 1, workers = 1 }) {
+  return Array.from({ length: world * workers }, (_, i) => [...reading.indices(Math.floor(i / workers), i % workers)]);
+}
+
+/** What the loaders of all ranks give in `steps` steps: batches of the workers of a rank in turn. */
+function taken(reading, group, steps) {
+  const { workers = 1, batchSize = 1 } = group;
+  const all = lists(reading, group);
+  const seen = [];
+  for (let first = 0; first < all.length; first += workers) {
+    const left = all.slice(first, first + workers).filter(({ length }) => length > 0);
+    for (let step = 0; step < steps && left.length > 0; step++) {
+      const list = left.shift();
+      seen.push(...list.splice(0, batchSize));
+      if (list.length > 0) left.push(list);
+    }
+  }
+  return seen;
+}
+
+describe('Reading', () => {
+  test('samples go to readers as a Sampler deals them', () => {
+    for (const [given, make] of [
+      [{ lanes: 6, window: 9 }, (options) => Sampler.sharded(SIZES, { lanes: 6, window: 9, ...options })],
+      [{}, (options) => Sampler.sharded(SIZES, options)],
+      [{ shuffle: false }, (options) => new Sampler(TOTAL, { order: 'sequential', ...options })],
+    ]) {
+      for (const remainder of ['pad', 'drop', 'uneven']) {
+        const reading = new Reading(SIZES, { ...given, remainder, seed: -5, world: 3, workers: 2 }).atEpoch(7);
+        for (let reader = 0; reader < 6; reader++) {
+          const [rank, worker] = [reader % 3, Math.floor(reader / 3)];
+          const sampler = make({ remainder, seed: -5, epoch: 7, rank: reader, world: 6 });
+          assert.deepEqual([...reading.indices(rank, worker)], [...sampler.indices()]);
+          assert.equal(reading.numSamples(rank, worker), sampler.length);
+          assert.equal(reading.numPadding(rank, worker), sampler.numPadding);
+        }
+      }
+    }
+  });
+
+  test('shards go to readers as a ShardPlan gives them', () => {
+    const reading = new Reading(SIZES, { deal: 'shards', seed: 3, world: 2, workers: 2, batchSize: 10 }).atEpoch(2n);
+    const policies = { policy: 'size-aware', workerPolicy: 'size-aware' };
+    const plan = new ShardPlan(SIZES, { ...policies, shuffle: true, seed: 3, epoch: 2, world: 2, workers: 2 });
+    const bases = [0, 300, 300, 1001];
+    for (const [rank, worker] of [[0], [0, 1], [1], [1, 1]]) {
+      const shards = [...plan.shards(rank, worker)];
+      assert.deepEqual([...reading.shards(rank, worker)], shards);
+      assert.deepEqual(
+        [...reading.indices(rank, worker)],
+        shards.flatMap((shard) => Array.from(plan.rows(shard), (row) => bases[shard] + row)),
+      );
+    }
+    assert.deepEqual(reading.steps(), plan.steps(10));
+    // Three shards have samples.
+    assert.equal(reading.numIdleReaders(), 1);
+  });
+
+  for (const [name, deal] of Object.entries(DEALS)) {
+    test(`${name}: every sample once, whoever goes on from wherever`, () => {
+      const of = (group) => new Reading(SIZES, { ...deal, seed: 9, ...group });
+      for (const groups of [
+        [{ world: 2, workers: 2, batchSize: 8 }, { workers: 3, batchSize: 5 }, {}],
+        [{ workers: 4, batchSize: 3 }, { world: 3 }, { world: 2, workers: 5, batchSize: 7 }],
+        [
+          { world: 3, workers: 2, batchSize: 4 },
+          { world: 3, workers: 2, batchSize: 4 },
+          { world: 3, workers: 2, batchSize: 4 },
+        ],
+      ]) {
+        let reading = of(groups[0]).atEpoch(4);
+        const seen = [];
+        let steps = 0;
+        for (const [number, group] of groups.entries()) {
+          if (number > 0) reading = of(group).resume(reading.state(steps));
+          assert.equal(reading.isRest, number > 0);
+          assert.equal(reading.epoch, 4);
+          // Between two turns of the workers, wherever there are several.
+          steps = number === 2 ? reading.steps().most : Math.floor(reading.steps().most / 7) | 1;
+          seen.push(...taken(reading, group, steps));
+        }
+        assert.deepEqual(ascending(seen), EVERY);
+        const over = reading.resume(reading.state(steps));
+        assert.deepEqual([over.steps(), over.isRest], [{ least: 0, most: 0, equal: true }, true]);
+        assert.deepEqual(lists(over, groups[2]).flat(), []);
+        assert.deepEqual([...over.rounds(0)], []);
+      }
+    });
+
+    test(`${name}: the same group goes on batch for batch`, () => {
+      const group = { world: 2, workers: 3, batchSize: 16 };
+      const reading = new Reading(SIZES, { ...deal, ...group });
+      for (const steps of [0, 1, 4, 6]) {
+        const rest = reading.resume(reading.state(steps));
+        const left = reading.steps().most;
+        const both = [...taken(reading, group, steps), ...taken(rest, group, left)];
+        assert.deepEqual(ascending(both), EVERY);
+        assert.equal(rest.numSteps(1), Math.max(0, reading.numSteps(1) - steps));
+        assert.equal(rest.state(0), reading.state(steps));
+      }
+    });
+
+    test(`${name}: the rounds of a reader cover its samples`, () => {
+      const bases = [0, 300, 300, 1001];
+      const whole = new Reading(SIZES, { ...deal, world: 2, workers: 2, batchSize: 10 });
+      for (const reading of [whole, whole.resume(whole.state(5))]) {
+        for (const [rank, worker] of [
+          [0, 0],
+          [0, 1],
+          [1, 0],
+          [1, 1],
+        ]) {
+          const samples = reading.indices(rank, worker);
+          const rounds = [...reading.rounds(rank, worker)];
+          let next = 0;
+          for (const { start, count, spans } of rounds) {
+            assert.equal(start, next);
+            assert(count > 0);
+            next += count;
+            const rows = new Set();
+            for (let i = 0; i < spans.length; i += 4) {
+              const [, shard, first, many] = spans.subarray(i, i + 4);
+              assert(first + many <= SIZES[shard]);
+              for (let row = first; row < first + many; row++) rows.add(bases[shard] + row);
+            }
+            assert(samples.subarray(start, next).every((sample) => rows.has(sample)));
+          }
+          assert.equal(next, samples.length);
+          for (const at of [0, 1, Math.floor(next / 2), next - 1].filter((at) => at >= 0 && at < next)) {
+            const number = reading.roundOf(rank, worker, at);
+            const { start, count } = reading.round(rank, worker, number);
+            assert(start <= at && at < start + count);
+            assert.deepEqual(
+              [...reading.rounds(rank, worker, at)],
+              rounds.filter((round) => round.start >= start),
+            );
+          }
+          assert.deepEqual([...reading.rounds(rank, worker, next)], []);
+        }
+      }
+    });
+  }
+
+  test('a run of samples, by default all', () => {
+    const length = 2 ** 20 + 5;
+    const reading = new Reading([length], { lanes: 4 });
+    const all = reading.indices(0);
+    assert(all instanceof Float64Array);
+    assert.equal(new Set(all).size, length);
+    const [start, end] = [1, 2 ** 20 + 3];
+    const run = reading.indices(0, 0, BigInt(start), end);
+    assert(run.length === end - start && run.every((sample, i) => sample === all[start + i]));
+    assert.deepEqual(reading.indices(0n, 0n, length), new Float64Array(0));
+    const large = new Reading([2 ** 52, 5]).indices(0, 0, 2 ** 50, 2 ** 50 + 3);
+    assert(large.every((sample) => Number.isSafeInteger(sample)) && new Set(large).size === 3);
+  });
+
+  test('what decides it, and how much is decoded twice', () => {
+    const reading = new Reading(SIZES, { seed: -(2n ** 63n), world: 3 });
+    assert.match(
+      reading.recipe,
+      /^\{"seed":-9223372036854775808,"shuffle":true,"deal":"samples","lanes":64,"window":256,/,
+    );
+    assert.equal(reading.recipe, new Reading(SIZES, { seed: -(2n ** 63n), batchSize: 5 }).recipe);
+    assert.equal(reading.readsPerRow, 3);
+    assert.equal(new Reading(SIZES, { lanes: 6, world: 3 }).readsPerRow, 1);
+    assert.deepEqual([...reading.sizes], SIZES);
+    reading.sizes.fill(1);
+    assert.deepEqual([...reading.sizes], SIZES);
+    assert.equal(reading.atEpoch(2n ** 64n - 1n).epoch, 2n ** 64n - 1n);
+  });
+
+  test('JSON and source make an equal one', () => {
+    const bytes = [7, 9, 2 ** 40, 4n];
+    const given = {
+      deal: 'shards',
+      weight: 'bytes',
+      bytes,
+      seed: 2n ** 60n,
+      world: 2,
+      workers: 3,
+      batchSize: 4,
+      dropLast: true,
+    };
+    const reading = new Reading(BigUint64Array.from(SIZES, BigInt), given);
+    const moved = [reading, reading.atEpoch(2n ** 64n - 1n), reading.resume(reading.atEpoch(3).state(2))];
+    for (const one of [...moved, new Reading([]), new Reading([5], { shuffle: false })]) {
+      const made = new Function('Reading', `return new ${one}`)(Reading);
+      for (const twin of [made, Reading.fromJSON(again(one))]) {
+        assert(twin instanceof Reading);
+        assert.deepEqual(again(twin), again(one));
+        assert.equal(twin.state(0), one.state(0));
+        assert.equal(twin.recipe, one.recipe);
+      }
+    }
+    assert.deepEqual(again(moved[1]), {
+      sizes: SIZES.map(String),
+      ...given,
+      bytes: bytes.map(String),
+      seed: String(2n ** 60n),
+      epoch: String(2n ** 64n - 1n),
+    });
+    // Defaults are the component's: what was not given is not written.
+    assert.deepEqual(again(new Reading([5])), { sizes: ['5'], epoch: '0' });
+    const many = new Reading(new Array(100).fill(1), { seed: 3 }).atEpoch(1);
+    assert.match(inspect(many), /^Reading\(\[(1, ){16}\.\.\. 84 more\], \{ seed: 3 \}\)\.atEpoch\(1\)$/);
+    assert.match(inspect(moved[2]), /\.resume\('\{"samedeal":1,.{50,60}\.\.\.'\)$/);
+    refused(() => Reading.fromJSON({ sizes: ['five'] }), 'wrong-type', 'sizes');
+    refused(() => Reading.fromJSON({ sizes: ['5'], seed: 'five' }), 'wrong-type', 'seed');
+    refused(() => Reading.fromJSON({ sizes: ['5'], epoch: '-1' }), 'out-of-range', 'epoch');
+    refused(() => Reading.fromJSON({ sizes: ['5'], state: '{}' }), 'wrong-type', 'state');
+    refused(() => Reading.fromJSON({ sizes: ['5'], size: 3 }), 'unknown-name', 'options');
+    refused(() => Reading.fromJSON(null), 'wrong-type', 'options');
+  });
+});
+
+describe('what is refused', () => {
+  const reading = new Reading(SIZES, { lanes: 6, window: 9, world: 2, workers: 2, batchSize: 8, remainder: 'uneven' });
+  const [before, samples] = [reading.state(3), reading.indices(1, 1)];
+  const unchanged = () => {
+    assert.equal(reading.state(3), before);
+    assert.deepEqual(reading.indices(1, 1), samples);
+  };
+
+  test('numbers', () => {
+    const NOT_64_BITS = [-1, -1n, 2n ** 64n, 1e300];
+    const as = (option) => (value) => new Reading(SIZES, { [option]: value });
+    const length = samples.length;
+    for (const [field, outside, call] of [
+      ['seed', [2 ** 53, 2n ** 63n, 1e300], as('seed')],
+      ['lanes', [0, 4097, ...NOT_32_BITS], as('lanes')],
+      ['window', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('window')],
+      ['world-size', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('world')],
+      ['workers', [0, 2 ** 16 + 1, ...NOT_32_BITS], as('workers')],
+      ['batch-size', [0, ...NOT_32_BITS], as('batchSize')],
+      ['epoch', NOT_64_BITS, (value) => reading.atEpoch(value)],
+      ['steps', [reading.steps().most + 1, ...NOT_64_BITS], (value) => reading.state(value)],
+      ['rank', [2, ...NOT_32_BITS], (value) => reading.numSteps(value)],
+      ...['numSamples', 'numPadding', 'indices', 'numRounds', 'rounds', 'shards'].flatMap((name) => [
+        ['rank', [2, ...NOT_32_BITS], (value) => reading[name](value)],
+        ['worker', [2, ...NOT_32_BITS], (value) => reading[name](0, value)],
+      ]),
+      ['start', [length + 1, ...NOT_64_BITS], (value) => reading.indices(1, 1, value)],
+      ['end', [length + 1, 4, ...NOT_64_BITS], (value) => reading.indices(1, 1, 5, value)],
+      ['start', [length + 1, ...NOT_64_BITS], (value) => reading.rounds(1, 1, value)],
+      ['number', [reading.numRounds(1, 1), ...NOT_64_BITS], (value) => reading.round(1, 1, value)],
+      ['index', [length, ...NOT_64_BITS], (value) => reading.roundOf(1, 1, value)],
+    ]) {
+      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of outside) refused(() => call(value), 'out-of-range', field);
+      unchanged();
+    }
+    refused(() => reading.indices(), 'wrong-type', 'rank');
+    refused(() => reading.round(0, 0), 'wrong-type', 'number');
+    assert.throws(() => reading.state(-1), { allowed: `0 to ${reading.steps().most}` });
+    assert.throws(() => reading.roundOf(1, 1, 2n ** 64n), { allowed: `0 to ${length - 1}` });
+  });
+
+  test('lists', () => {
+    for (const value of NO_LIST) {
+      refused(() => new Reading(value), 'wrong-type', 'sizes');
+      if (value === undefined) continue;
+      refused(() => new Reading(SIZES, { deal: 'shards', weight: 'bytes', bytes: value }), 'wrong-type', 'bytes');
+    }
+    refused(() => new Reading([1, -1]), 'out-of-range', 'sizes');
+    refused(() => new Reading([1, '1']), 'wrong-type', 'sizes');
+    refused(() => new Reading([2 ** 52, 2 ** 52]), 'out-of-range', 'sizes');
+    refused(() => new Reading([1], { deal: 'shards', weight: 'bytes', bytes: [1, 2] }), 'contradiction', 'bytes');
+  });
+
+  test('names and switches', () => {
+    const sharded = { deal: 'shards' };
+    for (const [option, field, others] of [
+      ['deal', 'deal', {}],
+      ['remainder', 'remainder', {}],
+      ['policy', 'policy', sharded],
+      ['workerPolicy', 'worker-policy', sharded],
+      ['weight', 'weight', sharded],
+    ]) {
+      for (const value of [null, 3, true, {}, ['pad']]) {
+        refused(() => new Reading(SIZES, { ...others, [option]: value }), 'wrong-type', field);
+      }
+      for (const value of ['', 'Samples', 'even ', '\0', '\ud800', 'x'.repeat(2 ** 24)]) {
+        refused(() => new Reading(SIZES, { ...others, [option]: value }), 'unknown-name', field);
+      }
+    }
+    for (const [option, field, others] of [
+      ['shuffle', 'shuffle', {}],
+      ['dropLast', 'drop-last', {}],
+      ['shuffleRows', 'shuffle-rows', sharded],
+      ['reshuffle', 'reshuffle', sharded],
+    ]) {
+      for (const value of [null, 0, 1, 'true', {}]) {
+        refused(() => new Reading(SIZES, { ...others, [option]: value }), 'wrong-type', field);
+      }
+    }
+  });
+
+  test('options that the deal does not use, and unknown ones', () => {
+    for (const [options, field] of [
+      [{ shuffleRows: false }, 'shuffle-rows'],
+      [{ reshuffle: false }, 'reshuffle'],
+      [{ policy: 'size-aware' }, 'policy'],
+      [{ workerPolicy: 'size-aware' }, 'worker-policy'],
+      [{ weight: 'samples' }, 'weight'],
+      [{ bytes: [] }, 'bytes'],
+      [{ deal: 'shards', lanes: 64 }, 'lanes'],
+      [{ deal: 'shards', window: 256 }, 'window'],
+      [{ deal: 'shards', remainder: 'pad' }, 'remainder'],
+      [{ shuffle: false, lanes: 64 }, 'lanes'],
+      [{ shuffle: false, window: 256 }, 'window'],
+      [{ deal: 'shards', bytes: [1, 2, 3, 4] }, 'bytes'],
+    ]) {
+      refused(() => new Reading(SIZES, options), 'contradiction', field);
+    }
+    refused(() => new Reading(SIZES, { deal: 'shards', weight: 'bytes' }), 'missing', 'bytes');
+    refused(() => new Reading(SIZES, { epoch: 3 }), 'unknown-name', 'options');
+    refused(() => new Reading(SIZES, { drop_last: true }), 'unknown-name', 'options');
+    for (const value of [null, 3, 'seed', []]) refused(() => new Reading(SIZES, value), 'wrong-type', 'options');
+    // What is undefined was not given.
+    const same = new Reading(SIZES, { lanes: undefined, policy: undefined, bytes: undefined });
+    assert.equal(same.recipe, new Reading(SIZES).recipe);
+  });
+
+  test('states of anything else', () => {
+    for (const text of NO_STATES) refused(() => reading.resume(text), 'wrong-type', 'state');
+    for (const value of [
+      undefined,
+      null,
+      3,
+      {},
+      [],
+      { samedeal: 1 },
+      { samedeal: null },
+      Symbol('3'),
+      JSON.parse(before),
+    ]) {
+      refused(() => reading.resume(value), 'wrong-type', 'state');
+    }
+    refused(() => reading.resume(before + ' '.repeat(2 ** 14)), 'out-of-range', 'state');
+    refused(() => reading.resume('x'.repeat(2 ** 28)), 'out-of-range', 'state');
+    refused(() => reading.resume(new Sampler(TOTAL).state(3)), 'wrong-type', 'state');
+    const own = { lanes: 6, window: 9 };
+    for (const [sizes, options, field] of [
+      [SIZES, { ...own, seed: 1 }, 'seed'],
+      [SIZES, { ...own, lanes: 7 }, 'lanes'],
+      [SIZES, { ...own, window: 8 }, 'window'],
+      [SIZES, { shuffle: false }, 'shuffle'],
+      [SIZES, { deal: 'shards' }, 'deal'],
+      [[300, 0, 700, 3], own, 'sizes'],
+      [[...SIZES, 0], own, 'shards'],
+    ]) {
+      refused(() => new Reading(sizes, options).resume(before), 'contradiction', field);
+    }
+    unchanged();
+  });
+
+  test('states with something else in one place are refused, or give a reading that answers', () => {
+    let refusals = 0;
+    for (const text of changed(before, 1500)) {
+      try {
+        const rest = reading.resume(text);
+        assert(rest.isRest === true || rest.isRest === false);
+        rest.state(rest.steps().most);
+        rest.indices(1, 1);
+        rest.dispose();
+      } catch (error) {
+        assert(error instanceof SamedealError, error.stack);
+        refusals += 1;
+      }
+    }
+    assert(refusals > 1000);
+    unchanged();
+  });
+
+  test('the dictionary that Python saves is a state, its text in it', () => {
+    const rest = reading.resume({ samedeal: before });
+    assert.equal(rest.state(0), before);
+    assert.deepEqual(rest.indices(0, 1), reading.resume(before).indices(0, 1));
+    assert.equal(Reading.fromJSON(again(rest)).state(0), before);
+    refused(() => reading.resume(Object.create({ samedeal: before })), 'wrong-type', 'state');
+  });
+});
+
+describe('memory', () => {
+  test('readings that do not fit are an error, and those that do go on', () => {
+    // One instance, which all of them have to share.
+    const bindings = planningInstances(limited)();
+    const Limited = readingOf(() => new Engine(() => bindings));
+    const kept = [];
+    const fill = () => {
+      for (;;) kept.push(new Limited(new Uint32Array(20_000).fill(3)));
+    };
+    assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory' });
+    assert(kept.length > 5);
+    for (const reading of kept) {
+      assert.equal(reading.numSteps(0), 60_000);
+      refused(() => reading.numSteps(1), 'out-of-range', 'rank');
+    }
+    for (const reading of kept) reading.dispose();
+    // What the options and the reading of epoch 0 took is given back with each.
+    for (let epoch = 0; epoch < 100; epoch++) {
+      const whole = new Limited(new Uint32Array(20_000).fill(3), { workers: 2 });
+      const moved = whole.atEpoch(epoch);
+      for (const reading of [whole, moved, moved.resume(moved.state(3))]) reading.dispose();
+    }
+  });
+
+  test('the garbage collector gives memory back', async () => {
+    const bindings = planningInstances(limited)();
+    const engine = new Engine(() => bindings);
+    const Limited = readingOf(() => engine);
+    for (let i = 0; i < 60; i++) {
+      new Limited(new Uint32Array(20_000).fill(3)).atEpoch(i);
+      globalThis.gc();
+      await setImmediate();
+    }
+  });
+
+  test('a reading whose instance is lost is made again, where it stood', () => {
+    let made = 0;
+    const instances = planningInstances(compiled);
+    const engine = new Engine(() => {
+      made += 1;
+      const { reading, ...others } = instances();
+      return {
+        ...others,
+        reading(...given) {
+          const raw = reading(...given);
+          return new Proxy(raw, {
+            get(_, name) {
+              if (name === 'numIdleReaders') {
+                return () => {
+                  throw new WebAssembly.RuntimeError('unreachable');
+                };
+              }
+              return typeof raw[name] === 'function' ? raw[name].bind(raw) : raw[name];
+            },
+          });
+        },
+      };
+    });
+    const Own = readingOf(() => engine);
+    const whole = new Own(SIZES, { lanes: 6, workers: 2, batchSize: 7 });
+    const moved = whole.atEpoch(5);
+    const all = [whole, moved, moved.resume(moved.state(3))];
+    const before = all.map((reading) => [reading.state(1), reading.indices(0, 1)]);
+    assert.throws(() => whole.numIdleReaders(), { message: 'unreachable' });
+    assert.deepEqual(
+      all.map((reading) => [reading.state(1), reading.indices(0, 1)]),
+      before,
+    );
+    assert.equal(made, 2);
+  });
+
+  test('a stack that overflows in a call ends the call, and nothing else', () => {
+    const reading = new Reading(SIZES, { deal: 'shards', world: 3, workers: 2, batchSize: 9 });
+    const state = reading.atEpoch(8).state(5);
+    const before = reading.indices(1, 1);
+    const calls = [
+      () => reading.resume(state),
+      () => reading.indices(1, 1),
+      () => reading.atEpoch(9),
+      () => [...reading.rounds(2)],
+      () => reading.state(4),
+    ];
+    let overflows = 0;
+    const nearTheEnd = (call) => {
+      try {
+        nearTheEnd(call);
+      } catch (error) {
+        // The bindings may say of the overflow that a task ended early; no failure of a value comes of it.
+        assert(error instanceof Error && !(error instanceof SamedealError), String(error));
+        overflows += 1;
+        call();
+      }
+    };
+    for (let round = 0; round < 2 * calls.length; round++) {
+      try {
+        nearTheEnd(calls[round % calls.length]);
+      } catch (error) {
+        assert(error instanceof Error && !(error instanceof SamedealError), String(error));
+      }
+      assert.deepEqual(reading.indices(1, 1), before);
+    }
+    assert(overflows >= 2 * calls.length);
+    assert.equal(reading.resume(state).state(0), state);
+  });
+
+  test('a reading that was disposed of says so, and those made of it go on', () => {
+    const reading = new Reading(SIZES);
+    const [moved, rest] = [reading.atEpoch(3), reading.resume(reading.state(5))];
+    reading[Symbol.dispose ?? Symbol.for('Symbol.dispose')]();
+    reading.dispose();
+    assert.throws(() => reading.indices(0), { message: 'this reading has been disposed of' });
+    assert.deepEqual([...reading.sizes], SIZES);
+    assert.equal(String(reading), 'Reading([300, 0, 701, 2])');
+    assert.deepEqual([moved.numSamples(0), rest.numSamples(0)], [TOTAL, TOTAL - 5]);
+  });
+});

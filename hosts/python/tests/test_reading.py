@@ -1,0 +1,140 @@
+"""`Reading`: what every loader worker of every rank reads, beyond what the golden cases hold."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from samedeal import (
+    ContradictionError,
+    MissingError,
+    OutOfRangeError,
+    Reading,
+    SamedealError,
+    Steps,
+    UnknownNameError,
+    WrongTypeError,
+)
+
+SIZES = [40, 0, 100, 7]
+GROUP: dict[str, Any] = {"world": 2, "workers": 3, "batch_size": 4}
+
+
+def all_of(reading: Reading, world: int, workers: int) -> list[int]:
+    readers = [(rank, worker) for rank in range(world) for worker in range(workers)]
+    return [i for rank, worker in readers for i in reading.indices(rank, worker).tolist()]
+
+
+@pytest.mark.parametrize(
+    "options", [{"remainder": "uneven"}, {"deal": "shards"}, {"shuffle": False, "remainder": "uneven"}]
+)
+def test_every_sample_once_over_a_chain_of_groups(options: dict[str, Any]) -> None:
+    state: str | None = None
+    seen: list[int] = []
+    for world, workers, size, steps in ((2, 3, 4, 5), (3, 2, 3, 4), (1, 2, 5, 3), (4, 1, 2, 0)):
+        reading = Reading(SIZES, seed=5, world=world, workers=workers, batch_size=size, **options)
+        reading = reading.at_epoch(2) if state is None else reading.resume(state)
+        assert reading.epoch == 2
+        assert reading.is_rest == (state is not None)
+        queues = [[reading.indices(rank, worker) for worker in range(workers)] for rank in range(world)]
+        left = all_of(reading, world, workers)
+        assert sorted(seen + left) == list(range(sum(SIZES)))
+        for own in queues:
+            batches = [[part[at : at + size] for at in range(0, len(part), size)] for part in own]
+            turns = [parts[turn] for turn in range(max(map(len, batches))) for parts in batches if turn < len(parts)]
+            # A rank that has fewer took all of them.
+            seen += [i for batch in turns[:steps] for i in batch.tolist()]
+        state = reading.state(steps)
+    assert Reading(SIZES, seed=5, **options).resume(state).num_samples(0) == sum(SIZES) - len(seen)
+
+
+def test_rounds_hold_what_they_promise() -> None:
+    bases = np.cumsum([0, *SIZES])
+    for options in (
+        {"lanes": 6, "window": 4},
+        {"shuffle": False},
+        {"deal": "shards"},
+        {"deal": "shards", "shuffle": False},
+    ):
+        whole = Reading(SIZES, **GROUP, **options)
+        for reading in (whole, Reading(SIZES, world=2, workers=2, batch_size=3, **options).resume(whole.state(4))):
+            samples = reading.indices(1, 1)
+            at = 0
+            for start, count, spans in reading.rounds(1, 1):
+                assert start == at
+                rows = {
+                    int(bases[shard]) + row for _, shard, first, n in spans.tolist() for row in range(first, first + n)
+                }
+                assert set(samples[start : start + count].tolist()) <= rows
+                at += count
+            assert at == len(samples) == reading.num_samples(1, 1)
+            half = list(reading.rounds(1, 1, at // 2)) if at else []
+            assert not at or half[0].start <= at // 2 < half[0].start + half[0].count
+            assert list(reading.rounds(1, 1, at)) == []
+
+
+def test_it_never_changes_and_travels() -> None:
+    reading = Reading(SIZES, seed=1, **GROUP)
+    moved = reading.at_epoch(7)
+    assert (reading.epoch, moved.epoch) == (0, 7)
+    rest = reading.resume(moved.state(2))
+    assert (rest.epoch, rest.is_rest, reading.is_rest) == (7, True, False)
+    for twin in (pickle.loads(pickle.dumps(rest)), copy.copy(rest), copy.deepcopy(rest)):
+        assert np.array_equal(twin.indices(1, 2), rest.indices(1, 2))
+    assert repr(rest) == "<Reading of 4 shards, seed=1, world_size=2, workers=3, batch_size=4, epoch=7, the rest>"
+    assert isinstance(rest.steps(), Steps)
+    recipe = {"seed": 1, "shuffle": True, "deal": "samples", "lanes": 64, "window": 256}
+    assert rest.recipe == recipe | {"samples": 147, "shards": 4, "sizes": SIZES}
+    assert reading.resume({"samedeal": moved.state(2)}).state(0) == rest.state(0)
+
+
+@pytest.mark.parametrize(
+    ("error", "field", "options"),
+    [
+        (WrongTypeError, "seed", {"seed": "1"}),
+        (WrongTypeError, "shuffle", {"shuffle": 1}),
+        (WrongTypeError, "deal", {"deal": 3}),
+        (UnknownNameError, "deal", {"deal": "rows"}),
+        (UnknownNameError, "remainder", {"remainder": "x" * 10**6}),
+        (OutOfRangeError, "seed", {"seed": 2**63}),
+        (OutOfRangeError, "lanes", {"lanes": 2**32}),
+        (OutOfRangeError, "lanes", {"lanes": 0}),
+        (OutOfRangeError, "window", {"window": -1}),
+        (OutOfRangeError, "world", {"world": -1}),
+        (OutOfRangeError, "world-size", {"world": 2**22 + 1}),
+        (OutOfRangeError, "batch-size", {"batch_size": 0}),
+        (ContradictionError, "lanes", {"deal": "shards", "lanes": 4}),
+        (ContradictionError, "policy", {"policy": "size-aware"}),
+        (MissingError, "bytes", {"deal": "shards", "weight": "bytes"}),
+        (ContradictionError, "bytes", {"deal": "shards", "bytes": [1, 2, 3, 4]}),
+        (ContradictionError, "bytes", {"deal": "shards", "weight": "bytes", "bytes": [1]}),
+    ],
+)
+def test_options_that_are_not_allowed(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:
+    with pytest.raises(error) as caught:
+        Reading(SIZES, **options)
+    assert caught.value.field == field
+
+
+def test_questions_that_are_not_allowed() -> None:
+    reading = Reading(SIZES, **GROUP)
+    for ask, field in (
+        (lambda: reading.num_samples(2), "rank"),
+        (lambda: reading.num_samples(0, 3), "worker"),
+        (lambda: reading.indices(0, 0, 99), "start"),
+        (lambda: reading.indices(0, 0, 2, 1), "stop"),
+        (lambda: list(reading.rounds(0, 0, 99)), "start"),
+        (lambda: reading.state(10**6), "steps"),
+        (lambda: reading.num_steps(-1), "rank"),
+        (lambda: reading.at_epoch(2**64), "epoch"),
+    ):
+        with pytest.raises(OutOfRangeError) as caught:
+            ask()
+        assert caught.value.field == field
+    with pytest.raises(ContradictionError, match=r"^deal is samples"):
+        reading.shards(0)
+    with pytest.raises(WrongTypeError, match=r"^state is"):
+        reading.resume(3)

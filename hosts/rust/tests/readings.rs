@@ -87,6 +87,15 @@ fn rounds_are_all_that_a_reader_reads() {
 }
 
 #[test]
+fn a_reading_says_its_recipe() {
+    let reading = builder(Deal::Samples).world_size(3).build().unwrap();
+    let recipe = reading.recipe().unwrap();
+    assert!(recipe.contains("\"lanes\":8,\"window\":4"), "{recipe}");
+    assert!(reading.state(2).unwrap().contains(&recipe));
+    assert_eq!((reading.reads_per_row(), builder(Deal::Shards).build().unwrap().reads_per_row()), (Ok(3), Ok(1)));
+}
+
+#[test]
 fn one_reading_is_not_changed_by_others() {
     let whole = builder(Deal::Samples).build().unwrap();
     let first = whole.indices(0, 0, ..).unwrap();

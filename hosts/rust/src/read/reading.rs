@@ -3,7 +3,7 @@ use std::ops::RangeBounds;
 use wasmtime::component::ResourceAny;
 
 use super::{Rounds, WINDOW};
-use crate::engine::{MAX_STATE, Object, Planning, Store, planning_types, read};
+use crate::engine::{Object, Planning, Store, checked_state, planning_types, read};
 use crate::range::{read as in_windows, run};
 use crate::{Error, Failure, ReadingBuilder, Steps};
 
@@ -95,11 +95,7 @@ impl Reading {
     /// `world-size`, `workers`, `batch-size`), [`Contradiction`](crate::FailureKind::Contradiction) (`deal`, `seed`, `sizes` or
     /// any other field of the recipe: not as in the state), out of memory.
     pub fn resume(&self, state: &str) -> Result<Self, Error> {
-        // What does not fit into the memory would stop the component before it can say so.
-        if state.len() > MAX_STATE {
-            let value = format!("{} bytes", state.len());
-            return Err(Failure::out_of_range("state", value, format!("up to {MAX_STATE}")).into());
-        }
+        let state = checked_state(state)?;
         let make = |exports: &Planning, store: &mut Store, reading| {
             exports.samedeal_deal_read().reading().call_resume(store, reading, state)
         };
@@ -111,6 +107,19 @@ impl Reading {
     /// a part).
     pub fn state(&self, steps: u64) -> Result<String, Error> {
         self.ask(|methods, store, reading| methods.call_state(store, reading, steps))
+    }
+
+    /// What decides the order of every epoch, whoever reads it: JSON in one line, with every option that the deal uses, the
+    /// defaults too, as states hold it. Errors: the engine's alone.
+    pub fn recipe(&self) -> Result<String, Error> {
+        self.reading.call(|exports, store, reading| exports.samedeal_deal_read().reading().call_recipe(store, reading))
+    }
+
+    /// How many readers decode each row: 1; or more, where samples are dealt to readers whose number does not divide the lanes.
+    /// Errors: the engine's alone.
+    pub fn reads_per_row(&self) -> Result<u32, Error> {
+        self.reading
+            .call(|exports, store, reading| exports.samedeal_deal_read().reading().call_reads_per_row(store, reading))
     }
 
     /// The number of the epoch. Errors: the engine's alone.
@@ -211,7 +220,8 @@ impl Reading {
         Ok(Rounds::new(self, (rank, worker), self.num_rounds(rank, worker)?))
     }
 
-    /// The shards that are a reader's alone, in the order in which it reads them. Errors: out of range (`rank`, `worker`),
+    /// The shards that are a reader's alone, in the order in which it reads them: those with rows that are left, and those that
+    /// never had any. Errors: out of range (`rank`, `worker`),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`deal`: samples are dealt).
     pub fn shards(&self, rank: u32, worker: u32) -> Result<Vec<u32>, Error> {
         self.ask(|methods, store, reading| methods.call_shards(store, reading, rank, worker))

@@ -77,14 +77,14 @@ impl Command {
     /// Reads the state that is to be resumed, which decides some of the options.
     pub fn settle(&mut self) -> Result<(), Problem> {
         match self {
-            Self::Indices(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
+            Self::Indices(it) => it.resume.settle_readers(&mut it.deal, Some(&mut it.dataset)),
             Self::Batches(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
             Self::Locate(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
             Self::Step(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
             Self::Fingerprint(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
             Self::Verify(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
             Self::State(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
-            Self::Replay(it) => it.resume.settle(&mut it.deal, None, false),
+            Self::Replay(it) => it.resume.settle_readers(&mut it.deal, None),
             Self::Shards(_) | Self::Mesh(_) | Self::Rank(_) | Self::Ledger(_) | Self::Explain(_) | Self::Orders(_) => {
                 Ok(())
             }

@@ -130,8 +130,7 @@ Examples:
 
 Pickles are read without executing anything in them, up to 67,108,864 bytes of them, tensors not counted. With --sample, the
 answer is that of `samedeal locate`; with --step, that of `samedeal step`. Where something is not in the file, an error says
-which option to add. States that Python alone resumes are named as such: those within a turn of a loader's workers, and
-those of whole files.";
+which option to add. Of the state of readers of files, --sample says whether a sample was seen.";
 
 pub const FINGERPRINT: &str = "\
 Examples:

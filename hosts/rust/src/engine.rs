@@ -1,4 +1,4 @@
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use wasmtime::component::{Component, InstancePre, Linker, ResourceAny};
 use wasmtime::{Config, Engine, ResourceLimiter};
@@ -22,7 +22,7 @@ mod bindings {
 pub(crate) use bindings::batching::Batching;
 pub(crate) use bindings::batching::exports::samedeal::deal::{batches, collation, types as batching_types};
 pub(crate) use bindings::planning::Planning;
-pub(crate) use bindings::planning::exports::samedeal::deal::{ledger, shards, types as planning_types};
+pub(crate) use bindings::planning::exports::samedeal::deal::{ledger, read, shards, types as planning_types};
 pub(crate) use bindings::sampling::Samedeal;
 pub(crate) use bindings::sampling::exports::samedeal::deal::{launch, mesh, sampling, types};
 
@@ -154,10 +154,25 @@ impl<W: World> Instance<W> {
     }
 }
 
-/// A resource of a component, in an instance of its own. Threads may share it; they take turns.
+/// A resource of a component, in an instance of its own, or of the object that it was made from. Threads may share it; they
+/// take turns.
 pub(crate) struct Object<W> {
-    instance: Mutex<Instance<W>>,
+    instance: Arc<Mutex<Instance<W>>>,
     resource: ResourceAny,
+}
+
+impl<W> Drop for Object<W> {
+    fn drop(&mut self) {
+        // The last object of an instance goes with all of it.
+        if Arc::strong_count(&self.instance) > 1 {
+            let mut instance = self.instance.lock().unwrap_or_else(PoisonError::into_inner);
+            if instance.stopped.is_none()
+                && let Err(error) = self.resource.resource_drop(&mut instance.store)
+            {
+                instance.stopped = Some(EngineError::new(&error));
+            }
+        }
+    }
 }
 
 impl<W: World> Object<W> {
@@ -167,7 +182,16 @@ impl<W: World> Object<W> {
     ) -> Result<Self, Error> {
         let mut instance = Instance::new(memory_limit)?;
         let resource = instance.ask(make)?;
-        Ok(Self { instance: Mutex::new(instance), resource })
+        Ok(Self { instance: Arc::new(Mutex::new(instance)), resource })
+    }
+
+    /// What a method makes, in the same instance.
+    pub(crate) fn another<F: Into<Failure>>(
+        &self,
+        make: impl FnOnce(&W, &mut Store, ResourceAny) -> wasmtime::Result<Result<ResourceAny, F>>,
+    ) -> Result<Self, Error> {
+        let resource = self.ask(make)?;
+        Ok(Self { instance: Arc::clone(&self.instance), resource })
     }
 
     /// How many bytes of lists can be passed to it as it stands: more would stop the component before it can say so.

@@ -15,6 +15,7 @@ pub mod ledger;
 mod mesh;
 mod named;
 mod range;
+mod read;
 mod sampler;
 mod sharded;
 mod shards;
@@ -30,6 +31,7 @@ pub use index::Index;
 pub use iter::{Batches, Indices};
 pub use launch::{Detection, detect_rank, detect_rank_in, rank_variables};
 pub use mesh::{Axis, Mesh, Role};
+pub use read::{Deal, ReadRound, ReadSpan, Reading, ReadingBuilder, Rounds};
 pub use sampler::Sampler;
 pub use sharded::{Round, ShardPlace, Sharding, Span};
 pub use shards::{

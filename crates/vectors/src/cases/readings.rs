@@ -219,12 +219,7 @@ fn by_shards() -> ReadOptions {
 
 /// The same for ranks, workers of each, and samples of a batch.
 fn grouped(options: ReadOptions, (world_size, workers, batch_size): (u32, u32, u32)) -> ReadOptions {
-    ReadOptions {
-        world_size: Some(world_size),
-        workers: Some(workers),
-        batch_size: Some(batch_size),
-        ..options
-    }
+    ReadOptions { world_size: Some(world_size), workers: Some(workers), batch_size: Some(batch_size), ..options }
 }
 
 fn name(options: &ReadOptions) -> String {

@@ -54,6 +54,11 @@ impl WorkerArgs {
         self.all.workers.is_some()
     }
 
+    /// How many workers there are, and which one it is.
+    pub fn reader(&self) -> (u32, u32) {
+        (self.all.workers.unwrap_or(1), self.worker.unwrap_or(0))
+    }
+
     /// The sampler of the worker, or of its rank where there are none.
     pub fn sampler(&self, deal: &DealArgs, rank: u32, dataset: &Dataset) -> Result<Sampler, Problem> {
         let readers = self.all.readers(deal)?;

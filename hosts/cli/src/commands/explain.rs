@@ -15,7 +15,7 @@ use crate::args::workers::WorkersArgs;
 use crate::commands::locate::{LocateArgs, Status, add_stored};
 use crate::commands::state::{ResumeArgs, contradiction, described};
 use crate::commands::step::StepArgs;
-use crate::commands::{batching, locate, step};
+use crate::commands::{batching, locate, reading, step};
 use crate::read::checkpoint::{self, Saved, Stretch};
 use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, grouped, percent, print};
@@ -83,6 +83,7 @@ pub fn run(args: ExplainArgs) -> Result<(), Problem> {
     match saved.kind() {
         "sampler" => samples_of(args, saved),
         "batcher" => batches_of(args, saved),
+        reading::KIND => readings_of(&args, &saved),
         _ => Err(args.refused(format!(
             "{}; allowed for --sample and --step: one of a sampler or of batches",
             described(&saved)
@@ -112,11 +113,19 @@ fn show(args: &ExplainArgs, states: &[Saved]) -> Result<(), Problem> {
 
 /// How many samples were consumed, where the state says so.
 fn consumed(saved: &Saved) -> Option<u64> {
+    if saved.kind() == reading::KIND
+        && let Some(left) = left(saved)
+    {
+        return saved.number("samples")?.checked_sub(left);
+    }
     saved.number("consumed")
 }
 
 /// How many are left; not where more was taken within a turn of workers, or of whole files.
 fn left(saved: &Saved) -> Option<u64> {
+    if saved.kind() == reading::KIND {
+        return reading::left(saved, None).ok()?.num_samples(0, 0).ok();
+    }
     saved.number("samples")?.checked_sub(consumed(saved)?).filter(|_| !saved.is_python())
 }
 
@@ -139,6 +148,13 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
         // An epoch is a name, and no amount.
         if let Some(number) = saved.number(name) {
             push(name, if name == "epoch" { number.to_string().into() } else { number.into() });
+        }
+    }
+    for name in reading::SHOWN.into_iter().filter(|_| saved.kind() == reading::KIND) {
+        match saved.recipe().and_then(|recipe| recipe.get(name)) {
+            Some(Value::String(word)) => push(&name.replace('_', " "), word.as_str().into()),
+            Some(value) => push(&name.replace('_', " "), value.to_string().into()),
+            None => {}
         }
     }
     match (consumed(saved), left(saved), saved.number("samples")) {
@@ -201,6 +217,7 @@ fn resumed_by(saved: &Saved) -> &'static str {
     match saved.kind() {
         _ if saved.is_python() => "Python alone",
         "sampler" | "batcher" => "every library, and --resume",
+        reading::KIND => "every library, and --resume of indices and replay",
         _ => "nothing of this version",
     }
 }
@@ -215,6 +232,7 @@ fn json_of(saved: &Saved) -> Value {
     json!({
         "place": saved.place, "kind": saved.kind(), "order": saved.fields.get("order"), "seed": saved.seed(),
         "epoch": saved.number("epoch"), "samples": saved.number("samples"), "consumed": consumed(saved),
+        "recipe": saved.recipe(),
         "left": left(saved), "history": history.collect::<Value>(), "batch_size": saved.batch_size,
         "batches": saved.batches, "python_only": saved.is_python(), "state": saved.text,
     })
@@ -372,6 +390,40 @@ fn positions(args: &ExplainArgs, saved: &Saved, dataset: &Dataset, consumed: u64
                 "the checkpoint does not say by how many ranks; --world and --batch-size add the step, the rank and padding",
             )
         }
+    }
+}
+
+/// Whether samples were seen, by the state of readers: all but those that are left.
+fn readings_of(args: &ExplainArgs, saved: &Saved) -> Result<(), Problem> {
+    if args.step.is_some() {
+        let what = "--step of it is not answered; name samples with --sample, or see what is left with `samedeal indices --resume`";
+        return Err(args.refused(format!("{}; {what}", described(saved))));
+    }
+    let samples = saved.number("samples").filter(|_| args.paths.is_empty());
+    let dataset = Dataset::new(&DatasetArgs { paths: args.paths.clone(), samples })?;
+    let rest = reading::left(saved, Some(&dataset)).map_err(|why| args.refused(why))?;
+    let asked = args.sample.iter().flat_map(|samples| samples.of(dataset.samples)).collect::<Vec<_>>();
+    let total = saved.number("samples").unwrap_or(0);
+    if let Some(beyond) = asked.iter().find(|&&sample| sample >= total) {
+        return Err(Problem::message(format!(
+            "--sample is {beyond}; there are {}",
+            counted(total, "sample", "samples")
+        )));
+    }
+    let to_come = reading::to_come(&rest, asked.iter().copied())?;
+    let mut items = Items::new([&["sample", "status"], dataset.columns()].concat());
+    let mut answers = Vec::new();
+    for sample in asked {
+        let status = if to_come.contains(&sample) { Status::ToCome } else { Status::Seen };
+        items.push([sample.into(), status.name().into()].into_iter().chain(dataset.row(sample)));
+        let mut answer = json!({ "sample": sample, "status": status.name() });
+        add_stored(&mut answer, &dataset, sample);
+        answers.push(answer);
+    }
+    match args.output.format() {
+        Format::Json => print(json!({ "samples": answers })),
+        Format::Text => print(items.lines()),
+        Format::Table => print(items.table()),
     }
 }
 

@@ -11,7 +11,9 @@ use crate::args::deal::{DealArgs, RankArgs};
 use crate::args::format::{ArrayFormat, ArrayOutput, Format};
 use crate::args::values::{number, within};
 use crate::args::workers::WorkerArgs;
+use crate::commands::reading::Rest;
 use crate::commands::state::ResumeArgs;
+use crate::read::checkpoint::Saved;
 use crate::write::items::Items;
 use crate::write::output::{Sink, counted, grouped, json_of};
 use crate::write::problem::Problem;
@@ -32,6 +34,9 @@ pub struct IndicesArgs {
     pub rank: RankArgs,
     #[command(flatten)]
     pub worker: WorkerArgs,
+    /// With --resume of readers of files: samples in a batch [default: as in the state]
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    pub batch_size: Option<u32>,
     /// Number of the first index shown, among those of the rank
     #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
     pub start: u64,
@@ -91,24 +96,65 @@ impl<'a> From<&'a BatchesArgs> for Others<'a> {
 /// `samedeal indices`
 pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.dataset)?;
+    if let Some(saved) = args.resume.of_readers() {
+        return indices_of_readers(args, saved, &dataset);
+    }
+    if args.batch_size.is_some() {
+        return Err(Problem::message("--batch-size is for --resume of the state of readers of files"));
+    }
     let sampler = args.resume.sampler(args.worker.sampler(&args.deal, args.rank.rank, &dataset)?)?;
     let end = sampler.num_samples();
     let count = run(args.start, args.count, args.all, 20, end, &args.output)?;
-    let format = args.output.format();
-    if format == ArrayFormat::Shown(Format::Table) {
+    if args.output.format() == ArrayFormat::Shown(Format::Table) {
         return indices_table(&dataset, &sampler, args, count);
     }
+    let head = json_head(&sampler, &args.worker, &args.deal, args.rank.rank);
+    write_indices(args, count, head, |start, count| Ok(sampler.window(start, count)?))
+}
+
+/// What a worker reads of what a state of readers leaves.
+fn indices_of_readers(args: &IndicesArgs, saved: &Saved, dataset: &Dataset) -> Result<(), Problem> {
+    let reader = (&args.deal, args.rank.rank, &args.worker);
+    let rest = Rest::new(saved, dataset, reader, (args.batch_size, None)).map_err(|why| args.resume.refused(why))?;
+    let (end, padding) = rest.counts()?;
+    let count = run(args.start, args.count, args.all, 20, end, &args.output)?;
+    if args.output.format() != ArrayFormat::Shown(Format::Table) {
+        return write_indices(args, count, rest.head.clone(), |start, count| rest.window(start, count));
+    }
+    let mut items = Items::new([&["index", "sample"], dataset.columns()].concat());
+    for start in (args.start..args.start + count).step_by(WINDOW as usize) {
+        let window = rest.window(start, (args.start + count - start).min(WINDOW) as u32)?;
+        for (index, sample) in (start..).zip(window) {
+            let padded = index >= end - padding;
+            let shown = if padded { format!("{} (padding)", grouped(sample)).into() } else { sample.into() };
+            items.push([index.into(), shown].into_iter().chain(dataset.row(sample)));
+        }
+    }
+    let mut sink = open(&args.output)?;
+    writeln!(sink, "{}", items.table())?;
+    let who = args.worker.who(&args.deal, args.rank.rank);
+    writeln!(sink, "{who}: {} are left to it", counted(end, "sample", "samples"))?;
+    sink.finish()
+}
+
+/// Indices as numbers alone, or in JSON, window after window.
+fn write_indices(
+    args: &IndicesArgs,
+    count: u64,
+    head: Map<String, Value>,
+    read: impl Fn(u64, u32) -> Result<Vec<u64>, Problem>,
+) -> Result<(), Problem> {
+    let format = args.output.format();
     let mut sink = open(&args.output)?;
     let bar = progress::bar("writing", count);
     let mut separator = "";
-    let head = json_head(&sampler, &args.worker, &args.deal, args.rank.rank);
     match format {
         ArrayFormat::Npy => npy_header(&mut sink, &[count])?,
         ArrayFormat::Shown(Format::Json) => json_start(&mut sink, head, "indices", args.start)?,
         _ => {}
     }
     for start in (args.start..args.start + count).step_by(WINDOW as usize) {
-        let window: Vec<u64> = sampler.window(start, (args.start + count - start).min(WINDOW) as u32)?;
+        let window = read(start, (args.start + count - start).min(WINDOW) as u32)?;
         match format {
             ArrayFormat::Npy => npy_values(&mut sink, &window)?,
             ArrayFormat::Shown(Format::Json) => {

@@ -7,7 +7,6 @@ use parquet::basic::Type;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArrayType;
 use parquet::file::reader::{FileReader, RowGroupReader};
-use samedeal::Sampler;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -16,6 +15,7 @@ use crate::args::deal::{BatchArgs, DealArgs, RankArgs};
 use crate::args::format::{Format, Output};
 use crate::args::workers::WorkerArgs;
 use crate::commands::numbers::joined;
+use crate::commands::reading::Rest;
 use crate::commands::state::ResumeArgs;
 use crate::read::contents::excerpt;
 use crate::read::decoded::Decoded;
@@ -55,9 +55,22 @@ pub struct ReplayArgs {
 pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
     let began = Instant::now();
     let dataset = Dataset::of_files(&args.paths)?;
-    let sampler = args.resume.sampler(args.worker.sampler(&args.deal, args.rank.rank, &dataset)?)?;
-    let share = Share::read(&dataset, &sampler, &args.column)?;
-    let seen = Seen::go(&sampler, &share, args)?;
+    let (share, seen) = if let Some(saved) = args.resume.of_readers() {
+        let group = (Some(args.batch.batch_size), Some(args.batch.drop_last));
+        let rest = Rest::new(saved, &dataset, (&args.deal, args.rank.rank, &args.worker), group);
+        let rest = rest.map_err(|why| args.resume.refused(why))?;
+        let samples = rest.reading.indices(rest.rank, rest.worker, ..)?;
+        let share = Share::read(&dataset, samples.clone(), &args.column)?;
+        let size = args.batch.batch_size as usize;
+        let batches = samples.chunks(size).filter(|batch| batch.len() == size || !args.batch.drop_last);
+        let seen = Seen::go(batches.map(|batch| Ok(batch.to_vec())), &share)?;
+        (share, seen)
+    } else {
+        let sampler = args.resume.sampler(args.worker.sampler(&args.deal, args.rank.rank, &dataset)?)?;
+        let share = Share::read(&dataset, sampler.indices(..)?, &args.column)?;
+        let seen = Seen::go(sampler.batches(args.batch.batch_size, args.batch.drop_last)?, &share)?;
+        (share, seen)
+    };
     let seconds = began.elapsed().as_secs_f64();
     let engine = format!("rust ({})", samedeal::ENGINE);
     let Seen { samples, batches, first, last, hash } = seen;
@@ -100,9 +113,9 @@ struct Seen {
 
 impl Seen {
     /// Goes through the epoch, batch by batch.
-    fn go(sampler: &Sampler, share: &Share, args: &ReplayArgs) -> Result<Self, Problem> {
+    fn go(batches: impl Iterator<Item = Result<Vec<u64>, samedeal::Error>>, share: &Share) -> Result<Self, Problem> {
         let mut seen = Self { samples: 0, batches: 0, first: Vec::new(), last: VecDeque::new(), hash: Sha256::new() };
-        for batch in sampler.batches(args.batch.batch_size, args.batch.drop_last)? {
+        for batch in batches {
             for sample in batch? {
                 let bytes = share.get(sample);
                 seen.hash.update((bytes.len() as u64).to_le_bytes());
@@ -133,8 +146,7 @@ struct Share {
 
 impl Share {
     /// Reads a column, file after file, and keeps what the rank needs of it.
-    fn read(dataset: &Dataset, sampler: &Sampler, column: &str) -> Result<Self, Problem> {
-        let mut samples: Vec<u64> = sampler.indices(..)?;
+    fn read(dataset: &Dataset, mut samples: Vec<u64>, column: &str) -> Result<Self, Problem> {
         samples.sort_unstable();
         samples.dedup();
         let mut share = Self { ends: Vec::with_capacity(samples.len()), samples, bytes: Vec::new() };

@@ -10,6 +10,7 @@ use samedeal::{Batcher, Error, Failure, FailureKind, Sampler};
 use crate::args::dataset::{Dataset, DatasetArgs};
 use crate::args::deal::{AllRanks, DealArgs, SHARDED};
 use crate::args::values::number;
+use crate::commands::reading;
 use crate::read::checkpoint::{self, Saved};
 use crate::write::output::Sink;
 use crate::write::problem::Problem;
@@ -36,9 +37,53 @@ impl ResumeArgs {
         dataset: Option<&mut DatasetArgs>,
         by_length: bool,
     ) -> Result<(), Problem> {
+        self.settle_any(deal, dataset, by_length, false)
+    }
+
+    /// The same for a subcommand that also goes on for the readers of a dataset in files.
+    pub fn settle_readers(&mut self, deal: &mut DealArgs, dataset: Option<&mut DatasetArgs>) -> Result<(), Problem> {
+        self.settle_any(deal, dataset, false, true)
+    }
+
+    /// The state of the readers of a dataset in files, if it is one.
+    pub fn of_readers(&self) -> Option<&Saved> {
+        self.saved.as_ref().filter(|saved| saved.kind() == reading::KIND)
+    }
+
+    /// A failure of the state that is resumed.
+    pub fn refused(&self, why: String) -> Problem {
+        let path = self.resume.as_ref().map_or(String::new(), |path| path.display().to_string());
+        Problem::message(format!("--resume {path}: {why}"))
+    }
+
+    fn settle_any(
+        &mut self,
+        deal: &mut DealArgs,
+        dataset: Option<&mut DatasetArgs>,
+        by_length: bool,
+        readers: bool,
+    ) -> Result<(), Problem> {
         let Some(path) = &self.resume else { return Ok(()) };
         let saved = only(path)?;
         let refused = |why: String| Err(Problem::message(format!("--resume {}: {why}", path.display())));
+        if saved.kind() == reading::KIND {
+            if !readers {
+                let what = "`samedeal indices`, `replay` and `explain` answer for it, and the libraries resume it";
+                return refused(format!("{}; {what}", described(&saved)));
+            }
+            if let Some(why) = reading::differing(deal, &saved) {
+                return refused(why);
+            }
+            if let (Some(dataset), Some(samples)) = (dataset, saved.number("samples")) {
+                match dataset.samples {
+                    Some(given) if given != samples => return refused(contradiction("samples", given, samples)),
+                    None if dataset.paths.is_empty() => dataset.samples = Some(samples),
+                    _ => {}
+                }
+            }
+            self.saved = Some(saved);
+            return Ok(());
+        }
         if saved.is_python() {
             return refused(format!("{}, which Python alone resumes", described(&saved)));
         }
@@ -136,9 +181,9 @@ pub fn described(saved: &Saved) -> &'static str {
     }
     match saved.kind() {
         "sampler" if saved.history.is_empty() => "the state of samples in an order",
-        "sampler" | "sampler-history" => "the state of a ShardedDataset within a turn of a loader's workers",
+        "sampler" => "the state of a ShardedDataset within a turn of a loader's workers, by an earlier version",
+        reading::KIND => "the state of readers of a dataset in files",
         "batcher" => "the state of batches of samples of different length",
-        "plan" | "plan-history" => "the state of a ShardedDataset that deals whole files",
         "ledger" => "the first entry of a ledger's log",
         _ => "a state of a kind that this version does not know",
     }

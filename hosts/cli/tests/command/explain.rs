@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use samedeal::{Batcher, Sampler, Tail};
+use samedeal::{Batcher, Reading, Sampler, Tail};
 use serde_json::{Value, json as value};
 
 use crate::files::{self, Dataset};
@@ -44,26 +44,111 @@ fn states_are_found_in_every_format() {
     }
 }
 
+/// The readers of the state in `lightning.ckpt`, or others, in its epoch.
+fn readers(world: u32, workers: u32, batch: u32) -> Reading {
+    let builder = Reading::builder([100, 903]).seed(7).world_size(world).workers(workers).batch_size(batch);
+    builder.build().unwrap().at_epoch(3).unwrap()
+}
+
 #[test]
-fn what_python_alone_resumes_is_named_as_such() {
+fn the_state_of_readers_says_what_is_left() {
     let path = data("lightning.ckpt");
     let found = json(&format!("explain {path} --json"))["states"][0].clone();
+    let state = readers(2, 3, 4).state(2).unwrap();
+    assert_eq!((&found["kind"], &found["state"], &found["batches"]), (&"reading".into(), &state.into(), &17.into()));
     let past = value!([{ "world": 2, "workers": 3, "batch_size": 4, "drop_last": false, "steps": 2 }]);
-    assert_eq!((&found["kind"], &found["history"], &found["batches"]), (&"sampler-history".into(), &past, &17.into()));
-    assert_eq!((&found["python_only"], &found["left"]), (&true.into(), &Value::Null));
+    assert_eq!((&found["history"], &found["recipe"]["lanes"]), (&past, &64.into()));
+    let told = ["seed", "epoch", "samples", "consumed", "left", "python_only"].map(|field| found[field].clone());
+    assert_eq!(Value::from(told.to_vec()), value!([7, 3, 1003, 16, 987, false]));
     let shown = text(&format!("explain {path}"));
-    assert!(shown.contains("2 steps by 2 ranks with 3 workers each, batches of 4"), "{shown}");
-    assert!(shown.contains("Python alone"), "{shown}");
-    for arguments in [format!("explain {path} --sample 1"), format!("indices --resume {path}")] {
-        let (code, said) = failing(&arguments);
-        assert!(code == 2 && said.contains("lightning.ckpt: the state of a ShardedDataset within a turn"), "{said}");
-        assert!(said.contains("Python alone"), "{said}");
+    for words in
+        ["2 steps by 2 ranks with 3 workers each, batches of 4", "16 (1.60 %)", "readers of a dataset in files"]
+    {
+        assert!(shown.contains(words), "{shown}");
     }
-    let folder = files::folder("explain-plan");
-    let path = folder.join("plan.json");
-    let plan = r#"{"samedeal":1,"kind":"plan","samples":9,"seed":0,"shuffle_rows":true,"fingerprint":"","epoch":2,"consumed":0}"#;
-    fs::write(&path, plan).unwrap();
-    assert!(text(&format!("explain {}", path.display())).contains("deals whole files"));
+    // Workers 0 and 1 of both ranks gave a batch each.
+    let whole = readers(2, 3, 4);
+    let readers = [(0, 0), (0, 1), (1, 0), (1, 1)];
+    let seen = readers.iter().flat_map(|&(rank, worker)| whole.indices(rank, worker, ..4).unwrap());
+    let seen = seen.collect::<BTreeSet<_>>();
+    let asked = (0..1003).map(|sample| sample.to_string()).collect::<Vec<_>>().join(",");
+    let statuses = json(&format!("explain {path} --json --sample {asked}"))["samples"].clone();
+    for answer in statuses.as_array().unwrap() {
+        let status = if seen.contains(&answer["sample"].as_u64().unwrap()) { "seen" } else { "to come" };
+        assert_eq!(answer["status"], status, "{answer}");
+    }
+    let failed = [
+        (format!("explain {path} --sample 1003"), "1003"),
+        (format!("explain {path} --step 1"), "--step of it is not answered"),
+        (format!("batches --resume {path} --batch-size 4"), "`samedeal indices`, `replay` and `explain`"),
+        (format!("indices --resume {path} --seed 8"), "--seed is 8; allowed: 7, as in the state"),
+        (format!("indices --resume {path} --lanes 8"), "--lanes is 8; allowed: 64, as in the state"),
+        (format!("indices --resume {path} --order feistel"), "--order is feistel"),
+        (format!("indices --resume {path} --samples 9"), "--samples is 9; allowed: 1003"),
+        (format!("indices --resume {path} --workers 2 --worker 2"), "--worker is 2; allowed: 0 to 1"),
+        ("indices --samples 9 --batch-size 2".to_owned(), "--batch-size is for --resume"),
+    ];
+    for (arguments, why) in failed {
+        let (code, said) = failing(&arguments);
+        assert!(code == 2 && said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn readers_go_on_from_a_state() {
+    let path = data("lightning.ckpt");
+    let state = readers(2, 3, 4).state(2).unwrap();
+    // Those that took it, with the batches of the state, and others.
+    for (world, workers, batch, option) in [(2, 3, 4, ""), (3, 2, 5, "--batch-size 5"), (1, 1, 4, "--batch-size 4")] {
+        let rest = readers(world, workers, batch).resume(&state).unwrap();
+        for rank in 0..world {
+            for worker in 0..workers {
+                let reader = format!("--world {world} --rank {rank} --workers {workers} --worker {worker} {option}");
+                let found = json(&format!("indices --resume {path} {reader} --json"));
+                assert_eq!(found["indices"], Value::from(rest.indices(rank, worker, ..).unwrap()), "{reader}");
+                assert_eq!(found["reader"]["batch_size"], batch);
+                let plain = text(&format!("indices --resume {path} {reader} --count 3 --format text"));
+                let plain = plain.lines().map(|line| line.parse::<u64>().unwrap()).collect::<Vec<_>>();
+                assert_eq!(plain, rest.indices(rank, worker, ..3).unwrap());
+            }
+        }
+    }
+    let shown = text(&format!("indices --resume {path} --world 2 --workers 3 --worker 2 --count 2"));
+    assert!(shown.contains("worker 2 of 3 in rank 0 of 2"), "{shown}");
+}
+
+#[test]
+fn replay_reads_what_a_state_of_readers_leaves() {
+    let dataset = Dataset::write("replay-readers");
+    let folder = dataset.folder.display();
+    // One of them is empty.
+    let sizes = [3, 40, 1, 0, 57, 20, 9];
+    assert_eq!(sizes.iter().sum::<u64>(), dataset.rows.len() as u64);
+    for deal in ["samples", "shards"] {
+        let build = |workers| {
+            let builder = Reading::builder(sizes).seed(5).deal(deal).workers(workers).batch_size(4);
+            builder.build().unwrap()
+        };
+        let path = files::folder("replay-readers-state").join(format!("{deal}.json"));
+        fs::write(&path, build(2).state(3).unwrap()).unwrap();
+        for workers in [2, 3] {
+            let rest = build(workers).resume(&build(2).state(3).unwrap()).unwrap();
+            for worker in 0..workers {
+                let options = format!("--workers {workers} --worker {worker} --batch-size 4 --format json");
+                let found = json(&format!("replay {folder} --resume {} {options}", path.display()));
+                let wanted = rest.indices(0, worker, ..).unwrap();
+                let (count, batches) = (wanted.len(), wanted.len().div_ceil(4));
+                assert_eq!((&found["samples"], &found["batches"]), (&count.into(), &batches.into()));
+                assert_eq!(found["first"], Value::from(&wanted[..count.min(5)]));
+                assert_eq!(found["last"], Value::from(&wanted[count - count.min(5)..]));
+            }
+        }
+        // Files that are not those of the state.
+        let other = Reading::builder([1, 2]).deal(deal).build().unwrap().state(1).unwrap();
+        fs::write(&path, other).unwrap();
+        let (code, said) = failing(&format!("replay {folder} --resume {} --batch-size 4", path.display()));
+        assert!(code == 2 && said.contains(&format!("{deal}.json: ")) && said.contains("state"), "{said}");
+    }
 }
 
 /// What is seen, to come, padding and dropped, as the samplers of all ranks say.

@@ -1,7 +1,7 @@
 use std::iter::FusedIterator;
 
-use crate::{Error, FailureKind};
 use crate::engine::{MOST_MEMORY, Object, Planning, cut, shards};
+use crate::{Error, FailureKind};
 
 /// How many chunks the iterator reads at a time.
 const AHEAD: u32 = 1 << 10;

@@ -3,11 +3,15 @@
 use matrix::Engine;
 use matrix::format::{self, Call, Config, Failure, Place, S64, Subject, U64, record, strings};
 use samedeal::ledger::{self, RawLedger};
-use samedeal::{BatchStream, Batcher, Builder, ChunkStream, Error, Locality, Mesh, Sampler, ShardPlan, Sharding};
+use samedeal::{
+    BatchStream, Batcher, Builder, ChunkStream, Error, Locality, Mesh, Reading, Sampler, ShardPlan, Sharding,
+};
 use serde_json::Value;
 
 #[path = "rust/batching.rs"]
 mod batching;
+#[path = "rust/read.rs"]
+mod read;
 
 /// Whatever a case is about.
 enum Host {
@@ -16,6 +20,7 @@ enum Host {
     ChunkStream(ChunkStream),
     Ledger(RawLedger),
     Mesh(Mesh),
+    Reading(Reading),
     Batcher(Batcher),
     BatchStream(BatchStream),
     Functions,
@@ -43,6 +48,7 @@ impl Engine for Host {
                 let axes = config.axes.iter().map(axis).collect::<Result<Vec<_>, _>>().map_err(shared)?;
                 Mesh::new(config.world, axes).map(Self::Mesh)
             }
+            Subject::Reading(reading) => read::reading(reading).map(Self::Reading),
             Subject::Batcher(config) => batching::batcher(config).map(Self::Batcher),
             Subject::BatchStream { config, rank } => batching::stream(config, *rank).map(Self::BatchStream),
             Subject::Functions {} => Ok(Self::Functions),
@@ -60,6 +66,10 @@ impl Engine for Host {
             },
             Self::Ledger(ledger) => ask_ledger(ledger, call),
             Self::Mesh(mesh) => ask_mesh(mesh, call),
+            Self::Reading(reading) => match call {
+                Call::Reading(call) => read::ask(reading, call),
+                _ => panic!("no call of a reading: {call:?}"),
+            },
             Self::Batcher(batcher) => batching::ask_batcher(batcher, call),
             Self::BatchStream(stream) => batching::ask_stream(stream, call),
             Self::Functions => ask_functions(call),

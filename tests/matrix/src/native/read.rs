@@ -52,9 +52,7 @@ pub(super) fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
         ReadCall::NumIdleReaders => number(reading.num_idle()?),
         ReadCall::NumSamples { rank, worker } => number(reading.num_samples(rank, worker)?),
         ReadCall::NumPadding { rank, worker } => number(reading.num_padding(rank, worker)?),
-        ReadCall::Indices { rank, worker, start, count } => {
-            strings(&reading.indices(rank, worker, start.0, count)?)
-        }
+        ReadCall::Indices { rank, worker, start, count } => strings(&reading.indices(rank, worker, start.0, count)?),
         ReadCall::NumRounds { rank, worker } => number(reading.num_rounds(rank, worker)?),
         ReadCall::Round { rank, worker, number } => {
             let ReadRound { start, count, spans } = reading.round(rank, worker, number.0)?;

@@ -114,9 +114,8 @@ pub fn calls() -> Vec<Case> {
         script.ask([ReadCall::Resume { state: String::new() }, ReadCall::Steps, ReadCall::IsRest]);
         cases.push(script.case(&format!("calls that fail: {name}")));
     }
-    // One window of each lane is more than may be asked for.
-    let wide = ReadOptions { lanes: Some(4_096), window: Some(1 << 20), ..by_samples() };
-    let mut script = Script::new(&[0x10_0000; 4], &wide);
+    let wide = ReadOptions { lanes: Some(64), window: Some(1 << 20), ..by_samples() };
+    let mut script = Script::new(&[1 << 20; 4], &wide);
     script.ask([ReadCall::NumRounds { rank: 0, worker: 0 }, ReadCall::Round { rank: 0, worker: 0, number: U64(0) }]);
     cases.push(script.case("windows as wide as they may be"));
     cases
@@ -131,7 +130,11 @@ const SIZES: [u64; 3] = [13, 5, 21];
 
 fn texts() -> Vec<Case> {
     let group = (1, 3, 4);
-    let mut cases = Vec::new();
+    let mut script = Script::new(&SIZES, &by_samples());
+    let long = [format!("{{\"history\":{}", "[".repeat(1 << 13)), "[".repeat(1 << 14), " ".repeat((1 << 14) + 1)];
+    script.ask(long.map(|state| ReadCall::Resume { state }));
+    script.ask([ReadCall::IsRest]);
+    let mut cases = vec![script.case("long texts that are no state")];
     for (name, options) in [("samples", by_samples()), ("stored samples", stored()), ("shards", by_shards())] {
         let options = grouped(ReadOptions { seed: Some(S64(3)), ..options }, group);
         let state = chain(&SIZES, &options, 2, &[(group, 4)]);
@@ -145,9 +148,8 @@ fn texts() -> Vec<Case> {
             "null".into(),
             "{}".into(),
             "[".repeat(200),
-            format!("{{\"history\":{}", "[".repeat(1 << 13)),
-            format!("{{\"recipe\":{}", "{\"recipe\":".repeat(1 << 10)),
-            " ".repeat((1 << 14) + 1),
+            format!("{{\"history\":{}", "[".repeat(200)),
+            format!("{{\"recipe\":{}", "{\"recipe\":".repeat(200)),
             "\u{1F0A1}".repeat(70),
             format!("{state}}}"),
             format!("{state}\0"),
@@ -198,12 +200,10 @@ fn recipes() -> Vec<Case> {
     let group = (2, 2, 2);
     let text = |text: &str| Some(String::from(text));
     let mut cases = Vec::new();
-    let bytes = |bytes: [u64; 3]| ReadOptions {
-        weight: text("bytes"),
-        bytes: Some(bytes.map(U64).to_vec()),
-        ..by_shards()
-    };
-    let kinds = [("samples", by_samples()), ("stored samples", stored()), ("shards", by_shards()), ("bytes", bytes([9, 4, 2]))];
+    let bytes =
+        |bytes: [u64; 3]| ReadOptions { weight: text("bytes"), bytes: Some(bytes.map(U64).to_vec()), ..by_shards() };
+    let kinds =
+        [("samples", by_samples()), ("stored samples", stored()), ("shards", by_shards()), ("bytes", bytes([9, 4, 2]))];
     let others: Vec<(&[u64], ReadOptions)> = vec![
         (&SIZES, by_samples()),
         (&SIZES, stored()),
@@ -345,21 +345,23 @@ fn histories() -> Vec<Case> {
             cases.push(script.case(&format!("a history, number {nth}: {name}")));
         }
     }
-    cases.push(segments());
+    cases.extend(segments());
     cases
 }
 
 /// As many segments as a state has, and one more.
-fn segments() -> Case {
+fn segments() -> Vec<Case> {
     let sizes = [400, 300];
     let options = by_shards();
     let groups: Vec<_> = (0..64).map(|at| ((1, 2 + at % 2, 2), 1)).collect();
     let text = chain(&sizes, &options, 0, &groups);
     let mut script = Script::new(&sizes, &grouped(options, (1, 3, 2)));
     script.ask([ReadCall::Resume { state: text.clone() }, ReadCall::State { steps: U64(1) }]);
-    let mut other = Script::new(&sizes, &grouped(by_shards(), (1, 1, 2)));
     script.ask([ReadCall::Steps]);
-    other.ask([ReadCall::Resume { state: text }, ReadCall::Steps, ReadCall::State { steps: U64(0) }]);
-    other.ask([ReadCall::State { steps: U64(1) }]);
-    other.case("one segment more than a state has")
+    vec![script.case("as many segments as a state has"), {
+        let mut other = Script::new(&sizes, &grouped(by_shards(), (1, 1, 2)));
+        other.ask([ReadCall::Resume { state: text }, ReadCall::Steps, ReadCall::State { steps: U64(0) }]);
+        other.ask([ReadCall::State { steps: U64(1) }]);
+        other.case("one segment more than a state has")
+    }]
 }

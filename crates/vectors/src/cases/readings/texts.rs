@@ -35,8 +35,7 @@ pub fn cases() -> Vec<Case> {
         }
     }
     let bytes: Vec<U64> = (0..300).map(|shard| U64(shard * 1_000)).collect();
-    let options =
-        ReadOptions { weight: Some("bytes".into()), bytes: Some(bytes), ..grouped(by_shards(), (3, 1, 2)) };
+    let options = ReadOptions { weight: Some("bytes".into()), bytes: Some(bytes), ..grouped(by_shards(), (3, 1, 2)) };
     let mut script = Script::new(&[2; 300], &options);
     let text = chain(&[2; 300], &options, 0, &[((3, 1, 2), 1)]);
     let mut other = options.clone();

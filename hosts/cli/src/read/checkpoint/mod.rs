@@ -27,7 +27,7 @@ pub struct Saved {
     pub text: String,
     /// What the text says.
     pub fields: Map<String, Value>,
-    /// The steps that a loader's workers had taken in a turn, of a `ShardedDataset` of Python.
+    /// The steps that groups took, one after the other.
     pub history: Vec<Stretch>,
     /// What else the file says: the samples of a batch, by the state of transformers' Trainer.
     pub batch_size: Option<u64>,
@@ -42,7 +42,7 @@ pub struct Saved {
 pub struct Stretch {
     pub world: u64,
     pub steps: u64,
-    /// What only states of a `ShardedDataset` tell.
+    /// What only states of readers tell.
     pub workers: Option<u64>,
     pub batch_size: Option<u64>,
     pub drop_last: Option<bool>,
@@ -50,28 +50,34 @@ pub struct Stretch {
 
 impl Saved {
     pub fn word(&self, name: &str) -> &str {
-        self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
+        self.field(name).and_then(Value::as_str).unwrap_or_default()
     }
 
     pub fn number(&self, name: &str) -> Option<u64> {
-        self.fields.get(name).and_then(Value::as_u64)
+        self.field(name).and_then(Value::as_u64)
     }
 
     pub fn seed(&self) -> Option<i64> {
-        self.fields.get("seed").and_then(Value::as_i64)
+        self.field("seed").and_then(Value::as_i64)
+    }
+
+    /// The state of readers has some of its fields in its recipe.
+    fn field(&self, name: &str) -> Option<&Value> {
+        self.fields.get(name).or_else(|| self.recipe()?.get(name))
+    }
+
+    /// What the readers of a dataset in files read.
+    pub fn recipe(&self) -> Option<&Map<String, Value>> {
+        self.fields.get("recipe").and_then(Value::as_object)
     }
 
     pub fn kind(&self) -> &str {
         self.word("kind")
     }
 
-    /// Whether Python alone resumes it: it stands within a turn of loader workers, or is of whole files.
+    /// Whether Python alone resumes it: it is of one worker, or steps stand beside the state of a sampler, which has none.
     pub fn is_python(&self) -> bool {
-        matches!(self.kind(), "sampler-history" | "plan" | "plan-history") || self.of_worker || self.has_turn()
-    }
-
-    fn has_turn(&self) -> bool {
-        self.kind() != "batcher" && !self.history.is_empty()
+        self.of_worker || self.kind() == "sampler" && !self.history.is_empty()
     }
 }
 
@@ -176,8 +182,9 @@ impl Saved {
     fn new(place: String, text: String, fields: Map<String, Value>) -> Self {
         let past = |past: &Value| {
             let number = |name: &str| past.get(name).and_then(Value::as_u64);
-            let (world, steps) = (number("world")?, number("steps")?);
-            Some(Stretch { world, steps, workers: None, batch_size: None, drop_last: None })
+            let (world, steps) = (number("world").or(number("world_size"))?, number("steps")?);
+            let drop_last = past.get("drop_last").and_then(Value::as_bool);
+            Some(Stretch { world, steps, workers: number("workers"), batch_size: number("batch_size"), drop_last })
         };
         let history = fields.get("history").and_then(Value::as_array);
         let history = history.map_or(Vec::new(), |history| history.iter().filter_map(past).collect());
@@ -267,7 +274,7 @@ fn beside(values: &Values, visits: &[Visit], at: usize, saved: &mut Saved) {
                 _ => None,
             }),
         };
-        if saved.kind() != "batcher" {
+        if saved.kind() == "sampler" {
             saved.history = items.iter().take(STATE).map(past).collect();
         }
     }

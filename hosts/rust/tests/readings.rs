@@ -1,0 +1,143 @@
+//! Readings: every sample once, whoever goes on and however often; what is made from another one stays by itself.
+
+use samedeal::{Deal, Error, FailureKind, Reading, ReadingBuilder, Remainder};
+
+#[track_caller]
+fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
+    let error = result.unwrap_err();
+    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
+    (failure.kind, failure.field.clone())
+}
+
+fn builder(deal: Deal) -> ReadingBuilder {
+    let builder = Reading::builder([130, 0, 47, 300]).seed(9).deal(deal);
+    if deal == Deal::Samples { builder.lanes(8).window(4).remainder(Remainder::Uneven) } else { builder }
+}
+
+/// What the workers of a rank give in so many steps, in turn.
+fn steps(reading: &Reading, rank: u32, workers: u32, batch: u64, steps: u64) -> Vec<u64> {
+    let mut seen = Vec::new();
+    let mut taken = 0;
+    let mut given = vec![0; workers as usize];
+    while taken < steps {
+        let before = taken;
+        for worker in 0..workers {
+            let count = reading.num_samples(rank, worker).unwrap();
+            let start = given[worker as usize];
+            if taken < steps && start < count {
+                let end = count.min(start + batch);
+                seen.extend(reading.indices(rank, worker, start..end).unwrap());
+                given[worker as usize] = end;
+                taken += 1;
+            }
+        }
+        if taken == before {
+            break;
+        }
+    }
+    seen
+}
+
+#[test]
+fn every_sample_once_through_groups_of_all_sizes() {
+    for deal in [Deal::Samples, Deal::Shards] {
+        let mut seen = Vec::new();
+        let mut state: Option<String> = None;
+        for (world, workers, batch, count) in [(2, 3, 7, 4), (2, 3, 7, 1), (1, 4, 5, 3), (3, 1, 8, 2), (2, 2, 16, 99)] {
+            let whole = builder(deal).world_size(world).workers(workers).batch_size(batch).build().unwrap();
+            let reading = match &state {
+                None => whole.at_epoch(6).unwrap(),
+                Some(state) => whole.resume(state).unwrap(),
+            };
+            assert_eq!((reading.epoch(), reading.is_rest()), (Ok(6), Ok(state.is_some())));
+            let count = count.min(reading.steps().unwrap().most);
+            for rank in 0..world {
+                seen.extend(steps(&reading, rank, workers, batch.into(), count));
+            }
+            state = Some(reading.state(count).unwrap());
+        }
+        assert!(state.unwrap().contains("\"consumed\":477,\"history\":[]"));
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq(0..477), "{deal}");
+    }
+}
+
+#[test]
+fn rounds_are_all_that_a_reader_reads() {
+    for deal in [Deal::Samples, Deal::Shards] {
+        let whole = builder(deal).workers(3).batch_size(4).build().unwrap();
+        let rest = whole.resume(&whole.state(4).unwrap()).unwrap();
+        for reading in [&whole, &rest] {
+            for worker in 0..3 {
+                let rounds = reading.rounds(0, worker).unwrap();
+                assert_eq!(rounds.len() as u64, reading.num_rounds(0, worker).unwrap());
+                let mut start = 0;
+                for (number, round) in (0..).zip(rounds) {
+                    let round = round.unwrap();
+                    assert_eq!((round.start, reading.round(0, worker, number)), (start, Ok(round.clone())));
+                    start += round.count;
+                    if round.count > 0 {
+                        assert_eq!(reading.round_of(0, worker, start - 1), Ok(number));
+                    }
+                }
+                assert_eq!(Ok(start), reading.num_samples(0, worker));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reading_says_its_recipe() {
+    let reading = builder(Deal::Samples).world_size(3).build().unwrap();
+    let recipe = reading.recipe().unwrap();
+    assert!(recipe.contains("\"lanes\":8,\"window\":4"), "{recipe}");
+    assert!(reading.state(2).unwrap().contains(&recipe));
+    assert_eq!((reading.reads_per_row(), builder(Deal::Shards).build().unwrap().reads_per_row()), (Ok(3), Ok(1)));
+}
+
+#[test]
+fn one_reading_is_not_changed_by_others() {
+    let whole = builder(Deal::Samples).build().unwrap();
+    let first = whole.indices(0, 0, ..).unwrap();
+    let state = whole.state(100).unwrap();
+    for _ in 0..50 {
+        let rest = whole.resume(&state).unwrap();
+        let next = rest.at_epoch(1).unwrap();
+        drop(rest);
+        assert_ne!(next.indices(0, 0, ..).unwrap(), first);
+    }
+    assert_eq!(whole.indices(0, 0, ..).unwrap(), first);
+    // What is left outlives the reading that it came from.
+    let rest = whole.resume(&state).unwrap();
+    drop(whole);
+    assert_eq!(rest.indices(0, 0, ..).unwrap(), first[100..]);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(rest.indices_window(0, 0, 5, 5).unwrap(), first[105..110]));
+        }
+    });
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let contradiction = |field: &str| (FailureKind::Contradiction, field.to_owned());
+    let out_of_range = |field: &str| (FailureKind::OutOfRange, field.to_owned());
+    assert_eq!(failing(Reading::builder([1]).deal("rows").build()), (FailureKind::UnknownName, "deal".into()));
+    let long = "é".repeat(40 << 20);
+    assert_eq!(failing(Reading::builder([1]).remainder(long).build()), (FailureKind::UnknownName, "remainder".into()));
+    assert_eq!(failing(builder(Deal::Samples).policy("size-aware").build()), contradiction("policy"));
+    assert_eq!(failing(builder(Deal::Shards).lanes(4).build()), contradiction("lanes"));
+    assert_eq!(failing(Reading::builder([1]).memory_limit(1 << 20).build()), out_of_range("memory-limit"));
+    let many = Reading::builder(vec![0; 9 << 20]).memory_limit(32 << 20).build();
+    assert_eq!(failing(many).0, FailureKind::OutOfMemory);
+    let reading = builder(Deal::Samples).build().unwrap();
+    let state = reading.state(3).unwrap();
+    assert_eq!(failing(reading.resume(&" ".repeat(1 << 20))), out_of_range("state"));
+    assert_eq!(failing(reading.resume(&state[1..])), (FailureKind::WrongType, "state".into()));
+    assert_eq!(failing(builder(Deal::Samples).seed(8).build().unwrap().resume(&state)), contradiction("seed"));
+    assert_eq!(failing(builder(Deal::Shards).build().unwrap().resume(&state)), contradiction("deal"));
+    assert_eq!(failing(reading.indices(0, 0, 478..)), out_of_range("start"));
+    assert_eq!(failing(reading.indices(1, 0, ..)), out_of_range("rank"));
+    assert_eq!(failing(reading.shards(0, 0)), contradiction("deal"));
+    assert_eq!(reading.num_samples(0, 0), Ok(477));
+}

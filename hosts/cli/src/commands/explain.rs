@@ -214,6 +214,17 @@ fn said(past: &Stretch) -> String {
 }
 
 fn resumed_by(saved: &Saved) -> &'static str {
+    let (order, samples) = (saved.word("order"), saved.number("samples"));
+    let known = || order == SHARDED || samedeal::orders().is_ok_and(|orders| orders.iter().any(|name| name == order));
+    if saved.number("samedeal") != Some(1) {
+        return "nothing of this version, which reads states of version 1";
+    }
+    if saved.kind() != reading::KIND && !known() {
+        return "nothing of this version, which has no such order";
+    }
+    if saved.number("consumed").is_some_and(|consumed| samples.is_some_and(|samples| consumed > samples)) {
+        return "nothing: more is consumed than there is";
+    }
     match saved.kind() {
         _ if saved.is_python() => "Python alone",
         "sampler" | "batcher" => "every library, and --resume",
@@ -316,24 +327,31 @@ fn samples_of(args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         (_, None) => return Err(option("batch-size", "how many samples a batch had")),
     };
     let readers = u64::from(world) * u64::from(args.workers.workers.unwrap_or(1));
-    let turn = readers * u64::from(if args.step.is_some() { size } else { 1 });
+    let turn = readers * u64::from(size);
     let samples = loaded.samples;
     if consumed % turn != 0 && consumed != samples {
-        let what =
-            if args.step.is_some() { "--world times --workers and --batch-size" } else { "--world times --workers" };
+        let what = "--world times --workers times --batch-size";
         return Err(args.refused(format!(
-            "{} are consumed, no multiple of {turn} ({what}); name those that the epoch was read with up to there. An epoch that \
-             went on on another world is not known to the state",
+            "{} are consumed, no multiple of {turn} ({what}); name those that the epoch was read with up to there. The state does \
+             not know whether the epoch was resumed on another world before; without --world and --batch-size, --sample still \
+             says what was seen",
             counted(consumed, "sample", "samples")
         )));
     }
+    let assumed = format!(
+        "This assumes that {} were read by {}, in batches of {size}. If the epoch was resumed on other ranks or workers before, only \
+         \"seen\" and \"to come\" hold.",
+        counted(consumed, "sample", "samples"),
+        counted(readers, "reader", "readers"),
+    );
+    let is_table = args.output.format() == Format::Table;
     let deal = args.deal(&saved, world);
     let none = ResumeArgs { resume: None, saved: None };
     let ExplainArgs { workers, drop_last, by_length, output, sample, .. } = args;
     if let Some(number) = args.step {
         let batch = number / u64::from(workers.workers.unwrap_or(1));
         let read = consumed == samples || batch.saturating_add(1).saturating_mul(turn) <= consumed;
-        return step::run(&StepArgs {
+        step::run(&StepArgs {
             step: number,
             dataset,
             deal,
@@ -349,7 +367,8 @@ fn samples_of(args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
             past: None,
             first: 0,
             status: Some(if read { Status::Seen } else { Status::ToCome }),
-        });
+        })?;
+        return if is_table { print(assumed) } else { Ok(()) };
     }
     locate::run(&LocateArgs {
         dataset,
@@ -363,7 +382,8 @@ fn samples_of(args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         ranks: AllRanks::default(),
         by_length,
         output,
-    })
+    })?;
+    if is_table { print(assumed) } else { Ok(()) }
 }
 
 /// Whether samples were seen, where nobody knows by which ranks.

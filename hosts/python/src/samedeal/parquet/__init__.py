@@ -5,7 +5,7 @@ Needs pyarrow: `pip install samedeal[parquet]`.
 
 from ._ahead import ahead
 from ._files import Shards
-from ._reading import Marks, batches, read_reader, read_rows, read_samples, read_shards, read_stored
+from ._reading import Marks, batches, read_reader, read_rows
 
 __all__ = [
     "Marks",
@@ -14,7 +14,4 @@ __all__ = [
     "batches",
     "read_reader",
     "read_rows",
-    "read_samples",
-    "read_shards",
-    "read_stored",
 ]

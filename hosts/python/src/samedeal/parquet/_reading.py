@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from .. import Reading, Sampler, ShardPlan
+from .. import Reading
 from ._cursor import DECODED_ROWS, Cursor
 from ._files import Shards
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 SHARD_BYTES = 1 << 23
 LANES_BYTES = 1 << 24
 LANE_BYTES = (1 << 15, 1 << 18)
-# Rows that are held at a time where they come as they are stored.
-STORED_ROWS = 1_024
 # Spans of fewer rows than this, on average, are rows apart from one another.
 FEW_ROWS = 8
 # Rows are taken from so many bytes at once: Arrow counts the bytes of texts with 31 bits, unless they are made wide.
@@ -35,46 +33,6 @@ class Marks(NamedTuple):
     """The index of each sample in the dataset."""
     padding: str | None = None
     """Whether the sample is padding."""
-
-
-def read_samples(shards: Shards, sampler: Sampler, marks: Marks = Marks()) -> Iterator[pa.Table]:  # noqa: B008
-    """The samples of a sampler with the order `sharded`, in its order, a window of each of its lanes at a time.
-
-    Args:
-        shards: Where the samples are stored.
-        sampler: From `Sampler.sharded(shards.sizes, ...)`: its rank is the reader. It must not be moved meanwhile.
-        marks: Columns to add.
-
-    Yields:
-        A table or several per round: as many samples as a window holds, times the reader's lanes.
-
-    Raises:
-        OSError: A shard cannot be read, or is not as long as it was.
-    """
-    bases = np.concatenate(([0], np.cumsum(shards.sizes)))
-    cursors: dict[int, Cursor] = {}
-    padding = len(sampler) - sampler.num_padding
-    try:
-        for number in range(sampler.num_rounds):
-            start, count, spans = sampler.round(number)
-            if count == 0:
-                continue
-            for lane in sorted({*spans[:, 0].tolist()} - cursors.keys()):
-                least, most = LANE_BYTES
-                cursors[lane] = Cursor(shards, min(most, max(least, LANES_BYTES // len(spans))))
-            read: list[pa.RecordBatch] = []
-            for lane, shard, first, length in spans.tolist():
-                read.extend(cursors[lane].read(shard, first, length))
-            samples = sampler.indices(start, start + count)
-            real = max(0, min(count, padding - start))
-            rows = _rows_of(samples, real, bases[spans[:, 1]] + spans[:, 2], spans[:, 3])
-            table = pa.Table.from_batches(read, shards.schema)
-            del read
-            yield from _taken(table, rows, samples, real, marks)
-            del table
-    finally:
-        for cursor in cursors.values():
-            cursor.close()
 
 
 def read_reader(
@@ -194,84 +152,6 @@ def read_rows(
     yield from _taken(table, rows, indices, len(indices) if real is None else real, marks)
 
 
-def read_stored(shards: Shards, sampler: Sampler, marks: Marks = Marks()) -> Iterator[pa.Table]:  # noqa: B008
-    """The samples of a sampler with the order `sequential`, a few at a time, from one file after the other.
-
-    All readers decode all files: each gives every n-th row, where there are n of them.
-
-    Args:
-        shards: Where the samples are stored.
-        sampler: Over `shards.samples` samples: its rank is the reader. It must not be moved meanwhile.
-        marks: Columns to add.
-
-    Yields:
-        A table or several for each 1,024 samples.
-
-    Raises:
-        OSError: A shard cannot be read, or is not as long as it was.
-    """
-    real = len(sampler) - sampler.num_padding
-    cursor = Cursor(shards, SHARD_BYTES)
-    try:
-        for start in range(0, len(sampler), STORED_ROWS):
-            samples = sampler.indices(start, min(start + STORED_ROWS, len(sampler))).tolist()
-            yield from read_rows(shards, samples, min(max(real - start, 0), len(samples)), marks, cursor)
-    finally:
-        cursor.close()
-
-
-def read_shards(
-    shards: Shards,
-    plan: ShardPlan,
-    rank: int,
-    worker: int = 0,
-    *,
-    shuffle_rows: bool = False,
-    taken: NDArray[np.int64] | None = None,
-    marks: Marks = Marks(),  # noqa: B008
-) -> Iterator[pa.Table]:
-    """The whole shards of a reader, one after the other.
-
-    Args:
-        shards: Where they are stored.
-        plan: Over `shards.sizes`, or over what is left of them. It must not be moved meanwhile.
-        rank: Of the reader.
-        worker: Of the reader.
-        shuffle_rows: Whether the rows of each shard come in the order of `plan.rows`, which takes a shard in memory.
-        taken: How many rows of each shard, the first ones in the order in which they come, were read before.
-        marks: Columns to add.
-
-    Yields:
-        A table or several per shard.
-
-    Raises:
-        OSError: A shard cannot be read, or is not as long as it was.
-    """
-    bases = np.concatenate(([0], np.cumsum(shards.sizes)))
-    # Of the order of a shard's rows, a plan over what is left knows nothing.
-    whole = plan if taken is None else ShardPlan(shards.sizes, seed=plan.seed, epoch=plan.epoch)
-    cursor = Cursor(shards, SHARD_BYTES)
-    try:
-        for shard in plan.shards(rank, worker).tolist():
-            size, base = int(shards.sizes[shard]), int(bases[shard])
-            first = 0 if taken is None else int(taken[shard])
-            if size == first:
-                continue
-            if shuffle_rows:
-                rows = whole.rows(shard, first)
-                table = pa.Table.from_batches(cursor.read(shard, 0, size), shards.schema)
-                yield from _taken(table, rows, base + rows, size, marks)
-                del table
-                continue
-            base += first
-            for run in cursor.read(shard, first, size - first):
-                table = pa.Table.from_batches([run])
-                yield _marked(table, base + np.arange(run.num_rows), run.num_rows, marks)
-                base += run.num_rows
-    finally:
-        cursor.close()
-
-
 def batches(tables: Iterator[pa.Table], size: int, drop_last: bool) -> Iterator[pa.RecordBatch]:
     """Tables cut into batches of `size` rows; the last one may be shorter, or is left out."""
     rest: list[pa.RecordBatch] = []
@@ -296,7 +176,7 @@ def _rows_of(
     real: int,
     starts: NDArray[np.int64],
     counts: NDArray[np.int64],
-    padding: int | None = None,
+    padding: int,
 ) -> NDArray[np.int64]:
     """Where samples are among the rows that were read: the spans end to end, each from sample `starts` on.
 
@@ -305,7 +185,7 @@ def _rows_of(
     """
     offsets = np.cumsum(counts) - counts
     padded = len(samples) - real
-    windows = len(counts) - (padded if padding is None else padding)
+    windows = len(counts) - padding
     order = np.argsort(starts[:windows])
     span = order[np.searchsorted(starts[order], samples[:real], side="right") - 1]
     rows = offsets[span] + samples[:real] - starts[span]

@@ -1,6 +1,6 @@
 use alloc::format;
 use alloc::rc::Rc;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{OnceCell, RefCell};
 
@@ -390,6 +390,6 @@ impl Reader {
 
 impl core::fmt::Debug for Reading {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{}", state::write(&self.recipe, self.epoch, self.consumed, &self.history).to_string())
+        f.write_str(&state::write(&self.recipe, self.epoch, self.consumed, &self.history))
     }
 }

@@ -130,7 +130,7 @@ def compare_recipes(found: dict[str, Any], here: dict[str, Any], refused: Failur
 def read(text: str, here: dict[str, Any]) -> Progress:
     """What a text from anywhere says, for a reading of this recipe: points 1 to 12 of `resume`."""
     size = len(text.encode())
-    require(size <= MAX_STATE, "state", f"{size} bytes")
+    require(size <= MAX_STATE, "state", f"of {size} bytes")
     refused = Failure("wrong-type", "state", text)
     # Outside of strings no text that is JSON has one, and within them it begins an escape.
     fields: Any = None if "\\" in text else read_json(text)

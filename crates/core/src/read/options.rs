@@ -216,7 +216,7 @@ impl Options {
             None => None,
         };
         let Self { deal, remainder, policy, worker_policy, weight, .. } = self;
-        let name = |name: &Option<String>| name.as_deref().map(|name| shorten(name));
+        let name = |name: &Option<String>| name.as_deref().map(shorten);
         Ok(Self {
             sizes,
             bytes,

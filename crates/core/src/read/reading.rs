@@ -1,3 +1,4 @@
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
@@ -51,7 +52,7 @@ pub struct Reading {
     /// Where these readers began, once somebody asked.
     begun: OnceCell<Begun>,
     /// The reader that was asked for last: rank and worker.
-    reader: RefCell<Option<((u32, u32), Rc<Reader>)>>,
+    reader: RefCell<Option<Asked>>,
 }
 
 /// Where a group began, and how many steps it has taken since.
@@ -60,8 +61,11 @@ enum Begun {
     Whole(WholeGroup),
 }
 
+/// A reader, by rank and worker.
+type Asked = ((u32, u32), Rc<Reader>);
+
 enum Reader {
-    Samples(SampleReader),
+    Samples(Box<SampleReader>),
     Whole(WholeReader),
 }
 
@@ -358,7 +362,8 @@ impl Reading {
         check_below("worker", worker.into(), group.workers.into())?;
         let made = match self.begun()? {
             Begun::Samples(left, steps) => {
-                Reader::Samples(samples::reader(recipe, *epoch, (left, *steps), *group, *remainder, rank, worker)?)
+                let made = samples::reader(recipe, *epoch, (left, *steps), *group, *remainder, rank, worker)?;
+                Reader::Samples(Box::new(made))
             }
             Begun::Whole(begun) => Reader::Whole(begun.reader(recipe, rank, worker)?),
         };

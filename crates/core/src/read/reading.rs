@@ -58,7 +58,7 @@ pub struct Reading {
 /// Where a group began, and how many steps it has taken since.
 enum Begun {
     Samples(Rc<Left>, u64),
-    Whole(WholeGroup),
+    Whole(Box<WholeGroup>),
 }
 
 /// A reader, by rank and worker.
@@ -346,7 +346,7 @@ impl Reading {
                 let (before, steps) = split(history, *group);
                 Begun::Samples(Rc::new(Left::new(recipe.samples(), *consumed, before)?), steps)
             }
-            Dealt::Shards { .. } => Begun::Whole(WholeGroup::new(recipe, *epoch, self.progress(), *group)?),
+            Dealt::Shards { .. } => Begun::Whole(Box::new(WholeGroup::new(recipe, *epoch, self.progress(), *group)?)),
         };
         Ok(self.begun.get_or_init(|| begun))
     }

@@ -4,6 +4,9 @@ use matrix::format::{Case, ReadCall, ReadOptions, S64, U64};
 
 use super::{REMAINDERS, Script, by_samples, by_shards, chain, grouped, name, stored};
 
+/// Ranks, workers and batch size of a group, and the steps that it took.
+type Taken = ((u32, u32, u32), u64);
+
 const SIZES: [u64; 6] = [13, 5, 0, 21, 9, 16];
 
 /// Every deal, with every remainder and with full batches alone.
@@ -67,7 +70,7 @@ pub fn other_groups() -> Vec<Case> {
 
 /// Three groups and more, one after the other; the last one goes on after some of its own steps.
 pub fn chains() -> Vec<Case> {
-    let chains: [&[((u32, u32, u32), u64)]; 5] = [
+    let chains: [&[Taken]; 5] = [
         &[((2, 2, 2), 1), ((1, 3, 3), 1), ((3, 1, 2), 1)],
         &[((1, 3, 2), 2), ((2, 2, 2), 1), ((1, 2, 3), 1), ((1, 2, 3), 2)],
         &[((2, 3, 1), 2), ((2, 3, 2), 1), ((2, 3, 1), 1), ((1, 1, 1), 3), ((3, 2, 1), 1)],

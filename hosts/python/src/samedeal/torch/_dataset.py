@@ -409,7 +409,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if READER in state:
             allowed = "what state_dict gave in the main process, for all readers"
             raise WrongTypeError("state", "that of one loader worker", allowed)
-        _, found = self._group(1).resumed(text)
+        found = self._group(1).resumed(text)
         check.integer("epoch", found.epoch, _EPOCHS)
         return found
 
@@ -439,12 +439,14 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def _warn(self, workers: int) -> None:
         """Once for each of what goes wrong in silence."""
-        epoch, reads = self.epoch, self._reading(workers).reads_per_row
+        epoch = self.epoch
         if self._board.last_read == epoch and self._is_shuffled and self._board.is_first_of_epochs():
             again = f"epoch {epoch} is read a second time, in the same order: call dataset.set_epoch(epoch) before each"
             warnings.warn(again, EpochWarning, stacklevel=3)
         self._warn_of_steps(workers, level=4)
-        if reads > 1 and "lanes" in self._recipe and self.rank == 0 and self._board.is_first_of_lanes():
+        # Only who warns has to ask.
+        reads = self._reading(workers).reads_per_row if "lanes" in self._recipe and self.rank == 0 else 1
+        if reads > 1 and self._board.is_first_of_lanes():
             readers, lanes = self.world * workers, self._recipe["lanes"]
             fits = min(max(1, round(lanes / readers)), 4096 // readers) * readers
             # What a state has left is dealt in the lanes that it is of.

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from .. import ContradictionError, Reading
 from ..parquet import Marks, Shards, read_reader
 from ._rest import Progress
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Group:
@@ -30,8 +27,8 @@ class Group:
         whole = self._whole()
         return whole.at_epoch(progress.epoch) if progress.state is None else whole.resume(progress.state)
 
-    def resumed(self, text: str) -> tuple[Reading, Progress]:
-        """What a state from anywhere leaves of its epoch.
+    def resumed(self, text: str) -> Progress:
+        """Where the epoch stands after a state from anywhere.
 
         Raises:
             ContradictionError: It is of other files, or of another order, deal or seed: it names what differs.
@@ -42,7 +39,7 @@ class Group:
             found = self._whole().resume(text)
         except ContradictionError as error:
             raise self._told(error) from None
-        return found, Progress(found.epoch, text, found.is_rest)
+        return Progress(found.epoch, text, found.is_rest)
 
     def reader(self, progress: Progress, rank: int, worker: int, taken: int = 0) -> Reader:
         """What a worker of a rank reads, without the first `taken` batches."""
@@ -84,15 +81,6 @@ class Reader:
         self._start = min(skipped, count)
         self.samples = count - self._start
         """How many samples it gives, padding included."""
-        self.padding = min(reading.num_padding(rank, worker), self.samples)
-        """How many of them are padding, the last ones."""
-
-    @property
-    def shards(self) -> NDArray[Any] | None:
-        """The shards that are its own, in order; none where samples are dealt."""
-        if self._reading.recipe["deal"] == "samples":
-            return None
-        return self._reading.shards(self._rank, self._worker)
 
     def tables(self, marks: Marks) -> Iterator[pa.Table]:
         """Reads them."""

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::Sampler;
 use crate::base::check::check_below;
+use crate::base::gcd;
 use crate::base::memory::collect;
 use crate::order::Sharding;
 use crate::order::Shards;
@@ -87,8 +88,4 @@ impl Sampler {
     fn not_sharded(&self) -> Failure {
         Failure::contradiction("order", self.config.order.name(), "sharded, where rounds or shards are asked for")
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

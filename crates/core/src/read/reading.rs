@@ -11,6 +11,7 @@ use super::segment::{Group, Segment, check_history, split};
 use super::whole::{WholeGroup, WholeReader};
 use super::{left::Left, state, turns};
 use crate::base::check::{check_below, check_run};
+use crate::base::gcd;
 use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::order::Feistel;
@@ -371,10 +372,6 @@ impl Reading {
         *self.reader.borrow_mut() = Some(((rank, worker), Rc::clone(&made)));
         Ok(made)
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 impl Reader {

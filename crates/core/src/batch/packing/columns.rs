@@ -4,8 +4,9 @@
 
 use alloc::vec::Vec;
 
-use super::{Class, Patterns, Subset, best_fit, effort, gcd, with_counts};
+use super::{Class, Patterns, Subset, best_fit, effort, with_counts};
 use crate::Failure;
+use crate::base::gcd;
 use crate::base::memory::collect;
 
 const BITS: u32 = 40;

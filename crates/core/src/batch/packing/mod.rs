@@ -260,10 +260,6 @@ fn with_counts(classes: &[Class], counts: &[u32]) -> Result<Vec<Class>, Failure>
     collect("window", counts.len(), classes)
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
 /// How many bins are filled once more, besides an eighth of them all.
 const REPAIRED: u64 = 1 << 9;
 /// No method makes more effort than this at a time: some seconds.

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::build;
 use crate::counts::Counts;
@@ -64,10 +65,27 @@ const BROWSER: Adapter = Adapter {
 /// Which of the golden cases are asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Cases {
-    /// Without those that need a table of several hundred megabytes.
+    /// Without those that are marked as slow.
     Small,
     /// Every one.
     All,
+}
+
+impl Cases {
+    /// For the stamp of a suite.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Small => "small cases",
+            Self::All => "all cases",
+        }
+    }
+
+    /// Tells a program which to ask.
+    pub fn tell(self, command: &mut Command) {
+        if self == Self::All {
+            command.env("SAMEDEAL_SLOW", "1");
+        }
+    }
 }
 
 /// The engines that need nothing but a build, and what they found side by side.
@@ -86,7 +104,7 @@ fn step(adapter: &Adapter, cases: Cases) -> Step {
     let &Adapter { step, words, needs, inputs } = adapter;
     Step::new(step, needs, move |progress| run(progress, step, words, cases))
         .made_from(&[inputs.concat().as_slice(), &["tests/matrix", "tests/vectors"]])
-        .with_setting(if cases == Cases::All { "all cases" } else { "small cases" })
+        .with_setting(cases.name())
 }
 
 /// Holds against each other what the adapters found.
@@ -97,9 +115,7 @@ fn table(name: &str, adapters: &[&Adapter]) -> Step {
 
 fn run(progress: &Progress, step: &str, words: &[&str], cases: Cases) -> Outcome {
     let mut command = machine::with_browser(project::words(words));
-    if cases == Cases::All {
-        command.env("SAMEDEAL_SLOW", "1");
-    }
+    cases.tell(&mut command);
     let output = lines_of(step);
     let result = progress.run_into(&mut command, &output);
     let cells = match (parse(&fs::read_to_string(output)?), &result) {

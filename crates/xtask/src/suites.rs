@@ -70,8 +70,13 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
         suite("Rust examples in the documentation", &[build::COMPONENTS], || cargo_test(&["--doc"], &[]))
             .made_from(rust)
             .with_lock(build::CARGO),
-        suite("second implementation", &[setup::PYTHON], || pytest("target/venv", "tests/reference"))
-            .made_from(&[&["tests/reference", "tests/vectors"]]),
+        suite("second implementation", &[setup::PYTHON], move || {
+            let mut command = pytest("target/venv", "tests/reference");
+            cases.tell(&mut command);
+            command
+        })
+        .made_from(&[&["tests/reference", "tests/vectors"]])
+        .with_setting(cases.name()),
         golden_cases("golden cases are fresh", &[build::TOOLS], "tests/vectors", || {
             project::own("target/debug/vectors", &["--check"])
         })

@@ -23,7 +23,7 @@ pub struct File {
 #[serde(try_from = "read::RawCase")]
 pub struct Case {
     pub name: String,
-    /// Needs a table of several hundred megabytes.
+    /// Needs a table of several hundred megabytes, or takes seconds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub slow: bool,
     #[serde(flatten)]

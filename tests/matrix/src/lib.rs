@@ -19,7 +19,7 @@ pub trait Engine: Sized {
     fn call(&mut self, call: &Call) -> Result<Value, Failure>;
 }
 
-/// Asks for the cases that need a table of several hundred megabytes, too.
+/// Asks for the slow cases, too.
 const SLOW: &str = "SAMEDEAL_SLOW";
 
 /// Runs every case of the golden files on an engine and prints a line per group for the matrix.

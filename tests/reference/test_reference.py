@@ -83,6 +83,9 @@ def make(case: dict[str, Any]) -> Any:
         return reference.Sampler(reference.Config(**fields))
     if kind == "sharded":
         return reference.Sampler.sharded(reference.Config(**fields["config"]), **fields["sharding"])
+    if kind == "recipe":
+        lists = case[kind]["lists"]
+        return reference.from_recipe(case[kind]["text"], [(name, [int(n) for n in lists[name]]) for name in sorted(lists)])
     if kind == "plan":
         if fields["locality"] is not None:
             fields["locality"] = reference.Locality(**fields["locality"])

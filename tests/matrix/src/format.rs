@@ -1,6 +1,8 @@
 //! The format of the golden cases. Names are those of the WIT interface; 64-bit numbers are strings, since JSON
 //! readers keep only 53 bits of a number.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -42,6 +44,11 @@ pub enum Subject {
     Sharded {
         config: Config,
         sharding: Sharding,
+    },
+    /// A sampler, by its recipe.
+    Recipe {
+        text: String,
+        lists: BTreeMap<String, Vec<U64>>,
     },
     Plan(Plan),
     ChunkStream(ChunkStream),
@@ -168,6 +175,9 @@ pub struct Failure {
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Call {
     Config,
+    Recipe,
+    RecipeFingerprint,
+    Sharding,
     SetEpoch {
         epoch: U64,
     },

@@ -32,6 +32,14 @@ impl Engine for Native {
                     core::Sampler::sharded(config, &numbers(&sharding.sizes), sharding.lanes, sharding.window)
                 })
                 .map(Self::Sampler),
+            Subject::Recipe { text, lists } => {
+                let lists: Vec<(&str, Vec<u64>)> =
+                    lists.iter().map(|(name, list)| (&**name, numbers(list))).collect();
+                let lists: Vec<core::List> = lists.iter().map(|(name, list)| (*name, &**list)).collect();
+                core::Recipe::read(text, &lists)
+                    .and_then(|recipe| core::Sampler::from_recipe(&recipe))
+                    .map(Self::Sampler)
+            }
             Subject::Plan(plan) => shard::Plan::new(read_plan(plan)).map(Self::Plan),
             Subject::ChunkStream(stream) => read_stream(stream).and_then(shard::Stream::new).map(Self::ChunkStream),
             Subject::Ledger(ledger) => core::Ledger::new(&ledger.header).map(Self::Ledger),
@@ -75,6 +83,14 @@ type Answer = Result<Value, core::Failure>;
 fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
     Ok(match *call {
         Call::Config => write_config(sampler.config()),
+        Call::Recipe => sampler.recipe().text().into(),
+        Call::RecipeFingerprint => sampler.recipe().fingerprint().into(),
+        Call::Sharding => match sampler.sharding()? {
+            None => Value::Null,
+            Some((sizes, lanes, window)) => {
+                record(format::Sharding { sizes: sizes.into_iter().map(U64).collect(), lanes, window })
+            }
+        },
         Call::SetEpoch { epoch } => {
             sampler.set_epoch(epoch.0);
             Value::Null

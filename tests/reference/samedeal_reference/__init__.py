@@ -13,6 +13,7 @@ from .ledger import Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import Balance, Locality, Plan, PlanConfig, Steps
 from .readings import Reading, ReadingConfig
+from .recipes import from_recipe
 from .sampler import Config, Place, Round, Sampler, ShardPlace
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Steps",
     "Verification",
     "detect",
+    "from_recipe",
     "header",
     "pack_rows",
     "pad",

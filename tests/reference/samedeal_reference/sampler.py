@@ -1,10 +1,12 @@
-"""Configuration, deal, fingerprints, operations and states: sections 1, 4 to 6 and 10."""
+"""Configuration, deal, fingerprints, operations, states and canonical recipes: sections 1, 4 to 6, 10 and 14."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_window
 from .orders import Order, make_order, require_name, require_range
@@ -70,6 +72,11 @@ class ShardPlace:
     offset: int
 
 
+def hash_of(numbers: list[int]) -> str:
+    """SHA-256( LE8 of each number )."""
+    return hashlib.sha256(b"".join(le(number, 8) for number in numbers)).hexdigest()
+
+
 class Sampler:
     def __init__(self, config: Config) -> None:
         config.check()
@@ -98,6 +105,27 @@ class Sampler:
 
     def config(self) -> Config:
         return self._config
+
+    def sharding(self) -> dict[str, Any] | None:
+        if self._sharding is None:
+            return None
+        sizes, lanes, window = self._sharding.sizes, self._sharding.lanes, self._sharding.window
+        return {"sizes": [str(size) for size in sizes], "lanes": lanes, "window": window}
+
+    # Section 14: recipes
+
+    def recipe(self) -> str:
+        c = self._config
+        order: dict[str, Any] = {"name": c.order, "samples": c.samples, "seed": c.seed}
+        if self._sharding:
+            sizes, lanes, window = list(self._sharding.sizes), self._sharding.lanes, self._sharding.window
+            order |= {"lanes": lanes, "shuffle_window": window, "shards": len(sizes)}
+            order["sizes"] = sizes if len(sizes) <= 256 else hash_of(sizes)
+        deal = {"world_size": c.world, "remainder": c.remainder, "layout": c.layout}
+        return json.dumps({"samedeal": 1, "order": order, "deal": deal}, separators=(",", ":"))
+
+    def recipe_fingerprint(self) -> str:
+        return hashlib.sha256(self.recipe().encode()).hexdigest()
 
     def set_epoch(self, epoch: int) -> None:
         if epoch != self._config.epoch:

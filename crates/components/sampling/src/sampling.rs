@@ -35,6 +35,25 @@ impl sampling::GuestSampler for Sampler {
         Ok(sampling::Sampler::new(Self(RefCell::new(sampler))))
     }
 
+    fn from_recipe(recipe: String, lists: Vec<sampling::NamedList>) -> Result<sampling::Sampler, types::Failure> {
+        let lists: Vec<core_::List> = lists.iter().map(|list| (&*list.name, &*list.numbers)).collect();
+        let sampler = core_::Sampler::from_recipe(&core_::Recipe::read(&recipe, &lists)?)?;
+        Ok(sampling::Sampler::new(Self(RefCell::new(sampler))))
+    }
+
+    fn recipe(&self) -> String {
+        self.0.borrow().recipe().text()
+    }
+
+    fn recipe_fingerprint(&self) -> String {
+        self.0.borrow().recipe().fingerprint()
+    }
+
+    fn sharding(&self) -> Result<Option<sampling::Sharding>, types::Failure> {
+        let found = self.0.borrow().sharding()?;
+        Ok(found.map(|(sizes, lanes, window)| sampling::Sharding { sizes, lanes, window }))
+    }
+
     fn config(&self) -> sampling::Config {
         let core_::Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed } =
             *self.0.borrow().config();

@@ -40,6 +40,13 @@ impl Sampler {
         Self::with(config, deal, Some(Rc::new(Sharding::new(shards, lanes, window)?)))
     }
 
+    /// The sizes of the shards, the lanes and the window; none with another order. Failures: `out-of-memory`.
+    pub fn sharding(&self) -> Result<Option<(Vec<u64>, u32, u32)>, Failure> {
+        let Some(sharding) = &self.sharding else { return Ok(None) };
+        let Sharding { shards, lanes, window } = &**sharding;
+        Ok(Some((collect("sizes", shards.count() as usize, shards.sizes())?, *lanes, *window)))
+    }
+
     /// How many rounds this deal has. Failures: `order` (not `sharded`).
     pub fn num_rounds(&self) -> Result<u64, Failure> {
         let Some(sharding) = &self.sharding else { return Err(self.not_sharded()) };

@@ -25,7 +25,7 @@ pub struct Sampler {
     pub(super) config: Config,
     pub(super) deal: Deal,
     /// With the order `sharded`.
-    pub(super) sharding: Option<Rc<Sharding>>,
+    pub(crate) sharding: Option<Rc<Sharding>>,
     /// Built at the first call that asks for an index.
     order: OnceCell<Order>,
 }

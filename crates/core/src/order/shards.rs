@@ -38,6 +38,11 @@ impl Shards {
         self.start(shard + 1) - self.start(shard)
     }
 
+    /// How many samples each shard holds.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = u64> + Clone {
+        self.starts.windows(2).map(|ends| ends[1] - ends[0])
+    }
+
     /// The index of a shard's first sample.
     pub(crate) fn start(&self, shard: u32) -> u64 {
         self.starts[shard as usize]

@@ -35,7 +35,7 @@ const NUMBERS: [&str; 7] = ["samedeal", "samples", "seed", "epoch", "consumed", 
 const TEXTS: [&str; 4] = ["kind", "order", "strategy", "fingerprint"];
 
 /// Whether it is negative, and its amount.
-type Number = (bool, u64);
+pub(crate) type Number = (bool, u64);
 
 impl<'a> Fields<'a> {
     /// The fields of a text, if it is an object of them and nothing else. Nothing in it nests of itself, so that no text makes
@@ -89,10 +89,9 @@ impl<'a> EntryFields<'a> {
 
 /// Reads a text that is an object and nothing else.
 pub(super) fn whole<'a>(text: &'a str, field: impl FnMut(&mut Reader<'a>, &'a str) -> Option<()>) -> Option<()> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader::new(text);
     reader.object(field)?;
-    reader.space();
-    (reader.at == text.len()).then_some(())
+    reader.is_at_end().then_some(())
 }
 
 // None of what follows is inlined, for the same reason.
@@ -102,7 +101,7 @@ fn place_of(name: &str, names: &[&str]) -> Option<usize> {
     names.iter().position(|&known| known == name)
 }
 
-pub(super) fn unsigned((negative, amount): Number) -> Option<u64> {
+pub(crate) fn unsigned((negative, amount): Number) -> Option<u64> {
     (!negative || amount == 0).then_some(amount)
 }
 
@@ -114,7 +113,7 @@ fn optional(number: Option<Number>) -> Option<Option<u64>> {
     }
 }
 
-pub(super) fn signed((negative, amount): Number) -> Option<i64> {
+pub(crate) fn signed((negative, amount): Number) -> Option<i64> {
     if negative { 0_i64.checked_sub_unsigned(amount) } else { amount.try_into().ok() }
 }
 
@@ -165,12 +164,39 @@ impl<'a> Object<'a> {
 }
 
 /// A place in a text.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Reader<'a> {
+    /// At the beginning of a text.
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// What was not read yet.
+    pub(crate) fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// How many bytes were read.
+    pub(crate) fn place(&self) -> usize {
+        self.at
+    }
+
+    /// Whether nothing more comes.
+    pub(crate) fn is_at_end(&mut self) -> bool {
+        self.space();
+        self.at == self.text.len()
+    }
+
+    /// Whether a byte comes next.
+    pub(crate) fn is_at(&mut self, byte: u8) -> bool {
+        self.space();
+        self.peek() == Some(byte)
+    }
+
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -191,7 +217,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What stands between two bytes, with commas between.
-    pub(super) fn list(&mut self, open: u8, close: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+    pub(crate) fn list(&mut self, open: u8, close: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         if !self.eat(open) {
             return None;
         }
@@ -210,7 +236,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The fields of an object: asks `field` to read the value of each name.
-    pub(super) fn object(&mut self, mut field: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
+    pub(crate) fn object(&mut self, mut field: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
         self.list(b'{', b'}', |reader| {
             let name = reader.string()?;
             if reader.eat(b':') { field(reader, name) } else { None }
@@ -235,15 +261,9 @@ impl<'a> Reader<'a> {
         first.then_some(())
     }
 
-    /// Whether a text comes next.
-    pub(super) fn is_at_text(&mut self) -> bool {
-        self.space();
-        self.peek() == Some(b'"')
-    }
-
     /// A text without escapes: no name that is known has any.
     #[inline(never)]
-    pub(super) fn string(&mut self) -> Option<&'a str> {
+    pub(crate) fn string(&mut self) -> Option<&'a str> {
         if !self.eat(b'"') {
             return None;
         }
@@ -261,7 +281,7 @@ impl<'a> Reader<'a> {
 
     /// A whole number, without a fraction or an exponent.
     #[inline(never)]
-    pub(super) fn number(&mut self) -> Option<Number> {
+    pub(crate) fn number(&mut self) -> Option<Number> {
         let negative = self.eat(b'-');
         if !negative {
             self.space();

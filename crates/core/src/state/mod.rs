@@ -3,7 +3,7 @@
 mod json;
 mod reading;
 
-pub(crate) use self::json::EntryFields;
+pub(crate) use self::json::{EntryFields, Number, Reader, signed, unsigned};
 pub(crate) use self::reading::{ReadFields, ReadSegment, Sizes};
 
 use alloc::format;

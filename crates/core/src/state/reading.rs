@@ -107,7 +107,7 @@ const RECIPE: &[&str] = &[
 ];
 
 fn sizes<'a>(reader: &mut super::json::Reader<'a>) -> Option<Sizes<'a>> {
-    if reader.is_at_text() {
+    if reader.is_at(b'"') {
         return reader.string().map(Sizes::Hash);
     }
     let mut numbers = Vec::new();

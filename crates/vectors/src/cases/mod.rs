@@ -6,6 +6,7 @@ mod ledgers;
 mod meshes;
 mod plans;
 mod readings;
+mod recipes;
 mod sampling;
 mod sharded;
 mod states;
@@ -31,6 +32,7 @@ pub fn files() -> Vec<File> {
     files.push(group("ledger", ledgers::cases()));
     files.push(group("mesh", meshes::cases()));
     files.push(group("readings", readings::cases()));
+    files.push(group("recipes", recipes::cases()));
     files.push(group("launch", launches::cases()));
     files.extend(batching::files());
     files

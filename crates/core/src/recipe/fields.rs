@@ -1,0 +1,203 @@
+//! The fields of a document, each by its name and of its type. Every mistake is told by the name of the field.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::numbers::{Numbers, is_hash};
+use crate::Failure;
+use crate::base::failure::shorten;
+use crate::base::memory::{grow, has_headroom};
+use crate::state::{Number, Reader, signed, unsigned};
+
+/// A field that a section may have.
+pub(super) struct Key {
+    /// Its name in the document.
+    pub(super) name: &'static str,
+    /// Its name in failures, as the interface writes names.
+    pub(super) field: &'static str,
+    pub(super) kind: Kind,
+}
+
+/// The type of a field.
+pub(super) enum Kind {
+    /// A whole number that is not negative.
+    Count,
+    /// A whole number of either sign.
+    Signed,
+    Text,
+    /// Whole numbers, or a hash of them.
+    Numbers,
+    Section(&'static [Key]),
+}
+
+impl Kind {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Count => "a whole number from 0 to 18446744073709551615",
+            Self::Signed => "a whole number from -9223372036854775808 to 9223372036854775807",
+            Self::Text => "a text without escapes",
+            Self::Numbers => "a list of whole numbers, or the 64 hexadecimal digits of their hash",
+            Self::Section(_) => "an object",
+        }
+    }
+}
+
+/// The fields that are there, each once.
+#[derive(Default)]
+pub(super) struct Fields<'a> {
+    values: Vec<(&'static Key, Value<'a>)>,
+}
+
+enum Value<'a> {
+    Number(Number),
+    Text(&'a str),
+    Numbers(Numbers),
+    Section(Fields<'a>),
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of a text that is an object and nothing else. Sections do not nest of themselves, so that no text makes the
+    /// stack deep. Failures: `recipe`, the name of a section, or a field.
+    pub(super) fn read(text: &'a str, known: &'static [Key]) -> Result<Self, Failure> {
+        let mut reader = Reader::new(text);
+        let fields = Self::of(&mut reader, "recipe", known)?;
+        if reader.is_at_end() { Ok(fields) } else { Err(broken(&reader)) }
+    }
+
+    fn of(reader: &mut Reader<'a>, section: &'static str, known: &'static [Key]) -> Result<Self, Failure> {
+        let mut fields = Self::default();
+        let mut failed = None;
+        let read = reader.object(|reader, name| match fields.add(reader, section, name, known) {
+            Ok(()) => Some(()),
+            Err(failure) => {
+                failed = Some(failure);
+                None
+            }
+        });
+        match (failed, read) {
+            (Some(failure), _) => Err(failure),
+            (None, None) => Err(broken(reader)),
+            (None, Some(())) => Ok(fields),
+        }
+    }
+
+    fn add(
+        &mut self,
+        reader: &mut Reader<'a>,
+        section: &'static str,
+        name: &'a str,
+        known: &'static [Key],
+    ) -> Result<(), Failure> {
+        let Some(key) = known.iter().find(|key| key.name == name) else {
+            let names: Vec<&str> = known.iter().map(|key| key.name).collect();
+            return Err(Failure::unknown_name(section, name, names.join(", ")));
+        };
+        if self.value(key.field).is_some() {
+            return Err(Failure::contradiction(key.field, "there twice", "once"));
+        }
+        let before = reader.rest();
+        let value = match key.kind {
+            Kind::Section(keys) if reader.is_at(b'{') => Value::Section(Self::of(reader, key.field, keys)?),
+            Kind::Numbers if reader.is_at(b'[') => Value::Numbers(Numbers::All(numbers(reader, key.field)?)),
+            Kind::Numbers if reader.is_at(b'"') => {
+                let hash = reader.string().filter(|text| is_hash(text)).ok_or_else(|| mistyped(key, before))?;
+                Value::Numbers(Numbers::Hash(hash.to_string()))
+            }
+            Kind::Text => Value::Text(reader.string().ok_or_else(|| mistyped(key, before))?),
+            Kind::Count => {
+                let number = reader.number().filter(|&number| unsigned(number).is_some());
+                Value::Number(number.ok_or_else(|| mistyped(key, before))?)
+            }
+            Kind::Signed => {
+                let number = reader.number().filter(|&number| signed(number).is_some());
+                Value::Number(number.ok_or_else(|| mistyped(key, before))?)
+            }
+            Kind::Section(_) | Kind::Numbers => return Err(mistyped(key, before)),
+        };
+        grow(key.field, 1, &mut self.values)?;
+        self.values.push((key, value));
+        Ok(())
+    }
+
+    fn value(&self, field: &str) -> Option<&Value<'a>> {
+        self.values.iter().find(|(key, _)| key.field == field).map(|(_, value)| value)
+    }
+
+    pub(super) fn count(&self, field: &str) -> Option<u64> {
+        if let Value::Number(number) = self.value(field)? { unsigned(*number) } else { None }
+    }
+
+    pub(super) fn signed(&self, field: &str) -> Option<i64> {
+        if let Value::Number(number) = self.value(field)? { signed(*number) } else { None }
+    }
+
+    /// A number of 32 bits. Failures: `field`, where it has more.
+    pub(super) fn u32(&self, field: &'static str) -> Result<Option<u32>, Failure> {
+        self.count(field)
+            .map(|count| {
+                u32::try_from(count).map_err(|_| Failure::out_of_range(field, count, format!("up to {}", u32::MAX)))
+            })
+            .transpose()
+    }
+
+    pub(super) fn text(&self, field: &str) -> Option<&'a str> {
+        if let Value::Text(text) = self.value(field)? { Some(text) } else { None }
+    }
+
+    pub(super) fn numbers(&self, field: &str) -> Option<&Numbers> {
+        if let Value::Numbers(numbers) = self.value(field)? { Some(numbers) } else { None }
+    }
+
+    pub(super) fn section(&self, field: &str) -> Option<&Self> {
+        if let Value::Section(fields) = self.value(field)? { Some(fields) } else { None }
+    }
+
+    /// A field as people read it, if it is there.
+    pub(super) fn shown(&self, field: &str) -> Option<String> {
+        Some(match self.value(field)? {
+            Value::Number((negative, amount)) => format!("{}{amount}", if *negative { "-" } else { "" }),
+            Value::Text(text) => shorten(text),
+            Value::Numbers(Numbers::All(numbers)) => format!("{} numbers", numbers.len()),
+            Value::Numbers(Numbers::Hash(_)) => "a hash".into(),
+            Value::Section(_) => "an object".into(),
+        })
+    }
+}
+
+fn numbers(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
+    let (mut numbers, mut failed) = (Vec::new(), None);
+    let read = reader.list(b'[', b']', |reader| {
+        let before = reader.rest();
+        let Some(number) = reader.number().and_then(unsigned) else {
+            failed = Some(Failure::wrong_type(field, token(before), "a list of whole numbers"));
+            return None;
+        };
+        failed = grow(field, 1, &mut numbers).err();
+        numbers.push(number);
+        failed.is_none().then_some(())
+    });
+    match (failed, read) {
+        (Some(failure), _) => Err(failure),
+        (None, None) => Err(broken(reader)),
+        (None, Some(())) => Ok(numbers),
+    }
+}
+
+fn mistyped(key: &Key, before: &str) -> Failure {
+    Failure::wrong_type(key.field, token(before), key.kind.name())
+}
+
+/// The first value of a text, to be shown.
+fn token(text: &str) -> &str {
+    let text = text.trim_start_matches([' ', '\t', '\n', '\r']);
+    let end = if text.starts_with('"') { text[1..].find('"').map(|end| end + 2) } else { text.find([',', '}', ']', ' ', '\n']) };
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// What is in the way of a text that is no JSON object.
+fn broken(reader: &Reader) -> Failure {
+    let rest = reader.rest();
+    let value = if rest.is_empty() { "a text that ends here" } else { rest };
+    Failure::wrong_type("recipe", value, format!("JSON as SPEC.md, section 14, has it, at byte {}", reader.place()))
+}

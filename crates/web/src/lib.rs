@@ -6,7 +6,7 @@
 
 mod failure;
 
-use samedeal_core::{Config, Layout, MAX_WINDOW, OrderId, Remainder};
+use samedeal_core::{Config, Layout, List, MAX_WINDOW, OrderId, Recipe, Remainder};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use failure::{Object, Thrown};
@@ -65,6 +65,39 @@ impl Sampler {
     ) -> Result<Self, Thrown> {
         let config = config(samples, seed, epoch, order, rank, world, remainder, layout, consumed)?;
         Ok(Self(samedeal_core::Sampler::sharded(config, &sizes, lanes, window)?))
+    }
+
+    /// The sampler of a recipe. List i of those that come with it is named `names[i]`, and is `numbers` up to `ends[i]`, from where
+    /// the one before it ends.
+    #[wasm_bindgen(js_name = fromRecipe)]
+    pub fn from_recipe(recipe: &str, names: Vec<String>, ends: Vec<u32>, numbers: Vec<u64>) -> Result<Self, Thrown> {
+        let starts = [0].into_iter().chain(ends.iter().copied());
+        let ranges = starts.zip(&ends).map(|(start, &end)| start as usize..end as usize);
+        let lists = names.iter().map(String::as_str).zip(ranges.map(|range| numbers.get(range).unwrap_or_default()));
+        let recipe = Recipe::read(recipe, &lists.collect::<Vec<List>>())?;
+        Ok(Self(samedeal_core::Sampler::from_recipe(&recipe)?))
+    }
+
+    /// The recipe of this sampler, in its canonical form.
+    pub fn recipe(&self) -> String {
+        self.0.recipe().text()
+    }
+
+    /// SHA-256 over that text, in hexadecimal.
+    #[wasm_bindgen(js_name = recipeFingerprint)]
+    pub fn recipe_fingerprint(&self) -> String {
+        self.0.recipe().fingerprint()
+    }
+
+    /// The shards, with the order `sharded`.
+    pub fn sharding(&self) -> Result<Option<Object>, Thrown> {
+        Ok(self.0.sharding()?.map(|(sizes, lanes, window)| {
+            let object = Object::new();
+            object.set("sizes", sizes.into());
+            object.set("lanes", lanes.into());
+            object.set("window", window.into());
+            object
+        }))
     }
 
     /// The configuration as it stands.

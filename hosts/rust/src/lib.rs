@@ -16,6 +16,7 @@ mod mesh;
 mod named;
 mod range;
 mod read;
+mod recipe;
 mod sampler;
 mod sharded;
 mod shards;

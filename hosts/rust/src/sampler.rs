@@ -243,7 +243,7 @@ impl Sampler {
     }
 
     /// Calls a method that cannot fail by its arguments.
-    fn call<T>(
+    pub(crate) fn call<T>(
         &self,
         call: impl FnOnce(&sampling::GuestSampler<'_>, &mut Store, ResourceAny) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {

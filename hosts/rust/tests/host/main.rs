@@ -10,6 +10,7 @@ mod iterators;
 mod ledger;
 mod places;
 mod readings;
+mod recipes;
 mod sharded;
 mod shards;
 mod states;

@@ -31,6 +31,11 @@ impl Engine for Host {
         let made = match subject {
             Subject::Config(config) => sampler(config, None).map(Self::Sampler),
             Subject::Sharded { config, sharding } => sampler(config, Some(sharding)).map(Self::Sampler),
+            Subject::Recipe { text, lists } => {
+                let numbers = |list: &[U64]| list.iter().map(|number| number.0).collect();
+                let lists = lists.iter().map(|(name, list)| (name.clone(), numbers(list))).collect();
+                Builder::of_recipe(text, lists).and_then(Builder::build).map(Self::Sampler)
+            }
             Subject::Plan(config) => plan(config).map(Self::Plan),
             Subject::ChunkStream(config) => {
                 let format::ChunkStream { chunks, reader, readers, order, seed, epoch } = config;
@@ -83,6 +88,12 @@ type Answer = Result<Value, Error>;
 fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
     Ok(match *call {
         Call::Config => write_config(sampler.config()),
+        Call::Recipe => sampler.recipe()?.into(),
+        Call::RecipeFingerprint => sampler.recipe_fingerprint()?.into(),
+        Call::Sharding => sampler.config().sharding.as_ref().map_or(Value::Null, |sharding| {
+            let Sharding { sizes, lanes, window } = sharding;
+            record(format::Sharding { sizes: sizes.iter().map(|&size| U64(size)).collect(), lanes: *lanes, window: *window })
+        }),
         Call::SetEpoch { epoch } => sampler.set_epoch(epoch.0).map(|()| Value::Null)?,
         Call::SetRank { rank } => sampler.set_rank(rank).map(|()| Value::Null)?,
         Call::NumSamples => number(sampler.num_samples()),

@@ -57,7 +57,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
 
 # Fields and arguments that are text, not numbers.
 TEXTS = {"order", "remainder", "layout", "policy", "worker-policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"deal", "strategy", "counting", "packing", "too-long", "tail", "side", "state", "header", "entry"}
+TEXTS |= {"text", "deal", "strategy", "counting", "packing", "too-long", "tail", "side", "state", "header", "entry"}
 
 
 def read(name: str, value: Any) -> Any:
@@ -85,7 +85,9 @@ def make(case: dict[str, Any]) -> Any:
         return reference.Sampler.sharded(reference.Config(**fields["config"]), **fields["sharding"])
     if kind == "recipe":
         lists = case[kind]["lists"]
-        return reference.from_recipe(case[kind]["text"], [(name, [int(n) for n in lists[name]]) for name in sorted(lists)])
+        return reference.from_recipe(
+            case[kind]["text"], [(name, [int(n) for n in lists[name]]) for name in sorted(lists)]
+        )
     if kind == "plan":
         if fields["locality"] is not None:
             fields["locality"] = reference.Locality(**fields["locality"])

@@ -52,13 +52,12 @@ impl Builder {
         let sampler = Object::new(MOST_MEMORY, |exports: &Samedeal, store| {
             exports.samedeal_deal_sampling().sampler().call_from_recipe(store, recipe, &lists)
         })?;
-        let config = sampler.call(|exports, store, sampler| {
-            exports.samedeal_deal_sampling().sampler().call_config(store, sampler)
-        })?;
+        let config = sampler
+            .call(|exports, store, sampler| exports.samedeal_deal_sampling().sampler().call_config(store, sampler))?;
         let sharding = sampler
             .ask(|exports, store, sampler| exports.samedeal_deal_sampling().sampler().call_sharding(store, sampler))?;
-        let sharding = sharding
-            .map(|sampling::Sharding { sizes, lanes, window }| Sharding { sizes: sizes.into(), lanes, window });
+        let sharding =
+            sharding.map(|sampling::Sharding { sizes, lanes, window }| Sharding { sizes: sizes.into(), lanes, window });
         Ok(Config::of(config, sharding).into())
     }
 }

@@ -33,8 +33,7 @@ impl Engine for Native {
                 })
                 .map(Self::Sampler),
             Subject::Recipe { text, lists } => {
-                let lists: Vec<(&str, Vec<u64>)> =
-                    lists.iter().map(|(name, list)| (&**name, numbers(list))).collect();
+                let lists: Vec<(&str, Vec<u64>)> = lists.iter().map(|(name, list)| (&**name, numbers(list))).collect();
                 let lists: Vec<core::List> = lists.iter().map(|(name, list)| (*name, &**list)).collect();
                 core::Recipe::read(text, &lists)
                     .and_then(|recipe| core::Sampler::from_recipe(&recipe))

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::numbers::{Numbers, is_hash};
 use crate::Failure;
 use crate::base::failure::shorten;
-use crate::base::memory::{grow, has_headroom};
+use crate::base::memory::grow;
 use crate::state::{Number, Reader, signed, unsigned};
 
 /// A field that a section may have.
@@ -174,8 +174,7 @@ fn numbers(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure
             return None;
         };
         failed = grow(field, 1, &mut numbers).err();
-        numbers.push(number);
-        failed.is_none().then_some(())
+        failed.is_none().then(|| numbers.push(number))
     });
     match (failed, read) {
         (Some(failure), _) => Err(failure),
@@ -191,7 +190,11 @@ fn mistyped(key: &Key, before: &str) -> Failure {
 /// The first value of a text, to be shown.
 fn token(text: &str) -> &str {
     let text = text.trim_start_matches([' ', '\t', '\n', '\r']);
-    let end = if text.starts_with('"') { text[1..].find('"').map(|end| end + 2) } else { text.find([',', '}', ']', ' ', '\n']) };
+    let end = if text.starts_with('"') {
+        text[1..].find('"').map(|end| end + 2)
+    } else {
+        text.find([',', '}', ']', ' ', '\n'])
+    };
     &text[..end.unwrap_or(text.len())]
 }
 

@@ -99,7 +99,9 @@ impl Recipe {
         if let Some((name, _)) = lists.iter().find(|(name, _)| !LISTS.contains(name)) {
             return Err(Failure::unknown_name("lists", name, LISTS.join(", ")));
         }
-        if let Some((_, (name, _))) = lists.iter().enumerate().find(|&(at, (name, _))| lists[..at].iter().any(|(other, _)| other == name)) {
+        if let Some((_, (name, _))) =
+            lists.iter().enumerate().find(|&(at, (name, _))| lists[..at].iter().any(|(other, _)| other == name))
+        {
             return Err(Failure::contradiction("lists", format!("{name} twice"), "each name once"));
         }
         let fields = Fields::read(text, SECTIONS)?;
@@ -152,14 +154,7 @@ impl Recipe {
     /// The configuration of rank 0 in epoch 0. Failures: any field that is out of its range.
     fn config(&self) -> Result<Config, Failure> {
         let Self { order: OrderPart { id, samples, seed, .. }, world_size, remainder, layout } = *self;
-        let config = Config {
-            seed,
-            order: id,
-            world: world_size,
-            remainder,
-            layout,
-            ..Config::new(samples)
-        };
+        let config = Config { seed, order: id, world: world_size, remainder, layout, ..Config::new(samples) };
         match config.deal() {
             Ok(_) => Ok(config),
             Err(failure) if failure.field == "world" => Err(Failure { field: "world-size", ..failure }),
@@ -300,7 +295,13 @@ mod tests {
     fn a_canonical_text_is_read_as_what_wrote_it() {
         let sizes: Vec<u64> = (0..1_000).collect();
         let sampler = Sampler::sharded(
-            Config { order: OrderId::Sharded, seed: i64::MIN, world: 7, remainder: Remainder::Drop, ..Config::new(499_500) },
+            Config {
+                order: OrderId::Sharded,
+                seed: i64::MIN,
+                world: 7,
+                remainder: Remainder::Drop,
+                ..Config::new(499_500)
+            },
             &sizes,
             5,
             1 << 20,

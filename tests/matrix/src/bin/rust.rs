@@ -92,7 +92,11 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::RecipeFingerprint => sampler.recipe_fingerprint()?.into(),
         Call::Sharding => sampler.config().sharding.as_ref().map_or(Value::Null, |sharding| {
             let Sharding { sizes, lanes, window } = sharding;
-            record(format::Sharding { sizes: sizes.iter().map(|&size| U64(size)).collect(), lanes: *lanes, window: *window })
+            record(format::Sharding {
+                sizes: sizes.iter().map(|&size| U64(size)).collect(),
+                lanes: *lanes,
+                window: *window,
+            })
         }),
         Call::SetEpoch { epoch } => sampler.set_epoch(epoch.0).map(|()| Value::Null)?,
         Call::SetRank { rank } => sampler.set_rank(rank).map(|()| Value::Null)?,

@@ -65,6 +65,7 @@ impl<'a> Fields<'a> {
         if reader.is_at_end() { Ok(fields) } else { Err(broken(&reader)) }
     }
 
+    #[inline(never)]
     fn of(reader: &mut Reader<'a>, section: &'static str, known: &'static [Key]) -> Result<Self, Failure> {
         let mut fields = Self::default();
         let mut failed = None;
@@ -82,6 +83,7 @@ impl<'a> Fields<'a> {
         }
     }
 
+    #[inline(never)]
     fn add(
         &mut self,
         reader: &mut Reader<'a>,
@@ -120,6 +122,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
+    #[inline(never)]
     fn value(&self, field: &str) -> Option<&Value<'a>> {
         self.values.iter().find(|(key, _)| key.field == field).map(|(_, value)| value)
     }
@@ -133,6 +136,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A number of 32 bits. Failures: `field`, where it has more.
+    #[inline(never)]
     pub(super) fn u32(&self, field: &'static str) -> Result<Option<u32>, Failure> {
         self.count(field)
             .map(|count| {
@@ -145,7 +149,8 @@ impl<'a> Fields<'a> {
         if let Value::Text(text) = self.value(field)? { Some(text) } else { None }
     }
 
-    pub(super) fn numbers(&self, field: &str) -> Option<&Numbers> {
+    pub(super) #[inline(never)]
+fn numbers(&self, field: &str) -> Option<&Numbers> {
         if let Value::Numbers(numbers) = self.value(field)? { Some(numbers) } else { None }
     }
 
@@ -154,6 +159,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A field as people read it, if it is there.
+    #[inline(never)]
     pub(super) fn shown(&self, field: &str) -> Option<String> {
         Some(match self.value(field)? {
             Value::Number((negative, amount)) => format!("{}{amount}", if *negative { "-" } else { "" }),
@@ -183,6 +189,7 @@ fn numbers(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure
     }
 }
 
+#[inline(never)]
 fn mistyped(key: &Key, before: &str) -> Failure {
     Failure::wrong_type(key.field, token(before), key.kind.name())
 }
@@ -199,6 +206,7 @@ fn token(text: &str) -> &str {
 }
 
 /// What is in the way of a text that is no JSON object.
+#[inline(never)]
 fn broken(reader: &Reader) -> Failure {
     let rest = reader.rest();
     let value = if rest.is_empty() { "a text that ends here" } else { rest };

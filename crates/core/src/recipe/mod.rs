@@ -2,6 +2,8 @@
 //!
 //! Sections are objects of their own, so that each stage has its own: `order`, then `deal`. What is not given has its default,
 //! and an option that nothing uses is refused. SPEC.md, section 14, has the grammar.
+//!
+//! Nothing here is asked often: it is kept out of line, since every host compiles the component when it starts.
 
 mod fields;
 mod numbers;
@@ -91,6 +93,7 @@ const LISTS: [&str; 1] = ["sizes"];
 impl Recipe {
     /// Reads a document, and the lists that it has as a hash alone, or not at all. Failures: `recipe` (no JSON object, or more than
     /// 2^20 bytes), `recipe`, `order` or `deal` (an unknown key), `lists` (an unknown name), or any field.
+    #[inline(never)]
     pub fn read(text: &str, lists: &[List]) -> Result<Self, Failure> {
         if text.len() > MAX_RECIPE {
             let value = format!("of {} bytes", text.len());
@@ -134,6 +137,7 @@ impl Recipe {
     }
 
     /// The canonical text: JSON in one line, with every field that there is, the defaults too. Equal recipes have equal texts.
+    #[inline(never)]
     pub fn text(&self) -> String {
         let Self { order, world_size, remainder, layout } = self;
         let (remainder, layout) = (name_of(remainder, &REMAINDERS), name_of(layout, &LAYOUTS));
@@ -152,6 +156,7 @@ impl Recipe {
     }
 
     /// The configuration of rank 0 in epoch 0. Failures: any field that is out of its range.
+    #[inline(never)]
     fn config(&self) -> Result<Config, Failure> {
         let Self { order: OrderPart { id, samples, seed, .. }, world_size, remainder, layout } = *self;
         let config = Config { seed, order: id, world: world_size, remainder, layout, ..Config::new(samples) };
@@ -177,6 +182,7 @@ impl Sampler {
 
 impl OrderPart {
     /// Failures: any field.
+    #[inline(never)]
     fn of(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
         let sizes = sizes(fields, lists)?;
         let id = match fields.text("order") {
@@ -230,6 +236,7 @@ impl OrderPart {
 
 /// The sizes of the shards: those of the document, or of the list, which has to be what the document has, if it has both.
 /// Failures: `sizes`, `out-of-memory`.
+#[inline(never)]
 fn sizes(fields: &Fields, lists: &[List]) -> Result<Option<Vec<u64>>, Failure> {
     let list = lists.iter().find(|(name, _)| *name == "sizes").map(|&(_, list)| list);
     let differs = |list: &[u64]| {
@@ -260,6 +267,7 @@ fn same(field: &'static str, given: Option<u64>, here: u64) -> Result<(), Failur
 }
 
 /// What a name stands for; without one, what the first stands for. Failures: `field`.
+#[inline(never)]
 fn named<T: Copy>(field: &'static str, name: Option<&str>, known: &[(&str, T)]) -> Result<T, Failure> {
     let Some(name) = name else { return Ok(known[0].1) };
     known.iter().find(|(own, _)| *own == name).map(|&(_, value)| value).ok_or_else(|| {

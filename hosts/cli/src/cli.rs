@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::args::by_length::explain_window;
 use crate::args::plan::{DetectArgs, MeshArgs, ShardsArgs};
-use crate::commands::explain::ExplainArgs;
+use crate::commands::explain::{ExplainArgs, explain_epoch};
 use crate::commands::ledger::LedgerArgs;
 use crate::commands::locate::LocateArgs;
 use crate::commands::numbers::{BatchesArgs, IndicesArgs};
@@ -67,7 +67,7 @@ pub enum Command {
     #[command(after_help = examples::LEDGER)]
     Ledger(LedgerArgs),
     /// Read the states in a checkpoint, and say what they say: of which data, how far, and what became of a sample or a step
-    #[command(after_help = examples::EXPLAIN, mut_arg("window", explain_window))]
+    #[command(after_help = examples::EXPLAIN, mut_args(explain_epoch), mut_arg("window", explain_window))]
     Explain(ExplainArgs),
     /// List the orders
     Orders(OrdersArgs),
@@ -77,14 +77,14 @@ impl Command {
     /// Reads the state that is to be resumed, which decides some of the options.
     pub fn settle(&mut self) -> Result<(), Problem> {
         match self {
-            Self::Indices(it) => it.resume.settle_readers(&mut it.deal, Some(&mut it.dataset)),
-            Self::Batches(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
-            Self::Locate(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
-            Self::Step(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
-            Self::Fingerprint(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
-            Self::Verify(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
-            Self::State(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
-            Self::Replay(it) => it.resume.settle_readers(&mut it.deal, None),
+            Self::Batches(it) => it.epoch.settle(it.by_length.lengths.is_some()),
+            Self::Locate(it) => it.epoch.settle(it.by_length.lengths.is_some()),
+            Self::Step(it) => it.epoch.settle(it.by_length.lengths.is_some()),
+            Self::Indices(it) => it.epoch.settle(false),
+            Self::Fingerprint(it) => it.epoch.settle(false),
+            Self::Verify(it) => it.epoch.settle(false),
+            Self::State(it) => it.epoch.settle(false),
+            Self::Replay(it) => it.epoch.settle(false),
             Self::Shards(_) | Self::Mesh(_) | Self::Rank(_) | Self::Ledger(_) | Self::Explain(_) | Self::Orders(_) => {
                 Ok(())
             }

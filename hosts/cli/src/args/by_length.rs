@@ -3,12 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
-use samedeal::{
-    BatchBuilder, Batcher, Buckets, Counting, Failure, Layout, Packing, Remainder, Strategy, Stretch, Tail, TooLong,
-};
+use samedeal::{BatchBuilder, Batcher, Buckets, Counting, Failure, Layout, Packing, Strategy, Stretch, Tail, TooLong};
 
-use crate::args::dataset::DatasetArgs;
-use crate::args::deal::{DealArgs, SHARDED};
+use crate::args::deal::{DealArgs, EpochArgs, SHARDED};
 use crate::args::values::{named, within};
 use crate::read::lengths::{Lengths, Unit};
 use crate::write::problem::Problem;
@@ -110,46 +107,33 @@ pub fn explain_window(window: Arg) -> Arg {
     )
 }
 
-/// What else was asked for, and is not for samples of different length.
-pub struct Others<'a> {
-    pub dataset: &'a DatasetArgs,
-    pub deal: &'a DealArgs,
-    pub batch_size: Option<u32>,
-    pub drop_last: bool,
-    pub workers: bool,
-}
-
 impl ByLengthArgs {
-    /// Refuses what has no meaning for samples of different length, and says what has. (Conflicts that clap knows
-    /// would let it waive what requires --lengths.)
-    fn check(others: Others<'_>) -> Result<(), Problem> {
-        let Others { dataset, deal, batch_size, drop_last, workers } = others;
-        let files = "files that tell lengths, in place of it";
-        let size = batch_size.map_or(String::new(), |size| format!("--max-batch-size {size}"));
+    /// Refuses options that have no meaning with --lengths, and names those that have. (If clap knew these conflicts, it would
+    /// no longer require --lengths.)
+    fn check(epoch: &EpochArgs) -> Result<(), Problem> {
+        let EpochArgs { dataset, deal, batch_size, drop_last, .. } = epoch;
+        let size = batch_size.map_or(String::new(), |size| format!("add --max-batch-size {size} instead"));
+        let order = "add another order instead; `samedeal orders` lists them";
         let refused = [
-            (dataset.samples.is_some(), "--samples", files),
+            (dataset.samples.is_some(), "--samples", "name the files that tell lengths instead"),
             (batch_size.is_some(), "--batch-size", &size),
-            (drop_last, "--drop-last", "--tail drop"),
-            (deal.remainder != Remainder::default(), "--remainder", "--tail says what happens at the end"),
-            (deal.layout != Layout::default(), "--layout", "nothing; ranks have similar samples in every step"),
-            (deal.order() == SHARDED, "--order sharded", "any other order, which `samedeal orders` lists"),
-            (deal.lanes.is_some(), "--lanes", "nothing; they are for --order sharded"),
-            (workers, "--workers", "nothing; a loader's workers read the batches of its rank in turn"),
+            (*drop_last, "--drop-last", "add --tail drop instead"),
+            (deal.remainder.is_some(), "--remainder", "--tail says what happens at the end"),
+            (deal.layout != Layout::default(), "--layout", "leave it out; ranks get similar samples in every step"),
+            (deal.order() == SHARDED, "--order sharded", order),
+            (deal.lanes.is_some(), "--lanes", "leave it out; it is for --order sharded"),
+            (deal.workers.is_some(), "--workers", "leave it out; the workers of a loader take the batches of its rank in turn"),
         ];
         let refused = refused.into_iter().find(|(is_given, ..)| *is_given);
         refused.map_or(Ok(()), |(_, option, instead)| {
-            Err(Problem::message(format!(
-                "{option} is for samples whose length does not matter; with --lengths: {instead}"
-            )))
+            Err(Problem::message(format!("{option} has no meaning with --lengths: {instead}")))
         })
     }
 
     /// Reads the lengths that decide batches.
-    pub fn read<'a>(&self, others: impl Into<Others<'a>>) -> Result<Lengths, Problem> {
-        let others = others.into();
-        let paths = &others.dataset.paths;
-        Self::check(others)?;
-        Lengths::read(paths, self.lengths.clone().flatten().as_deref(), self.unit)
+    pub fn read(&self, epoch: &EpochArgs) -> Result<Lengths, Problem> {
+        Self::check(epoch)?;
+        Lengths::read(&epoch.dataset.paths, self.lengths.clone().flatten().as_deref(), self.unit)
     }
 
     /// What decides batches, but for their size. With a strategy and a counting, options that these do not use are left
@@ -166,7 +150,7 @@ impl ByLengthArgs {
             || is_one_of(&[Strategy::Budget]) && compared.is_none_or(|(_, counting)| counting == Counting::Padded);
         let has_buckets = is_one_of(&[Strategy::Bucket]);
         let builder =
-            Batcher::builder(lengths).seed(deal.seed()).epoch(deal.epoch).order(deal.order()).world(deal.world);
+            Batcher::builder(lengths).seed(deal.seed()).epoch(deal.epoch).order(deal.order()).world(deal.world());
         let builder = set(builder, deal.window, BatchBuilder::window);
         let builder = set(builder, self.max_length, BatchBuilder::max_length);
         let builder = set(builder, self.linear.filter(|_| is_weighted), BatchBuilder::linear);

@@ -93,6 +93,11 @@ impl Dataset {
         self.files.push(file);
     }
 
+    /// How many rows each file has.
+    pub fn sizes(&self) -> Vec<u64> {
+        self.files.iter().map(|file| file.count).collect()
+    }
+
     /// The columns that say where a sample is; none if the dataset is a mere number.
     pub fn columns(&self) -> &'static [&'static str] {
         if self.files.is_empty() { &[] } else { &["file", "row"] }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use samedeal::ledger::{EventKind, Progress, Schedule};
-use samedeal::{Layout, Remainder, Sampler};
+use samedeal::Sampler;
 use serde_json::{Value, json};
 
 use crate::args::dataset::Dataset;
-use crate::args::deal::DealArgs;
+use crate::args::deal::ordered;
 use crate::args::format::{Format, Output};
 use crate::args::values::within;
 use crate::write::items::Items;
@@ -158,17 +158,7 @@ fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem>
     let (seed, samples) = (state["seed"].as_i64().ok_or_else(unknown)?, state["samples"].as_u64().ok_or_else(unknown)?);
     let dataset =
         if args.paths.is_empty() { Dataset { samples, files: Vec::new() } } else { Dataset::of_files(&args.paths)? };
-    let deal = DealArgs {
-        seed: Some(seed),
-        epoch: 0,
-        order: Some(order),
-        lanes: args.lanes,
-        window: args.window,
-        world: 1,
-        remainder: Remainder::Uneven,
-        layout: Layout::Strided,
-    };
-    let sampler = deal.sampler(&dataset, 0)?;
+    let sampler = ordered(&dataset, &order, args.lanes, args.window)?.seed(seed).build()?;
     Ok((dataset, sampler))
 }
 

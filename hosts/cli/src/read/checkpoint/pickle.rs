@@ -179,12 +179,9 @@ impl<'a> Machine<'a> {
                     self.push(id)?;
                     self.push(id)?;
                 }
-                b'N' => self.make(Node::Other)?,
-                0x88 => self.make(Node::Bool(true))?,
-                0x89 => self.make(Node::Bool(false))?,
+                b'N' | 0x88 | 0x89 => self.make(Node::Other)?,
                 b'I' => match &*self.line()? {
-                    "00" => self.make(Node::Bool(false))?,
-                    "01" => self.make(Node::Bool(true))?,
+                    "00" | "01" => self.make(Node::Other)?,
                     text => self.number(text)?,
                 },
                 b'L' => {

@@ -122,7 +122,11 @@ impl ByLengthArgs {
             (deal.layout != Layout::default(), "--layout", "leave it out; ranks get similar samples in every step"),
             (deal.order() == SHARDED, "--order sharded", order),
             (deal.lanes.is_some(), "--lanes", "leave it out; it is for --order sharded"),
-            (deal.workers.is_some(), "--workers", "leave it out; the workers of a loader take the batches of its rank in turn"),
+            (
+                deal.workers.is_some(),
+                "--workers",
+                "leave it out; the workers of a loader take the batches of its rank in turn",
+            ),
         ];
         let refused = refused.into_iter().find(|(is_given, ..)| *is_given);
         refused.map_or(Ok(()), |(_, option, instead)| {

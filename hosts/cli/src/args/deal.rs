@@ -73,7 +73,8 @@ pub struct DealArgs {
 impl EpochArgs {
     /// Refuses to make batches of an unknown size; a state of a dataset in files may know it.
     pub fn with_batches(&self) -> Result<(), Problem> {
-        let needed = "--batch-size is missing; needed: the samples in a batch, or --lengths for samples of different length";
+        let needed =
+            "--batch-size is missing; needed: the samples in a batch, or --lengths for samples of different length";
         match self.batch_size.is_some() || self.reading().is_some() {
             true => Ok(()),
             false => Err(Problem::message(needed)),
@@ -110,7 +111,9 @@ impl DealArgs {
         let (world, order) = (self.world(), self.order());
         let Some(workers) = self.workers else { return Ok(world) };
         if order != SHARDED {
-            let what = format!("--workers is for --order {SHARDED}, where each worker has its own batches; the order is {order}");
+            let what = format!(
+                "--workers is for --order {SHARDED}, where each worker has its own batches; the order is {order}"
+            );
             return Err(Problem::message(what));
         }
         let most = u32::MAX / world.max(1);
@@ -147,7 +150,9 @@ pub fn ordered(dataset: &Dataset, order: &str, lanes: Option<u32>, window: Optio
     if order == SHARDED {
         if dataset.files.is_empty() {
             let needed = "name the files or their directories instead of --samples";
-            return Err(Problem::message(format!("--order {SHARDED} needs samples that are stored in files; {needed}")));
+            return Err(Problem::message(format!(
+                "--order {SHARDED} needs samples that are stored in files; {needed}"
+            )));
         }
         return Ok(Sampler::sharded(dataset.sizes(), lanes.unwrap_or(64), window.unwrap_or(256)));
     }

@@ -21,7 +21,9 @@ impl EpochArgs {
     pub fn take_over(&mut self, saved: Saved, by_length: bool) -> Result<(), Problem> {
         let why = match (saved.kind(), by_length) {
             (Kind::Worker, _) => "only the StatefulDataLoader of torchdata resumes it",
-            (Kind::Other, _) => "this version resumes states of version 1: of samplers, of batches and of datasets in files",
+            (Kind::Other, _) => {
+                "this version resumes states of version 1: of samplers, of batches and of datasets in files"
+            }
             (Kind::Batcher, false) => "add --lengths, and the options that the batches were made with",
             (Kind::Sampler | Kind::Reading, true) => "leave --lengths out",
             (Kind::Sampler | Kind::Reading, false) | (Kind::Batcher, true) => "",
@@ -89,7 +91,9 @@ pub fn differing(error: Error) -> String {
     };
     let own = match field.as_str() {
         "samples" => return format!("there are {value} samples; allowed: {allowed}"),
-        "sizes" | "shards" => "the state is of other files: their numbers of rows differ. Name the files of the run, in their order",
+        "sizes" | "shards" => {
+            "the state is of other files: their numbers of rows differ. Name the files of the run, in their order"
+        }
         "sharding" => {
             "the state is of other files, or of other --lanes or --window, and does not say which. Name the files of the run, in \
              their order, and the --lanes and --window of the run"

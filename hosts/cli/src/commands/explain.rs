@@ -58,7 +58,9 @@ pub fn explain_epoch(arg: Arg) -> Arg {
             "The Parquet files of the run, or their directories: for the file and the row of a sample. The order sharded needs \
              them. With --lengths: the files that tell lengths"
         }
-        "world" => "The world size that took the state, if the state does not say it. With --lengths: the one that continues",
+        "world" => {
+            "The world size that took the state, if the state does not say it. With --lengths: the one that continues"
+        }
         "batch_size" => "Samples in a batch, if the checkpoint does not say it",
         _ => return arg,
     };
@@ -150,7 +152,10 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
     }
     if saved.history.is_empty() {
         let none_yet = saved.kind() == Kind::Batcher;
-        push("world size", if none_yet { "none yet: no step was taken" } else { "not in the state; any can resume it" }.into());
+        push(
+            "world size",
+            if none_yet { "none yet: no step was taken" } else { "not in the state; any can resume it" }.into(),
+        );
     }
     for past in &saved.history {
         push("steps taken", said(past).into());
@@ -188,7 +193,9 @@ fn resumed_by(saved: &Saved) -> &'static str {
     let is_named = matches!(saved.kind(), Kind::Sampler | Kind::Batcher);
     match saved.kind() {
         _ if is_named && !known() => "nothing of this version, which has no such order",
-        _ if saved.number("consumed").zip(samples).is_some_and(|(consumed, samples)| consumed > samples) => "nothing: more is consumed than there is",
+        _ if saved.number("consumed").zip(samples).is_some_and(|(consumed, samples)| consumed > samples) => {
+            "nothing: more is consumed than there is"
+        }
         Kind::Worker => "StatefulDataLoader of torchdata",
         Kind::Sampler | Kind::Batcher | Kind::Reading => "every library, and --resume",
         Kind::Other => "nothing of this version",
@@ -247,15 +254,16 @@ impl ExplainArgs {
 /// beginning on or resumed, so that one sampler of the whole epoch knows all of it.
 fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     if args.epoch.dataset.paths.is_empty() && args.epoch.deal.order() == SHARDED {
-        let needed = "name the files or their directories after the checkpoint, and the --lanes and --window of the run";
+        let needed =
+            "name the files or their directories after the checkpoint, and the --lanes and --window of the run";
         return Err(saved.refused(format!("the order is {SHARDED}, which is made of the files; {needed}")));
     }
     let dataset = Dataset::new(&args.epoch.dataset)?;
     // Files and options are to be those of the state.
-    let mut whole = args.epoch.resumed(args.epoch.deal.whole(&dataset)?)?;
-    let (consumed, epoch) = (whole.config().consumed, whole.config().epoch);
-    whole.set_epoch(epoch)?;
-    (args.epoch.saved, args.epoch.deal.epoch) = (None, epoch);
+    let rest = args.epoch.resumed(args.epoch.deal.whole(&dataset)?)?;
+    let consumed = rest.config().consumed;
+    (args.epoch.saved, args.epoch.deal.epoch) = (None, rest.config().epoch);
+    let whole = args.epoch.deal.whole(&dataset)?;
     let known = saved.batch_size.and_then(|size| u32::try_from(size).ok());
     let size = match (args.epoch.batch_size, known) {
         (Some(given), Some(known)) if given != known => {
@@ -333,7 +341,9 @@ fn statuses(
         Format::Table => {
             print(items.table())?;
             print(match has_position {
-                true => "The checkpoint does not say how many ranks took it. --world and --batch-size add rank, step and padding.",
+                true => {
+                    "The checkpoint does not say how many ranks took it. --world and --batch-size add rank, step and padding."
+                }
                 false => "`samedeal locate --resume` says which reader gets a sample that is to come.",
             })
         }
@@ -365,7 +375,9 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         consumed if Some(consumed) == saved.number("samples") => whole.steps()?.most,
         consumed => (consumed / turn).saturating_add(last.map_or(0, |past| past.steps)),
     };
-    let is_own = |state: String| serde_json::from_str::<Value>(&state).is_ok_and(|own| own == Value::Object(saved.fields.clone()));
+    let is_own = |state: String| {
+        serde_json::from_str::<Value>(&state).is_ok_and(|own| own == Value::Object(saved.fields.clone()))
+    };
     if !whole.state(taken).is_ok_and(is_own) {
         return Err(saved.refused(
             "these readers did not read all of the epoch so far, so its steps cannot be counted. If one group read it, name its \

@@ -6,8 +6,8 @@ use std::io::{BufReader, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::ledger::{EventKind, Progress, Schedule};
 use samedeal::Sampler;
+use samedeal::ledger::{EventKind, Progress, Schedule};
 use serde_json::{Value, json};
 
 use crate::args::dataset::Dataset;

@@ -301,11 +301,12 @@ impl<'a> Search<'a> {
                 let told = if self.readers.sampler().is_some() { told } else { of_files };
                 notes.push(format!("seen: consumed before the state; {told}"));
             }
-            let is_over = |config: &samedeal::Config| {
-                config.consumed == config.samples && config.remainder == Remainder::Drop
-            };
+            let is_over =
+                |config: &samedeal::Config| config.consumed == config.samples && config.remainder == Remainder::Drop;
             if self.readers.sampler().is_some_and(|sampler| is_over(sampler.config())) {
-                notes.push("the epoch is over; with --remainder drop, up to world size - 1 of its samples were dropped".into());
+                notes.push(
+                    "the epoch is over; with --remainder drop, up to world size - 1 of its samples were dropped".into(),
+                );
             }
             if found.iter().any(|one| one.status == Status::ToCome) {
                 notes.push("index and batch are counted from the state on".to_owned());
@@ -320,7 +321,8 @@ impl<'a> Search<'a> {
 /// Of some samples of a dataset in files, those that are to come. Costs what is left.
 pub fn to_come(saved: &Saved, dataset: &Dataset, asked: &BTreeSet<u64>) -> Result<BTreeSet<u64>, Problem> {
     if let Some(sample) = asked.last().filter(|&&sample| sample >= dataset.samples) {
-        let allowed = dataset.samples.checked_sub(1).map_or("nothing, there are none".into(), |last| format!("0 to {last}"));
+        let allowed =
+            dataset.samples.checked_sub(1).map_or("nothing, there are none".into(), |last| format!("0 to {last}"));
         return Err(Problem::message(format!("--sample is {sample}; allowed: {allowed}")));
     }
     let mut left = left(saved, dataset)?;
@@ -338,7 +340,8 @@ pub fn to_come(saved: &Saved, dataset: &Dataset, asked: &BTreeSet<u64>) -> Resul
 /// A row for every place, or for a sample that has none. For programs, the last part says how many more times the sample is
 /// dealt. `told` is whether rows have to say what becomes of the sample, which they do where it is not the same of all.
 fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: bool) -> Items {
-    let is_plain = |one: &Found| one.places.iter().map(|place| place.status).chain([one.status]).all(Status::is_to_come);
+    let is_plain =
+        |one: &Found| one.places.iter().map(|place| place.status).chain([one.status]).all(Status::is_to_come);
     let told = told || !found.iter().all(is_plain);
     let is_table = format == Format::Table;
     let has_position = !is_table || found.iter().flat_map(|one| &one.places).any(|place| place.position.is_some());
@@ -362,7 +365,9 @@ fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: 
         let places = if one.places.is_empty() { std::slice::from_ref(&empty) } else { &one.places };
         for &Seen { position, status, spot } in places {
             let of = |part: fn(Spot) -> Cell| spot.map_or_else(none, part);
-            let in_batch = |part: fn(Spot) -> Cell| of(if spot.is_some_and(|it| !it.in_batch) { |_| "left out".into() } else { part });
+            let in_batch = |part: fn(Spot) -> Cell| {
+                of(if spot.is_some_and(|it| !it.in_batch) { |_| "left out".into() } else { part })
+            };
             let slot = if spot.is_some_and(|it| !it.in_batch) { none() } else { of(|it| it.slot.into()) };
             let cells = [
                 one.sample.into(),

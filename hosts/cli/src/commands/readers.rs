@@ -288,7 +288,8 @@ impl Reader<'_> {
     /// What an answer in JSON begins with.
     pub fn head(&self) -> Result<Map<String, Value>, Problem> {
         let Readers { source, world, workers, batch_size, .. } = self.readers;
-        let mut reader = json!({ "rank": self.rank, "world": world, "worker": self.worker, "workers": workers.unwrap_or(1) });
+        let mut reader =
+            json!({ "rank": self.rank, "world": world, "worker": self.worker, "workers": workers.unwrap_or(1) });
         let mut head = match source {
             Source::Sampler(sampler) => json_of(sampler),
             Source::Reading(reading) => {
@@ -313,7 +314,8 @@ mod tests {
     /// As a loader takes them: one batch of each worker that has one left, until none has.
     fn taken(batches: &[u64]) -> Vec<(u32, u64)> {
         let most = batches.iter().max().copied().unwrap_or(0);
-        let turn = |batch| (0..).zip(batches).filter(move |&(_, &own)| own > batch).map(move |(worker, _)| (worker, batch));
+        let turn =
+            |batch| (0..).zip(batches).filter(move |&(_, &own)| own > batch).map(move |(worker, _)| (worker, batch));
         (0..most).flat_map(turn).collect()
     }
 

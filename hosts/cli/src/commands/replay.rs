@@ -67,7 +67,9 @@ pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
             let mut items = Items::new(columns);
             for (index, &sample) in (0..).zip(&samples).filter(|(index, _)| *index < SHOWN || index + SHOWN >= count) {
                 let contents = excerpt(&String::from_utf8_lossy(share.get(sample)), LETTERS).into();
-                items.push([(index as u64).into(), sample.into()].into_iter().chain(dataset.row(sample)).chain([contents]));
+                items.push(
+                    [(index as u64).into(), sample.into()].into_iter().chain(dataset.row(sample)).chain([contents]),
+                );
             }
             print(items.table())?;
             let who = reader.who();

@@ -119,7 +119,9 @@ pub fn find(epochs: &mut impl Steps, args: &StepArgs) -> Result<u64, Problem> {
         let found = seek(epochs, number, EPOCHS)?;
         let last = epochs.epoch()?;
         return found.ok_or_else(|| {
-            Problem::message(format!("STEP is {number}; the epochs {epoch} to {last} have fewer steps: name a later --epoch"))
+            Problem::message(format!(
+                "STEP is {number}; the epochs {epoch} to {last} have fewer steps: name a later --epoch"
+            ))
         });
     }
     let first = args.first();
@@ -147,7 +149,8 @@ fn seek(epochs: &mut impl Steps, mut step: u64, most: u64) -> Result<Option<u64>
         }
         // Of the first one, only a rest may be left.
         let skipped = if epochs.is_alike() && passed > 0 { step.checked_div(steps) } else { Some(1) };
-        let Some((skipped, next)) = skipped.and_then(|skipped| Some((skipped, epochs.epoch().ok()?.checked_add(skipped)?)))
+        let Some((skipped, next)) =
+            skipped.and_then(|skipped| Some((skipped, epochs.epoch().ok()?.checked_add(skipped)?)))
         else {
             return Ok(None);
         };
@@ -189,7 +192,9 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
             // What a ShardedDataset reads is another order, and nothing would look wrong.
             match is_short || deal.order() == SHARDED || args.epoch.reading().is_some() {
                 true => Ok(()),
-                false => print("(a ShardedDataset reads other samples: add --order sharded, its --seed, and the loader's --workers)"),
+                false => print(
+                    "(a ShardedDataset reads other samples: add --order sharded, its --seed, and the loader's --workers)",
+                ),
             }
         }
         Format::Text => print(answer.items(true).lines()),
@@ -274,7 +279,11 @@ impl Answer<'_> {
         for part in self.parts {
             for (slot, sample, is_padding) in part.slots() {
                 let note = noted.then(|| Cell::from(if is_padding { "padding" } else { "" }));
-                let row = part.who(self.has_workers()).chain([slot.into(), sample.into()]).chain(note).chain(self.dataset.row(sample));
+                let row = part
+                    .who(self.has_workers())
+                    .chain([slot.into(), sample.into()])
+                    .chain(note)
+                    .chain(self.dataset.row(sample));
                 items.push(row.chain(self.contents.map(|contents| contents.get(sample).into())));
             }
         }

@@ -140,7 +140,8 @@ impl Epoch {
                         }
                         if index < in_batch {
                             epoch.held += 1;
-                            epoch.seen += u64::from(in_batches.as_mut().is_some_and(|bits| bits.set(sample) == Some(false)));
+                            epoch.seen +=
+                                u64::from(in_batches.as_mut().is_some_and(|bits| bits.set(sample) == Some(false)));
                         }
                     }
                     bar.inc(window.len() as u64);

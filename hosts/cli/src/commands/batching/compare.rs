@@ -69,8 +69,11 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
 
 impl Outcome {
     fn of(candidate: Candidate, args: &BatchesArgs, lengths: &Lengths) -> Result<Self, Problem> {
-        let builder =
-            args.by_length.builder(&args.epoch.deal, lengths.values.clone(), Some((candidate.strategy, candidate.counting)));
+        let builder = args.by_length.builder(
+            &args.epoch.deal,
+            lengths.values.clone(),
+            Some((candidate.strategy, candidate.counting)),
+        );
         let batcher: Batcher = args.by_length.build(candidate.sized(builder))?;
         let correlation = neighbours::correlation(&batcher)?;
         let config = figures::config_json(batcher.config());

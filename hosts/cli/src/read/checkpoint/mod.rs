@@ -134,7 +134,8 @@ pub fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
         Some(metadata) if metadata.is_file() => of(File::open(path).map_err(failed)?),
         // A pipe, which is read once and onwards.
         _ => {
-            let pipe: Box<dyn Read> = if is_stdin { Box::new(io::stdin()) } else { Box::new(File::open(path).map_err(failed)?) };
+            let pipe: Box<dyn Read> =
+                if is_stdin { Box::new(io::stdin()) } else { Box::new(File::open(path).map_err(failed)?) };
             let mut bytes = Vec::new();
             pipe.take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
             if bytes.len() as u64 > MOST {

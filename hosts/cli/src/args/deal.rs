@@ -22,7 +22,7 @@ pub struct EpochArgs {
     #[command(flatten)]
     pub deal: DealArgs,
     /// Samples in a batch [default with --resume of the state of a dataset in files: as in the state]
-    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX))]
     pub batch_size: Option<u32>,
     /// Leave out the last batch of a reader if it has fewer samples than the others
     #[arg(long)]
@@ -36,27 +36,27 @@ pub struct EpochArgs {
 #[command(next_help_heading = "Deal")]
 pub struct DealArgs {
     /// Seed of the order [default: 0, or the seed of --resume]
-    #[arg(long, value_parser = within(i64::MIN, i64::MAX), allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
     pub seed: Option<i64>,
     /// Number of the epoch
-    #[arg(long, value_parser = within(0, u64::MAX), default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(0, u64::MAX), default_value = "0")]
     pub epoch: u64,
     /// Order of the epoch; `samedeal orders` lists them. `sharded` needs files [default: feistel, or the order of --resume]
     #[arg(long)]
     pub order: Option<String>,
     /// With --order sharded: how many streams the files are cut into. Choose a multiple of every world size that you will use
     /// [default: 64]
-    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
     pub lanes: Option<u32>,
     /// With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256]
-    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
     pub window: Option<u32>,
     /// The world size: how many ranks share the epoch [default: 1]
-    #[arg(long, visible_alias = "world-size", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    #[arg(long, visible_alias = "world-size", value_parser = within(1, u32::MAX))]
     pub world: Option<u32>,
     /// With --order sharded, or --resume of the state of a dataset in files: how many loader workers each rank has. Each worker
     /// forms its own batches; the loader of a rank takes them in turn
-    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
     pub workers: Option<u32>,
     /// What happens if the number of samples is not a multiple of the number of readers [default: pad]
     #[arg(long, value_parser = named::<Remainder>(Remainder::ALL.iter().map(|it| it.name())))]
@@ -168,17 +168,17 @@ pub fn ordered(dataset: &Dataset, order: &str, lanes: Option<u32>, window: Optio
 #[command(next_help_heading = "Deal")]
 pub struct ReaderArgs {
     /// Which rank
-    #[arg(long, value_parser = within(0, u32::MAX), default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(0, u32::MAX), default_value = "0")]
     pub rank: u32,
     /// Which worker of the rank [default: 0]
-    #[arg(long, requires = "workers", value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    #[arg(long, requires = "workers", value_parser = within(0, u32::MAX))]
     pub worker: Option<u32>,
 }
 
 /// Of a subcommand that answers for all ranks: --rank is an error that says so.
 #[derive(Args, Default)]
 pub struct AllRanks {
-    #[arg(long = "rank", hide = true, value_parser = no_rank, allow_negative_numbers = true)]
+    #[arg(long = "rank", hide = true, value_parser = no_rank)]
     _rank: Option<Infallible>,
 }
 

@@ -35,10 +35,10 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "PLACE")]
     place: Option<String>,
     /// Say what became of a sample: seen, to come, padding or dropped. May be repeated, or separated by commas
-    #[arg(long, value_name = "INDEX", value_parser = samples, allow_negative_numbers = true)]
+    #[arg(long, value_name = "INDEX", value_parser = samples)]
     sample: Vec<Samples>,
     /// Show what the ranks read in a step, counted from the beginning of the epoch
-    #[arg(long, value_name = "STEP", value_parser = number, allow_negative_numbers = true, conflicts_with = "sample")]
+    #[arg(long, value_name = "STEP", value_parser = number, conflicts_with = "sample")]
     step: Option<u64>,
     #[command(flatten)]
     epoch: EpochArgs,

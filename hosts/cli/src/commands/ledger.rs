@@ -26,26 +26,23 @@ pub struct LedgerArgs {
     /// The log: a file with an entry in each line
     #[arg(value_name = "LOG")]
     log: PathBuf,
-    /// With --reader: Parquet files, or directories that are searched for *.parquet, whose rows are the samples. The order
-    /// `sharded` needs them
+    /// With --reader: the Parquet files whose rows are the samples, or their directories. The order `sharded` needs them
     #[arg(value_name = "PATH", requires = "reader")]
     paths: Vec<PathBuf>,
-    /// Show the samples that this reader of --readers replays: what those committed whose number mod --readers is this
-    #[arg(long, requires = "readers", value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    /// Show the samples that this reader of --readers replays: those that reader r of the log committed, where r mod --readers is
+    /// this number
+    #[arg(long, requires = "readers", value_parser = within(0, u32::MAX))]
     reader: Option<u32>,
     /// How many readers replay the log
     #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
-    #[arg(allow_negative_numbers = true)]
     readers: Option<u32>,
-    /// Of the order `sharded`: how many streams the files are cut into [default: 64]
+    /// With the order `sharded`: how many streams the files are cut into [default: 64]
     #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
-    #[arg(allow_negative_numbers = true)]
     lanes: Option<u32>,
-    /// Of the order `sharded`: how many neighbouring samples of a lane are shuffled together [default: 256]
+    /// With the order `sharded`: how many neighbouring samples of a lane are shuffled together [default: 256]
     #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
-    #[arg(allow_negative_numbers = true)]
     window: Option<u32>,
-    /// All samples; a table shows 20 of them
+    /// Show all samples; without it, a table shows 20
     #[arg(long, requires = "reader")]
     all: bool,
     #[command(flatten)]

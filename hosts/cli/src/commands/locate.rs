@@ -28,7 +28,7 @@ pub struct LocateArgs {
     #[command(flatten)]
     pub epoch: EpochArgs,
     /// The samples to find; may be repeated, or separated by commas. 14,822 is one number if there is such a sample
-    #[arg(long, value_name = "INDEX", value_parser = samples, required = true, allow_negative_numbers = true)]
+    #[arg(long, value_name = "INDEX", value_parser = samples, required = true)]
     pub sample: Vec<Samples>,
     /// How many positions of the epoch this world size has consumed, where that is known.
     #[arg(skip)]

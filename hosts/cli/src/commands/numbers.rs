@@ -42,10 +42,10 @@ pub struct ShownArgs {
     #[command(flatten)]
     pub reader: ReaderArgs,
     /// Number of the first one to show; the first of the rank or worker is 0
-    #[arg(long, value_parser = number, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number, default_value = "0")]
     pub start: u64,
     /// How many to show [default: a table shows 20 samples or 5 batches, the other formats show all]
-    #[arg(long, value_parser = number, allow_negative_numbers = true)]
+    #[arg(long, value_parser = number)]
     pub count: Option<u64>,
     /// Show all from --start on
     #[arg(long, conflicts_with = "count")]

@@ -18,11 +18,11 @@ pub struct StateArgs {
     #[command(flatten)]
     ranks: AllRanks,
     /// How many samples every rank has consumed: steps times batch size
-    #[arg(long, value_name = "SAMPLES", value_parser = number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SAMPLES", value_parser = number)]
     #[arg(required_unless_present = "steps")]
     pub taken: Option<u64>,
     /// With --resume of the state of a dataset in files: how many more steps every rank has taken
-    #[arg(long, value_name = "STEPS", value_parser = number, allow_negative_numbers = true, conflicts_with = "taken")]
+    #[arg(long, value_name = "STEPS", value_parser = number, conflicts_with = "taken")]
     pub steps: Option<u64>,
     /// Changes nothing: a state is JSON
     #[arg(long)]

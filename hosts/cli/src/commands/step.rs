@@ -29,15 +29,15 @@ const EPOCHS_TOLD: u64 = 16;
 #[derive(Args)]
 pub struct StepArgs {
     /// Number of the step, counted from 0 at the beginning of the epoch; with --resume, from the state on
-    #[arg(value_name = "STEP", value_parser = number, allow_negative_numbers = true)]
+    #[arg(value_name = "STEP", value_parser = number)]
     pub step: u64,
     #[command(flatten)]
     pub epoch: EpochArgs,
     /// STEP is counted over all epochs from --epoch or --resume on
     #[arg(long)]
     pub global: bool,
-    /// Show this rank alone
-    #[arg(long, value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    /// Show only this rank
+    #[arg(long, value_parser = within(0, u32::MAX))]
     pub rank: Option<u32>,
     /// Show the beginning of this column of the Parquet files for each sample
     #[arg(long, value_name = "NAME")]

@@ -261,8 +261,8 @@ fn refusals_say_what_to_do_instead() {
     let (_, path) = samples("refused");
     let asked = format!("batches {} --lengths", path.display());
     for (options, said) in [
-        ("", "--budget is missing; needed: what a batch may cost, such as 16384 tokens, or --max-batch-size and"),
-        ("--strategy pack", "--capacity is missing; needed: the tokens of a row, such as 2048, or --max-length"),
+        ("", "--budget is missing; needed: the most that a batch may cost, such as 16384 tokens; or --max-batch-size"),
+        ("--strategy pack", "--capacity is missing; needed: the tokens of a row, such as 2048; or --max-length"),
         (
             "--budget 500 --format npy",
             "batches of different size do not fit into an array; use --format text or json, or the libraries",
@@ -275,11 +275,11 @@ fn refusals_say_what_to_do_instead() {
         ("--budget 500 --order deal", "--order is \"deal\"; known: feistel, "),
         (
             "--budget 500 --max-length 100",
-            "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say what happens to it: --too-long truncate",
+            "a sample is too long: 168 (sample 2); allowed: 0 to 100, or choose what happens to it: --too-long truncate",
         ),
         ("--compare --capacity 0", "--capacity is 0; allowed: 1 to 4294967295"),
         ("--compare --budget 0", "--budget is 0; allowed: 1 to 18446744073709551615"),
-        ("--compare --max-length 100", "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say "),
+        ("--compare --max-length 100", "a sample is too long: 168 (sample 2); allowed: 0 to 100, or choose "),
     ] {
         let (code, found) = failing(&format!("{asked} {options}"));
         assert!(code == 2 && found.starts_with(&format!("error: {said}")), "{found}, not {said}");

@@ -146,7 +146,7 @@ fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
                     let own = [rank.to_string(), row.to_string(), slot.to_string(), sample.to_string()];
                     assert_eq!(cells[..4], own.each_ref().map(String::as_str));
                     let is_repeated = row + batch.repeated as usize >= batch.row_ends.len();
-                    assert_eq!(cells[6], if is_repeated { "there again" } else { "" });
+                    assert_eq!(cells[6], if is_repeated { "repeated" } else { "" });
                     assert_eq!(cells[8], sample.to_string());
                     here.push((*sample, [step, rank.into(), row as u64, slot as u64]));
                 }

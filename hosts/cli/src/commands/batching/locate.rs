@@ -100,7 +100,7 @@ impl Parts {
     }
 }
 
-/// Whether a place is in a row that is there again, which the last ones of a batch are.
+/// Whether a place is in a row that is repeated, which the last ones of a batch are.
 fn is_repeated(batcher: &Batcher, place: BatchPlace) -> Result<bool, Problem> {
     let batch = batcher.batch_of(place.rank, place.step)?;
     Ok(u64::from(place.row) + u64::from(batch.repeated) >= batch.row_ends.len() as u64)

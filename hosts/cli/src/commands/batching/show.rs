@@ -114,7 +114,7 @@ fn abridged(batch: &Batch) -> String {
     }
     if batch.repeated > 0 {
         let many = counted(batch.repeated.into(), "row is", "rows are");
-        text.push_str(&format!(" (the last {many} there again)"));
+        text.push_str(&format!(" (the last {many} repeated)"));
     }
     text
 }

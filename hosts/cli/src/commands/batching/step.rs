@@ -70,7 +70,7 @@ impl Steps for Batcher {
     }
 }
 
-/// A row for each item; `noted` if each is also to say that it is not there again.
+/// A row for each item; `noted` if each is also to say that it is not repeated.
 fn items(
     batches: &[(u32, Batch)],
     dataset: &Dataset,
@@ -89,7 +89,7 @@ fn items(
             for (slot, &sample) in samples.iter().enumerate() {
                 let place = [(*rank).into(), (row as u64).into(), (slot as u64).into(), sample.into()];
                 let part = [batch.starts[item].into(), batch.lengths[item].into()];
-                let note = noted.then(|| Cell::from(if is_repeated { "there again" } else { "" }));
+                let note = noted.then(|| Cell::from(if is_repeated { "repeated" } else { "" }));
                 let held = contents.map(|contents| contents.get(sample).into());
                 items.push(place.into_iter().chain(part).chain(note).chain(dataset.row(sample)).chain(held));
                 item += 1;

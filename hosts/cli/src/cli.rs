@@ -1,10 +1,10 @@
 //! The subcommands.
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::by_length::explain_window;
 use crate::args::plan::{DetectArgs, MeshArgs, ShardsArgs};
-use crate::commands::explain::ExplainArgs;
+use crate::commands::explain::{ExplainArgs, explain_epoch};
 use crate::commands::ledger::LedgerArgs;
 use crate::commands::locate::LocateArgs;
 use crate::commands::numbers::{BatchesArgs, IndicesArgs};
@@ -26,6 +26,18 @@ pub struct Cli {
     pub command: Command,
 }
 
+impl Cli {
+    /// What the command line says. A number below 0 is a value that is not allowed, and no unknown option.
+    pub fn read() -> Self {
+        let with_numbers = |arg: Arg| match arg.get_action().takes_values() {
+            true => arg.allow_negative_numbers(true),
+            false => arg,
+        };
+        let matches = Self::command().mut_subcommands(|it| it.mut_args(with_numbers)).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
 #[derive(Subcommand)]
 pub enum Command {
     /// Show the samples of a rank, in order
@@ -34,40 +46,40 @@ pub enum Command {
     /// Show the batches of a rank
     #[command(after_help = examples::BATCHES, mut_arg("window", explain_window))]
     Batches(BatchesArgs),
-    /// Find out when and where a sample is seen: which step, rank and place of a batch
+    /// Find samples: which rank sees them, and in which batch
     #[command(after_help = examples::LOCATE, mut_arg("window", explain_window))]
     Locate(LocateArgs),
-    /// Show what all ranks read in a step, such as that at which a loss jumped
+    /// Show the samples that all ranks read in a step
     #[command(after_help = examples::STEP, mut_arg("window", explain_window))]
     // Made by itself, it would name the step last.
     #[command(override_usage = "samedeal step <STEP> <PATH>...|--samples <N> --batch-size <SIZE>|--lengths [OPTIONS]")]
     Step(StepArgs),
-    /// Print the SHA-256 of a rank's samples and that of the configuration
+    /// Print the SHA-256 of the samples of a rank, and the SHA-256 of the configuration
     #[command(after_help = examples::FINGERPRINT)]
     Fingerprint(FingerprintArgs),
-    /// Check a whole epoch over all ranks: disjoint, covering, equal steps
+    /// Check an epoch over all ranks: every sample once, equal steps
     #[command(after_help = examples::VERIFY)]
     Verify(VerifyArgs),
-    /// Read a column of Parquet files in the order dealt to a rank, and print the SHA-256 of what was read
+    /// Read a column of Parquet files in the order of a rank, and print the SHA-256 of the contents
     #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
-    /// Deal whole Parquet files to ranks and workers: who reads which, how evenly, and how many steps
+    /// Deal whole Parquet files to ranks and workers, and show the balance and the steps
     #[command(after_help = examples::SHARDS)]
     Shards(ShardsArgs),
     /// Show which share of the data each rank of a mesh reads
     #[command(after_help = examples::MESH)]
     Mesh(MeshArgs),
-    /// Find out which rank this process is, from the variables that launchers set
+    /// Show which rank this process is, by the variables of its launcher
     #[command(after_help = examples::RANK)]
     Rank(DetectArgs),
-    /// Print the state of an epoch after so many samples of every rank: for --resume, and for the libraries
+    /// Print the state of an epoch after some samples or steps, for --resume and for the libraries
     #[command(after_help = examples::STATE)]
     State(StateArgs),
-    /// Show what the log of a ledger says, or the samples of its schedule, for any number of readers
+    /// Show the log of a ledger, or replay its samples for any number of readers
     #[command(after_help = examples::LEDGER)]
     Ledger(LedgerArgs),
-    /// Read the states in a checkpoint, and say what they say: of which data, how far, and what became of a sample or a step
-    #[command(after_help = examples::EXPLAIN, mut_arg("window", explain_window))]
+    /// Show the states in a checkpoint, and what became of a sample or a step
+    #[command(after_help = examples::EXPLAIN, mut_args(explain_epoch), mut_arg("window", explain_window))]
     Explain(ExplainArgs),
     /// List the orders
     Orders(OrdersArgs),
@@ -77,14 +89,14 @@ impl Command {
     /// Reads the state that is to be resumed, which decides some of the options.
     pub fn settle(&mut self) -> Result<(), Problem> {
         match self {
-            Self::Indices(it) => it.resume.settle_readers(&mut it.deal, Some(&mut it.dataset)),
-            Self::Batches(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
-            Self::Locate(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
-            Self::Step(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), it.by_length.lengths.is_some()),
-            Self::Fingerprint(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
-            Self::Verify(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
-            Self::State(it) => it.resume.settle(&mut it.deal, Some(&mut it.dataset), false),
-            Self::Replay(it) => it.resume.settle_readers(&mut it.deal, None),
+            Self::Batches(it) => it.epoch.settle(it.by_length.lengths.is_some()),
+            Self::Locate(it) => it.epoch.settle(it.by_length.lengths.is_some()),
+            Self::Step(it) => it.epoch.settle(it.by_length.lengths.is_some()),
+            Self::Indices(it) => it.epoch.settle(false),
+            Self::Fingerprint(it) => it.epoch.settle(false),
+            Self::Verify(it) => it.epoch.settle(false),
+            Self::State(it) => it.epoch.settle(false),
+            Self::Replay(it) => it.epoch.settle(false),
             Self::Shards(_) | Self::Mesh(_) | Self::Rank(_) | Self::Ledger(_) | Self::Explain(_) | Self::Orders(_) => {
                 Ok(())
             }
@@ -94,8 +106,6 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

@@ -10,8 +10,6 @@ mod write;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use cli::{Cli, Command};
 use commands::{
     batching, explain, ledger, locate, mesh, numbers, rank, replay, shards, state, step, summaries, verify,
@@ -19,7 +17,7 @@ use commands::{
 use write::problem::Problem;
 
 fn main() -> ExitCode {
-    let mut command = Cli::parse().command;
+    let mut command = Cli::read().command;
     if let Err(problem) = command.settle() {
         return exit(Err(problem));
     }

@@ -16,12 +16,12 @@ use crate::write::progress;
 #[derive(Args)]
 #[group(multiple = false)]
 pub struct DatasetArgs {
-    /// Parquet files, or directories: all *.parquet below, without names that begin with . or _, by the bytes of their paths.
-    /// Their rows, laid end to end, are the samples
+    /// Parquet files, or directories. A directory stands for all *.parquet below it, in the byte order of their paths, without names
+    /// that begin with . or _. The samples are the rows of all files, one file after the other
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Number of samples, such as 50000, 50_000 or 5e4
-    #[arg(long, value_name = "N", value_parser = number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = number)]
     pub samples: Option<u64>,
 }
 
@@ -55,7 +55,7 @@ impl Dataset {
         match args.samples {
             Some(samples) => Ok(Self { samples, files: Vec::new() }),
             None if args.paths.is_empty() => {
-                Err(Problem::message("what is dealt is missing; name a PATH, or --samples <N>, or --resume <FILE>"))
+                Err(Problem::message("the samples are missing; needed: a PATH, --samples <N> or --resume <FILE>"))
             }
             None => Self::of_files(&args.paths),
         }
@@ -91,6 +91,11 @@ impl Dataset {
     pub fn push(&mut self, file: Rows) {
         self.samples = self.samples.saturating_add(file.count);
         self.files.push(file);
+    }
+
+    /// How many rows each file has.
+    pub fn sizes(&self) -> Vec<u64> {
+        self.files.iter().map(|file| file.count).collect()
     }
 
     /// The columns that say where a sample is; none if the dataset is a mere number.
@@ -136,7 +141,7 @@ pub fn footer(path: &Path) -> Result<(u64, u64), Problem> {
 pub fn open(path: &Path) -> Result<SerializedFileReader<File>, Problem> {
     let file = File::open(path).map_err(|error| Problem::of(path, error))?;
     SerializedFileReader::new(file).map_err(|error| {
-        let what = "not a Parquet file, or cut off: take it out of the folder or write it again";
+        let what = "it is no Parquet file, or it is cut off: take it out of the folder or write it again";
         Problem::message(format!("{}; {what}", unreadable(path, &error)))
     })
 }
@@ -178,7 +183,7 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
             Ok(metadata) if metadata.is_dir() => {}
             // To open a FIFO is to wait for somebody who writes into it.
             Ok(metadata) if !metadata.is_file() => {
-                return Err(Problem::of(path, "is no regular file, but a FIFO, a socket or a device; name a file"));
+                return Err(Problem::of(path, "is no regular file but a pipe, a socket or a device; name a file"));
             }
             // What is not there is told when it is read.
             Ok(_) | Err(_) => {

@@ -1,45 +1,96 @@
-//! What decides a deal.
+//! The options of an epoch: what is dealt, in which order, and to whom.
 
 use std::convert::Infallible;
+use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{Error, Failure, FailureKind, Layout, Remainder, Sampler};
+use samedeal::{Builder, Error, Failure, FailureKind, Layout, Remainder, Sampler};
 
-use crate::args::dataset::Dataset;
+use crate::args::dataset::{Dataset, DatasetArgs};
 use crate::args::values::{named, within};
-use crate::commands::state::contradiction;
 use crate::read::checkpoint::Saved;
 use crate::write::problem::Problem;
 
-/// Everything that decides a deal, but the number of samples and the rank.
+/// The order that is made of the sizes of files, and not by its name alone.
+pub const SHARDED: &str = "sharded";
+
+/// What every subcommand takes that answers for an epoch.
+#[derive(Args)]
+pub struct EpochArgs {
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    #[command(flatten)]
+    pub deal: DealArgs,
+    /// Samples in a batch [default with --resume of the state of a dataset in files: as in the state]
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX))]
+    pub batch_size: Option<u32>,
+    /// Leave out the last batch of a reader if it has fewer samples than the others
+    #[arg(long)]
+    pub drop_last: bool,
+    /// The state that is resumed, once it is read.
+    #[arg(skip)]
+    pub saved: Option<Saved>,
+}
+
 #[derive(Args)]
 #[command(next_help_heading = "Deal")]
 pub struct DealArgs {
-    /// Seed of the order [default: 0, or that of --resume]
-    #[arg(long, value_parser = within(i64::MIN, i64::MAX), allow_negative_numbers = true)]
+    /// Seed of the order [default: 0, or the seed of --resume]
+    #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
     pub seed: Option<i64>,
     /// Number of the epoch
-    #[arg(long, value_parser = within(0, u64::MAX), default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(0, u64::MAX), default_value = "0")]
     pub epoch: u64,
-    /// Order of the epoch, one of those that `samedeal orders` lists; `sharded` is for files alone [default: feistel, or that of
-    /// --resume]
+    /// Order of the epoch; `samedeal orders` lists them. `sharded` needs files [default: feistel, or the order of --resume]
     #[arg(long)]
     pub order: Option<String>,
-    /// With --order sharded: how many streams the files are cut into, a multiple of every world to come [default: 64]
-    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    /// With --order sharded: how many streams the files are cut into. Choose a multiple of every world size that you will use
+    /// [default: 64]
+    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
     pub lanes: Option<u32>,
     /// With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256]
-    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
     pub window: Option<u32>,
-    /// How many ranks share the epoch
-    #[arg(long, value_parser = within(1, u32::MAX), default_value = "1", allow_negative_numbers = true)]
-    pub world: u32,
-    /// What happens where the world does not divide the samples
-    #[arg(long, default_value = "pad", value_parser = named::<Remainder>(Remainder::ALL.iter().map(|it| it.name())))]
-    pub remainder: Remainder,
-    /// Which positions belong to a rank
+    /// The world size: how many ranks share the epoch [default: 1]
+    #[arg(long, visible_alias = "world-size", value_parser = within(1, u32::MAX))]
+    pub world: Option<u32>,
+    /// With --order sharded, or --resume of the state of a dataset in files: how many loader workers each rank has. Each worker
+    /// forms its own batches; the loader of a rank takes them in turn
+    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
+    pub workers: Option<u32>,
+    /// What happens if the number of samples is not a multiple of the number of readers [default: pad]
+    #[arg(long, value_parser = named::<Remainder>(Remainder::ALL.iter().map(|it| it.name())))]
+    pub remainder: Option<Remainder>,
+    /// Which positions a rank gets
     #[arg(long, default_value = "strided", value_parser = named::<Layout>(Layout::ALL.iter().map(|it| it.name())))]
     pub layout: Layout,
+    /// Continue from a state that a library or `samedeal state` wrote. FILE is the state, a checkpoint that `samedeal explain`
+    /// can read, or - for standard input. The state decides order, seed, epoch and number of samples; the world size may differ
+    #[arg(long, value_name = "FILE", conflicts_with = "epoch")]
+    pub resume: Option<PathBuf>,
+}
+
+impl EpochArgs {
+    /// Refuses to make batches of an unknown size; a state of a dataset in files may know it.
+    pub fn with_batches(&self) -> Result<(), Problem> {
+        let needed =
+            "--batch-size is missing; needed: the samples in a batch, or --lengths for samples of different length";
+        match self.batch_size.is_some() || self.reading().is_some() {
+            true => Ok(()),
+            false => Err(Problem::message(needed)),
+        }
+    }
+
+    /// Refuses options of batches for an answer without batches.
+    pub fn without_batches(&self) -> Result<(), Problem> {
+        let given = if self.batch_size.is_some() { "--batch-size" } else { "--drop-last" };
+        match self.batch_size.is_none() && !self.drop_last || self.reading().is_some() {
+            true => Ok(()),
+            false => Err(Problem::message(format!(
+                "{given} has no effect here: it is for --resume of the state of a dataset in files; leave it out"
+            ))),
+        }
+    }
 }
 
 impl DealArgs {
@@ -51,57 +102,42 @@ impl DealArgs {
         self.order.as_deref().unwrap_or("feistel")
     }
 
-    /// Takes over what a state says. The error says which option contradicts it.
-    pub fn settle(&mut self, saved: &Saved) -> Result<(), String> {
-        // What is no state says nothing, and the library says so.
-        let Some(seed) = saved.seed() else { return Ok(()) };
-        let order = saved.word("order").to_owned();
-        match &self.order {
-            Some(given) if *given != order => return Err(contradiction("order", given, order)),
-            _ => self.order = Some(order),
-        }
-        match self.seed {
-            Some(given) if given != seed => return Err(contradiction("seed", given, seed)),
-            _ => self.seed = Some(seed),
-        }
-        Ok(())
+    pub fn world(&self) -> u32 {
+        self.world.unwrap_or(1)
     }
 
-    pub fn sampler(&self, dataset: &Dataset, rank: u32) -> Result<Sampler, Problem> {
-        self.sampler_of(dataset, rank, self.world)
+    /// How many readers there are: ranks, or the workers of all ranks.
+    fn readers(&self) -> Result<u32, Problem> {
+        let (world, order) = (self.world(), self.order());
+        let Some(workers) = self.workers else { return Ok(world) };
+        if order != SHARDED {
+            let what = format!(
+                "--workers is for --order {SHARDED}, where each worker has its own batches; the order is {order}"
+            );
+            return Err(Problem::message(what));
+        }
+        let most = u32::MAX / world.max(1);
+        let readers = world.checked_mul(workers).filter(|_| workers > 0);
+        readers.ok_or_else(|| Problem::message(format!("--workers is {workers}; allowed: 1 to {most}")))
     }
 
-    /// The order of all samples, as a single reader gets them.
+    /// The sampler of the first reader.
+    pub fn sampler(&self, dataset: &Dataset) -> Result<Sampler, Problem> {
+        self.build(dataset, self.readers()?)
+    }
+
+    /// The order of all samples, as a single reader gets them: with any layout, no sample is dropped or padding.
     pub fn whole(&self, dataset: &Dataset) -> Result<Sampler, Problem> {
-        // It has all positions with any layout, and a world of 1 neither drops nor pads.
-        self.sampler_of(dataset, 0, 1)
+        self.build(dataset, 1)
     }
 
-    /// The same for one of so many readers, which a rank may have several of.
-    pub fn sampler_of(&self, dataset: &Dataset, reader: u32, readers: u32) -> Result<Sampler, Problem> {
-        let Self { epoch, lanes, window, remainder, layout, .. } = self;
-        let order = self.order();
-        let builder = if order == SHARDED {
-            if dataset.files.is_empty() {
-                let needed = "name the files, or directories of them, in place of --samples";
-                return Err(Problem::message(format!(
-                    "--order {SHARDED} is for samples that are stored in files; {needed}"
-                )));
-            }
-            let sizes: Vec<_> = dataset.files.iter().map(|file| file.count).collect();
-            Sampler::sharded(sizes, lanes.unwrap_or(64), window.unwrap_or(256))
-        } else if lanes.is_some() || window.is_some() {
-            return Err(Problem::message(format!(
-                "--lanes and --window are for --order {SHARDED}; the order is {order}"
-            )));
-        } else {
-            Sampler::builder(dataset.samples).order(order)
-        };
-        let builder = builder.seed(self.seed()).epoch(*epoch).rank(reader).world(readers);
-        builder.remainder(*remainder).layout(*layout).build().map_err(|error| match error {
+    fn build(&self, dataset: &Dataset, readers: u32) -> Result<Sampler, Problem> {
+        let builder = ordered(dataset, self.order(), self.lanes, self.window)?.seed(self.seed()).epoch(self.epoch);
+        let builder = builder.world(readers).layout(self.layout).remainder(self.remainder.unwrap_or_default());
+        builder.build().map_err(|error| match error {
             // The library lists those that take no more than a name.
             Error::Failure(failure) if failure.kind == FailureKind::UnknownName && failure.field == "order" => {
-                let only = if dataset.files.is_empty() { ", and of files alone" } else { "," };
+                let only = if dataset.files.is_empty() { ", and for files" } else { "," };
                 Error::from(Failure { allowed: format!("{}{only} {SHARDED}", failure.allowed), ..failure }).into()
             }
             error => error.into(),
@@ -109,34 +145,43 @@ impl DealArgs {
     }
 }
 
-/// The order that is made of the sizes of files, and not by its name alone.
-pub const SHARDED: &str = "sharded";
-
-#[derive(Args)]
-#[command(next_help_heading = "Deal")]
-pub struct RankArgs {
-    /// Which of the ranks
-    #[arg(long, value_parser = within(0, u32::MAX), default_value = "0", allow_negative_numbers = true)]
-    pub rank: u32,
+/// A sampler of an order over a dataset, still to be built.
+pub fn ordered(dataset: &Dataset, order: &str, lanes: Option<u32>, window: Option<u32>) -> Result<Builder, Problem> {
+    if order == SHARDED {
+        if dataset.files.is_empty() {
+            let needed = "name the files or their directories instead of --samples";
+            return Err(Problem::message(format!(
+                "--order {SHARDED} needs samples that are stored in files; {needed}"
+            )));
+        }
+        return Ok(Sampler::sharded(dataset.sizes(), lanes.unwrap_or(64), window.unwrap_or(256)));
+    }
+    if lanes.is_some() || window.is_some() {
+        let what = format!("--lanes and --window are for --order {SHARDED}; the order is {order}");
+        return Err(Problem::message(what));
+    }
+    Ok(Sampler::builder(dataset.samples).order(order))
 }
 
-/// Of a subcommand that answers for all ranks: an option that says so to whoever names one.
+/// One of the readers.
+#[derive(Args)]
+#[command(next_help_heading = "Deal")]
+pub struct ReaderArgs {
+    /// Which rank
+    #[arg(long, value_parser = within(0, u32::MAX), default_value = "0")]
+    pub rank: u32,
+    /// Which worker of the rank [default: 0]
+    #[arg(long, requires = "workers", value_parser = within(0, u32::MAX))]
+    pub worker: Option<u32>,
+}
+
+/// Of a subcommand that answers for all ranks: --rank is an error that says so.
 #[derive(Args, Default)]
 pub struct AllRanks {
-    #[arg(long = "rank", hide = true, value_parser = no_rank, allow_negative_numbers = true)]
+    #[arg(long = "rank", hide = true, value_parser = no_rank)]
     _rank: Option<Infallible>,
 }
 
 fn no_rank(_: &str) -> Result<Infallible, &'static str> {
     Err("the answer is for all ranks; leave --rank out")
-}
-
-#[derive(Args)]
-pub struct BatchArgs {
-    /// Samples in a batch
-    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
-    pub batch_size: u32,
-    /// Leave out a last, partial batch
-    #[arg(long)]
-    pub drop_last: bool,
 }

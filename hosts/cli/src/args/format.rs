@@ -47,9 +47,9 @@ impl ArrayOutput {
 pub enum Format {
     /// For people
     Table,
-    /// Bare, for other programs: a line for every item, with tabs between its parts
+    /// For other programs: a line for every item, with tabs between its parts
     Text,
-    /// One JSON value; all its numbers are exact, also a seed or an epoch that needs 64 bits
+    /// One JSON object; all its numbers are exact, also 64-bit seeds and epochs
     Json,
 }
 

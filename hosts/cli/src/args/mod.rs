@@ -5,5 +5,5 @@ pub mod dataset;
 pub mod deal;
 pub mod format;
 pub mod plan;
+pub mod resume;
 pub mod values;
-pub mod workers;

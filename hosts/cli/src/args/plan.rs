@@ -13,25 +13,24 @@ pub struct ShardsArgs {
     /// Parquet files, or directories that are searched for *.parquet; each file is a shard
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
-    /// Leave out Parquet files that cannot be read, and name them, in place of an error
+    /// Leave out Parquet files that cannot be read, with a warning instead of an error
     #[arg(long)]
     pub skip_unreadable: bool,
     #[command(flatten)]
     pub plan: PlanArgs,
-    /// Say how many steps ranks take with batches of this size, which each worker forms of its own samples
-    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    /// Show how many steps ranks take with batches of this size. Each worker forms its own batches
+    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX))]
     pub batch_size: Option<u32>,
     /// Leave out the last, partial batch of each worker
     #[arg(long, requires = "batch_size")]
     pub drop_last: bool,
     /// Show the files of this rank, in the order in which it reads them
-    #[arg(long, value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(0, u32::MAX))]
     pub rank: Option<u32>,
-    /// Of this worker of the rank alone
-    #[arg(long, requires = "rank", value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    /// Show only the files of this worker of --rank
+    #[arg(long, requires = "rank", value_parser = within(0, u32::MAX))]
     pub worker: Option<u32>,
-    /// Check that every file is read exactly once: with =FILE (JSON), by what readers really had, which is the check of a
-    /// run; without, by the plan, which checks its own arithmetic
+    /// Check that every file is read exactly once. With =FILE: in a run, whose readers wrote this JSON. Without: in the plan itself
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with = "rank")]
     pub verify: Option<Option<PathBuf>>,
     #[command(flatten)]
@@ -45,33 +44,33 @@ const READERS: u32 = 1 << 22;
 #[derive(Args)]
 #[command(next_help_heading = "Plan")]
 pub struct PlanArgs {
-    /// How many ranks there are
-    #[arg(long, value_parser = within(1, READERS), default_value = "1", allow_negative_numbers = true)]
+    /// The world size: how many ranks there are
+    #[arg(long, visible_alias = "world-size", value_parser = within(1, READERS), default_value = "1")]
     pub world: u32,
-    /// How many workers read in each rank
-    #[arg(long, value_parser = within(1, READERS), default_value = "1", allow_negative_numbers = true)]
+    /// How many loader workers each rank has
+    #[arg(long, value_parser = within(1, READERS), default_value = "1")]
     pub workers: u32,
-    /// How files are given to ranks: in turn, or so that ranks have equal weight
+    /// How files are given to ranks: in turn (round-robin), or so that ranks have about the same weight (size-aware)
     #[arg(long, default_value = "round-robin", value_parser = named::<Policy>(policies()))]
     pub policy: Policy,
     /// How the files of a rank are given to its workers
     #[arg(long, value_name = "POLICY", default_value = "round-robin")]
     #[arg(value_parser = named::<WorkerPolicy>(WorkerPolicy::ALL.iter().map(|it| it.name())))]
     pub worker_policy: WorkerPolicy,
-    /// What is to be equal with size-aware
+    /// What size-aware makes equal
     #[arg(long, default_value = "samples", value_parser = named::<Weight>(Weight::ALL.iter().map(|it| it.name())))]
     pub weight: Weight,
-    /// Shuffle the files before they are given away, in the same way for all ranks
+    /// Shuffle the files before they are given to ranks
     #[arg(long)]
     pub shuffle: bool,
-    /// Shuffle the files of every reader once more, differently in each
+    /// Shuffle the files of every reader once more
     #[arg(long)]
     pub reshuffle: bool,
     /// Seed of the shuffles
-    #[arg(long, value_parser = within(i64::MIN, i64::MAX), default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(i64::MIN, i64::MAX), default_value = "0")]
     pub seed: i64,
     /// Epoch of the shuffles
-    #[arg(long, value_parser = within(0, u64::MAX), default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_parser = within(0, u64::MAX), default_value = "0")]
     pub epoch: u64,
 }
 
@@ -85,14 +84,14 @@ pub struct MeshArgs {
     /// The axes, the slowest first, such as dp=2 tp=4
     #[arg(value_name = "NAME=SIZE", value_parser = axis, required = true)]
     pub axes: Vec<(String, u32)>,
-    /// How many ranks there are, to check that the sizes multiply to it [default: what they multiply to]
-    #[arg(long, value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    /// The world size, to check that it is the product of the sizes [default: their product]
+    #[arg(long, visible_alias = "world-size", value_parser = within(1, u32::MAX))]
     pub world: Option<u32>,
-    /// The axes along which ranks read different samples; along all others they read the same ones
+    /// The axes along which ranks read different samples. Along all others, they read the same samples
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub divide: Vec<String>,
-    /// Show this rank alone
-    #[arg(long, value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    /// Show only this rank
+    #[arg(long, value_parser = within(0, u32::MAX))]
     pub rank: Option<u32>,
     #[command(flatten)]
     pub output: Output,
@@ -108,11 +107,11 @@ fn axis(text: &str) -> Result<(String, u32), String> {
 
 #[derive(Args)]
 pub struct DetectArgs {
-    /// Which rank this is, whatever is set
-    #[arg(long, value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    /// Which rank this is; overrides the variables
+    #[arg(long, value_parser = within(0, u32::MAX))]
     pub rank: Option<u32>,
-    /// How many ranks there are, whatever is set
-    #[arg(long, value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
+    /// The world size; overrides the variables
+    #[arg(long, visible_alias = "world-size", value_parser = within(1, u32::MAX))]
     pub world: Option<u32>,
     #[command(flatten)]
     pub output: Output,

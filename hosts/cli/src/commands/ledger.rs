@@ -6,12 +6,12 @@ use std::io::{BufReader, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use samedeal::Sampler;
 use samedeal::ledger::{EventKind, Progress, Schedule};
-use samedeal::{Layout, Remainder, Sampler};
 use serde_json::{Value, json};
 
 use crate::args::dataset::Dataset;
-use crate::args::deal::DealArgs;
+use crate::args::deal::ordered;
 use crate::args::format::{Format, Output};
 use crate::args::values::within;
 use crate::write::items::Items;
@@ -26,26 +26,23 @@ pub struct LedgerArgs {
     /// The log: a file with an entry in each line
     #[arg(value_name = "LOG")]
     log: PathBuf,
-    /// With --reader: Parquet files, or directories that are searched for *.parquet, whose rows are the samples. The order
-    /// `sharded` needs them
+    /// With --reader: the Parquet files whose rows are the samples, or their directories. The order `sharded` needs them
     #[arg(value_name = "PATH", requires = "reader")]
     paths: Vec<PathBuf>,
-    /// Show the samples that this reader of --readers replays: what those committed whose number mod --readers is this
-    #[arg(long, requires = "readers", value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    /// Show the samples that this reader of --readers replays: those that reader r of the log committed, where r mod --readers is
+    /// this number
+    #[arg(long, requires = "readers", value_parser = within(0, u32::MAX))]
     reader: Option<u32>,
     /// How many readers replay the log
     #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
-    #[arg(allow_negative_numbers = true)]
     readers: Option<u32>,
-    /// Of the order `sharded`: how many streams the files are cut into [default: 64]
+    /// With the order `sharded`: how many streams the files are cut into [default: 64]
     #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
-    #[arg(allow_negative_numbers = true)]
     lanes: Option<u32>,
-    /// Of the order `sharded`: how many neighbouring samples of a lane are shuffled together [default: 256]
+    /// With the order `sharded`: how many neighbouring samples of a lane are shuffled together [default: 256]
     #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
-    #[arg(allow_negative_numbers = true)]
     window: Option<u32>,
-    /// All samples; a table shows 20 of them
+    /// Show all samples; without it, a table shows 20
     #[arg(long, requires = "reader")]
     all: bool,
     #[command(flatten)]
@@ -158,17 +155,7 @@ fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem>
     let (seed, samples) = (state["seed"].as_i64().ok_or_else(unknown)?, state["samples"].as_u64().ok_or_else(unknown)?);
     let dataset =
         if args.paths.is_empty() { Dataset { samples, files: Vec::new() } } else { Dataset::of_files(&args.paths)? };
-    let deal = DealArgs {
-        seed: Some(seed),
-        epoch: 0,
-        order: Some(order),
-        lanes: args.lanes,
-        window: args.window,
-        world: 1,
-        remainder: Remainder::Uneven,
-        layout: Layout::Strided,
-    };
-    let sampler = deal.sampler(&dataset, 0)?;
+    let sampler = ordered(&dataset, &order, args.lanes, args.window)?.seed(seed).build()?;
     Ok((dataset, sampler))
 }
 

@@ -1,14 +1,18 @@
+//! `samedeal locate`: when and where samples are seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
 use clap::Args;
-use samedeal::{Place, Remainder, Sampler};
+use samedeal::{Remainder, Sampler};
 use serde_json::{Value, json};
 
-use crate::args::by_length::{ByLengthArgs, Others};
-use crate::args::dataset::{Dataset, DatasetArgs};
-use crate::args::deal::{AllRanks, DealArgs};
+use crate::args::by_length::ByLengthArgs;
+use crate::args::dataset::Dataset;
+use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::{Format, Output};
-use crate::args::values::{Samples, samples, within};
-use crate::args::workers::WorkersArgs;
-use crate::commands::state::ResumeArgs;
+use crate::args::values::{Samples, samples};
+use crate::commands::readers::{Reader, Readers, Steps, left, step_of};
+use crate::read::checkpoint::Saved;
 use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, grouped, print};
 use crate::write::problem::Problem;
@@ -22,38 +26,22 @@ const COPIES: u32 = 1 << 16;
 #[derive(Args)]
 pub struct LocateArgs {
     #[command(flatten)]
-    pub dataset: DatasetArgs,
-    #[command(flatten)]
-    pub deal: DealArgs,
-    #[command(flatten)]
-    pub resume: ResumeArgs,
-    #[command(flatten)]
-    pub workers: WorkersArgs,
-    /// The samples to find; may be repeated, or separated by commas. 14,822 is one number where there is such a sample
-    #[arg(long, value_name = "INDEX", value_parser = samples, required = true, allow_negative_numbers = true)]
+    pub epoch: EpochArgs,
+    /// The samples to find; may be repeated, or separated by commas. 14,822 is one number if there is such a sample
+    #[arg(long, value_name = "INDEX", value_parser = samples, required = true)]
     pub sample: Vec<Samples>,
-    /// How many positions of the epoch were consumed by this very world, where that is known.
+    /// How many positions of the epoch this world size has consumed, where that is known.
     #[arg(skip)]
     pub consumed: Option<u64>,
-    /// Samples in a batch [default: 1]
-    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
-    pub batch_size: Option<u32>,
-    /// Leave out a last, partial batch, and say of a sample in it that no batch holds it
-    #[arg(long)]
-    pub drop_last: bool,
+    /// Whether `samedeal explain` asks, which counts steps from the beginning of the epoch.
+    #[arg(skip)]
+    pub is_explained: bool,
     #[command(flatten)]
     pub ranks: AllRanks,
     #[command(flatten)]
     pub by_length: ByLengthArgs,
     #[command(flatten)]
     pub output: Output,
-}
-
-impl<'a> From<&'a LocateArgs> for Others<'a> {
-    fn from(args: &'a LocateArgs) -> Self {
-        let LocateArgs { dataset, deal, batch_size, drop_last, workers, .. } = args;
-        Self { dataset, deal, batch_size: *batch_size, drop_last: *drop_last, workers: workers.workers.is_some() }
-    }
 }
 
 impl LocateArgs {
@@ -76,6 +64,10 @@ pub enum Status {
 }
 
 impl Status {
+    fn is_to_come(self) -> bool {
+        self == Self::ToCome
+    }
+
     pub const fn name(self) -> &'static str {
         match self {
             Self::Seen => "seen",
@@ -88,34 +80,34 @@ impl Status {
 
 /// `samedeal locate`
 pub fn run(args: &LocateArgs) -> Result<(), Problem> {
-    if args.drop_last && args.batch_size.is_none() {
-        return Err(Problem::message("--drop-last is for batches; say how large they are with --batch-size"));
+    if args.epoch.drop_last && args.epoch.batch_size.is_none() && args.epoch.reading().is_none() {
+        return Err(Problem::message("--drop-last needs batches; add --batch-size"));
     }
-    let dataset = Dataset::new(&args.dataset)?;
-    let sampler = args.resume.sampler(args.workers.sampler(&args.deal, &dataset)?)?;
-    let split = args.workers.workers.map(|workers| Split { world: args.deal.world, workers });
+    let (dataset, readers) = args.epoch.open()?;
+    let split = readers.workers.is_some();
     let spinner = progress::spinner("searching");
-    let mut search = Search { sampler, whole: None, dataset: &dataset, args };
     let samples = args.samples(dataset.samples);
+    let mut search = Search::new(args, &dataset, readers, &samples)?;
     let found = samples.into_iter().map(|sample| search.find(sample)).collect::<Result<Vec<_>, _>>()?;
     spinner.finish_and_clear();
     match args.output.format() {
         Format::Table => {
-            let told = args.resume.resume.is_some() || args.consumed.is_some();
+            let told = args.epoch.saved.is_some() || args.consumed.is_some();
             print(items(&found, &dataset, split, Format::Table, told).table())?;
             for one in found.iter().filter(|one| one.copies > SHOWN) {
                 let more = counted((one.copies - SHOWN).into(), "more time", "more times");
                 print(format!("sample {} is dealt {more}, as padding (--format text and json show all)", one.sample))?;
             }
-            if found.iter().flat_map(|one| &one.places).any(|place| place.place.is_some() && !place.in_batch) {
+            if found.iter().flat_map(|one| &one.places).any(|it| it.spot.is_some_and(|spot| !spot.in_batch)) {
                 print("left out: in no batch, because --drop-last leaves out the last, partial one")?;
             }
             search.notes(&found).iter().try_for_each(print)
         }
         Format::Text => print(items(&found, &dataset, split, Format::Text, true).lines()),
         Format::Json => {
+            let from = if args.epoch.saved.is_some() { "state" } else { "epoch" };
             let found = found.iter().map(|one| {
-                let places = one.places.iter().map(|place| json_of(place, split)).collect::<Value>();
+                let places = one.places.iter().map(|place| json_of(place, split, from)).collect::<Value>();
                 let mut answer = json!({
                     "sample": one.sample, "status": one.status.name(), "copies": one.copies, "places": places,
                 });
@@ -145,42 +137,102 @@ struct Found {
 }
 
 /// A place of a sample.
+#[derive(Clone, Copy)]
 struct Seen {
-    position: u64,
+    /// In the order of the epoch; none for a dataset in files, whose state has no numbers for it.
+    position: Option<u64>,
     status: Status,
-    /// Who sees it, and when; none where that was before, on a world that the state does not tell.
-    place: Option<Place>,
-    /// False where the place is in a last, partial batch that is left out.
+    /// Who sees it, and when; none if that was before the state, which does not say it.
+    spot: Option<Spot>,
+}
+
+#[derive(Clone, Copy)]
+struct Spot {
+    rank: u32,
+    worker: u32,
+    index: u64,
+    /// The batch among those of the worker, and among those of the loader of its rank.
+    worker_batch: u64,
+    batch: u64,
+    slot: u64,
+    copies: u32,
+    /// False if the place is in a last, partial batch that is left out.
     in_batch: bool,
+}
+
+impl Seen {
+    /// By the number of the sample among those of a reader, of a rank whose workers have so many batches.
+    fn in_files(reader: &Reader<'_>, batches: &[u64], index: u64) -> Self {
+        let &Reader { rank, worker, size, .. } = reader;
+        let (worker_batch, slot) = (index / size, index % size);
+        let in_batch = worker_batch < reader.batches;
+        let batch = step_of(batches, worker, worker_batch);
+        let status = match (reader.is_padding(index), in_batch) {
+            (true, _) => Status::Padding,
+            (false, true) => Status::ToCome,
+            (false, false) => Status::Dropped,
+        };
+        let spot = Spot { rank, worker, index, worker_batch, batch, slot, copies: 0, in_batch };
+        Self { position: None, status, spot: Some(spot) }
+    }
 }
 
 /// Looks for samples.
 struct Search<'a> {
-    sampler: Sampler,
+    readers: Readers,
     /// The whole epoch, once it is needed.
     whole: Option<Sampler>,
     dataset: &'a Dataset,
     args: &'a LocateArgs,
+    /// Of a dataset in files: where the samples are, and which of them are left.
+    scanned: BTreeMap<u64, Vec<Seen>>,
+    left: BTreeSet<u64>,
 }
 
-impl Search<'_> {
-    /// How many positions were consumed before, and by whom is not known.
-    fn consumed(&self) -> u64 {
-        self.sampler.config().consumed
+impl<'a> Search<'a> {
+    fn new(args: &'a LocateArgs, dataset: &'a Dataset, mut readers: Readers, asked: &[u64]) -> Result<Self, Problem> {
+        let (mut scanned, mut unread) = (BTreeMap::<u64, Vec<Seen>>::new(), BTreeSet::new());
+        if let Some(saved) = args.epoch.reading() {
+            let asked = asked.iter().copied().collect::<BTreeSet<_>>();
+            unread = to_come(saved, dataset, &asked)?;
+            for rank in 0..readers.world {
+                let batches = readers.batches(rank)?;
+                for worker in 0..batches.len() as u32 {
+                    let reader = readers.reader(rank, worker)?;
+                    for window in reader.windows(0, reader.samples) {
+                        let (start, window) = window?;
+                        for (index, sample) in (start..).zip(window).filter(|(_, sample)| asked.contains(sample)) {
+                            let seen = Seen::in_files(&reader, &batches, index);
+                            scanned.entry(sample).or_default().push(seen);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(Self { readers, whole: None, dataset, args, scanned, left: unread })
     }
 
     fn find(&mut self, sample: u64) -> Result<Found, Problem> {
-        let args = self.args;
-        let size = args.batch_size.unwrap_or(1);
-        let (samples, consumed) = (self.sampler.config().samples, self.consumed());
-        let first = self.sampler.locate(sample, size)?;
+        let (args, size) = (self.args, self.readers.batch_size);
+        let mut places = Vec::new();
+        let Some(sampler) = self.readers.sampler() else {
+            if !self.left.contains(&sample) {
+                places.push(Seen { position: None, status: Status::Seen, spot: None });
+            }
+            places.extend(self.scanned.get(&sample).into_iter().flatten());
+            places.sort_by_key(|place| place.status == Status::Padding);
+            let copies = places.iter().filter(|place| place.status == Status::Padding).count() as u32;
+            let status = places.first().map_or(Status::Dropped, |place| place.status);
+            return Ok(Found { sample, status, copies, places });
+        };
+        let (samples, consumed) = (sampler.config().samples, sampler.config().consumed);
+        let first = sampler.locate(sample, size)?;
         let own = match first {
             Some(place) => place.position % samples,
             None => self.position(sample)?,
         };
-        let mut places = Vec::new();
         if own < consumed {
-            places.push(Seen { position: own, status: Status::Seen, place: None, in_batch: true });
+            places.push(Seen { position: Some(own), status: Status::Seen, spot: None });
         }
         let mut copies = 0;
         if let Some(first) = first {
@@ -195,20 +247,31 @@ impl Search<'_> {
             let most = if args.output.format() == Format::Table { SHOWN } else { COPIES };
             for copy in 0..=u64::from(first.copies.min(most)) {
                 let position = first.position + copy * samples;
-                let place = self.sampler.place_of(position, size)?;
-                self.sampler.set_rank(place.rank)?;
-                let in_batch = place.batch < self.sampler.num_batches(size, args.drop_last)?;
+                let spot = self.spot(position)?;
                 let status = match () {
                     () if position >= samples => Status::Padding,
-                    () if !in_batch => Status::Dropped,
+                    () if !spot.in_batch => Status::Dropped,
                     () if args.consumed.is_some_and(|consumed| position < consumed) => Status::Seen,
                     () => Status::ToCome,
                 };
-                places.push(Seen { position, status, place: Some(place), in_batch });
+                places.push(Seen { position: Some(position), status, spot: Some(spot) });
             }
         }
         let status = places.first().map_or(Status::Dropped, |place| place.status);
         Ok(Found { sample, status, copies, places })
+    }
+
+    /// Who sees a position, and when, by the sampler.
+    fn spot(&mut self, position: u64) -> Result<Spot, Problem> {
+        let (world, size) = (self.readers.world, self.readers.batch_size);
+        let place = self.readers.sampler().map(|sampler| sampler.place_of(position, size)).transpose()?;
+        let place = place.ok_or_else(|| Problem::message(format!("position {position} is of no sampler")))?;
+        let (rank, worker) = (place.rank % world, place.rank / world);
+        let in_batch = place.batch < self.readers.reader(rank, worker)?.batches;
+        let batches = if self.readers.workers.is_some() { self.readers.batches(rank)? } else { Vec::new() };
+        let batch = if batches.is_empty() { place.batch } else { step_of(&batches, worker, place.batch) };
+        let (index, worker_batch, slot, copies) = (place.index, place.batch, place.slot.into(), place.copies);
+        Ok(Spot { rank, worker, index, worker_batch, batch, slot, copies, in_batch })
     }
 
     /// The position of a sample in the whole epoch.
@@ -216,8 +279,8 @@ impl Search<'_> {
         let whole = match self.whole.take() {
             Some(whole) => whole,
             None => {
-                let mut whole = self.args.deal.whole(self.dataset)?;
-                whole.set_epoch(self.sampler.config().epoch)?;
+                let mut whole = self.args.epoch.deal.whole(self.dataset)?;
+                whole.set_epoch(self.readers.epoch()?)?;
                 whole
             }
         };
@@ -227,117 +290,115 @@ impl Search<'_> {
         place.map(|place| place.position).ok_or_else(|| Problem::message(format!("sample {sample} has no position")))
     }
 
-    /// What the table does not say of samples that were seen.
+    /// What the table does not say.
     fn notes(&self, found: &[Found]) -> Vec<String> {
         let mut notes = Vec::new();
-        let consumed = self.consumed();
-        if found.iter().any(|one| one.status == Status::Seen) && consumed > 0 {
-            let (all, samples) = (grouped(consumed), counted(self.sampler.config().samples, "sample", "samples"));
-            notes.push(format!(
-                "seen: among the {all} of {samples} that were consumed before the state. It does not say by which ranks and in \
-                 which steps; `samedeal explain FILE --sample N --world W --batch-size B` does, of the world that took it"
-            ));
-            if consumed == self.sampler.config().samples && self.sampler.config().remainder == Remainder::Drop {
+        if self.args.epoch.saved.is_some() {
+            if found.iter().any(|one| one.status == Status::Seen) {
+                let told = "the state does not say by which rank or in which step. `samedeal explain FILE --sample N --world W \
+                            --batch-size B` says it, for the world size that took the state";
+                let of_files = "the state does not say by which rank or in which step";
+                let told = if self.readers.sampler().is_some() { told } else { of_files };
+                notes.push(format!("seen: consumed before the state; {told}"));
+            }
+            let is_over =
+                |config: &samedeal::Config| config.consumed == config.samples && config.remainder == Remainder::Drop;
+            if self.readers.sampler().is_some_and(|sampler| is_over(sampler.config())) {
                 notes.push(
-                    "the epoch is over; with --remainder drop, up to world - 1 of its last samples were dropped"
-                        .to_owned(),
+                    "the epoch is over; with --remainder drop, up to world size - 1 of its samples were dropped".into(),
                 );
             }
-        }
-        if self.args.resume.resume.is_some() && found.iter().any(|one| one.status == Status::ToCome) {
-            notes.push("index and batch are counted from the state on".to_owned());
+            if found.iter().any(|one| one.status == Status::ToCome) {
+                notes.push("index and batch are counted from the state on".to_owned());
+            }
+        } else if self.args.is_explained {
+            notes.push("index and batch are counted from the beginning of the epoch".to_owned());
         }
         notes
     }
 }
 
-/// Readers as the workers of ranks.
-#[derive(Clone, Copy)]
-struct Split {
-    world: u32,
-    workers: u32,
-}
-
-impl Split {
-    fn rank(self, reader: u32) -> u32 {
-        reader % self.world
+/// Of some samples of a dataset in files, those that are to come. Costs what is left.
+pub fn to_come(saved: &Saved, dataset: &Dataset, asked: &BTreeSet<u64>) -> Result<BTreeSet<u64>, Problem> {
+    if let Some(sample) = asked.last().filter(|&&sample| sample >= dataset.samples) {
+        let allowed =
+            dataset.samples.checked_sub(1).map_or("nothing, there are none".into(), |last| format!("0 to {last}"));
+        return Err(Problem::message(format!("--sample is {sample}; allowed: {allowed}")));
     }
-
-    fn worker(self, reader: u32) -> u32 {
-        reader / self.world
+    let mut left = left(saved, dataset)?;
+    let mut found = BTreeSet::new();
+    let reader = left.reader(0, 0)?;
+    for window in reader.windows(0, reader.samples) {
+        found.extend(window?.1.into_iter().filter(|sample| asked.contains(sample)));
+        if found.len() == asked.len() {
+            break;
+        }
     }
-
-    /// Which batch of the rank's loader it is, which takes those of its workers in turn. The last turn may lack those of the
-    /// last workers alone, since a reader never has more batches than one before it.
-    fn batch(self, reader: u32, batch: u64) -> u64 {
-        batch * u64::from(self.workers) + u64::from(self.worker(reader))
-    }
+    Ok(found)
 }
 
 /// A row for every place, or for a sample that has none. For programs, the last part says how many more times the sample is
 /// dealt. `told` is whether rows have to say what becomes of the sample, which they do where it is not the same of all.
-fn items(found: &[Found], dataset: &Dataset, split: Option<Split>, format: Format, told: bool) -> Items {
-    let told = told
-        || found.iter().any(|one| one.places.iter().any(|place| place.status != Status::ToCome))
-        || found.iter().any(|one| one.status != Status::ToCome);
-    let mut columns = vec!["sample", "status", "position", "rank", "index", "batch", "slot", "copies"];
-    if split.is_some() {
-        columns.splice(4..6, ["worker", "index", "worker batch", "batch"]);
-    }
-    columns.truncate(columns.len() - usize::from(format == Format::Table));
-    if !told {
-        columns.remove(1);
-    }
-    let mut items = Items::new([&columns, dataset.columns()].concat());
+fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: bool) -> Items {
+    let is_plain =
+        |one: &Found| one.places.iter().map(|place| place.status).chain([one.status]).all(Status::is_to_come);
+    let told = told || !found.iter().all(is_plain);
+    let is_table = format == Format::Table;
+    let has_position = !is_table || found.iter().flat_map(|one| &one.places).any(|place| place.position.is_some());
+    let columns = [
+        ("sample", true),
+        ("status", told),
+        ("position", has_position),
+        ("rank", true),
+        ("worker", split),
+        ("index", true),
+        ("worker batch", split),
+        ("batch", true),
+        ("slot", true),
+        ("copies", !is_table),
+    ];
+    let shown = columns.iter().filter(|(_, is_shown)| *is_shown).map(|(name, _)| *name);
+    let mut items = Items::new(shown.chain(dataset.columns().iter().copied()));
+    let none = || Cell::from("");
     for one in found {
-        let mut push = |status: Status, mut parts: Vec<Cell>| {
-            let mut row = vec![one.sample.into()];
-            row.extend(told.then(|| Cell::from(status.name())));
-            row.append(&mut parts);
-            row.resize_with(columns.len(), || "".into());
-            items.push(row.into_iter().chain(dataset.row(one.sample)));
-        };
-        if one.places.is_empty() {
-            push(one.status, Vec::new());
-        }
-        for &Seen { position, status, place, in_batch } in &one.places {
-            let mut parts = vec![position.into()];
-            let Some(Place { rank, index, batch, slot, copies, .. }) = place else {
-                push(status, parts);
-                continue;
+        let empty = Seen { position: None, status: one.status, spot: None };
+        let places = if one.places.is_empty() { std::slice::from_ref(&empty) } else { &one.places };
+        for &Seen { position, status, spot } in places {
+            let of = |part: fn(Spot) -> Cell| spot.map_or_else(none, part);
+            let in_batch = |part: fn(Spot) -> Cell| {
+                of(if spot.is_some_and(|it| !it.in_batch) { |_| "left out".into() } else { part })
             };
-            match split {
-                Some(split) => parts.extend([split.rank(rank).into(), split.worker(rank).into(), index.into()]),
-                None => parts.extend([rank.into(), index.into()]),
-            }
-            match (in_batch, split) {
-                (true, Some(split)) => parts.extend([batch.into(), split.batch(rank, batch).into()]),
-                (true, None) => parts.push(batch.into()),
-                (false, Some(_)) => parts.extend(["left out".into(), "left out".into()]),
-                (false, None) => parts.push("left out".into()),
-            }
-            parts.push(if in_batch { slot.into() } else { "".into() });
-            parts.extend((format != Format::Table).then(|| Cell::from(copies)));
-            push(status, parts);
+            let slot = if spot.is_some_and(|it| !it.in_batch) { none() } else { of(|it| it.slot.into()) };
+            let cells = [
+                one.sample.into(),
+                status.name().into(),
+                position.map_or_else(none, Cell::from),
+                of(|it| it.rank.into()),
+                of(|it| it.worker.into()),
+                of(|it| it.index.into()),
+                in_batch(|it| it.worker_batch.into()),
+                in_batch(|it| it.batch.into()),
+                slot,
+                of(|it| it.copies.into()),
+            ];
+            let cells = cells.into_iter().zip(columns).filter(|(_, (_, is_shown))| *is_shown).map(|(cell, _)| cell);
+            items.push(cells.chain(dataset.row(one.sample)));
         }
     }
     items
 }
 
-/// Without a batch and a slot where it is left out, and without all but the position where that is all that is known.
-fn json_of(seen: &Seen, split: Option<Split>) -> Value {
-    let &Seen { position, status, place, in_batch } = seen;
-    let (reader, index) = (place.map(|place| place.rank), place.map(|place| place.index));
-    let placed = place.filter(|_| in_batch);
-    let (batch, slot) = (placed.map(|place| place.batch), placed.map(|place| place.slot));
+/// Without a batch and a slot if it is left out, and null for what is not known.
+fn json_of(&Seen { position, status, spot }: &Seen, split: bool, counted_from: &str) -> Value {
+    let placed = spot.filter(|spot| spot.in_batch);
     let mut answer = json!({
-        "position": position, "status": status.name(), "rank": reader, "index": index, "batch": batch, "slot": slot,
+        "position": position, "status": status.name(), "rank": spot.map(|it| it.rank), "index": spot.map(|it| it.index),
+        "batch": placed.map(|it| it.batch), "slot": placed.map(|it| it.slot),
+        "counted_from": spot.map(|_| counted_from),
     });
-    if let Some(split) = split {
-        answer["rank"] = reader.map(|reader| split.rank(reader)).into();
-        answer["worker"] = reader.map(|reader| split.worker(reader)).into();
-        answer["worker_batch"] = batch.into();
-        answer["batch"] = placed.map(|place| split.batch(place.rank, place.batch)).into();
+    if split {
+        answer["worker"] = spot.map(|it| it.worker).into();
+        answer["worker_batch"] = placed.map(|it| it.worker_batch).into();
     }
     answer
 }

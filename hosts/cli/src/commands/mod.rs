@@ -7,7 +7,7 @@ pub mod locate;
 pub mod mesh;
 pub mod numbers;
 pub mod rank;
-pub mod reading;
+pub mod readers;
 pub mod replay;
 pub mod shards;
 pub mod state;

@@ -1,5 +1,3 @@
-use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
@@ -11,12 +9,9 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::args::dataset::{Dataset, Rows, open, unreadable};
-use crate::args::deal::{BatchArgs, DealArgs, RankArgs};
+use crate::args::deal::{EpochArgs, ReaderArgs};
 use crate::args::format::{Format, Output};
-use crate::args::workers::WorkerArgs;
 use crate::commands::numbers::joined;
-use crate::commands::reading::Rest;
-use crate::commands::state::ResumeArgs;
 use crate::read::contents::excerpt;
 use crate::read::decoded::Decoded;
 use crate::write::items::Items;
@@ -31,19 +26,10 @@ const LETTERS: usize = 40;
 
 #[derive(Args)]
 pub struct ReplayArgs {
-    /// Parquet files, or directories that are searched for *.parquet
-    #[arg(value_name = "PATH", required = true)]
-    pub paths: Vec<PathBuf>,
     #[command(flatten)]
-    pub deal: DealArgs,
+    pub epoch: EpochArgs,
     #[command(flatten)]
-    pub resume: ResumeArgs,
-    #[command(flatten)]
-    pub rank: RankArgs,
-    #[command(flatten)]
-    pub worker: WorkerArgs,
-    #[command(flatten)]
-    pub batch: BatchArgs,
+    pub reader: ReaderArgs,
     /// The column to read, of strings or bytes
     #[arg(long, default_value = "text")]
     pub column: String,
@@ -54,84 +40,52 @@ pub struct ReplayArgs {
 /// `samedeal replay`
 pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
     let began = Instant::now();
-    let dataset = Dataset::of_files(&args.paths)?;
-    let (share, seen) = if let Some(saved) = args.resume.of_readers() {
-        let group = (Some(args.batch.batch_size), Some(args.batch.drop_last));
-        let rest = Rest::new(saved, &dataset, (&args.deal, args.rank.rank, &args.worker), group);
-        let rest = rest.map_err(|why| args.resume.refused(why))?;
-        let samples = rest.reading.indices(rest.rank, rest.worker, ..)?;
-        let share = Share::read(&dataset, samples.clone(), &args.column)?;
-        let size = args.batch.batch_size as usize;
-        let batches = samples.chunks(size).filter(|batch| batch.len() == size || !args.batch.drop_last);
-        let seen = Seen::go(batches.map(|batch| Ok(batch.to_vec())), &share)?;
-        (share, seen)
-    } else {
-        let sampler = args.resume.sampler(args.worker.sampler(&args.deal, args.rank.rank, &dataset)?)?;
-        let share = Share::read(&dataset, sampler.indices(..)?, &args.column)?;
-        let seen = Seen::go(sampler.batches(args.batch.batch_size, args.batch.drop_last)?, &share)?;
-        (share, seen)
-    };
+    args.epoch.with_batches()?;
+    let (dataset, mut readers) = args.epoch.open()?;
+    if dataset.files.is_empty() {
+        return Err(Problem::message("PATH is missing; needed: the Parquet files to read, or their directories"));
+    }
+    let reader = readers.reader(args.reader.rank, args.reader.worker.unwrap_or(0))?;
+    let mut samples = Vec::new();
+    for window in reader.windows(0, reader.samples.min(reader.batches.saturating_mul(reader.size))) {
+        samples.extend(window?.1);
+    }
+    let share = Share::read(&dataset, samples.clone(), &args.column)?;
+    let mut hash = Sha256::new();
+    for bytes in samples.iter().map(|&sample| share.get(sample)) {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    }
+    let sha256 = hexadecimal(&hash.finalize());
     let seconds = began.elapsed().as_secs_f64();
     let engine = format!("rust ({})", samedeal::ENGINE);
-    let Seen { samples, batches, first, last, hash } = seen;
-    let sha256 = hexadecimal(&hash.finalize());
+    let (count, batches) = (samples.len(), reader.batches);
+    let [first, last] = [&samples[..count.min(SHOWN)], &samples[count.saturating_sub(SHOWN)..]];
     match args.output.format() {
         Format::Table => {
             let columns = [&["index", "sample"], dataset.columns(), &[args.column.as_str()]].concat();
             let mut items = Items::new(columns);
-            let last = last.iter().skip((first.len() + last.len()).saturating_sub(samples as usize));
-            for (index, &sample) in (0..).zip(&first).chain((samples - last.len() as u64..).zip(last)) {
+            for (index, &sample) in (0..).zip(&samples).filter(|(index, _)| *index < SHOWN || index + SHOWN >= count) {
                 let contents = excerpt(&String::from_utf8_lossy(share.get(sample)), LETTERS).into();
-                items.push([index.into(), sample.into()].into_iter().chain(dataset.row(sample)).chain([contents]));
+                items.push(
+                    [(index as u64).into(), sample.into()].into_iter().chain(dataset.row(sample)).chain([contents]),
+                );
             }
             print(items.table())?;
-            let who = args.worker.who(&args.deal, args.rank.rank);
-            let [samples, batches, size] = [samples, batches, args.batch.batch_size.into()].map(grouped);
+            let who = reader.who();
+            let [samples, batches, size] = [count as u64, batches, reader.size].map(grouped);
             print(format!("{who}: {samples} samples in {batches} batches of {size}, {seconds:.2} s"))?;
             print(format!("sha256 {sha256}"))
         }
         Format::Text => {
-            let [first, last] = [&first, &Vec::from(last)].map(|samples| joined(samples, "\t"));
-            print(format!("engine\t{engine}\nsamples\t{samples}\nbatches\t{batches}\nfirst\t{first}\nlast\t{last}"))?;
+            let [first, last] = [first, last].map(|samples| joined(samples, "\t"));
+            print(format!("engine\t{engine}\nsamples\t{count}\nbatches\t{batches}\nfirst\t{first}\nlast\t{last}"))?;
             print(format!("sha256\t{sha256}\nseconds\t{seconds}"))
         }
         Format::Json => print(json!({
-            "engine": engine, "samples": samples, "batches": batches, "first": first, "last": last, "sha256": sha256,
+            "engine": engine, "samples": count, "batches": batches, "first": first, "last": last, "sha256": sha256,
             "seconds": seconds,
         })),
-    }
-}
-
-/// What a rank saw.
-struct Seen {
-    samples: u64,
-    batches: u64,
-    first: Vec<u64>,
-    last: VecDeque<u64>,
-    hash: Sha256,
-}
-
-impl Seen {
-    /// Goes through the epoch, batch by batch.
-    fn go(batches: impl Iterator<Item = Result<Vec<u64>, samedeal::Error>>, share: &Share) -> Result<Self, Problem> {
-        let mut seen = Self { samples: 0, batches: 0, first: Vec::new(), last: VecDeque::new(), hash: Sha256::new() };
-        for batch in batches {
-            for sample in batch? {
-                let bytes = share.get(sample);
-                seen.hash.update((bytes.len() as u64).to_le_bytes());
-                seen.hash.update(bytes);
-                seen.samples += 1;
-                if seen.first.len() < SHOWN {
-                    seen.first.push(sample);
-                }
-                seen.last.push_back(sample);
-                if seen.last.len() > SHOWN {
-                    seen.last.pop_front();
-                }
-            }
-            seen.batches += 1;
-        }
-        Ok(seen)
     }
 }
 

@@ -4,18 +4,17 @@ use std::iter::once;
 use std::ops::Range;
 
 use clap::Args;
-use samedeal::{Sampler, Stretch};
+use samedeal::Stretch;
 use serde_json::{Map, Value, json};
 
-use crate::args::by_length::{ByLengthArgs, Others};
-use crate::args::dataset::{Dataset, DatasetArgs};
-use crate::args::deal::{DealArgs, SHARDED};
+use crate::args::by_length::ByLengthArgs;
+use crate::args::dataset::Dataset;
+use crate::args::deal::{EpochArgs, SHARDED};
 use crate::args::format::{Format, Output};
 use crate::args::values::{number, within};
-use crate::args::workers::WorkersArgs;
 use crate::commands::locate::Status;
 use crate::commands::numbers::abridged;
-use crate::commands::state::ResumeArgs;
+use crate::commands::readers::{Readers, Steps, turn};
 use crate::read::contents::Contents;
 use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, grouped, print};
@@ -29,67 +28,54 @@ const EPOCHS_TOLD: u64 = 16;
 
 #[derive(Args)]
 pub struct StepArgs {
-    /// Number of the step in its epoch, from 0 on; with --resume, in what is left of the epoch
-    #[arg(value_name = "STEP", value_parser = number, allow_negative_numbers = true)]
+    /// Number of the step, counted from 0 at the beginning of the epoch; with --resume, from the state on
+    #[arg(value_name = "STEP", value_parser = number)]
     pub step: u64,
     #[command(flatten)]
-    pub dataset: DatasetArgs,
-    #[command(flatten)]
-    pub deal: DealArgs,
-    #[command(flatten)]
-    pub resume: ResumeArgs,
-    #[command(flatten)]
-    pub workers: WorkersArgs,
-    /// STEP is counted over epochs: it goes on where --epoch or --resume ends
+    pub epoch: EpochArgs,
+    /// STEP is counted over all epochs from --epoch or --resume on
     #[arg(long)]
     pub global: bool,
-    /// What one of the ranks reads, and not all
-    #[arg(long, value_parser = within(0, u32::MAX), allow_negative_numbers = true)]
+    /// Show only this rank
+    #[arg(long, value_parser = within(0, u32::MAX))]
     pub rank: Option<u32>,
-    /// Samples in a batch
-    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
-    #[arg(required_unless_present = "lengths")]
-    pub batch_size: Option<u32>,
-    /// Leave out a last, partial batch
-    #[arg(long)]
-    pub drop_last: bool,
-    /// Show the beginning of what this column of Parquet files holds of each sample
+    /// Show the beginning of this column of the Parquet files for each sample
     #[arg(long, value_name = "NAME")]
     pub column: Option<String>,
     #[command(flatten)]
     pub by_length: ByLengthArgs,
     #[command(flatten)]
     pub output: Output,
-    /// With --lengths: what was taken before the world whose step it is, and in which epoch.
+    /// Where the step is in the epoch, if `samedeal explain` asks.
     #[arg(skip)]
-    pub past: Option<(u64, Vec<Stretch>)>,
-    /// How many steps came before those that are counted here.
-    #[arg(skip)]
-    pub first: u64,
-    /// Whether the step was read before, or is to come.
-    #[arg(skip)]
-    pub status: Option<Status>,
+    pub explained: Option<Explained>,
 }
 
-impl<'a> From<&'a StepArgs> for Others<'a> {
-    fn from(args: &'a StepArgs) -> Self {
-        let StepArgs { dataset, deal, batch_size, drop_last, workers, .. } = args;
-        Self { dataset, deal, batch_size: *batch_size, drop_last: *drop_last, workers: workers.workers.is_some() }
-    }
+/// A step that is counted from the beginning of an epoch that came to a state.
+pub struct Explained {
+    /// Whether the step was read before the state, or is to come.
+    pub status: Status,
+    /// With --lengths: what was read before the segment that the step is in, and how many steps these are.
+    pub past: Vec<Stretch>,
+    pub first: u64,
 }
 
 impl StepArgs {
     /// The ranks that are asked for.
     pub fn ranks(&self) -> Result<Range<u32>, Problem> {
-        let world = self.deal.world;
+        let world = self.epoch.deal.world();
         match self.rank {
             Some(rank) if rank < world => Ok(rank..rank + 1),
             Some(rank) => Err(Problem::message(format!("--rank is {rank}; allowed: 0 to {}", world.saturating_sub(1)))),
             None if world > MOST => {
-                Err(Problem::message(format!("--world is {world}, too many to show them all; name one with --rank")))
+                Err(Problem::message(format!("--world is {world}, too many ranks to show; name one with --rank")))
             }
             None => Ok(0..world),
         }
+    }
+
+    fn first(&self) -> u64 {
+        self.explained.as_ref().map_or(0, |explained| explained.first)
     }
 
     /// What the samples hold, if a column is named.
@@ -99,57 +85,54 @@ impl StepArgs {
 
     /// Which step of how many it is, for people.
     pub fn which(&self, step: u64, steps: u64, epoch: u64, is_rest: bool) -> String {
-        let of = if is_rest { "what is left of epoch" } else { "epoch" };
-        let (order, seed) = (self.deal.order(), self.deal.seed());
-        let [step, steps] = [step, steps].map(|number| grouped(number.saturating_add(self.first)));
-        let status = self.status.map_or(String::new(), |status| format!(" ({})", status.name()));
-        format!("step {step} of the {steps} of {of} {epoch}{status}, order {order}, seed {seed}")
+        let deal = &self.epoch.deal;
+        let [step, steps] = [step, steps].map(|number| grouped(number.saturating_add(self.first())));
+        let of = match &self.explained {
+            Some(Explained { status, .. }) => {
+                format!("epoch {epoch} ({}), counted from the beginning of the epoch", status.name())
+            }
+            None if is_rest => format!("what is left of epoch {epoch}, counted from the state on"),
+            None => format!("epoch {epoch}"),
+        };
+        format!("step {step} of the {steps} of {of}, order {}, seed {}", deal.order(), deal.seed())
     }
 
     /// What a JSON answer begins with.
     pub fn head(&self, step: u64, steps: u64, epoch: u64) -> Value {
-        let [step, steps] = [step, steps].map(|number| number.saturating_add(self.first));
+        let [step, steps] = [step, steps].map(|number| number.saturating_add(self.first()));
         let mut head = json!({ "epoch": epoch, "step": step, "steps": steps });
-        if let Some(status) = self.status {
+        if let Some(Explained { status, .. }) = &self.explained {
             head["status"] = status.name().into();
         }
         head
     }
 }
 
-/// The steps of epochs, one epoch after the other.
-pub trait Steps {
-    /// Whether every whole epoch has as many as any other.
-    const ALIKE: bool;
-    fn epoch(&self) -> u64;
-    fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem>;
-    /// Those of the epoch, or of what is left of it.
-    fn steps(&mut self) -> Result<u64, Problem>;
-}
-
 /// Moves to the epoch of the step that is asked for, and gives its number there.
 pub fn find(epochs: &mut impl Steps, args: &StepArgs) -> Result<u64, Problem> {
-    let (epoch, steps) = (epochs.epoch(), epochs.steps()?);
+    let (epoch, steps) = (epochs.epoch()?, epochs.steps()?);
     if args.step < steps {
         return Ok(args.step);
     }
     let number = args.step;
     if args.global {
         let found = seek(epochs, number, EPOCHS)?;
-        let last = epochs.epoch();
+        let last = epochs.epoch()?;
         return found.ok_or_else(|| {
-            Problem::message(format!("STEP is {number}, and not in the epochs {epoch} to {last}; name a later --epoch"))
+            Problem::message(format!(
+                "STEP is {number}; the epochs {epoch} to {last} have fewer steps: name a later --epoch"
+            ))
         });
     }
-    let first = args.first;
+    let first = args.first();
     let allowed = match steps {
-        0 => format!("none, since no rank has a batch in epoch {epoch}"),
+        0 => format!("nothing, epoch {epoch} has no batches"),
         _ => format!("{first} to {} in epoch {epoch}", (steps - 1).saturating_add(first)),
     };
     // No more than a hint, which there is no need for where it cannot be had.
     let hint = match seek(epochs, number, EPOCHS_TOLD) {
-        Ok(Some(step)) if args.status.is_none() => {
-            format!("; counted over epochs, it is step {step} of epoch {}: add --global", epochs.epoch())
+        Ok(Some(step)) if args.explained.is_none() => {
+            format!("; counted over epochs, it is step {step} of epoch {}: add --global", epochs.epoch()?)
         }
         _ => String::new(),
     };
@@ -158,15 +141,16 @@ pub fn find(epochs: &mut impl Steps, args: &StepArgs) -> Result<u64, Problem> {
 }
 
 /// The same for a step that is counted over epochs; none if it is in none of so many.
-fn seek<S: Steps>(epochs: &mut S, mut step: u64, most: u64) -> Result<Option<u64>, Problem> {
+fn seek(epochs: &mut impl Steps, mut step: u64, most: u64) -> Result<Option<u64>, Problem> {
     for passed in 0..most {
         let steps = epochs.steps()?;
         if step < steps {
             return Ok(Some(step));
         }
         // Of the first one, only a rest may be left.
-        let skipped = if S::ALIKE && passed > 0 { step.checked_div(steps) } else { Some(1) };
-        let Some((skipped, next)) = skipped.and_then(|skipped| Some((skipped, epochs.epoch().checked_add(skipped)?)))
+        let skipped = if epochs.is_alike() && passed > 0 { step.checked_div(steps) } else { Some(1) };
+        let Some((skipped, next)) =
+            skipped.and_then(|skipped| Some((skipped, epochs.epoch().ok()?.checked_add(skipped)?)))
         else {
             return Ok(None);
         };
@@ -178,30 +162,39 @@ fn seek<S: Steps>(epochs: &mut S, mut step: u64, most: u64) -> Result<Option<u64
 
 /// `samedeal step`
 pub fn run(args: &StepArgs) -> Result<(), Problem> {
-    let dataset = Dataset::new(&args.dataset)?;
-    let mut readers = Readers::new(args, &dataset)?;
+    args.epoch.with_batches()?;
+    let (dataset, readers) = args.epoch.open()?;
+    show(args, &dataset, readers)
+}
+
+pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<(), Problem> {
+    if let Some(workers) = readers.workers.filter(|&workers| workers > MOST) {
+        return Err(Problem::message(format!("--workers is {workers}; allowed here: 1 to {MOST}")));
+    }
     let ranks = args.ranks()?;
     let step = find(&mut readers, args)?;
-    let parts = ranks.map(|rank| readers.part(rank, step)).collect::<Result<Vec<_>, _>>()?;
-    let contents = args.contents(&dataset, parts.iter().flat_map(|part| part.samples.iter().copied()))?;
-    let answer = Answer { args, dataset: &dataset, parts: &parts, contents: contents.as_ref() };
-    let (epoch, steps) = (readers.epoch(), readers.steps()?);
+    let parts = ranks.map(|rank| Part::new(&mut readers, rank, step)).collect::<Result<Vec<_>, _>>()?;
+    let contents = args.contents(dataset, parts.iter().flat_map(|part| part.samples.iter().copied()))?;
+    let answer = Answer { args, dataset, parts: &parts, contents: contents.as_ref() };
+    let (epoch, steps, deal) = (readers.epoch()?, readers.steps()?, &args.epoch.deal);
     match args.output.format() {
         Format::Table => {
             let is_short = dataset.files.is_empty();
             print(if is_short { answer.short() } else { answer.items(false) }.table())?;
-            let which = args.which(step, steps, epoch, readers.sampler.config().consumed > 0);
+            let which = args.which(step, steps, epoch, readers.is_rest()?);
             let samples = parts.iter().map(|part| part.samples.len() as u64).sum();
             let who = match args.rank {
-                Some(rank) => format!("rank {rank} of {}", args.deal.world),
-                None => counted(args.deal.world.into(), "rank", "ranks"),
+                Some(rank) => format!("rank {rank} of {}", deal.world()),
+                None => counted(deal.world().into(), "rank", "ranks"),
             };
             let more = if is_short { "; --format text shows all of them" } else { "" };
             print(format!("{which}: {} on {who}{more}", counted(samples, "sample", "samples")))?;
             // What a ShardedDataset reads is another order, and nothing would look wrong.
-            match is_short || args.deal.order() == SHARDED {
+            match is_short || deal.order() == SHARDED || args.epoch.reading().is_some() {
                 true => Ok(()),
-                false => print("(of a ShardedDataset: --order sharded, with its --seed, and --workers of the loader)"),
+                false => print(
+                    "(a ShardedDataset reads other samples: add --order sharded, its --seed, and the loader's --workers)",
+                ),
             }
         }
         Format::Text => print(answer.items(true).lines()),
@@ -213,69 +206,10 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
     }
 }
 
-/// The readers of fixed batches: ranks, or the workers of each.
-struct Readers {
-    sampler: Sampler,
-    world: u32,
-    workers: Option<u32>,
-    size: u32,
-    drop_last: bool,
-}
-
-impl Readers {
-    fn new(args: &StepArgs, dataset: &Dataset) -> Result<Self, Problem> {
-        let sampler = args.resume.sampler(args.workers.sampler(&args.deal, dataset)?)?;
-        // What --lengths would make up for; clap has seen to it.
-        let size = args.batch_size.ok_or_else(|| Problem::message("--batch-size is missing"))?;
-        let workers = args.workers.workers;
-        match workers {
-            Some(workers) if workers > MOST => {
-                Err(Problem::message(format!("--workers is {workers}; allowed here: 1 to {MOST}")))
-            }
-            _ => Ok(Self { sampler, world: args.deal.world, workers, size, drop_last: args.drop_last }),
-        }
-    }
-
-    fn num_batches(&mut self, rank: u32, worker: u32) -> Result<u64, Problem> {
-        self.sampler.set_rank(rank + self.world * worker)?;
-        Ok(self.sampler.num_batches(self.size, self.drop_last)?)
-    }
-
-    /// What a rank reads in a step: a loader takes the batches of its workers in turn.
-    fn part(&mut self, rank: u32, step: u64) -> Result<Part, Problem> {
-        let workers = u64::from(self.workers.unwrap_or(1));
-        let (worker, batch) = ((step % workers) as u32, step / workers);
-        let mut samples = Vec::new();
-        if batch < self.num_batches(rank, worker)? {
-            samples = self.sampler.batch::<u64>(batch, self.size, self.drop_last)?;
-        }
-        let end = batch * u64::from(self.size) + samples.len() as u64;
-        let padding = end.saturating_sub(self.sampler.num_samples() - self.sampler.num_padding());
-        let padding = padding.min(samples.len() as u64);
-        Ok(Part { rank, worker: self.workers.map(|_| worker), samples, padding })
-    }
-}
-
-impl Steps for Readers {
-    const ALIKE: bool = true;
-
-    fn epoch(&self) -> u64 {
-        self.sampler.config().epoch
-    }
-
-    fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
-        Ok(self.sampler.set_epoch(epoch)?)
-    }
-
-    /// Those of rank 0, since no rank has more.
-    fn steps(&mut self) -> Result<u64, Problem> {
-        (0..self.workers.unwrap_or(1)).map(|worker| self.num_batches(0, worker)).sum()
-    }
-}
-
 /// What a rank reads in a step.
 struct Part {
     rank: u32,
+    /// Whose batch it is; none if the rank has no batch left, or no workers of its own.
     worker: Option<u32>,
     samples: Vec<u64>,
     /// How many of them, the last ones, are padding.
@@ -283,14 +217,26 @@ struct Part {
 }
 
 impl Part {
+    fn new(readers: &mut Readers, rank: u32, step: u64) -> Result<Self, Problem> {
+        let Some((worker, batch)) = turn(&readers.batches(rank)?, step) else {
+            return Ok(Self { rank, worker: None, samples: Vec::new(), padding: 0 });
+        };
+        let has_workers = readers.workers.is_some();
+        let reader = readers.reader(rank, worker)?;
+        let samples = reader.batch(batch)?;
+        let end = batch * reader.size + samples.len() as u64;
+        let padding = (end - samples.len() as u64..end).filter(|&index| reader.is_padding(index)).count() as u64;
+        Ok(Self { rank, worker: has_workers.then_some(worker), samples, padding })
+    }
+
     /// The samples, each with its number and whether it is padding.
     fn slots(&self) -> impl Iterator<Item = (u64, u64, bool)> {
         let real = self.samples.len() as u64 - self.padding;
         (0..).zip(&self.samples).map(move |(slot, &sample)| (slot, sample, slot >= real))
     }
 
-    fn who(&self) -> impl Iterator<Item = Cell> {
-        once(self.rank.into()).chain(self.worker.map(Cell::from))
+    fn who(&self, has_workers: bool) -> impl Iterator<Item = Cell> {
+        once(self.rank.into()).chain(has_workers.then(|| self.worker.map_or("".into(), Cell::from)))
     }
 }
 
@@ -302,8 +248,12 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
+    fn has_workers(&self) -> bool {
+        self.args.epoch.deal.workers.is_some()
+    }
+
     fn columns<'a>(&'a self, more: &[&'a str]) -> Items {
-        let who: &[&str] = if self.args.workers.workers.is_some() { &["rank", "worker"] } else { &["rank"] };
+        let who: &[&str] = if self.has_workers() { &["rank", "worker"] } else { &["rank"] };
         Items::new([who, more].concat())
     }
 
@@ -315,7 +265,7 @@ impl Answer<'_> {
             if part.padding > 0 {
                 samples.push_str(&format!(" (the last {} padding)", if part.padding == 1 { "is" } else { "are" }));
             }
-            items.push(part.who().chain([(part.samples.len() as u64).into(), samples.into()]));
+            items.push(part.who(self.has_workers()).chain([(part.samples.len() as u64).into(), samples.into()]));
         }
         items
     }
@@ -329,7 +279,11 @@ impl Answer<'_> {
         for part in self.parts {
             for (slot, sample, is_padding) in part.slots() {
                 let note = noted.then(|| Cell::from(if is_padding { "padding" } else { "" }));
-                let row = part.who().chain([slot.into(), sample.into()]).chain(note).chain(self.dataset.row(sample));
+                let row = part
+                    .who(self.has_workers())
+                    .chain([slot.into(), sample.into()])
+                    .chain(note)
+                    .chain(self.dataset.row(sample));
                 items.push(row.chain(self.contents.map(|contents| contents.get(sample).into())));
             }
         }
@@ -340,8 +294,8 @@ impl Answer<'_> {
         let json_of = |part: &Part| {
             let mut object = Map::new();
             object.insert("rank".to_owned(), part.rank.into());
-            if let Some(worker) = part.worker {
-                object.insert("worker".to_owned(), worker.into());
+            if self.has_workers() {
+                object.insert("worker".to_owned(), part.worker.into());
             }
             object.insert("samples".to_owned(), part.samples.clone().into());
             object.insert("padding".to_owned(), part.padding.into());

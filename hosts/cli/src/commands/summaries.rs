@@ -1,29 +1,22 @@
 use clap::Args;
 use indicatif::ProgressBar;
-use samedeal::Sampler;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::args::dataset::{Dataset, DatasetArgs};
-use crate::args::deal::{DealArgs, RankArgs, SHARDED};
+use crate::args::deal::{EpochArgs, ReaderArgs, SHARDED};
 use crate::args::format::{Format, Output};
-use crate::commands::numbers::WINDOW;
-use crate::commands::state::ResumeArgs;
+use crate::commands::readers::Reader;
 use crate::write::items::Items;
-use crate::write::output::{hexadecimal, json_of, print};
+use crate::write::output::{hexadecimal, print};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
 #[derive(Args)]
 pub struct FingerprintArgs {
     #[command(flatten)]
-    pub dataset: DatasetArgs,
+    pub epoch: EpochArgs,
     #[command(flatten)]
-    pub deal: DealArgs,
-    #[command(flatten)]
-    pub resume: ResumeArgs,
-    #[command(flatten)]
-    pub rank: RankArgs,
+    pub reader: ReaderArgs,
     #[command(flatten)]
     pub output: Output,
 }
@@ -36,36 +29,38 @@ pub struct OrdersArgs {
 
 /// `samedeal fingerprint`
 pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
-    let dataset = Dataset::new(&args.dataset)?;
-    let sampler = args.resume.sampler(args.deal.sampler(&dataset, args.rank.rank)?)?;
-    let bar = progress::bar("hashing", sampler.num_samples());
-    let indices = hashed(&sampler, &bar)?;
-    let config = sampler.config_fingerprint()?;
+    args.epoch.without_batches()?;
+    let (_, mut readers) = args.epoch.open()?;
+    let reader = readers.reader(args.reader.rank, args.reader.worker.unwrap_or(0))?;
+    let bar = progress::bar("hashing", reader.samples);
+    let mut prints = vec![("fingerprint", format!("indices of {}", reader.who()), hashed(&reader, &bar)?)];
     bar.finish_and_clear();
+    let mut head = reader.head()?;
+    // The state of a dataset in files has its recipe instead.
+    if let Some(sampler) = readers.sampler() {
+        let what = "configuration, the same on all ranks".to_owned();
+        prints.push(("config_fingerprint", what, sampler.config_fingerprint()?));
+    }
     match args.output.format() {
         Format::Table => {
-            let (rank, world) = (args.rank.rank, args.deal.world);
             let mut items = Items::new(["of", "SHA-256"]);
-            items.push([format!("indices of rank {rank} of {world}").into(), indices.into()]);
-            items.push(["configuration, the same on all ranks".into(), config.into()]);
+            prints.into_iter().for_each(|(_, what, print)| items.push([what.into(), print.into()]));
             print(items.table())
         }
-        Format::Text => print(format!("fingerprint\t{indices}\nconfig_fingerprint\t{config}")),
+        Format::Text => prints.iter().try_for_each(|(name, _, sha256)| print(format!("{name}\t{sha256}"))),
         Format::Json => {
-            let mut object = json_of(&sampler);
-            object.insert("fingerprint".to_owned(), indices.into());
-            object.insert("config_fingerprint".to_owned(), config.into());
-            print(Value::Object(object))
+            head.extend(prints.into_iter().map(|(name, _, print)| (name.to_owned(), print.into())));
+            print(Value::Object(head))
         }
     }
 }
 
-/// The fingerprint of [`Sampler::fingerprint`], window after window, since a single call of the component cannot say how far it
-/// has come.
-fn hashed(sampler: &Sampler, bar: &ProgressBar) -> Result<String, Problem> {
+/// The fingerprint as the samplers of all languages compute it, window after window, since a single call of the component cannot
+/// say how far it has come.
+fn hashed(reader: &Reader<'_>, bar: &ProgressBar) -> Result<String, Problem> {
     let mut hash = Sha256::new();
-    for start in (0..sampler.num_samples()).step_by(WINDOW as usize) {
-        let window: Vec<u64> = sampler.window(start, (sampler.num_samples() - start).min(WINDOW) as u32)?;
+    for window in reader.windows(0, reader.samples) {
+        let (_, window) = window?;
         window.iter().for_each(|index| hash.update(index.to_le_bytes()));
         bar.inc(window.len() as u64);
     }
@@ -105,17 +100,6 @@ fn description(order: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use indicatif::ProgressBar;
-    use samedeal::Sampler;
-
-    #[test]
-    fn hashing_tells_how_far_it_has_come_and_is_the_library_s() {
-        let sampler = Sampler::builder(300_000).seed(5).rank(1).world(2).build().unwrap();
-        let bar = ProgressBar::hidden();
-        assert_eq!(super::hashed(&sampler, &bar).unwrap(), sampler.fingerprint().unwrap());
-        assert_eq!(bar.position(), sampler.num_samples());
-    }
-
     #[test]
     fn every_order_is_described() {
         for order in samedeal::orders().unwrap() {

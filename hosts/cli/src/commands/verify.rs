@@ -1,39 +1,28 @@
+//! `samedeal verify`: whether the readers together get what they should.
+
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use clap::Args;
-use samedeal::{Config, Remainder, Sampler};
+use samedeal::Remainder;
 use serde_json::{Value, json};
 
-use crate::args::dataset::{Dataset, DatasetArgs};
-use crate::args::deal::{AllRanks, DealArgs};
+use crate::args::dataset::Dataset;
+use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::{Format, Output};
-use crate::args::values::within;
-use crate::args::workers::WorkersArgs;
-use crate::commands::state::ResumeArgs;
+use crate::commands::readers::{Readers, left};
 use crate::write::items::Items;
 use crate::write::output::{counted, grouped, print, verdict};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
-/// How many readers are gone through, each of which is asked for its share.
-const READERS: u32 = 1 << 20;
+/// The most readers: each is asked for its samples.
+const READERS: u64 = 1 << 20;
 
 #[derive(Args)]
 pub struct VerifyArgs {
     #[command(flatten)]
-    pub dataset: DatasetArgs,
-    #[command(flatten)]
-    pub deal: DealArgs,
-    #[command(flatten)]
-    pub resume: ResumeArgs,
-    #[command(flatten)]
-    pub workers: WorkersArgs,
-    /// Check as well that every rank gets the same number of batches of this size
-    #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX), allow_negative_numbers = true)]
-    pub batch_size: Option<u32>,
-    /// Leave out a last, partial batch, and count the samples that no batch holds
-    #[arg(long, requires = "batch_size")]
-    pub drop_last: bool,
+    pub epoch: EpochArgs,
     #[command(flatten)]
     ranks: AllRanks,
     #[command(flatten)]
@@ -49,20 +38,21 @@ struct Check {
 
 /// `samedeal verify`: whether everything holds.
 pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
-    let dataset = Dataset::new(&args.dataset)?;
-    let mut sampler = args.resume.sampler(args.workers.sampler(&args.deal, &dataset)?)?;
-    if sampler.config().world > READERS {
-        let workers = args.workers.workers.map_or(String::new(), |workers| format!(" with --workers {workers}"));
-        let world = args.deal.world;
+    let EpochArgs { deal, batch_size, drop_last, .. } = &args.epoch;
+    if *drop_last && batch_size.is_none() {
+        return Err(Problem::message("--drop-last needs batches; add --batch-size"));
+    }
+    let (dataset, mut readers) = args.epoch.open()?;
+    if u64::from(deal.world()) * u64::from(deal.workers.unwrap_or(1)) > READERS {
+        let workers = deal.workers.map_or(String::new(), |workers| format!(" with --workers {workers}"));
         return Err(Problem::message(format!(
-            "--world is {world}{workers}; allowed here: 1 to {READERS} readers in all, since each is gone through"
+            "--world is {}{workers}; allowed here: 1 to {READERS} readers in all, since each is asked for its samples",
+            deal.world()
         )));
     }
-    if let Some(size) = args.batch_size {
-        sampler.num_batches(size, args.drop_last)?;
-    }
-    let epoch = Epoch::walk(&mut sampler, &dataset, args)?;
-    let checks = epoch.checks(&sampler, args);
+    let has_batches = batch_size.is_some() || args.epoch.reading().is_some();
+    let epoch = Epoch::walk(&mut readers, &dataset, args)?;
+    let checks = epoch.checks(&readers, dataset.samples, has_batches);
     let passed = checks.iter().all(|check| check.passed != Some(false));
     let mut items = Items::new(["check", "result", "found"]);
     for Check { name, passed, found } in &checks {
@@ -73,13 +63,13 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
         Format::Table => print(items.table()),
         Format::Text => print(items.lines()),
         Format::Json => {
-            let steps = args.batch_size.map(|_| [epoch.steps.keys().min(), epoch.steps.keys().max()]);
+            let steps = has_batches.then(|| [epoch.steps.keys().min(), epoch.steps.keys().max()]);
             // What was not asked for is no check that a program could count; its `steps` are null.
             let checks = checks.iter().filter(|check| check.passed.is_some());
             let checks = checks.map(|check| json!({"name": check.name, "passed": check.passed, "found": check.found}));
             print(json!({
-                "passed": passed, "samples": dataset.samples, "consumed": epoch.consumed, "ranks": args.deal.world,
-                "workers": args.workers.workers, "seen": epoch.seen,
+                "passed": passed, "samples": dataset.samples, "consumed": epoch.consumed, "ranks": deal.world(),
+                "workers": deal.workers, "seen": epoch.seen,
                 "padding": epoch.held.saturating_sub(epoch.seen), "dropped": epoch.dropped(dataset.samples),
                 "left_out": epoch.left_out(), "steps": steps, "checks": checks.collect::<Value>(),
             }))
@@ -105,88 +95,96 @@ struct Epoch {
     /// in all, and how many different ones.
     held: u64,
     seen: u64,
-    /// How many ranks have so many samples, and so many batches.
+    /// How many the batches must hold.
+    to_be_held: u64,
+    /// How many readers have so many samples, how many ranks have, and how many ranks have so many batches.
     shares: BTreeMap<u64, u64>,
+    of_ranks: BTreeMap<u64, u64>,
     steps: BTreeMap<u64, u64>,
 }
 
 impl Epoch {
-    /// Reads the indices of every reader, with one sampler, so that an order's table is built once.
-    fn walk(sampler: &mut Sampler, dataset: &Dataset, args: &VerifyArgs) -> Result<Self, Problem> {
-        let samples = sampler.config().samples;
-        let mut bits = Bits::new(samples)?;
+    /// Reads the samples of every reader.
+    fn walk(readers: &mut Readers, dataset: &Dataset, args: &VerifyArgs) -> Result<Self, Problem> {
+        let mut epoch = Self::default();
+        let mut bits = epoch.consumed(readers, dataset, args)?;
         // A sample whose own place is left out may still be seen as padding, so that it takes a bit of its own.
-        let mut in_batches = args.drop_last.then(|| Bits::new(samples)).transpose()?;
-        let consumed = sampler.config().consumed;
-        let mut epoch = Self { consumed, ..Self::default() };
-        let bar = progress::bar("verifying", consumed.saturating_add(sampler.num_positions()));
-        if consumed > 0 {
-            // What was consumed is not to be dealt again, other than as padding.
-            let mut whole = args.deal.whole(dataset)?;
-            whole.set_epoch(sampler.config().epoch)?;
-            for start in (0..consumed).step_by(1 << 16) {
-                for sample in whole.window::<u64>(start, (consumed - start).min(1 << 16) as u32)? {
-                    for bits in [Some(&mut bits), in_batches.as_mut()].into_iter().flatten() {
-                        if let Some(mark) = bits.mark(sample) {
-                            mark.set();
-                        }
-                    }
-                    bar.inc(1);
-                }
-            }
-        }
+        let mut in_batches = readers.drop_last.then(|| bits.copy()).transpose()?;
+        let bar = progress::bar("verifying", dataset.samples - epoch.consumed);
         // Padding repeats what an earlier rank was dealt; if it does not, a later one may still be.
         let mut pending = Vec::new();
-        // The loader of a rank has the batches of its workers, of which worker w is reader rank + world * w.
-        let world = args.deal.world;
-        let mut steps = vec![0_u64; if args.batch_size.is_some() { world as usize } else { 0 }];
-        for reader in 0..sampler.config().world {
-            sampler.set_rank(reader)?;
-            let share = sampler.num_samples();
-            *epoch.shares.entry(share).or_default() += 1;
-            let mut end = share;
-            if let Some(size) = args.batch_size {
-                let batches = sampler.num_batches(size, args.drop_last)?;
-                steps[(reader % world) as usize] += batches;
-                end = share.min(batches.saturating_mul(size.into()));
-            }
-            let real = share - sampler.num_padding();
-            for start in (0..share).step_by(1 << 16) {
-                let window: Vec<u64> = sampler.window(start, (share - start).min(1 << 16) as u32)?;
-                for (index, &sample) in (start..).zip(&window) {
-                    let Some(mark) = bits.mark(sample) else {
-                        epoch.outside += 1;
-                        continue;
-                    };
-                    match (index < real, mark.is_set()) {
-                        (true, false) => {
-                            mark.set();
-                            epoch.dealt += 1;
+        let is_cut = readers.drop_last;
+        for rank in 0..readers.world {
+            let (mut share, mut steps) = (0, 0);
+            for worker in 0..readers.workers.unwrap_or(1) {
+                let reader = readers.reader(rank, worker)?;
+                *epoch.shares.entry(reader.samples).or_default() += 1;
+                (share, steps) = (share + reader.samples, steps + reader.batches);
+                let in_batch = reader.batches.saturating_mul(reader.size);
+                epoch.to_be_held += if is_cut { reader.samples - reader.samples % reader.size } else { reader.samples };
+                for window in reader.windows(0, reader.samples) {
+                    let (start, window) = window?;
+                    for (index, &sample) in (start..).zip(&window) {
+                        let Some(is_set) = bits.set(sample) else {
+                            epoch.outside += 1;
+                            continue;
+                        };
+                        match (reader.is_padding(index), is_set) {
+                            (false, false) => epoch.dealt += 1,
+                            (false, true) => epoch.repeated += 1,
+                            (true, true) => epoch.padding += 1,
+                            (true, false) => {
+                                bits.unset(sample);
+                                pending.push(sample);
+                            }
                         }
-                        (true, true) => epoch.repeated += 1,
-                        (false, true) => epoch.padding += 1,
-                        (false, false) => pending.push(sample),
-                    }
-                    if index < end {
-                        epoch.held += 1;
-                        if let Some(mark) = in_batches.as_mut().and_then(|bits| bits.mark(sample)) {
-                            epoch.seen += u64::from(!mark.is_set());
-                            mark.set();
+                        if index < in_batch {
+                            epoch.held += 1;
+                            epoch.seen +=
+                                u64::from(in_batches.as_mut().is_some_and(|bits| bits.set(sample) == Some(false)));
                         }
                     }
+                    bar.inc(window.len() as u64);
                 }
-                bar.inc(window.len() as u64);
             }
+            *epoch.of_ranks.entry(share).or_default() += 1;
+            *epoch.steps.entry(steps).or_default() += 1;
         }
-        steps.iter().for_each(|&steps| *epoch.steps.entry(steps).or_default() += 1);
         if in_batches.is_none() {
             epoch.seen = epoch.dealt;
         }
         for sample in pending {
             epoch.padding += 1;
-            epoch.stray += u64::from(!bits.mark(sample).is_some_and(|mark| mark.is_set()));
+            epoch.stray += u64::from(!bits.is_set(sample));
         }
         Ok(epoch)
+    }
+
+    /// Marks what was consumed, which must not be dealt again, other than as padding.
+    fn consumed(&mut self, readers: &Readers, dataset: &Dataset, args: &VerifyArgs) -> Result<Bits, Problem> {
+        let mut bits = Bits::new(dataset.samples)?;
+        if let Some(saved) = args.epoch.reading() {
+            let mut left = left(saved, dataset)?;
+            let reader = left.reader(0, 0)?;
+            self.consumed = dataset.samples - reader.samples;
+            for window in reader.windows(0, reader.samples) {
+                window?.1.into_iter().for_each(|sample| {
+                    bits.set(sample);
+                });
+            }
+            bits.words.iter_mut().for_each(|word| *word = !*word);
+        } else if let Some(sampler) = readers.sampler().filter(|sampler| sampler.config().consumed > 0) {
+            self.consumed = sampler.config().consumed;
+            let mut whole = args.epoch.deal.whole(dataset)?;
+            whole.set_epoch(sampler.config().epoch)?;
+            for start in (0..self.consumed).step_by(1 << 16) {
+                let window = whole.window::<u64>(start, (self.consumed - start).min(1 << 16) as u32)?;
+                window.into_iter().for_each(|sample| {
+                    bits.set(sample);
+                });
+            }
+        }
+        Ok(bits)
     }
 
     /// Samples that no rank was dealt.
@@ -199,73 +197,75 @@ impl Epoch {
         self.dealt.saturating_sub(self.seen)
     }
 
-    /// How many samples the batches must hold.
-    fn to_be_held(&self, args: &VerifyArgs) -> u64 {
-        let size = args.batch_size.filter(|_| args.drop_last).map_or(1, u64::from);
-        self.shares.iter().map(|(share, ranks)| (share - share % size) * ranks).sum()
+    /// How much padding the deal promises, and how many dropped samples.
+    fn promised(&self, readers: &Readers, samples: u64) -> [RangeInclusive<u64>; 2] {
+        let count = u64::from(readers.world) * u64::from(readers.workers.unwrap_or(1));
+        let over = (samples - self.consumed) % count;
+        // A group that goes on divided what was left when it began, which the state of a dataset in files does not say.
+        let is_exact = readers.sampler().is_some();
+        let range = |number: u64| if is_exact { number..=number } else { 0..=count - 1 };
+        match readers.remainder {
+            Some(Remainder::Drop) => [0..=0, range(over)],
+            Some(Remainder::Pad) => [range((count - over) % count), 0..=0],
+            Some(Remainder::Uneven) | None => [0..=0, 0..=0],
+        }
     }
 
-    /// Holds what was counted against what the configuration promises.
-    fn checks(&self, sampler: &Sampler, args: &VerifyArgs) -> Vec<Check> {
-        let &Config { samples, world, remainder, consumed, .. } = sampler.config();
-        let left = samples - consumed;
-        let over = left % u64::from(world);
-        let (padding, dropped) = match remainder {
-            Remainder::Drop => (0, over),
-            Remainder::Pad if over > 0 => (u64::from(world) - over, 0),
-            Remainder::Pad | Remainder::Uneven => (0, 0),
+    /// Holds what was counted against what the deal promises.
+    fn checks(&self, readers: &Readers, samples: u64, has_batches: bool) -> Vec<Check> {
+        let (left, dropped) = (samples - self.consumed, self.dropped(samples));
+        let [promised_padding, promised_drops] = self.promised(readers, samples);
+        let expected = |range: &RangeInclusive<u64>| match range.start() == range.end() {
+            true => grouped(*range.end()),
+            false => format!("at most {}", grouped(*range.end())),
         };
         let said = |whether: bool, what: String| if whether { what } else { String::new() };
-        let left_out = said(args.drop_last, format!("; {} left out by --drop-last", grouped(self.left_out())));
+        let left_out = said(readers.drop_last, format!("; {} left out by --drop-last", grouped(self.left_out())));
         let in_batches = format!("; {} in the batches", grouped(self.held.saturating_sub(self.seen)));
-        let in_batches = said(args.drop_last && self.padding > 0, in_batches);
-        let spread = self.shares.keys().max().unwrap_or(&0) - self.shares.keys().min().unwrap_or(&0);
-        let who = if args.workers.workers.is_some() { ["worker", "workers"] } else { ["rank", "ranks"] };
-        let mut checks = vec![
-            Check {
-                name: "disjoint",
-                passed: Some(self.repeated == 0 && self.outside == 0),
-                found: format!(
-                    "{} dealt twice, {} unknown",
-                    counted(self.repeated, "sample", "samples"),
-                    grouped(self.outside)
-                ),
-            },
-            Check {
-                name: "covering",
-                passed: Some(self.dropped(samples) == dropped && self.stray == 0 && self.held == self.to_be_held(args)),
-                found: format!(
-                    "{} of {} seen; {} dropped, expected {}{left_out}",
-                    grouped(self.seen),
-                    counted(
-                        left,
-                        if consumed > 0 { "sample left" } else { "sample" },
-                        if consumed > 0 { "samples left" } else { "samples" }
-                    ),
-                    grouped(self.dropped(samples)),
-                    grouped(dropped)
-                ),
-            },
-            Check {
-                name: "padding",
-                passed: Some(self.padding == padding && self.stray == 0),
-                found: format!("{} repeated, expected {}{in_batches}", grouped(self.padding), grouped(padding)),
-            },
-            Check {
-                name: "shares",
-                passed: Some(spread <= u64::from(remainder == Remainder::Uneven)),
-                found: by(&self.shares, who, ["sample", "samples"]),
-            },
-        ];
+        let in_batches = said(readers.drop_last && self.padding > 0, in_batches);
+        let names = if self.consumed > 0 { ["sample left", "samples left"] } else { ["sample", "samples"] };
         let ranks = ["rank", "ranks"];
-        let equal = args.batch_size.map(|_| self.steps.len() == 1);
-        let found = match equal {
-            None => "--batch-size N checks them".to_owned(),
-            Some(true) => by(&self.steps, ranks, ["batch", "batches"]),
-            Some(false) => by(&self.steps, ranks, ["batch", "batches"]) + "; --remainder drop or pad makes them equal",
+        // Readers that go on within a turn differ by a batch, but ranks do not.
+        let (shares, who) = match (readers.sampler(), readers.workers) {
+            (Some(_), Some(_)) => (&self.shares, ["worker", "workers"]),
+            (Some(_), None) => (&self.shares, ranks),
+            (None, _) => (&self.of_ranks, ranks),
         };
-        checks.push(Check { name: "equal steps", passed: equal, found });
-        checks
+        let spread = shares.keys().max().unwrap_or(&0) - shares.keys().min().unwrap_or(&0);
+        let workers = if readers.sampler().is_some() { 1 } else { readers.workers.unwrap_or(1).into() };
+        let most = readers.remainder.map(|remainder| if remainder == Remainder::Uneven { workers } else { 0 });
+        let is_covered = promised_drops.contains(&dropped) && self.stray == 0 && self.held == self.to_be_held;
+        let equal = has_batches.then_some(self.steps.len() == 1);
+        let steps = by(&self.steps, ranks, ["batch", "batches"]);
+        let steps = match (equal, readers.remainder) {
+            (None, _) => "--batch-size N checks them".to_owned(),
+            (Some(false), Some(_)) => steps + "; --remainder drop or pad makes them equal",
+            (Some(_), _) => steps,
+        };
+        let dealt_twice = counted(self.repeated, "sample", "samples");
+        let (seen, left, dropped) = (grouped(self.seen), counted(left, names[0], names[1]), grouped(dropped));
+        let drops = expected(&promised_drops);
+        [
+            (
+                "disjoint",
+                Some(self.repeated == 0 && self.outside == 0),
+                format!("{dealt_twice} dealt twice, {} unknown", grouped(self.outside)),
+            ),
+            (
+                "covering",
+                Some(is_covered),
+                format!("{seen} of {left} seen; {dropped} dropped, expected {drops}{left_out}"),
+            ),
+            (
+                "padding",
+                Some(promised_padding.contains(&self.padding) && self.stray == 0),
+                format!("{} repeated, expected {}{in_batches}", grouped(self.padding), expected(&promised_padding)),
+            ),
+            ("shares", most.map(|most| spread <= most), by(shares, who, ["sample", "samples"])),
+            ("equal steps", equal, steps),
+        ]
+        .map(|(name, passed, found)| Check { name, passed, found })
+        .into()
     }
 }
 
@@ -298,24 +298,24 @@ impl Bits {
         Ok(Self { words, length })
     }
 
-    /// The bit of a sample, if there is such a sample.
-    fn mark(&mut self, sample: u64) -> Option<Mark<'_>> {
-        let word = (sample < self.length).then(|| &mut self.words[(sample / 64) as usize])?;
-        Some(Mark { word, bit: 1 << (sample % 64) })
-    }
-}
-
-struct Mark<'a> {
-    word: &'a mut u64,
-    bit: u64,
-}
-
-impl Mark<'_> {
-    fn is_set(&self) -> bool {
-        *self.word & self.bit != 0
+    /// Sets the bit of a sample, if there is such a sample, and gives what it was.
+    fn set(&mut self, sample: u64) -> Option<bool> {
+        let was = (sample < self.length).then(|| self.is_set(sample))?;
+        self.words[(sample / 64) as usize] |= 1 << (sample % 64);
+        Some(was)
     }
 
-    fn set(self) {
-        *self.word |= self.bit;
+    fn unset(&mut self, sample: u64) {
+        self.words[(sample / 64) as usize] &= !(1 << (sample % 64));
+    }
+
+    fn is_set(&self, sample: u64) -> bool {
+        self.words[(sample / 64) as usize] & 1 << (sample % 64) != 0
+    }
+
+    fn copy(&self) -> Result<Self, Problem> {
+        let mut copy = Self::new(self.length)?;
+        copy.words.copy_from_slice(&self.words);
+        Ok(copy)
     }
 }

@@ -261,11 +261,11 @@ fn refusals_say_what_to_do_instead() {
     let (_, path) = samples("refused");
     let asked = format!("batches {} --lengths", path.display());
     for (options, said) in [
-        ("", "--budget is missing; needed: what a batch may cost, such as 16384 tokens, or --max-batch-size and"),
-        ("--strategy pack", "--capacity is missing; needed: the tokens of a row, such as 2048, or --max-length"),
+        ("", "--budget is missing; needed: the most that a batch may cost, such as 16384 tokens; or --max-batch-size"),
+        ("--strategy pack", "--capacity is missing; needed: the tokens of a row, such as 2048; or --max-length"),
         (
             "--budget 500 --format npy",
-            "batches differ in size, which an array cannot hold; use --format text or json, or the libraries",
+            "batches of different size do not fit into an array; use --format text or json, or the libraries",
         ),
         ("--budget 500 --rank 4 --world 4", "--rank is 4; allowed: 0 to 3"),
         ("--budget 500 --count 999", "--count is 999; allowed: 0 to "),
@@ -275,11 +275,11 @@ fn refusals_say_what_to_do_instead() {
         ("--budget 500 --order deal", "--order is \"deal\"; known: feistel, "),
         (
             "--budget 500 --max-length 100",
-            "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say what happens to it: --too-long truncate",
+            "a sample is too long: 168 (sample 2); allowed: 0 to 100, or choose what happens to it: --too-long truncate",
         ),
         ("--compare --capacity 0", "--capacity is 0; allowed: 1 to 4294967295"),
         ("--compare --budget 0", "--budget is 0; allowed: 1 to 18446744073709551615"),
-        ("--compare --max-length 100", "a sample is too long: 168 (sample 2); allowed: 0 to 100, or say "),
+        ("--compare --max-length 100", "a sample is too long: 168 (sample 2); allowed: 0 to 100, or choose "),
     ] {
         let (code, found) = failing(&format!("{asked} {options}"));
         assert!(code == 2 && found.starts_with(&format!("error: {said}")), "{found}, not {said}");
@@ -299,26 +299,32 @@ fn refusals_say_what_to_do_instead() {
         assert!(code == 2 && said.contains(words), "{said}");
     }
     for (option, instead) in [
-        ("--batch-size 32", "--max-batch-size 32"),
-        ("--drop-last", "--tail drop"),
+        ("--batch-size 32", "add --max-batch-size 32 instead"),
+        ("--drop-last", "add --tail drop instead"),
         ("--remainder drop", "--tail says what happens at the end"),
-        ("--layout contiguous", "nothing; ranks have similar samples in every step"),
-        ("--order sharded", "any other order, which `samedeal orders` lists"),
-        ("--lanes 4", "nothing; they are for --order sharded"),
-        ("--workers 4", "nothing; a loader's workers read the batches of its rank in turn"),
+        ("--layout contiguous", "leave it out; ranks get similar samples in every step"),
+        ("--order sharded", "add another order instead; `samedeal orders` lists them"),
+        ("--lanes 4", "leave it out; it is for --order sharded"),
+        ("--workers 4", "leave it out; the workers of a loader take the batches of its rank in turn"),
     ] {
         let (code, said) = failing(&format!("{asked} --budget 500 {option}"));
         let name = if option.contains("sharded") { option } else { option.split(' ').next().unwrap() };
-        assert!(code == 2 && said.starts_with(&format!("error: {name} is for samples whose ")), "{said}");
-        assert!(said.ends_with(&format!("with --lengths: {instead}")), "{said}");
+        assert!(code == 2 && said.starts_with(&format!("error: {name} has no meaning with --lengths: ")), "{said}");
+        assert!(said.ends_with(instead), "{said}");
     }
     let (_, said) = failing("batches --samples 10 --lengths n --budget 500");
-    assert!(said.ends_with("with --lengths: files that tell lengths, in place of it"), "{said}");
+    assert!(
+        said.ends_with("--samples has no meaning with --lengths: name the files that tell lengths instead"),
+        "{said}"
+    );
     // Without --lengths, what is for lengths alone is refused, and what was asked for before still is.
     for options in ["--budget 9", "--compare", "--plot a.svg", "--unit words", "--quantiles 2", "--tail drop"] {
         let said = String::from_utf8(run(&format!("batches --samples 10 --batch-size 2 {options}")).stderr).unwrap();
         assert!(said.lines().nth(1).is_some_and(|line| line.contains("--lengths [<COLUMN>]")), "{said}");
     }
-    let said = String::from_utf8(run("batches --samples 10").stderr).unwrap();
-    assert!(said.lines().nth(1).is_some_and(|line| line.contains("--batch-size <SIZE>")), "{said}");
+    // One option is at fault, and not two.
+    let said = String::from_utf8(run("batches --samples 10 --budget 9").stderr).unwrap();
+    assert!(said.lines().nth(1).is_some_and(|line| line.trim() == "--lengths [<COLUMN>]"), "{said}");
+    assert_eq!(said.lines().nth(2), Some(""), "{said}");
+    assert!(failing("batches --samples 10").1.starts_with("error: --batch-size is missing; needed: "));
 }

@@ -30,7 +30,6 @@ fn states_are_found_in_every_format() {
         let expected = value!(["sampler", "torch", 7, 3, 1003, 320, 683]);
         assert_eq!(Value::from(told.to_vec()), expected, "{name}");
         assert_eq!(state["batch_size"], if name == "trainer_state.json" { 4.into() } else { Value::Null });
-        assert_eq!(state["python_only"], false);
         // And whatever it is in, it is resumed.
         let rest = text(&format!("indices --resume {} --world 5 --rank 1 --count 3 --format text", data(&name)));
         let mut resumed = sampler(1, 5);
@@ -58,11 +57,11 @@ fn the_state_of_readers_says_what_is_left() {
     assert_eq!((&found["kind"], &found["state"], &found["batches"]), (&"reading".into(), &state.into(), &17.into()));
     let past = value!([{ "world": 2, "workers": 3, "batch_size": 4, "drop_last": false, "steps": 2 }]);
     assert_eq!((&found["history"], &found["recipe"]["lanes"]), (&past, &64.into()));
-    let told = ["seed", "epoch", "samples", "consumed", "left", "python_only"].map(|field| found[field].clone());
-    assert_eq!(Value::from(told.to_vec()), value!([7, 3, 1003, 16, 987, false]));
+    let told = ["seed", "epoch", "samples", "consumed", "left"].map(|field| found[field].clone());
+    assert_eq!(Value::from(told.to_vec()), value!([7, 3, 1003, 16, 987]));
     let shown = text(&format!("explain {path}"));
     for words in
-        ["2 steps by 2 ranks with 3 workers each, batches of 4", "16 (1.60 %)", "readers of a dataset in files"]
+        ["2 steps by 2 ranks with 3 workers each, batches of 4", "16 (1.60 %)", "the state of a dataset in files"]
     {
         assert!(shown.contains(words), "{shown}");
     }
@@ -79,14 +78,18 @@ fn the_state_of_readers_says_what_is_left() {
     }
     let failed = [
         (format!("explain {path} --sample 1003"), "1003"),
-        (format!("explain {path} --step 1"), "--step of it is not answered"),
-        (format!("batches --resume {path} --batch-size 4"), "`samedeal indices`, `replay` and `explain`"),
+        (format!("explain {path} --step 1 --world 3"), "did not read all of the epoch so far"),
+        (format!("batches {path} --lengths --budget 4 --resume {path}"), "leave --lengths out"),
+        (format!("state --resume {path} --taken 4"), "name them with --steps"),
+        ("state --samples 9 --steps 4".to_owned(), "name the samples with --taken"),
+        (format!("indices --resume {path} --layout contiguous"), "--layout is contiguous; allowed: strided"),
+        (format!("replay --resume {path} --batch-size 4"), "PATH is missing"),
         (format!("indices --resume {path} --seed 8"), "--seed is 8; allowed: 7, as in the state"),
         (format!("indices --resume {path} --lanes 8"), "--lanes is 8; allowed: 64, as in the state"),
         (format!("indices --resume {path} --order feistel"), "--order is feistel"),
         (format!("indices --resume {path} --samples 9"), "--samples is 9; allowed: 1003"),
         (format!("indices --resume {path} --workers 2 --worker 2"), "--worker is 2; allowed: 0 to 1"),
-        ("indices --samples 9 --batch-size 2".to_owned(), "--batch-size is for --resume"),
+        ("indices --samples 9 --batch-size 2".to_owned(), "--batch-size has no effect here"),
     ];
     for (arguments, why) in failed {
         let (code, said) = failing(&arguments);
@@ -217,7 +220,7 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
     let (_, said) = failing(&format!("explain {} --step 3 --world 8", data("zip.pt")));
     assert!(said.ends_with("add --batch-size"), "{said}");
     let (_, said) = failing(&format!("explain {path} --step 3 --world 7"));
-    assert!(said.contains("320 samples are consumed, no multiple of 28"), "{said}");
+    assert!(said.contains("320 samples were consumed, which is no multiple of 28"), "{said}");
     for (step, status) in [(0, "seen"), (9, "seen"), (10, "to come"), (30, "to come")] {
         let found = json(&format!("explain {path} --step {step} --world 8 --json"));
         assert_eq!((&found["step"], &found["status"]), (&step.into(), &status.into()));
@@ -236,7 +239,7 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
     let statuses = [0, 1].map(|number| found["samples"][number]["status"].clone());
     assert_eq!(statuses, ["seen", "to come"]);
     assert_eq!(found["samples"][0]["places"], value!([{ "position": 319, "status": "seen" }]));
-    assert!(text(&format!("explain {path} --sample {seen}")).contains("--world and --batch-size add the step"));
+    assert!(text(&format!("explain {path} --sample {seen}")).contains("--world and --batch-size add rank, step and padding"));
 }
 
 #[test]
@@ -281,7 +284,8 @@ fn batches_know_their_worlds() {
         let [place] = real[..] else { panic!("{found}") };
         let number = |name: &str| place[name].as_u64().unwrap();
         *worlds.entry(number("world")).or_default() += 1;
-        assert_eq!(found["status"], if number("world") == 2 { "to come" } else { "seen" });
+        let (status, from) = if number("world") == 2 { ("to come", "state") } else { ("seen", "epoch") };
+        assert_eq!((&found["status"], &place["counted_from"]), (&status.into(), &from.into()));
         let (batcher, own) = match number("world") {
             4 => (&first, number("step")),
             3 => (&second, number("step") - 5),
@@ -291,13 +295,21 @@ fn batches_know_their_worlds() {
         assert_eq!(batch.rows().nth(number("row") as usize).unwrap()[number("slot") as usize], sample);
     }
     assert_eq!((worlds.len(), worlds.values().sum::<u32>()), (3, 600));
+    // `explain` counts all steps from the beginning of the epoch, those to come too.
+    let own = rest.batch_of(1, 2).unwrap().samples[0];
+    let found = json(&format!("explain {path} {file} {options} --world 2 --sample {own} --json"));
+    let place = &found["samples"][0]["places"][0];
+    let told = ["status", "step", "rank", "counted_from"].map(|name| place[name].clone());
+    assert_eq!(Value::from(told.to_vec()), value!(["to come", 5 + 4 + 2, 1, "epoch"]));
+    let shown = text(&format!("explain {path} {file} {options} --world 2 --sample {own}"));
+    assert!(shown.contains("all steps are counted from the beginning of the epoch"), "{shown}");
     // Other options are named, and no hash is.
     let (code, said) = failing(&format!("explain {path} {file} --lengths --budget 301 --tail duplicate --sample 1"));
     assert!(code == 2 && said.contains("of other options of batches") && said.contains("--budget"), "{said}");
     let (_, said) = failing(&format!("explain {path} --sample 1"));
     assert!(said.contains("--lengths"), "{said}");
     let (_, said) = failing(&format!("indices --samples 600 --resume {path}"));
-    assert!(said.contains("name them with --lengths"), "{said}");
+    assert!(said.contains("add --lengths"), "{said}");
 }
 
 #[test]

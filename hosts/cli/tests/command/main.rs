@@ -9,6 +9,7 @@ mod folders;
 mod ledger;
 mod lengths;
 mod plans;
+mod readings;
 mod states;
 mod steps;
 mod workers;

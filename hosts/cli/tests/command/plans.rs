@@ -326,7 +326,7 @@ fn the_order_sharded_over_files() {
     let found = json(&format!("indices {path} --order sharded --json"));
     assert_eq!(found["config"]["sharding"], value!({"sizes": SIZES, "lanes": 64, "window": 256}));
     for (arguments, words) in [
-        ("--samples 10 --order sharded".to_owned(), "error: --order sharded is for samples that are stored in files"),
+        ("--samples 10 --order sharded".to_owned(), "error: --order sharded needs samples that are stored in files"),
         (format!("{path} --lanes 4"), "error: --lanes and --window are for --order sharded; the order is feistel"),
         (format!("{path} --order sharded --lanes 5000"), "error: --lanes is 5000; allowed: 1 to 4096"),
         (format!("{path} --order sharded --window 2000000"), "error: --window is 2000000; allowed: 1 to 1048576"),
@@ -336,7 +336,7 @@ fn the_order_sharded_over_files() {
     }
     assert!(text("orders --format text").contains("\nsharded\t"));
     assert!(failing(&format!("indices {path} --order shraded")).1.ends_with(", dotnet, sharded"));
-    assert!(failing("indices --samples 5 --order shraded").1.ends_with(", dotnet, and of files alone sharded"));
+    assert!(failing("indices --samples 5 --order shraded").1.ends_with(", dotnet, and for files sharded"));
 }
 
 #[test]

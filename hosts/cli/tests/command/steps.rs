@@ -146,7 +146,7 @@ fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
                     let own = [rank.to_string(), row.to_string(), slot.to_string(), sample.to_string()];
                     assert_eq!(cells[..4], own.each_ref().map(String::as_str));
                     let is_repeated = row + batch.repeated as usize >= batch.row_ends.len();
-                    assert_eq!(cells[6], if is_repeated { "there again" } else { "" });
+                    assert_eq!(cells[6], if is_repeated { "repeated" } else { "" });
                     assert_eq!(cells[8], sample.to_string());
                     here.push((*sample, [step, rank.into(), row as u64, slot as u64]));
                 }
@@ -181,7 +181,7 @@ fn places_in_batches_are_told_of_samples_that_have_none_too() {
     assert!(text(&format!("{asked} --sample 1")).contains("epoch 0: "));
     assert_eq!(failing(&format!("{asked} --sample 500")).1, "error: --sample is 500; allowed: 0 to 499");
     assert!(failing(&format!("{asked} --sample 1 --batch-size 4")).1.contains("--max-batch-size 4"));
-    assert!(failing(&format!("{asked} --sample 1 --workers 4")).1.contains("--workers is for"));
+    assert!(failing(&format!("{asked} --sample 1 --workers 4")).1.contains("--workers has no meaning"));
 }
 
 #[test]
@@ -224,10 +224,10 @@ fn steps_are_counted_over_epochs_too() {
 fn steps_that_are_not_there_are_refused() {
     for (arguments, said) in [
         ("step 1 --samples 10 --batch-size 5 --world 2 --rank 2", "error: --rank is 2; allowed: 0 to 1"),
-        ("step 0 --samples 0 --batch-size 5", "error: STEP is 0; allowed: none, since no rank has a batch in epoch 0"),
+        ("step 0 --samples 0 --batch-size 5", "error: STEP is 0; allowed: nothing, epoch 0 has no batches"),
         (
             "step 0 --samples 0 --batch-size 5 --global",
-            "error: STEP is 0, and not in the epochs 0 to 1; name a later --epoch",
+            "error: STEP is 0; the epochs 0 to 1 have fewer steps: name a later --epoch",
         ),
         (
             "step 9 --samples 10 --batch-size 5 --epoch 18446744073709551615",
@@ -236,7 +236,7 @@ fn steps_that_are_not_there_are_refused() {
         ("step 0 --samples 10 --batch-size 5 --world 0", "error: --world is 0; allowed: 1 to 4294967295"),
         (
             "step 0 --samples 10 --batch-size 5 --world 4294967295",
-            "error: --world is 4294967295, too many to show them all; name one with --rank",
+            "error: --world is 4294967295, too many ranks to show; name one with --rank",
         ),
     ] {
         assert_eq!(failing(arguments), (2, said.to_owned()));

@@ -51,7 +51,7 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
         Plot { lengths, limit, title: "Lengths, and what batches waste on them", below: &summary, waste: &waste }
             .write(path)?;
     }
-    let mut sink = Sink::new(args.output.output.as_deref())?;
+    let mut sink = Sink::new(args.shown.output.output.as_deref())?;
     match format {
         Format::Table => {
             writeln!(sink, "{}\n{summary}", table(&outcomes, format).table())?;
@@ -69,8 +69,11 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
 
 impl Outcome {
     fn of(candidate: Candidate, args: &BatchesArgs, lengths: &Lengths) -> Result<Self, Problem> {
-        let builder =
-            args.by_length.builder(&args.deal, lengths.values.clone(), Some((candidate.strategy, candidate.counting)));
+        let builder = args.by_length.builder(
+            &args.epoch.deal,
+            lengths.values.clone(),
+            Some((candidate.strategy, candidate.counting)),
+        );
         let batcher: Batcher = args.by_length.build(candidate.sized(builder))?;
         let correlation = neighbours::correlation(&batcher)?;
         let config = figures::config_json(batcher.config());

@@ -66,7 +66,7 @@ pub fn exceptions(metrics: &Metrics) -> Option<String> {
 
 /// The same, without samples that are left out or truncated.
 pub fn oddities(metrics: &Metrics) -> Option<String> {
-    let samples = [(metrics.split, "split"), (metrics.repeated, "there again")];
+    let samples = [(metrics.split, "split"), (metrics.repeated, "repeated")];
     let batches = [(metrics.over_budget, "over budget"), (metrics.empty, "without samples")];
     let parts = told(&samples, "sample", "samples").chain(told(&batches, "batch", "batches")).collect::<Vec<_>>();
     if parts.is_empty() { None } else { Some(parts.join(", ")) }

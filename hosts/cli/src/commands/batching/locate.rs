@@ -15,7 +15,7 @@ use crate::write::progress;
 
 /// `samedeal locate` with `--lengths`
 pub fn run(args: &LocateArgs) -> Result<(), Problem> {
-    let Lengths { values, dataset, .. } = args.by_length.read(args)?;
+    let Lengths { values, dataset, .. } = args.by_length.read(&args.epoch)?;
     let samples = args.samples(values.len() as u64);
     let parts = Parts::new(args, values)?;
     let spinner = progress::spinner("searching");
@@ -25,15 +25,15 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
         Format::Table => {
             print(items(&found, &dataset, Format::Table, !parts.before.is_empty()).table())?;
             let rest = &parts.rest;
-            let epoch = rest.config().epoch;
-            let steps = counted(rest.num_steps(), "step", "steps");
-            match parts.before.is_empty() {
+            let (epoch, steps) = (rest.config().epoch, counted(rest.num_steps(), "step", "steps"));
+            let from = match args.is_explained {
+                true => "all steps are counted from the beginning of the epoch",
+                false => "steps to come are counted from the state on, steps seen from the beginning of the epoch",
+            };
+            let world = rest.config().world;
+            match args.epoch.saved.is_none() {
                 true => print(format!("epoch {epoch}: {steps}")),
-                false => print(format!(
-                    "epoch {epoch}: {steps} left on a world of {}, counted from 0 again; those that were seen are counted from the \
-                     beginning of the epoch",
-                    rest.config().world
-                )),
+                false => print(format!("epoch {epoch}: {steps} left on a world size of {world}; {from}")),
             }
         }
         Format::Text => print(items(&found, &dataset, Format::Text, true).lines()),
@@ -49,13 +49,15 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     }
 }
 
-/// The epoch as it was read: what each world has taken of it, and what is left.
+/// The epoch as it was read: the segments of its history, and what is left.
 struct Parts {
     before: Vec<Before>,
     rest: Batcher,
+    /// How many steps came before those of the rest, as these are counted.
+    first: u64,
 }
 
-/// What a world planned, of which it took so many steps.
+/// A segment: what a world size planned, and how many steps of it were taken.
 struct Before {
     batcher: Batcher,
     steps: u64,
@@ -65,16 +67,18 @@ struct Before {
 
 impl Parts {
     fn new(args: &LocateArgs, lengths: Vec<u32>) -> Result<Self, Problem> {
-        let rest = plan(&args.by_length, &args.deal, &args.resume, 0, lengths.clone())?;
+        let rest = plan(&args.by_length, &args.epoch, 0, lengths.clone())?;
         let (epoch, history) = (rest.config().epoch, rest.config().history.clone());
         let mut before = Vec::with_capacity(history.len());
         let mut first = 0;
         for (number, &Stretch { world, steps }) in history.iter().enumerate() {
-            let batcher = args.by_length.past(&args.deal, lengths.clone(), epoch, &history[..number], world)?;
+            let batcher = args.by_length.past(&args.epoch.deal, lengths.clone(), epoch, &history[..number], world)?;
             before.push(Before { batcher, steps, first });
             first += steps;
         }
-        Ok(Self { before, rest })
+        // `samedeal explain` counts all steps from the beginning of the epoch.
+        let first = if args.is_explained { first } else { 0 };
+        Ok(Self { before, rest, first })
     }
 
     fn find(&self, sample: u64) -> Result<Found, Problem> {
@@ -82,18 +86,21 @@ impl Parts {
         for Before { batcher, steps, first } in &self.before {
             for place in batcher.locate(sample)?.into_iter().filter(|place| place.step < *steps) {
                 let status = if is_repeated(batcher, place)? { Status::Padding } else { Status::Seen };
-                places.push(Seen { status, place, first: *first, world: batcher.config().world });
+                let world = batcher.config().world;
+                places.push(Seen { status, place, first: *first, counted_from: "epoch", world });
             }
         }
         for place in self.rest.locate(sample)? {
             let status = if is_repeated(&self.rest, place)? { Status::Padding } else { Status::ToCome };
-            places.push(Seen { status, place, first: 0, world: self.rest.config().world });
+            let (first, world) = (self.first, self.rest.config().world);
+            let counted_from = if self.before.is_empty() || first > 0 { "epoch" } else { "state" };
+            places.push(Seen { status, place, first, counted_from, world });
         }
         Ok(Found { sample, places })
     }
 }
 
-/// Whether a place is in a row that is there again, which the last ones of a batch are.
+/// Whether a place is in a row that is repeated, which the last ones of a batch are.
 fn is_repeated(batcher: &Batcher, place: BatchPlace) -> Result<bool, Problem> {
     let batch = batcher.batch_of(place.rank, place.step)?;
     Ok(u64::from(place.row) + u64::from(batch.repeated) >= batch.row_ends.len() as u64)
@@ -109,8 +116,9 @@ struct Found {
 struct Seen {
     status: Status,
     place: BatchPlace,
-    /// How many steps of the epoch came before those that the place counts.
+    /// How many steps came before those that the place counts, from what its step is counted.
     first: u64,
+    counted_from: &'static str,
     /// How many ranks there are.
     world: u32,
 }
@@ -157,6 +165,6 @@ fn json_of(seen: &Seen) -> Value {
     let BatchPlace { step, rank, row, slot, start, .. } = seen.place;
     json!({
         "status": seen.status.name(), "step": seen.first + step, "rank": rank, "world": seen.world, "row": row, "slot": slot,
-        "start": start,
+        "start": start, "counted_from": seen.counted_from,
     })
 }

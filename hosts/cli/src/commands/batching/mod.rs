@@ -14,39 +14,32 @@ use samedeal::Batcher;
 pub use step::run as step;
 
 use crate::args::by_length::ByLengthArgs;
-use crate::args::deal::DealArgs;
+use crate::args::deal::EpochArgs;
 use crate::args::format::ArrayFormat;
 use crate::commands::numbers::BatchesArgs;
-use crate::commands::state::ResumeArgs;
 use crate::write::problem::Problem;
 use crate::write::progress;
 
 /// `samedeal batches` with `--lengths`
 pub fn run(args: &BatchesArgs) -> Result<(), Problem> {
     args.compare.check()?;
-    let ArrayFormat::Shown(format) = args.output.format() else {
-        let what = "batches differ in size, which an array cannot hold";
+    let ArrayFormat::Shown(format) = args.shown.output.format() else {
+        let what = "batches of different size do not fit into an array";
         return Err(Problem::message(format!("{what}; use --format text or json, or the libraries")));
     };
-    let lengths = args.by_length.read(args)?;
+    let lengths = args.by_length.read(&args.epoch)?;
     if args.compare.is_given() {
         return compare::run(args, &lengths, format);
     }
     let summary = lengths.summary();
-    let batcher = plan(&args.by_length, &args.deal, &args.resume, args.rank.rank, lengths.values)?;
+    let batcher = plan(&args.by_length, &args.epoch, args.shown.reader.rank, lengths.values)?;
     show::show(&batcher, &summary, args, format)
 }
 
 /// What the options make of lengths, or of what a state has left of them.
-fn plan(
-    options: &ByLengthArgs,
-    deal: &DealArgs,
-    resume: &ResumeArgs,
-    rank: u32,
-    lengths: Vec<u32>,
-) -> Result<Batcher, Problem> {
+fn plan(options: &ByLengthArgs, epoch: &EpochArgs, rank: u32, lengths: Vec<u32>) -> Result<Batcher, Problem> {
     let spinner = progress::spinner("planning");
-    let batcher = resume.batcher(options.batcher(deal, rank, lengths)?);
+    let batcher = epoch.resumed_batcher(options.batcher(&epoch.deal, rank, lengths)?);
     spinner.finish_and_clear();
     batcher
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::figures;
 use crate::args::format::Format;
-use crate::commands::numbers::{BatchesArgs, json_start, run};
+use crate::commands::numbers::{BatchesArgs, json_start};
 use crate::write::items::Items;
 use crate::write::output::{Sink, counted, grouped};
 use crate::write::problem::Problem;
@@ -20,12 +20,13 @@ const SHOWN_OF_ROW: usize = 4;
 /// Prints or writes the batches that are asked for; `summary` is of the lengths.
 pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format) -> Result<(), Problem> {
     let end = batcher.num_steps();
-    let count = run(args.start, args.count, args.all, 5, end, &args.output)?;
-    let steps = args.start..args.start + count;
-    let mut sink = Sink::new(args.output.output.as_deref())?;
+    let start = args.shown.start;
+    let count = args.shown.run(5, end)?;
+    let steps = start..start + count;
+    let mut sink = Sink::new(args.shown.output.output.as_deref())?;
     let mut items = Items::new(["step", "rows", "padded length", "cost", "samples"]);
     if format == Format::Json {
-        json_start(&mut sink, head(batcher), "batches", args.start)?;
+        json_start(&mut sink, head(batcher), "batches", start)?;
     }
     let bar = progress::bar("writing", count);
     for (step, batch) in steps.clone().zip(batcher.batches(steps)?) {
@@ -40,7 +41,7 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
             ]),
             Format::Text => writeln!(sink, "{}", line(step, &batch))?,
             Format::Json => {
-                let separator = if step == args.start { "" } else { "," };
+                let separator = if step == start { "" } else { "," };
                 write!(sink, "{separator}{}", Value::Object(json_of(step, &batch)))?;
             }
         }
@@ -50,7 +51,7 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
         Format::Table => {
             writeln!(sink, "{}", items.table())?;
             let who = format!("rank {} of {}", batcher.rank(), batcher.config().world);
-            let more = if args.start + count < end { "; --start, --count and --all show more" } else { "" };
+            let more = if start + count < end { "; --start, --count and --all show more" } else { "" };
             writeln!(sink, "{} of the {} of {who}{more}", grouped(count), counted(end, "step", "steps"))?;
             writeln!(sink, "{summary}")?;
             writeln!(sink, "{}", figures::ratios(batcher.metrics()))?;
@@ -113,7 +114,7 @@ fn abridged(batch: &Batch) -> String {
     }
     if batch.repeated > 0 {
         let many = counted(batch.repeated.into(), "row is", "rows are");
-        text.push_str(&format!(" (the last {many} there again)"));
+        text.push_str(&format!(" (the last {many} repeated)"));
     }
     text
 }

@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::{plan, show};
 use crate::args::dataset::Dataset;
 use crate::args::format::Format;
-use crate::commands::step::{StepArgs, Steps, find, stored};
+use crate::commands::readers::Steps;
+use crate::commands::step::{Explained, StepArgs, find, stored};
 use crate::read::contents::Contents;
 use crate::read::lengths::Lengths;
 use crate::write::items::{Cell, Items};
@@ -15,15 +16,13 @@ use crate::write::problem::Problem;
 
 /// `samedeal step` with `--lengths`
 pub fn run(args: &StepArgs) -> Result<(), Problem> {
-    let Lengths { values, dataset, unit } = args.by_length.read(args)?;
-    let mut batcher = match &args.past {
-        Some((epoch, history)) => {
-            // What lengths and options are, the state has to agree with.
-            plan(&args.by_length, &args.deal, &args.resume, 0, values.clone())?;
-            args.by_length.past(&args.deal, values, *epoch, history, args.deal.world)?
-        }
-        None => plan(&args.by_length, &args.deal, &args.resume, 0, values)?,
-    };
+    let Lengths { values, dataset, unit } = args.by_length.read(&args.epoch)?;
+    // Lengths and options have to be those of the state, if there is one.
+    let mut batcher = plan(&args.by_length, &args.epoch, 0, values.clone())?;
+    if let Some(Explained { past, .. }) = &args.explained {
+        let (deal, epoch) = (&args.epoch.deal, batcher.config().epoch);
+        batcher = args.by_length.past(deal, values, epoch, past, deal.world())?;
+    }
     let ranks = args.ranks()?;
     let step = find(&mut batcher, args)?;
     let batches = ranks.map(|rank| Ok((rank, batcher.batch_of(rank, step)?)));
@@ -54,11 +53,12 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
 }
 
 impl Steps for Batcher {
-    // What samples make of the end of an epoch differs.
-    const ALIKE: bool = false;
+    fn is_alike(&self) -> bool {
+        false
+    }
 
-    fn epoch(&self) -> u64 {
-        self.config().epoch
+    fn epoch(&self) -> Result<u64, Problem> {
+        Ok(self.config().epoch)
     }
 
     fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
@@ -70,7 +70,7 @@ impl Steps for Batcher {
     }
 }
 
-/// A row for each item; `noted` if each is also to say that it is not there again.
+/// A row for each item; `noted` if each is also to say that it is not repeated.
 fn items(
     batches: &[(u32, Batch)],
     dataset: &Dataset,
@@ -89,7 +89,7 @@ fn items(
             for (slot, &sample) in samples.iter().enumerate() {
                 let place = [(*rank).into(), (row as u64).into(), (slot as u64).into(), sample.into()];
                 let part = [batch.starts[item].into(), batch.lengths[item].into()];
-                let note = noted.then(|| Cell::from(if is_repeated { "there again" } else { "" }));
+                let note = noted.then(|| Cell::from(if is_repeated { "repeated" } else { "" }));
                 let held = contents.map(|contents| contents.get(sample).into());
                 items.push(place.into_iter().chain(part).chain(note).chain(dataset.row(sample)).chain(held));
                 item += 1;

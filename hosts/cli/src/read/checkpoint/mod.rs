@@ -4,13 +4,15 @@
 mod pickle;
 mod values;
 
-use std::fs::File;
+use std::fmt::Display;
+use std::fs::{File, Metadata};
 use std::io::{self, Cursor, Read, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use values::{Id, Node, Values};
 
+use crate::args::deal::SHARDED;
 use crate::write::output::grouped;
 use crate::write::problem::Problem;
 
@@ -22,27 +24,42 @@ const STATE: usize = 1 << 16;
 /// A state, and what stands beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saved {
+    /// The file, as it was named.
+    pub path: PathBuf,
     /// Where in the file it is, such as `callbacks.loader.samedeal`; empty where it is the file.
     pub place: String,
     pub text: String,
     /// What the text says.
     pub fields: Map<String, Value>,
-    /// The steps that groups took, one after the other.
-    pub history: Vec<Stretch>,
-    /// What else the file says: the samples of a batch, by the state of transformers' Trainer.
+    /// The steps that groups of readers took, the oldest first.
+    pub history: Vec<Segment>,
+    /// The samples in a batch, if the state of transformers' Trainer says so.
     pub batch_size: Option<u64>,
-    /// How many batches of the epoch were behind it, by Lightning's checkpoint.
+    /// How many batches of the epoch were read, if Lightning's checkpoint says so.
     pub batches: Option<u64>,
     /// Whether it is of one loader worker alone.
-    pub of_worker: bool,
+    of_worker: bool,
 }
 
-/// Steps that every rank has taken.
+/// What can be done with a state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Sampler,
+    /// Of batches of samples of different length.
+    Batcher,
+    /// Of a dataset in files, for all loader workers.
+    Reading,
+    /// Of one loader worker.
+    Worker,
+    Other,
+}
+
+/// Steps that every rank of a group took.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stretch {
+pub struct Segment {
     pub world: u64,
     pub steps: u64,
-    /// What only states of readers tell.
+    /// This and what follows is only in states of datasets in files.
     pub workers: Option<u64>,
     pub batch_size: Option<u64>,
     pub drop_last: Option<bool>,
@@ -61,41 +78,94 @@ impl Saved {
         self.field("seed").and_then(Value::as_i64)
     }
 
-    /// The state of readers has some of its fields in its recipe.
-    fn field(&self, name: &str) -> Option<&Value> {
+    /// A member of the state, or of its recipe.
+    pub fn field(&self, name: &str) -> Option<&Value> {
         self.fields.get(name).or_else(|| self.recipe()?.get(name))
     }
 
-    /// What the readers of a dataset in files read.
+    /// What decides every epoch of a dataset in files.
     pub fn recipe(&self) -> Option<&Map<String, Value>> {
         self.fields.get("recipe").and_then(Value::as_object)
     }
 
-    pub fn kind(&self) -> &str {
-        self.word("kind")
+    pub fn kind(&self) -> Kind {
+        match self.word("kind") {
+            _ if self.of_worker => Kind::Worker,
+            "sampler" => Kind::Sampler,
+            "batcher" => Kind::Batcher,
+            "reading" => Kind::Reading,
+            _ => Kind::Other,
+        }
     }
 
-    /// Whether Python alone resumes it: it is of one worker, or steps stand beside the state of a sampler, which has none.
-    pub fn is_python(&self) -> bool {
-        self.of_worker || self.kind() == "sampler" && !self.history.is_empty()
+    /// What the state is of, in words.
+    pub fn described(&self) -> &'static str {
+        match self.kind() {
+            Kind::Sampler => "the state of a sampler",
+            Kind::Batcher => "the state of batches of samples of different length",
+            Kind::Reading => "the state of a dataset in files",
+            Kind::Worker => "the state of one worker of a loader",
+            Kind::Other if self.word("kind") == "ledger" => "the first entry of the log of a ledger",
+            Kind::Other => "a state of an unknown kind",
+        }
+    }
+
+    /// What is wrong with it, with the name of its file.
+    pub fn refused(&self, why: impl Display) -> Problem {
+        Problem::of(&self.path, why)
+    }
+
+    /// The order of a dataset in files.
+    pub fn order_of_reading(&self) -> &'static str {
+        let is_shuffled = self.field("shuffle").and_then(Value::as_bool).unwrap_or(true);
+        if is_shuffled || self.word("deal") != "samples" { SHARDED } else { "sequential" }
     }
 }
 
 /// The states in a file, in the order in which they are there. `-` is standard input.
 pub fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
     let failed = |error: io::Error| Problem::of(path, error);
-    if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
-        return of(Cursor::new(bytes)).map_err(|why| Problem::of(path, why));
+    let is_stdin = path == Path::new("-");
+    let metadata = if is_stdin { None } else { Some(path.metadata().map_err(failed)?) };
+    if metadata.as_ref().is_some_and(Metadata::is_dir) {
+        return Err(Problem::of(path, "is a directory; name the file in it that holds the state"));
     }
-    let metadata = path.metadata().map_err(failed)?;
-    if metadata.is_dir() {
-        let which = "is a directory; name the file in it that holds the state";
-        return Err(Problem::of(path, which));
+    let states = match metadata {
+        Some(metadata) if metadata.is_file() => of(File::open(path).map_err(failed)?),
+        // A pipe, which is read once and onwards.
+        _ => {
+            let pipe: Box<dyn Read> =
+                if is_stdin { Box::new(io::stdin()) } else { Box::new(File::open(path).map_err(failed)?) };
+            let mut bytes = Vec::new();
+            pipe.take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
+            if bytes.len() as u64 > MOST {
+                let most = grouped(MOST);
+                return Err(Problem::of(path, format!("is a pipe with more than {most} bytes; name the file itself")));
+            }
+            of(Cursor::new(bytes))
+        }
+    };
+    let mut states = states.map_err(|why| Problem::of(path, why))?;
+    states.iter_mut().for_each(|saved| saved.path = path.to_owned());
+    Ok(states)
+}
+
+/// The state in a file that has one.
+pub fn only(path: &Path) -> Result<Saved, Problem> {
+    let states = read(path)?;
+    match distinct(&states)[..] {
+        [saved] => Ok(saved.clone()),
+        [] => Err(Problem::of(path, "holds no state of samedeal")),
+        [..] => {
+            let what = "holds several states that differ; write one of them to its own file, as `samedeal explain --json` shows it";
+            Err(Problem::of(path, format!("{what}: {}", places(&states))))
+        }
     }
-    let file = File::open(path).map_err(failed)?;
-    of(file).map_err(|why| Problem::of(path, why))
+}
+
+/// Where the states are, for people.
+pub fn places(states: &[Saved]) -> String {
+    states.iter().map(|saved| saved.place.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 fn of(mut file: impl Read + Seek) -> Result<Vec<Saved>, String> {
@@ -184,11 +254,11 @@ impl Saved {
             let number = |name: &str| past.get(name).and_then(Value::as_u64);
             let (world, steps) = (number("world").or(number("world_size"))?, number("steps")?);
             let drop_last = past.get("drop_last").and_then(Value::as_bool);
-            Some(Stretch { world, steps, workers: number("workers"), batch_size: number("batch_size"), drop_last })
+            Some(Segment { world, steps, workers: number("workers"), batch_size: number("batch_size"), drop_last })
         };
         let history = fields.get("history").and_then(Value::as_array);
         let history = history.map_or(Vec::new(), |history| history.iter().filter_map(past).collect());
-        Self { place, text, fields, history, batch_size: None, batches: None, of_worker: false }
+        Self { path: PathBuf::new(), place, text, fields, history, batch_size: None, batches: None, of_worker: false }
     }
 }
 
@@ -232,7 +302,7 @@ fn found(values: &Values, before: &str) -> Vec<Saved> {
                 open.extend(indexed.map(|(index, &item)| (item, Some(here), Label::Index(index))));
                 open.extend(pairs.iter().rev().map(|&(key, value)| (value, Some(here), Label::Key(key))));
             }
-            Node::Other | Node::Bool(_) | Node::Number(_) => {}
+            Node::Other | Node::Number(_) => {}
         }
     }
     states
@@ -263,23 +333,8 @@ fn beside(values: &Values, visits: &[Visit], at: usize, saved: &mut Saved) {
     let Some(holder) = visits[at].parent.map(|parent| visits[parent].id) else { return };
     saved.batches = values.number(holder, "batches");
     saved.of_worker = values.field(holder, "reader").is_some_and(|it| matches!(values.get(it), Node::Holder { .. }));
-    if let Some(Node::Holder { items, .. }) = values.field(holder, "history").map(|id| values.get(id)) {
-        let past = |&id: &Id| Stretch {
-            world: values.number(id, "world").unwrap_or(0),
-            steps: values.number(id, "steps").unwrap_or(0),
-            workers: values.number(id, "workers"),
-            batch_size: values.number(id, "batch_size"),
-            drop_last: values.field(id, "drop_last").and_then(|id| match values.get(id) {
-                Node::Bool(whether) => Some(*whether),
-                _ => None,
-            }),
-        };
-        if saved.kind() == "sampler" {
-            saved.history = items.iter().take(STATE).map(past).collect();
-        }
-    }
     // Trainer's state has it beside its callbacks, one of which is ours.
-    if saved.place.contains("SamedealState") && saved.kind() == "sampler" {
+    if saved.place.contains("SamedealState") && saved.kind() == Kind::Sampler {
         let mut root = at;
         while let Some(parent) = visits[root].parent {
             root = parent;
@@ -292,9 +347,7 @@ fn beside(values: &Values, visits: &[Visit], at: usize, saved: &mut Saved) {
 pub fn distinct(states: &[Saved]) -> Vec<&Saved> {
     let mut known = Vec::<&Saved>::new();
     for saved in states {
-        let same = |other: &&Saved| {
-            (&other.text, &other.history, other.of_worker) == (&saved.text, &saved.history, saved.of_worker)
-        };
+        let same = |other: &&Saved| (&other.text, other.of_worker) == (&saved.text, saved.of_worker);
         if !known.iter().any(same) {
             known.push(saved);
         }

@@ -179,45 +179,25 @@ impl<'a> Machine<'a> {
                     self.push(id)?;
                     self.push(id)?;
                 }
-                b'N' => self.make(Node::Other)?,
-                0x88 => self.make(Node::Bool(true))?,
-                0x89 => self.make(Node::Bool(false))?,
                 b'I' => match &*self.line()? {
-                    "00" => self.make(Node::Bool(false))?,
-                    "01" => self.make(Node::Bool(true))?,
+                    "00" | "01" => self.make(Node::Other)?,
                     text => self.number(text)?,
                 },
                 b'L' => {
                     let text = self.line()?;
                     self.number(&text)?;
                 }
-                b'J' => {
-                    let bytes = self.take(4)?;
+                code @ (b'J' | 0x8a | 0x8b) => {
+                    let bytes = match code {
+                        b'J' => self.take(4)?,
+                        0x8a => self.sized(1)?,
+                        _ => self.sized(4)?,
+                    };
                     self.long(bytes)?;
                 }
-                b'K' => {
-                    let number = self.size(1)?;
+                code @ (b'K' | b'M') => {
+                    let number = self.size(if code == b'K' { 1 } else { 2 })?;
                     self.make(Node::Number(number.cast_signed()))?;
-                }
-                b'M' => {
-                    let number = self.size(2)?;
-                    self.make(Node::Number(number.cast_signed()))?;
-                }
-                0x8a => {
-                    let bytes = self.sized(1)?;
-                    self.long(bytes)?;
-                }
-                0x8b => {
-                    let bytes = self.sized(4)?;
-                    self.long(bytes)?;
-                }
-                b'F' | b'P' => {
-                    self.line()?;
-                    self.make(Node::Other)?;
-                }
-                b'G' => {
-                    self.take(8)?;
-                    self.make(Node::Other)?;
                 }
                 b'S' => {
                     let line = self.line()?;
@@ -229,48 +209,45 @@ impl<'a> Machine<'a> {
                     let text = unescaped(&self.line()?);
                     self.text(text.as_bytes())?;
                 }
-                b'U' | 0x8c => {
-                    let bytes = self.sized(1)?;
+                code @ (b'U' | 0x8c | b'T' | b'X' | 0x8d) => {
+                    let bytes = self.sized(match code {
+                        b'U' | 0x8c => 1,
+                        0x8d => 8,
+                        _ => 4,
+                    })?;
                     self.text(bytes)?;
                 }
-                b'T' | b'X' => {
-                    let bytes = self.sized(4)?;
-                    self.text(bytes)?;
-                }
-                0x8d => {
-                    let bytes = self.sized(8)?;
-                    self.text(bytes)?;
-                }
-                b'C' => {
-                    self.sized(1)?;
+                // What no state has: flags, floats, bytes, classes, buffers outside.
+                code @ (b'N'
+                | 0x88
+                | 0x89
+                | 0x97
+                | b'F'
+                | b'P'
+                | b'c'
+                | b'G'
+                | 0x82..=0x84
+                | b'C'
+                | b'B'
+                | 0x8e
+                | 0x96) => {
+                    match code {
+                        b'F' | b'P' => drop(self.line()?),
+                        b'c' => drop((self.line()?, self.line()?)),
+                        b'G' => drop(self.take(8)?),
+                        0x82..=0x84 => drop(self.take(1 << (code - 0x82))?),
+                        b'C' => drop(self.sized(1)?),
+                        b'B' => drop(self.sized(4)?),
+                        0x8e | 0x96 => drop(self.sized(8)?),
+                        _ => {}
+                    }
                     self.make(Node::Other)?;
                 }
-                b'B' => {
-                    self.sized(4)?;
-                    self.make(Node::Other)?;
-                }
-                0x8e | 0x96 => {
-                    self.sized(8)?;
-                    self.make(Node::Other)?;
-                }
-                b'c' => {
-                    self.line()?;
-                    self.line()?;
-                    self.make(Node::Other)?;
-                }
-                width @ 0x82..=0x84 => {
-                    self.take(1 << (width - 0x82))?;
-                    self.make(Node::Other)?;
-                }
-                0x97 => self.make(Node::Other)?,
                 b']' | b')' | b'}' | 0x8f => self.make(Node::EMPTY)?,
-                b'l' | b't' | 0x91 | b'o' => {
-                    let items = self.down_to_mark()?;
-                    self.make(Node::Holder { pairs: Vec::new(), items })?;
-                }
-                b'i' => {
-                    self.line()?;
-                    self.line()?;
+                code @ (b'l' | b't' | 0x91 | b'o' | b'i') => {
+                    if code == b'i' {
+                        drop((self.line()?, self.line()?));
+                    }
                     let items = self.down_to_mark()?;
                     self.make(Node::Holder { pairs: Vec::new(), items })?;
                 }
@@ -287,18 +264,14 @@ impl<'a> Machine<'a> {
                     let item = self.pop()?;
                     self.add(&[item], false)?;
                 }
-                b'e' | 0x90 => {
-                    let items = self.down_to_mark()?;
-                    self.add(&items, false)?;
-                }
                 b's' => {
                     let value = self.pop()?;
                     let key = self.pop()?;
                     self.add(&[key, value], true)?;
                 }
-                b'u' => {
+                code @ (b'e' | 0x90 | b'u') => {
                     let items = self.down_to_mark()?;
-                    self.add(&items, true)?;
+                    self.add(&items, code == b'u')?;
                 }
                 code @ (b'p' | b'q' | b'r' | 0x94) => {
                     let key = match code {

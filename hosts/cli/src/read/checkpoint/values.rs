@@ -13,9 +13,8 @@ pub type Id = u32;
 /// A value, as far as the search for states looks at it.
 #[derive(Debug)]
 pub enum Node {
-    /// Nothing that a state has: a float, bytes, a class, a tensor.
+    /// Nothing that the search needs: a flag, a float, bytes, a class, a tensor.
     Other,
-    Bool(bool),
     Number(i64),
     Text(String),
     /// A dictionary, list or tuple; or an object, with all that it was made of.
@@ -118,8 +117,8 @@ impl<'de> Visitor<'de> for Adding<'_> {
         self.add(Node::Other)
     }
 
-    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Id, E> {
-        self.add(Node::Bool(value))
+    fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<Id, E> {
+        self.add(Node::Other)
     }
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Id, E> {

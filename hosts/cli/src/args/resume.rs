@@ -1,0 +1,115 @@
+//! `--resume`: what a state decides, and what is wrong with a state.
+
+use std::fmt::Display;
+
+use samedeal::{Batcher, Error, Failure, FailureKind, Sampler};
+use serde_json::Value;
+
+use crate::args::deal::{EpochArgs, SHARDED};
+use crate::read::checkpoint::{self, Kind, Saved};
+use crate::write::problem::Problem;
+
+impl EpochArgs {
+    /// Reads the state that is to be resumed, if there is one. `by_length` is whether batches have samples of different length.
+    pub fn settle(&mut self, by_length: bool) -> Result<(), Problem> {
+        let Some(path) = &self.deal.resume else { return Ok(()) };
+        let saved = checkpoint::only(path)?;
+        self.take_over(saved, by_length)
+    }
+
+    /// Sets what a state decides, such as order and seed. Refuses options that contradict it.
+    pub fn take_over(&mut self, saved: Saved, by_length: bool) -> Result<(), Problem> {
+        let why = match (saved.kind(), by_length) {
+            (Kind::Worker, _) => "only the StatefulDataLoader of torchdata resumes it",
+            (Kind::Other, _) => {
+                "this version resumes states of version 1: of samplers, of batches and of datasets in files"
+            }
+            (Kind::Batcher, false) => "add --lengths, and the options that the batches were made with",
+            (Kind::Sampler | Kind::Reading, true) => "leave --lengths out",
+            (Kind::Sampler | Kind::Reading, false) | (Kind::Batcher, true) => "",
+        };
+        if !why.is_empty() {
+            return Err(saved.refused(format!("{}; {why}", saved.described())));
+        }
+        let is_reading = saved.kind() == Kind::Reading;
+        let order = if is_reading { saved.order_of_reading() } else { saved.word("order") }.to_owned();
+        let (deal, dataset) = (&mut self.deal, &mut self.dataset);
+        let number = |given: Option<u32>| given.map(|number| number.to_string());
+        let own = |name: &str| saved.field(name).map(Value::to_string);
+        for (option, given, own) in [
+            ("order", deal.order.clone(), Some(order.clone())),
+            ("seed", deal.seed.map(|seed| seed.to_string()), own("seed")),
+            ("samples", dataset.samples.map(|samples| samples.to_string()), own("samples")),
+            ("lanes", number(deal.lanes), own("lanes")),
+            ("window", number(deal.window).filter(|_| is_reading), own("window")),
+            ("layout", is_reading.then(|| deal.layout.name().to_owned()), Some("strided".to_owned())),
+        ] {
+            if let (Some(given), Some(own)) = (given, own)
+                && given != own
+            {
+                return Err(saved.refused(contradiction(option, given, own)));
+            }
+        }
+        // What is no state says nothing, and the library says so.
+        if let Some(seed) = saved.seed() {
+            (deal.seed, deal.order) = (Some(seed), Some(order));
+        }
+        if dataset.paths.is_empty() && !by_length && (is_reading || deal.order() != SHARDED) {
+            dataset.samples = saved.number("samples");
+        }
+        self.saved = Some(saved);
+        Ok(())
+    }
+
+    /// The state of a dataset in files, if it is one that is resumed.
+    pub fn reading(&self) -> Option<&Saved> {
+        self.saved.as_ref().filter(|saved| saved.kind() == Kind::Reading)
+    }
+
+    /// Moves a sampler to where the state was taken, if there is one.
+    pub fn resumed(&self, mut sampler: Sampler) -> Result<Sampler, Problem> {
+        self.apply(|state| sampler.resume(state))?;
+        Ok(sampler)
+    }
+
+    /// Moves a batcher there.
+    pub fn resumed_batcher(&self, mut batcher: Batcher) -> Result<Batcher, Problem> {
+        self.apply(|state| batcher.resume(state))?;
+        Ok(batcher)
+    }
+
+    fn apply(&self, resume: impl FnOnce(&str) -> Result<(), Error>) -> Result<(), Problem> {
+        let Some(saved) = &self.saved else { return Ok(()) };
+        resume(&saved.text).map_err(|error| saved.refused(differing(error)))
+    }
+}
+
+/// What differs from the state. It names options, since a fingerprint means nothing to people.
+pub fn differing(error: Error) -> String {
+    let Some(Failure { kind: FailureKind::Contradiction, field, value, allowed }) = error.failure() else {
+        return error.to_string();
+    };
+    let own = match field.as_str() {
+        "samples" => return format!("there are {value} samples; allowed: {allowed}"),
+        "sizes" | "shards" => {
+            "the state is of other files: their numbers of rows differ. Name the files of the run, in their order"
+        }
+        "sharding" => {
+            "the state is of other files, or of other --lanes or --window, and does not say which. Name the files of the run, in \
+             their order, and the --lanes and --window of the run"
+        }
+        "config" => {
+            "the state is of other lengths, or of other options of batches, and does not say which. Name the lengths of the run, \
+             and its --max-batch-size, --max-length, --budget, --counting, --multiple, --capacity, --packing, --window, \
+             --too-long, --tail and buckets"
+        }
+        "state" => "the state is of another order with the same name, seed and number of samples",
+        field => return format!("--{field} is {value}; allowed: {allowed}"),
+    };
+    own.to_owned()
+}
+
+/// An option that is not what the state says.
+pub fn contradiction(option: &str, given: impl Display, state: impl Display) -> String {
+    format!("--{option} is {given}; allowed: {state}, as in the state, or leave --{option} out")
+}

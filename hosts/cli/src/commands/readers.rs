@@ -1,0 +1,332 @@
+//! The readers of an epoch, or of what is left of it: ranks, or the loader workers of each rank. A sampler deals to them, or, where
+//! the state of a dataset in files is resumed, a reading.
+
+use samedeal::{Reading, ReadingBuilder, Remainder, Sampler};
+use serde_json::{Map, Value, json};
+
+use crate::args::dataset::Dataset;
+use crate::args::deal::EpochArgs;
+use crate::args::resume::differing;
+use crate::read::checkpoint::{Saved, Segment};
+use crate::write::output::json_of;
+use crate::write::problem::Problem;
+
+/// How many samples are read at a time.
+pub const WINDOW: u64 = 1 << 16;
+
+pub struct Readers {
+    pub source: Source,
+    pub world: u32,
+    pub workers: Option<u32>,
+    pub batch_size: u32,
+    pub drop_last: bool,
+    /// What happens to samples that the readers cannot share equally; none if whole files are dealt.
+    pub remainder: Option<Remainder>,
+}
+
+pub enum Source {
+    Sampler(Box<Sampler>),
+    Reading(Reading),
+}
+
+/// One of the readers.
+pub struct Reader<'a> {
+    readers: &'a Readers,
+    pub rank: u32,
+    pub worker: u32,
+    /// The samples in a batch.
+    pub size: u64,
+    /// How many samples it has, how many of them, the last ones, are padding, and how many batches it forms.
+    pub samples: u64,
+    pub padding: u64,
+    pub batches: u64,
+}
+
+impl EpochArgs {
+    /// The dataset, and its readers.
+    pub fn open(&self) -> Result<(Dataset, Readers), Problem> {
+        let dataset = Dataset::new(&self.dataset)?;
+        let readers = self.readers(&dataset)?;
+        Ok((dataset, readers))
+    }
+
+    pub fn readers(&self, dataset: &Dataset) -> Result<Readers, Problem> {
+        let (world, workers) = (self.deal.world(), self.deal.workers);
+        let Some(saved) = self.reading() else {
+            let sampler = self.resumed(self.deal.sampler(dataset)?)?;
+            let batch_size = self.batch_size.unwrap_or(1);
+            // The sampler refuses a size that cannot be.
+            sampler.num_batches(batch_size, self.drop_last)?;
+            let remainder = Some(sampler.config().remainder);
+            let source = Source::Sampler(Box::new(sampler));
+            return Ok(Readers { source, world, workers, batch_size, drop_last: self.drop_last, remainder });
+        };
+        let (batch_size, drop_last) = self.group(saved);
+        let mut builder = builder(saved, dataset)?.world_size(world).batch_size(batch_size).drop_last(drop_last);
+        builder = workers.into_iter().fold(builder, ReadingBuilder::workers);
+        let mut remainder = self.deal.remainder;
+        if remainder.is_none() && deals_samples(saved) {
+            // The state says whether its last group dropped the remainder.
+            let is_dropped = last(saved, |past| past.drop_last).unwrap_or(false);
+            remainder = Some(if is_dropped { Remainder::Drop } else { Remainder::Pad });
+        }
+        builder = remainder.into_iter().fold(builder, ReadingBuilder::remainder);
+        let source = Source::Reading(resumed(builder, saved)?);
+        Ok(Readers { source, world, workers, batch_size, drop_last, remainder })
+    }
+
+    /// The size of the batches, and whether the last one is left out: by options, or as the state has it.
+    fn group(&self, saved: &Saved) -> (u32, bool) {
+        let size = last(saved, |past| past.batch_size).and_then(|size| u32::try_from(size).ok());
+        let is_left_out = !deals_samples(saved) && last(saved, |past| past.drop_last).unwrap_or(false);
+        (self.batch_size.or(size).unwrap_or(1), self.drop_last || is_left_out)
+    }
+}
+
+/// What the state of a dataset in files leaves of the epoch, all of it for one reader.
+pub fn left(saved: &Saved, dataset: &Dataset) -> Result<Readers, Problem> {
+    let remainder = deals_samples(saved).then_some(Remainder::Uneven);
+    let builder = remainder.into_iter().fold(builder(saved, dataset)?, ReadingBuilder::remainder);
+    let source = Source::Reading(resumed(builder, saved)?);
+    Ok(Readers { source, world: 1, workers: None, batch_size: 1, drop_last: false, remainder })
+}
+
+fn resumed(builder: ReadingBuilder, saved: &Saved) -> Result<Reading, Problem> {
+    builder.build()?.resume(&saved.text).map_err(|error| saved.refused(differing(error)))
+}
+
+/// The recipe of a state: readers are still to be told. Sizes are those of the files, if there are any.
+fn builder(saved: &Saved, dataset: &Dataset) -> Result<ReadingBuilder, Problem> {
+    let numbers =
+        |name: &str| -> Option<Vec<u64>> { saved.field(name)?.as_array()?.iter().map(Value::as_u64).collect() };
+    let flag = |name: &str| saved.field(name).and_then(Value::as_bool);
+    let word = |name: &str| saved.field(name).and_then(Value::as_str);
+    let number = |name: &str| u32::try_from(saved.number(name)?).ok();
+    let sizes = if dataset.files.is_empty() { numbers("sizes") } else { Some(dataset.sizes()) };
+    let Some(sizes) = sizes else {
+        return Err(saved.refused("the state has a hash of the sizes of the files, not the sizes; name the files"));
+    };
+    if word("bytes").is_some() {
+        let instead = "resume it with a library";
+        return Err(saved.refused(format!("the state has a hash of the bytes of the files, not the bytes; {instead}")));
+    }
+    let mut builder = Reading::builder(sizes).seed(saved.seed().unwrap_or(0));
+    macro_rules! set {
+        ($($read:ident: $($option:ident),*;)*) => {
+            $($(builder = $read(stringify!($option)).into_iter().fold(builder, ReadingBuilder::$option);)*)*
+        };
+    }
+    set! {
+        word: deal, policy, worker_policy, weight;
+        flag: shuffle, shuffle_rows, reshuffle;
+        number: lanes, window;
+        numbers: bytes;
+    }
+    Ok(builder)
+}
+
+fn deals_samples(saved: &Saved) -> bool {
+    saved.word("deal") == "samples"
+}
+
+/// What the state says of the last group that took a part.
+fn last<T>(saved: &Saved, field: impl FnOnce(&Segment) -> Option<T>) -> Option<T> {
+    saved.history.last().and_then(field)
+}
+
+impl Readers {
+    /// Readers of a sampler are numbered through all ranks: worker w of rank r is reader r + world * w.
+    pub fn reader(&mut self, rank: u32, worker: u32) -> Result<Reader<'_>, Problem> {
+        for (name, value, count) in [("rank", rank, self.world), ("worker", worker, self.workers.unwrap_or(1))] {
+            // Without any, the sampler has refused.
+            if value >= count {
+                let most = count.saturating_sub(1);
+                return Err(Problem::message(format!("--{name} is {value}; allowed: 0 to {most}")));
+            }
+        }
+        let size = u64::from(self.batch_size);
+        let (samples, padding, batches) = match &mut self.source {
+            Source::Sampler(sampler) => {
+                sampler.set_rank(rank + self.world * worker)?;
+                let batches = sampler.num_batches(self.batch_size, self.drop_last)?;
+                (sampler.num_samples(), sampler.num_padding(), batches)
+            }
+            Source::Reading(reading) => {
+                let samples = reading.num_samples(rank, worker)?;
+                let batches = if self.drop_last { samples / size } else { samples.div_ceil(size) };
+                (samples, reading.num_padding(rank, worker)?, batches)
+            }
+        };
+        Ok(Reader { readers: self, rank, worker, size, samples, padding, batches })
+    }
+
+    /// The sampler, as it answers for the reader that was asked for last.
+    pub fn sampler(&self) -> Option<&Sampler> {
+        match &self.source {
+            Source::Sampler(sampler) => Some(sampler),
+            Source::Reading(_) => None,
+        }
+    }
+
+    /// How many batches each worker of a rank has.
+    pub fn batches(&mut self, rank: u32) -> Result<Vec<u64>, Problem> {
+        (0..self.workers.unwrap_or(1)).map(|worker| Ok(self.reader(rank, worker)?.batches)).collect()
+    }
+
+    /// Whether a part of the epoch was read before.
+    pub fn is_rest(&self) -> Result<bool, Problem> {
+        match &self.source {
+            Source::Sampler(sampler) => Ok(sampler.config().consumed > 0),
+            Source::Reading(reading) => Ok(reading.is_rest()?),
+        }
+    }
+}
+
+/// The steps of epochs, one epoch after the other.
+pub trait Steps {
+    /// Whether every whole epoch has as many as any other.
+    fn is_alike(&self) -> bool;
+    fn epoch(&self) -> Result<u64, Problem>;
+    fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem>;
+    /// Those of the epoch, or of what is left of it, on the rank that has the most.
+    fn steps(&mut self) -> Result<u64, Problem>;
+}
+
+impl Steps for Readers {
+    /// The shuffle of whole shards changes who reads how many samples.
+    fn is_alike(&self) -> bool {
+        matches!(self.source, Source::Sampler(_))
+    }
+
+    fn epoch(&self) -> Result<u64, Problem> {
+        match &self.source {
+            Source::Sampler(sampler) => Ok(sampler.config().epoch),
+            Source::Reading(reading) => Ok(reading.epoch()?),
+        }
+    }
+
+    fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
+        match &mut self.source {
+            Source::Sampler(sampler) => sampler.set_epoch(epoch)?,
+            Source::Reading(reading) => *reading = reading.at_epoch(epoch)?,
+        }
+        Ok(())
+    }
+
+    fn steps(&mut self) -> Result<u64, Problem> {
+        match &self.source {
+            Source::Sampler(_) => Ok(self.batches(0)?.iter().sum()),
+            Source::Reading(reading) => Ok(reading.steps()?.most),
+        }
+    }
+}
+
+/// The worker whose batch a step of a rank is, and the number of the batch among those of the worker: a loader takes the batches of
+/// its workers in turn, and passes over workers that have none left.
+pub fn turn(batches: &[u64], step: u64) -> Option<(u32, u64)> {
+    let given = |each: u64| batches.iter().map(|&own| own.min(each)).sum::<u64>();
+    let (mut low, mut high) = (0, batches.iter().max().copied()?);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        (low, high) = if given(middle) <= step { (middle, high) } else { (low, middle - 1) };
+    }
+    let mut others = (0..).zip(batches).filter(|&(_, &own)| own > low);
+    others.nth((step - given(low)) as usize).map(|(worker, _)| (worker, low))
+}
+
+/// The inverse: the step at which a batch of a worker comes.
+pub fn step_of(batches: &[u64], worker: u32, batch: u64) -> u64 {
+    let before = |(other, &own): (usize, &u64)| own.min(batch + u64::from(other < worker as usize));
+    batches.iter().enumerate().map(before).sum()
+}
+
+impl Reader<'_> {
+    /// Its samples number `start` to `start + count - 1`.
+    pub fn window(&self, start: u64, count: u64) -> Result<Vec<u64>, Problem> {
+        // A larger one is refused below.
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        match &self.readers.source {
+            Source::Sampler(sampler) => Ok(sampler.window(start, count)?),
+            Source::Reading(reading) => Ok(reading.indices_window(self.rank, self.worker, start, count)?),
+        }
+    }
+
+    /// All of them from one to before another, in windows, each with the number of its first sample.
+    pub fn windows(&self, start: u64, end: u64) -> impl Iterator<Item = Result<(u64, Vec<u64>), Problem>> {
+        let starts = (start..end).step_by(WINDOW as usize);
+        starts.map(move |start| Ok((start, self.window(start, (end - start).min(WINDOW))?)))
+    }
+
+    /// One of its batches.
+    pub fn batch(&self, batch: u64) -> Result<Vec<u64>, Problem> {
+        let Readers { source, batch_size, drop_last, .. } = self.readers;
+        match source {
+            Source::Sampler(sampler) => Ok(sampler.batch(batch, *batch_size, *drop_last)?),
+            Source::Reading(reading) => {
+                let (start, end) = (batch * self.size, (batch * self.size + self.size).min(self.samples));
+                Ok(reading.indices(self.rank, self.worker, start..end)?)
+            }
+        }
+    }
+
+    /// Whether a sample is padding, by its number among those of the reader.
+    pub fn is_padding(&self, index: u64) -> bool {
+        index >= self.samples - self.padding
+    }
+
+    /// How many samples no reader gets, where a sampler knows.
+    pub fn dropped(&self) -> u64 {
+        self.readers.sampler().map_or(0, Sampler::num_dropped)
+    }
+
+    /// Who it is, for people.
+    pub fn who(&self) -> String {
+        let rank = format!("rank {} of {}", self.rank, self.readers.world);
+        self.readers.workers.map_or(rank.clone(), |workers| format!("worker {} of {workers} in {rank}", self.worker))
+    }
+
+    /// What an answer in JSON begins with.
+    pub fn head(&self) -> Result<Map<String, Value>, Problem> {
+        let Readers { source, world, workers, batch_size, .. } = self.readers;
+        let mut reader =
+            json!({ "rank": self.rank, "world": world, "worker": self.worker, "workers": workers.unwrap_or(1) });
+        let mut head = match source {
+            Source::Sampler(sampler) => json_of(sampler),
+            Source::Reading(reading) => {
+                reader["batch_size"] = (*batch_size).into();
+                let recipe = serde_json::from_str(&reading.recipe()?).unwrap_or(Value::Null);
+                let parts = [("recipe", recipe), ("epoch", reading.epoch()?.into())];
+                let counts = [("num_samples", self.samples.into()), ("num_padding", self.padding.into())];
+                parts.into_iter().chain(counts).map(|(name, value)| (name.to_owned(), value)).collect()
+            }
+        };
+        if workers.is_some() || self.readers.sampler().is_none() {
+            head.insert("reader".to_owned(), reader);
+        }
+        Ok(head)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a loader takes them: one batch of each worker that has one left, until none has.
+    fn taken(batches: &[u64]) -> Vec<(u32, u64)> {
+        let most = batches.iter().max().copied().unwrap_or(0);
+        let turn =
+            |batch| (0..).zip(batches).filter(move |&(_, &own)| own > batch).map(move |(worker, _)| (worker, batch));
+        (0..most).flat_map(turn).collect()
+    }
+
+    #[test]
+    fn a_loader_passes_over_workers_that_have_no_batch_left() {
+        for batches in [&[3, 3, 2][..], &[0, 5, 1, 2], &[4], &[0, 0], &[1, 0, 7]] {
+            let all = taken(batches);
+            for (step, &(worker, batch)) in (0..).zip(&all) {
+                assert_eq!((turn(batches, step), step_of(batches, worker, batch)), (Some((worker, batch)), step));
+            }
+            assert_eq!(turn(batches, all.len() as u64), None);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! States of datasets in files, which every subcommand resumes: for the readers that took them, and for others.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use samedeal::Reading;
+use serde_json::{Value, json as value};
+use sha2::{Digest, Sha256};
+
+use crate::{failing, files, json, run, text};
+
+const SIZES: [u64; 4] = [30, 0, 41, 26];
+/// Ranks and workers.
+type Group = (u32, u32);
+
+/// The epoch 2 in batches of 4.
+fn whole(deal: &str, (world, workers): Group) -> Reading {
+    let builder = Reading::builder(SIZES).seed(9).deal(deal).world_size(world).workers(workers).batch_size(4);
+    let builder = if deal == "samples" { builder.lanes(8).window(4) } else { builder };
+    builder.build().unwrap().at_epoch(2).unwrap()
+}
+
+/// The samples of all readers, by rank and worker.
+fn all(reading: &Reading, (world, workers): Group) -> Vec<Vec<Vec<u64>>> {
+    let of = |rank, worker| reading.indices(rank, worker, ..).unwrap();
+    (0..world).map(|rank| (0..workers).map(|worker| of(rank, worker)).collect()).collect()
+}
+
+/// What every rank reads in a step, as those that resume just before it read it first.
+fn step(reading: &Reading, (world, workers): Group, number: u64) -> Vec<Vec<u64>> {
+    let next = reading.resume(&reading.state(number).unwrap()).unwrap();
+    let batch = |rank| {
+        let own = (0..workers).map(|worker| next.indices(rank, worker, ..).unwrap()).find(|own| !own.is_empty());
+        own.map_or(Vec::new(), |own| own[..own.len().min(4)].to_vec())
+    };
+    (0..world).map(batch).collect()
+}
+
+fn samples(found: &Value) -> Vec<Vec<u64>> {
+    let ranks = found["ranks"].as_array().unwrap().iter();
+    ranks.map(|rank| serde_json::from_value(rank["samples"].clone()).unwrap()).collect()
+}
+
+/// Calls `check` with every deal, a state in the middle of a turn of 2 ranks with 3 workers, and readers that resume it: their
+/// options, and what is left for them.
+fn each(test: &str, check: impl Fn(&str, &str, Group, &Reading)) {
+    let path = files::folder(&format!("readings-{test}")).join("state.json");
+    for deal in ["samples", "shards"] {
+        let state = whole(deal, (2, 3)).state(4).unwrap();
+        fs::write(&path, &state).unwrap();
+        for group in [(2, 3), (3, 2), (1, 1)] {
+            let options = format!("--resume {} --world {} --workers {}", path.display(), group.0, group.1);
+            check(deal, &options, group, &whole(deal, group).resume(&state).unwrap());
+        }
+    }
+}
+
+#[test]
+fn steps_and_batches_are_those_of_the_library() {
+    each("steps", |deal, options, group, rest| {
+        let most = rest.steps().unwrap().most;
+        for number in [0, 1, 2, most - 1] {
+            let found = json(&format!("step {number} {options} --json"));
+            assert_eq!(samples(&found), step(rest, group, number), "{deal} {options} {number}");
+            assert_eq!((&found["epoch"], &found["steps"]), (&2.into(), &most.into()));
+        }
+        assert!(
+            failing(&format!("step {most} {options}")).1.contains(&format!("allowed: 0 to {} in epoch 2", most - 1))
+        );
+        let worker = group.1 - 1;
+        let own = rest.indices(0, worker, ..).unwrap();
+        let found = json(&format!("batches {options} --worker {worker} --json"));
+        assert_eq!(found["batches"], own.chunks(4).map(Value::from).collect::<Value>());
+        assert_eq!(found["recipe"], serde_json::from_str::<Value>(&rest.recipe().unwrap()).unwrap());
+        // Of another size: dealt anew.
+        let other = Reading::builder(SIZES).seed(9).deal(deal).batch_size(5);
+        let other = if deal == "samples" { other.lanes(8).window(4) } else { other };
+        let path = options.split(' ').nth(1).unwrap();
+        let other = other.build().unwrap().resume(&fs::read_to_string(path).unwrap()).unwrap();
+        let found = json(&format!("batches --resume {path} --batch-size 5 --drop-last --json"));
+        let full = other.indices(0, 0, ..).unwrap();
+        assert_eq!(found["batches"], full.chunks_exact(5).map(Value::from).collect::<Value>());
+    });
+}
+
+#[test]
+fn samples_are_located_among_the_readers() {
+    each("locate", |deal, options, group, rest| {
+        let readers = all(rest, group);
+        let left = readers.iter().flatten().flatten().copied().collect::<BTreeSet<_>>();
+        let asked = (0..97).map(|sample| sample.to_string()).collect::<Vec<_>>().join(",");
+        let found = json(&format!("locate {options} --sample {asked} --json"));
+        let mut places = 0;
+        for (sample, found) in (0..97).zip(found["samples"].as_array().unwrap()) {
+            let mut real = 0;
+            for place in found["places"].as_array().unwrap().iter().filter(|place| !place["rank"].is_null()) {
+                let [rank, worker, index, slot] =
+                    ["rank", "worker", "index", "slot"].map(|name| place[name].as_u64().unwrap() as usize);
+                let own = &readers[rank][worker];
+                assert_eq!((own[index], index % 4), (sample, slot), "{deal} {options} {place}");
+                let padded = own.len() - rest.num_padding(rank as u32, worker as u32).unwrap() as usize;
+                assert_eq!(place["status"], if index < padded { "to come" } else { "padding" });
+                assert_eq!((&place["worker_batch"], &place["counted_from"]), (&(index / 4).into(), &"state".into()));
+                real += u32::from(index < padded);
+                places += 1;
+            }
+            let is_left = real == 1;
+            assert_eq!(found["status"], if is_left { "to come" } else { "seen" }, "{deal} {options} {found}");
+            assert!(!is_left || left.contains(&sample));
+        }
+        assert_eq!(places, readers.iter().flatten().map(Vec::len).sum::<usize>());
+        // A batch is the step of its rank.
+        for number in [0, 3] {
+            let (rank, batch) = (group.0 - 1, &step(rest, group, number)[group.0 as usize - 1]);
+            let found = json(&format!("locate {options} --sample {} --json", batch[0]));
+            let is_it = |place: &&Value| place["rank"] == rank && place["batch"] == number && place["slot"] == 0;
+            assert_eq!(found["samples"][0]["places"].as_array().unwrap().iter().filter(is_it).count(), 1, "{found}");
+        }
+        let shown = text(&format!("locate {options} --sample 0,1,2,3,4,5,6,7"));
+        assert!(shown.contains("┆ worker ┆") && shown.contains("counted from the state on"), "{shown}");
+        assert_eq!(failing(&format!("locate {options} --sample 97")).1, "error: --sample is 97; allowed: 0 to 96");
+    });
+}
+
+#[test]
+fn readers_together_have_what_is_left() {
+    each("verify", |deal, options, group, rest| {
+        let output = run(&format!("verify {options} --json"));
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let readers = (0..group.0).flat_map(|rank| (0..group.1).map(move |worker| (rank, worker)));
+        let padding = readers.map(|(rank, worker)| rest.num_padding(rank, worker).unwrap()).sum::<u64>();
+        // 4 steps of 2 ranks in batches of 4.
+        assert_eq!((&found["consumed"], &found["seen"], &found["padding"]), (&32.into(), &65.into(), &padding.into()));
+        let samedeal::Steps { least, most, .. } = rest.steps().unwrap();
+        assert_eq!(found["steps"], value!([least, most]), "{deal} {options}");
+        // Whole files give ranks different numbers of steps, and no numbers of samples are promised.
+        let checks = found["checks"].as_array().unwrap();
+        let failed = checks.iter().filter(|check| check["passed"] == false).map(|check| check["name"].clone());
+        let expected = if least == most { vec![] } else { vec![Value::from("equal steps")] };
+        assert_eq!(failed.collect::<Vec<_>>(), expected, "{deal} {options}: {found}");
+        assert_eq!(
+            (output.status.code(), checks.len()),
+            (Some(i32::from(least < most)), if deal == "samples" { 5 } else { 4 })
+        );
+        if deal == "samples" {
+            let found = json(&format!("verify {options} --remainder drop --json"));
+            let count = u64::from(group.0 * group.1);
+            assert!(found["dropped"].as_u64().unwrap() < count && found["padding"] == 0, "{found}");
+        }
+    });
+}
+
+#[test]
+fn states_and_fingerprints_go_on() {
+    each("states", |deal, options, group, rest| {
+        let state = text(&format!("state {options} --steps 2"));
+        assert_eq!(state.trim(), rest.state(2).unwrap(), "{deal} {options}");
+        let most = rest.steps().unwrap().most;
+        assert!(failing(&format!("state {options} --steps {}", most + 1)).1.contains(&format!("0 to {most}")));
+        let mut hash = Sha256::new();
+        let (rank, worker) = (group.0 - 1, group.1 - 1);
+        rest.indices(rank, worker, ..).unwrap().iter().for_each(|sample| hash.update(sample.to_le_bytes()));
+        let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let found = text(&format!("fingerprint {options} --rank {rank} --worker {worker} --format text"));
+        assert_eq!(found, format!("fingerprint\t{sha256}\n"), "{deal} {options}");
+    });
+}
+
+#[test]
+fn a_state_says_what_a_step_held() {
+    each("explain", |deal, options, group, _| {
+        let path = options.split(' ').nth(1).unwrap();
+        if group == (2, 3) {
+            let whole = whole(deal, group);
+            for (number, status) in [(0, "seen"), (3, "seen"), (4, "to come"), (7, "to come")] {
+                let found = json(&format!("explain {path} --step {number} --json"));
+                assert_eq!(
+                    (samples(&found), &found["status"]),
+                    (step(&whole, group, number), &status.into()),
+                    "{deal}"
+                );
+                assert_eq!(found["step"], number);
+            }
+            assert!(text(&format!("explain {path} --step 4")).contains("counted from the beginning of the epoch"));
+        } else {
+            let readers = format!("--world {} --workers {}", group.0, group.1);
+            let (code, said) = failing(&format!("explain {path} --step 0 {readers}"));
+            assert!(code == 2 && said.contains("`samedeal step --resume` shows the steps from the state on"), "{said}");
+        }
+    });
+    // A rank that drops what does not fill a turn goes on with that.
+    let path = files::folder("readings-drop").join("state.json");
+    let build = || Reading::builder(SIZES).world_size(2).workers(2).batch_size(4).remainder("drop").build().unwrap();
+    let state = build().state(3).unwrap();
+    fs::write(&path, &state).unwrap();
+    let found = json(&format!("indices --resume {} --world 2 --workers 2 --worker 1 --json", path.display()));
+    assert_eq!(found["indices"], Value::from(build().resume(&state).unwrap().indices(0, 1, ..).unwrap()));
+}

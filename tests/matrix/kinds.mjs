@@ -384,6 +384,7 @@ export const kinds = {
       state: (raw, { taken }) => raw.state(taken),
       resume: (raw, { state }) => raw.resume(state),
       metrics: (raw) => raw.metrics(),
+      ratio: (raw, { name }) => raw.ratio(name),
       take: (raw, { rank, start, count }) => raw.take(rank, start, count),
       locate: (raw, { sample }) => raw.locate(sample),
       fingerprint: (raw) => raw.fingerprint(),
@@ -418,6 +419,7 @@ export const kinds = {
       flush: (raw) => raw.flush(),
       take: (raw) => raw.take(),
       metrics: (raw) => raw.metrics(),
+      ratio: (raw, { name }) => raw.ratio(name),
     },
     own: {
       push: (own, { samples, lengths }) => own.push(samples.map(BigInt), lengths),
@@ -441,6 +443,10 @@ export const kinds = {
       verify: ({ planning }, { shards, offsets, assigned }) =>
         planning.once(['shards', shards], 0, ({ verify }) =>
           verify(shards, Uint32Array.from(offsets), Uint32Array.from(assigned)),
+        ),
+      'verify-in-runs': ({ planning }, { shards, offsets, assigned }) =>
+        planning.once(['shards', shards], 0, ({ verifyInRuns }) =>
+          verifyInRuns(shards, Uint32Array.from(offsets), Uint32Array.from(assigned)),
         ),
       header: ({ planning }, { state, block, lease }) =>
         planning.once(['state', state], 0, ({ header }) => header(state, block, lease)),

@@ -10,6 +10,9 @@ use crate::base::memory::{collect, has_headroom};
 /// Assigns item i to part `owners[i]`: longest processing time first (Graham 1969), then the best exchange between the
 /// heaviest part and the lightest one for as long as it makes the heaviest lighter. Ties go to the earlier item and to the lower part.
 pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> {
+    if weights.len() < 2 {
+        return collect("sizes", weights.len(), weights.iter().map(|_| 0));
+    }
     // Ties go to the lower part, so no part after the one that follows the number of items gets any.
     let parts = u32::try_from(weights.len()).map_or(parts, |count| parts.min(count.saturating_add(1)));
     let order = heaviest_first(weights)?;

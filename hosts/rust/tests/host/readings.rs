@@ -116,8 +116,9 @@ fn rows_of_a_round_hold_its_samples() {
         for (number, round) in (0..).zip(reading.rounds(1, 1).unwrap()) {
             let round = round.unwrap();
             let spans = round.spans.iter();
-            let read: Vec<u64> =
-                spans.flat_map(|span| (0..span.count).map(|row| starts[span.shard as usize] + span.first + row)).collect();
+            let read: Vec<u64> = spans
+                .flat_map(|span| (0..span.count).map(|row| starts[span.shard as usize] + span.first + row))
+                .collect();
             let found = reading.round_rows(1, 1, number, 0, round.count as u32).unwrap();
             let given: Vec<u64> = found.rows.iter().map(|&row| read[row as usize]).collect();
             assert_eq!(given, reading.indices(1, 1, round.start..round.start + round.count).unwrap(), "{deal}");
@@ -149,7 +150,7 @@ fn millions_of_readers_take_little_memory() {
 #[test]
 fn bytes_of_another_number_are_not_copied() {
     // With one more list of that length, there is no memory.
-    let wrong = || Reading::builder([5]).deal(Deal::Shards).weight("bytes").bytes(vec![1; 1_100_000]);
+    let wrong = || Reading::builder([5]).deal(Deal::Shards).weight("bytes").bytes(vec![1; 1_400_000]);
     assert_eq!(failing(wrong().memory_limit(32 << 20).build()), (FailureKind::Contradiction, "bytes".into()));
 }
 

@@ -211,6 +211,7 @@ export const kinds = {
       shards: (raw, { rank, worker, start, count }) => raw.shards(rank, worker, start, count),
       loads: (raw, { tier, start, count }) => raw.loads(tier, start, count),
       balance: (raw, { tier, weight }) => raw.balance(tier, weight),
+      imbalance: (raw, { tier, weight }) => raw.imbalance(tier, weight),
       rows: (raw, { shard, start, count }) => raw.rows(shard, start, count),
       steps: (raw, args) => raw.steps(args['batch-size'], args['drop-last']),
       'config-fingerprint': (raw) => raw.configFingerprint(),
@@ -290,6 +291,8 @@ export const kinds = {
       state: (raw, { steps }) => raw.state(steps),
       recipe: (raw) => raw.recipe(),
       'reads-per-row': (raw) => raw.readsPerRow(),
+      'lanes-read-once': (raw) => raw.lanesReadOnce(),
+      'mixing-advice': (raw) => raw.mixingAdvice(),
       epoch: (raw) => raw.epoch(),
       'is-rest': (raw) => raw.isRest(),
       'num-steps': (raw, { rank }) => raw.numSteps(rank),
@@ -297,9 +300,14 @@ export const kinds = {
       'num-idle-readers': (raw) => raw.numIdleReaders(),
       'num-samples': (raw, { rank, worker }) => raw.numSamples(rank, worker),
       'num-padding': (raw, { rank, worker }) => raw.numPadding(rank, worker),
+      'num-batches': (raw, { rank, worker }) => raw.numBatches(rank, worker),
+      batch: (raw, { rank, worker, number }) => raw.batch(rank, worker, number),
+      'batch-at': (raw, { rank, step }) => raw.batchAt(rank, step),
       indices: (raw, { rank, worker, start, count }) => raw.indices(rank, worker, start, count),
       'num-rounds': (raw, { rank, worker }) => raw.numRounds(rank, worker),
       round: (raw, { rank, worker, number }) => raw.round(rank, worker, number),
+      'round-rows': (raw, { rank, worker, number, start, count }) =>
+        raw.roundRows(rank, worker, number, start, count),
       'round-of': (raw, { rank, worker, index }) => raw.roundOf(rank, worker, index),
       shards: (raw, { rank, worker }) => raw.shards(rank, worker),
     },
@@ -376,6 +384,7 @@ export const kinds = {
       state: (raw, { taken }) => raw.state(taken),
       resume: (raw, { state }) => raw.resume(state),
       metrics: (raw) => raw.metrics(),
+      ratio: (raw, { name }) => raw.ratio(name),
       take: (raw, { rank, start, count }) => raw.take(rank, start, count),
       locate: (raw, { sample }) => raw.locate(sample),
       fingerprint: (raw) => raw.fingerprint(),
@@ -410,6 +419,7 @@ export const kinds = {
       flush: (raw) => raw.flush(),
       take: (raw) => raw.take(),
       metrics: (raw) => raw.metrics(),
+      ratio: (raw, { name }) => raw.ratio(name),
     },
     own: {
       push: (own, { samples, lengths }) => own.push(samples.map(BigInt), lengths),
@@ -433,6 +443,10 @@ export const kinds = {
       verify: ({ planning }, { shards, offsets, assigned }) =>
         planning.once(['shards', shards], 0, ({ verify }) =>
           verify(shards, Uint32Array.from(offsets), Uint32Array.from(assigned)),
+        ),
+      'verify-in-runs': ({ planning }, { shards, offsets, assigned }) =>
+        planning.once(['shards', shards], 0, ({ verifyInRuns }) =>
+          verifyInRuns(shards, Uint32Array.from(offsets), Uint32Array.from(assigned)),
         ),
       header: ({ planning }, { state, block, lease }) =>
         planning.once(['state', state], 0, ({ header }) => header(state, block, lease)),

@@ -147,6 +147,8 @@ class Readings:
             return result
         if name == "recipe":
             return self.now._engine.use(Read.recipe)
+        if not hasattr(self.now, name):
+            return self.now._engine.use(getattr(Read, name), *values)
         found = getattr(self.now, name)
         return found(*values) if callable(found) else found
 

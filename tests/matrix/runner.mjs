@@ -65,7 +65,7 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
         own = made;
       };
       // One table of that size is enough.
-      const alone = unsaid || slow || (expected.fails && kind.rawFailures.includes(call));
+      const alone = unsaid || slow || !kind.own[call] || (expected.fails && kind.rawFailures.includes(call));
       const error =
         mismatch(`${where} on the engine`, outcome(onSeat), expected) ??
         (alone ? undefined : mismatch(`${where} on the class`, outcome(onOwn), expected));

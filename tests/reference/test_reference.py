@@ -39,7 +39,7 @@ SLOW = {
 WIDE_RESULTS = {
     *("num-samples", "num-padding", "num-positions", "num-dropped", "num-batches", "indices", "batch", "sample-at"),
     *("num-rounds", "loads", "rows", "chunks", "held-by"),
-    *("epoch", "num-steps", "num-idle-readers", "round-of"),
+    *("epoch", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),
 }
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.Config: ("samples", "seed", "epoch", "consumed"),
@@ -53,6 +53,8 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.Progress: ("positions", "committed", "claimed", "entries"),
     reference.Metrics: tuple(vars(reference.Metrics())),
     reference.Run: ("samples", "costs"),
+    reference.ReadBatch: ("number", "step", "start"),
+    reference.RoundRows: ("rows",),
 }
 
 # Fields and arguments that are text, not numbers.
@@ -110,6 +112,7 @@ def make(case: dict[str, Any]) -> Any:
 
 FUNCTIONS = SimpleNamespace(
     verify=reference.verify,
+    verify_in_runs=reference.verify_in_runs,
     header=reference.header,
     detect=reference.detect,
     variables=reference.variables,

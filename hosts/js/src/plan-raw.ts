@@ -60,4 +60,9 @@ export interface PlanningBindings extends Bindings {
   /** At epoch 0, or where `stand` says. */
   reading(sizes: BigUint64Array<ArrayBuffer>, given: RawReadOptions, stand: RawStand | undefined): RawReading;
   verify(shards: number, offsets: Uint32Array, assigned: Uint32Array): { overlaps: Uint32Array; gaps: Uint32Array };
+  verifyInRuns(
+    shards: number,
+    offsets: Uint32Array,
+    assigned: Uint32Array,
+  ): { overlaps: Uint32Array; gapRuns: Uint32Array };
 }

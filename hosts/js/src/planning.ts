@@ -16,6 +16,7 @@ export function planningInstances(modules: Modules): () => PlanningBindings {
       header: ledger.header,
       reading: (sizes, given, stand) => makeReading(read, sizes, given, stand),
       verify: shards.verify,
+      verifyInRuns: shards.verifyInRuns,
       release,
     };
   };

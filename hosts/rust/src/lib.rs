@@ -32,12 +32,13 @@ pub use index::Index;
 pub use iter::{Batches, Indices};
 pub use launch::{Detection, detect_rank, detect_rank_in, rank_variables};
 pub use mesh::{Axis, Mesh, Role};
-pub use read::{Deal, ReadRound, ReadSpan, Reading, ReadingBuilder, Rounds};
+pub use read::{Deal, MixingAdvice, ReadBatch, ReadRound, ReadSpan, Reading, ReadingBuilder, RoundRows, Rounds};
 pub use sampler::Sampler;
 pub use sharded::{Round, ShardPlace, Sharding, Span};
 pub use shards::{
     Balance, ChunkStream, ChunkStreamBuilder, Chunks, Load, Locality, Overlap, PlanBuilder, PlanConfig, Policy,
-    ShardPlan, Steps, Tier, Verification, Weight, WorkerPolicy, verify_runs, verify_shards,
+    ShardPlan, Steps, Tier, Verification, VerificationInRuns, Weight, WorkerPolicy, verify_in_runs, verify_runs,
+    verify_shards,
 };
 
 /// The version of this crate, and so of the component within it.
@@ -51,4 +52,9 @@ pub const ENGINE: &str = env!("SAMEDEAL_ENGINE");
 pub fn orders() -> Result<Vec<String>, Error> {
     let call = |exports: &engine::Samedeal, store: &mut _| exports.samedeal_deal_sampling().call_orders(store);
     engine::Instance::new(engine::LEAST_MEMORY)?.call(call)
+}
+
+/// A ratio as the component gives it, in parts per million.
+fn of_millionths(ratio: u64) -> f64 {
+    ratio as f64 / 1e6
 }

@@ -10,7 +10,7 @@ mod batching;
 mod read;
 
 pub use batching::*;
-pub use read::{ReadCall, ReadOptions, Reading};
+pub use read::{MixingAdvice, ReadBatch, ReadCall, ReadOptions, Reading, RoundRows};
 
 /// One file: the cases of a group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -259,6 +259,10 @@ pub enum Call {
         tier: String,
         weight: String,
     },
+    Imbalance {
+        tier: String,
+        weight: String,
+    },
     Rows {
         shard: u32,
         start: U64,
@@ -310,6 +314,9 @@ pub enum Call {
     },
     // Of a batcher, with `SetEpoch` and `Fingerprint`, and of a batch stream, which has no steps to choose from.
     Metrics,
+    Ratio {
+        name: String,
+    },
     Take {
         #[serde(flatten)]
         steps: Option<Window>,
@@ -333,6 +340,11 @@ pub enum Call {
         width: u32,
     },
     Verify {
+        shards: u32,
+        offsets: Vec<u32>,
+        assigned: Vec<u32>,
+    },
+    VerifyInRuns {
         shards: u32,
         offsets: Vec<u32>,
         assigned: Vec<u32>,
@@ -430,6 +442,13 @@ pub struct Steps {
 pub struct Verification {
     pub overlaps: Vec<u32>,
     pub gaps: Vec<u32>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct VerificationInRuns {
+    pub overlaps: Vec<u32>,
+    pub gap_runs: Vec<u32>,
 }
 
 #[derive(Serialize)]

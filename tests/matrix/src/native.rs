@@ -134,6 +134,7 @@ fn ask_plan(plan: &mut shard::Plan, call: &Call) -> Answer {
             let shard::Balance { least, most, total, members } = plan.balance(read_tier(tier), read_weight(weight))?;
             record(format::Balance { least: U64(least), most: U64(most), total: U64(total), members })
         }
+        Call::Imbalance { ref tier, ref weight } => number(plan.imbalance(read_tier(tier), read_weight(weight))?),
         Call::Rows { shard, start, count } => strings(&plan.rows(shard, start.0, count)?),
         Call::Steps { batch_size, drop_last } => {
             let (least, most) = plan.steps(batch_size, drop_last)?;
@@ -188,6 +189,10 @@ fn ask_functions(call: &Call) -> Answer {
         Call::Verify { shards, offsets, assigned } => {
             let shard::Verification { overlaps, gaps } = shard::verify(*shards, offsets, assigned)?;
             record(format::Verification { overlaps, gaps })
+        }
+        Call::VerifyInRuns { shards, offsets, assigned } => {
+            let shard::VerificationInRuns { overlaps, gap_runs } = shard::verify_in_runs(*shards, offsets, assigned)?;
+            record(format::VerificationInRuns { overlaps, gap_runs })
         }
         Call::Header { state, block, lease } => core::Ledger::header(state, *block, lease.0)?.into(),
         Call::Detect { environment, rank, world } => {

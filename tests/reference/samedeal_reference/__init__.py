@@ -5,14 +5,14 @@ Section numbers are those of SPEC.md; the operations are named as in tests/vecto
 
 from .base import Failure
 from .batches import BatchConfig, Batcher, BatchPlace, BatchStream, Metrics, Run
-from .chunks import ChunkStream, Verification, verify
+from .chunks import ChunkStream, Verification, VerificationInRuns, verify, verify_in_runs
 from .collation import Packed, Padded, pad
 from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
 from .ledger import Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import Balance, Locality, Plan, PlanConfig, Steps
-from .readings import Reading, ReadingConfig
+from .readings import MixingAdvice, ReadBatch, Reading, ReadingConfig, RoundRows
 from .recipes import from_recipe
 from .sampler import Config, Place, Round, Sampler, ShardPlace
 
@@ -32,20 +32,24 @@ __all__ = [
     "Locality",
     "Mesh",
     "Metrics",
+    "MixingAdvice",
     "Packed",
     "Padded",
     "Place",
     "Plan",
     "PlanConfig",
     "Progress",
+    "ReadBatch",
     "Reading",
     "ReadingConfig",
     "Round",
+    "RoundRows",
     "Run",
     "Sampler",
     "ShardPlace",
     "Steps",
     "Verification",
+    "VerificationInRuns",
     "detect",
     "from_recipe",
     "header",
@@ -53,4 +57,5 @@ __all__ = [
     "pad",
     "variables",
     "verify",
+    "verify_in_runs",
 ]

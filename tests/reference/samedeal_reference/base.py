@@ -31,6 +31,11 @@ def require_window(start: int, count: int, n: int) -> None:
     require(count <= min(MAX_WINDOW, n - start), "count", count)
 
 
+def millionths(part: int, of: int) -> int:
+    """A ratio in parts per million, to the nearest integer, and at most 2^53 - 1."""
+    return min((2 * 10**6 * part + of) // (2 * of), MAX_SAMPLES)
+
+
 def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 

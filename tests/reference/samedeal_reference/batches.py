@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import accumulate, chain, cycle, groupby, islice
 from typing import Any
 
-from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_window, shuffle, stream
+from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, millionths, require, require_window, shuffle, stream
 from .orders import make_order, require_name, require_range
 from .packing import ANY, pack
 from .state import Identity, read_state, write_state
@@ -199,6 +199,22 @@ class Run:
     padded_lengths: list[int]
     costs: list[int]
     repeated: list[int]
+
+
+def ratio(config: BatchConfig, metrics: Metrics, name: str) -> int:
+    m, world = metrics, config.world
+    packs = config.strategy == "pack"
+    budget = config.max_batch_size * config.capacity if packs else config.budget
+    used = m.cost if config.counting == "weighted" and not packs else m.tokens
+    ratios = {
+        "padding": (m.padded - m.tokens, m.padded),
+        "budget-utilisation": (used, budget * m.steps * world),
+        "slowest-rank-utilisation": (m.tokens, world * m.slowest),
+        "cost-imbalance": (world * m.slowest_cost, m.cost),
+    }
+    require(name in ratios, "ratio", name, "unknown-name")
+    part, of = ratios[name]
+    return millionths(part, of) if of > 0 else 10**6 * (name != "padding")
 
 
 def items_of(config: BatchConfig, samples: Iterable[int], lengths: list[int], metrics: Metrics) -> list[Item]:
@@ -597,6 +613,9 @@ class Batcher:
     def metrics(self) -> Metrics:
         return self._metrics
 
+    def ratio(self, name: str) -> int:
+        return ratio(self._config, self._metrics, name)
+
     def take(self, rank: int, start: int, count: int) -> Run:
         require(rank < self._config.world, "rank", rank)
         require_window(start, count, len(self._steps))
@@ -716,3 +735,6 @@ class BatchStream:
 
     def metrics(self) -> Metrics:
         return replace(self._metrics)
+
+    def ratio(self, name: str) -> int:
+        return ratio(self._config, self._metrics, name)

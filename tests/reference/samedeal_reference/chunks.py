@@ -43,7 +43,28 @@ class Verification:
     gaps: list[int]
 
 
+@dataclass(frozen=True)
+class VerificationInRuns:
+    overlaps: list[int]
+    gap_runs: list[int]
+
+
 def verify(shards: int, offsets: list[int], assigned: list[int]) -> Verification:
+    overlaps, first = compare(shards, offsets, assigned)
+    return Verification(overlaps, [shard for shard in range(shards) if shard not in first])
+
+
+def verify_in_runs(shards: int, offsets: list[int], assigned: list[int]) -> VerificationInRuns:
+    overlaps, first = compare(shards, offsets, assigned)
+    runs: list[int] = []
+    for before, shard in pairwise([-1, *sorted(first), shards]):
+        if shard - before > 1:
+            runs += [before + 1, shard - before - 1]
+    return VerificationInRuns(overlaps, runs)
+
+
+def compare(shards: int, offsets: list[int], assigned: list[int]) -> tuple[list[int], dict[int, int]]:
+    """The overlaps, and the first reader of each shard that has any."""
     ends = bool(offsets) and offsets[0] == 0 and offsets[-1] == len(assigned)
     require(ends and all(a <= b for a, b in pairwise(offsets)), "offsets", None, "contradiction")
     first: dict[int, int] = {}
@@ -55,4 +76,4 @@ def verify(shards: int, offsets: list[int], assigned: list[int]) -> Verification
                 overlaps += [shard, first[shard], reader]
             else:
                 first[shard] = reader
-    return Verification(overlaps, [shard for shard in range(shards) if shard not in first])
+    return overlaps, first

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from .base import MAX_SAMPLES, ceil_div, le, require, require_window, shuffle, stream
+from .base import MAX_SAMPLES, ceil_div, le, millionths, require, require_window, shuffle, stream
 from .orders import feistel
 
 MAX_READERS = 2**22
@@ -221,6 +221,10 @@ class Plan:
         column = 1 if weight == "samples" else 2
         loads = self._loads_of_all(tier, column)
         return Balance(min(loads), max(loads), sum(loads), self._members(tier))
+
+    def imbalance(self, tier: str, weight: str) -> int:
+        found = self.balance(tier, weight)
+        return millionths(found.most * found.members, found.total) if found.total > 0 else 10**6
 
     def _loads_of_all(self, tier: str, column: int) -> list[int]:
         """One number of every member that has shards, and a 0 if another one has none."""

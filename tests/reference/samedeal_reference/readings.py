@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from . import readings_state as texts
-from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require, require_window
+from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, require, require_window
 from .plan import Steps
 from .readings_deals import (
     Dataset,
@@ -18,12 +20,15 @@ from .readings_deals import (
     ShardDeal,
     ShardReader,
     Sharing,
+    given,
     num_batches,
     split,
     taken,
 )
 from .readings_state import Group, Progress, Segment
 from .sampler import Round
+
+MAX_LANES = 4096
 
 NAMES = {
     "deal": ("samples", "shards"),
@@ -71,6 +76,35 @@ class ReadingConfig:
             if value is not None:
                 shown = None if option == "bytes" else texts.shown(value)
                 raise Failure("contradiction", option.replace("_", "-"), shown)
+
+
+@dataclass(frozen=True)
+class ReadBatch:
+    worker: int
+    number: int
+    step: int
+    start: int
+    count: int
+    padding: int
+
+
+@dataclass(frozen=True)
+class RoundRows:
+    rows: list[int]
+    padding: int
+
+
+@dataclass(frozen=True)
+class MixingAdvice:
+    lanes_per_reader: int
+    variance_ratio: int
+    lanes: int
+    window: int
+
+
+def nearest(part: int, of: int) -> int:
+    """A ratio, to the nearest integer."""
+    return (2 * part + of) // (2 * of)
 
 
 def or_default(value: Any, default: Any) -> Any:
@@ -207,6 +241,24 @@ class Reading:
         readers = self._group.readers
         return readers // math.gcd(readers, self._lanes if self._shuffle else 1)
 
+    def _has_lanes(self) -> bool:
+        return self._sharing is None and self._shuffle and not self.is_rest()
+
+    def lanes_read_once(self) -> int | None:
+        readers = self._group.readers
+        if not self._has_lanes() or readers > MAX_LANES:
+            return None
+        return min(max(1, nearest(self._lanes, readers)), MAX_LANES // readers) * readers
+
+    def mixing_advice(self) -> MixingAdvice | None:
+        readers, z = self._group.readers, self._group.batch_size
+        own = self._lanes // math.gcd(readers, self._lanes)
+        better = min(ceil_div(z, 2), MAX_LANES // readers)
+        if not self._has_lanes() or better <= own or sum(self._sizes) // readers <= z:
+            return None
+        lanes = better * readers
+        return MixingAdvice(own, nearest(z, own), lanes, max(1, self._lanes * self._window // lanes))
+
     def _batches(self, rank: int) -> list[int]:
         return [num_batches(n, self._group.batch_size, self._drop_last) for n in self._deal.samples_of(rank)]
 
@@ -234,6 +286,31 @@ class Reading:
     def num_padding(self, rank: int, worker: int) -> int:
         return self._reader(rank, worker).padding
 
+    def num_batches(self, rank: int, worker: int) -> int:
+        self._reader(rank, worker)
+        return self._batches(rank)[worker]
+
+    def batch(self, rank: int, worker: int, number: int) -> ReadBatch:
+        require(number < self.num_batches(rank, worker), "number", number)
+        b = self._batches(rank)
+        step = sum(min(own, number) for own in b) + sum(own > number for own in b[:worker])
+        return self._batch(rank, worker, number, step)
+
+    def batch_at(self, rank: int, step: int) -> ReadBatch:
+        require(step < self.num_steps(rank), "step", step)
+        b = self._batches(rank)
+        g, worker = given(b, step)
+        while g[worker] == b[worker]:
+            worker = (worker + 1) % len(b)
+        return self._batch(rank, worker, g[worker], step)
+
+    def _batch(self, rank: int, worker: int, number: int, step: int) -> ReadBatch:
+        reader = self._reader(rank, worker)
+        start = number * self._group.batch_size
+        end = min(start + self._group.batch_size, reader.samples)
+        padding = max(0, end - max(start, reader.samples - reader.padding))
+        return ReadBatch(worker, number, step, start, end - start, padding)
+
     def indices(self, rank: int, worker: int, start: int, count: int) -> list[int]:
         reader = self._reader(rank, worker)
         require_window(start, count, reader.samples)
@@ -246,6 +323,29 @@ class Reading:
         reader = self._reader(rank, worker)
         require(number < reader.num_rounds(), "number", number)
         return reader.round(number)
+
+    def round_rows(self, rank: int, worker: int, number: int, start: int, count: int) -> RoundRows:
+        found = self.round(rank, worker, number)
+        require_window(start, count, found.count)
+        reader = self._reader(rank, worker)
+        first, base = found.start + start, self._dataset.base
+        # How many of these are no padding.
+        real = min(count, max(0, reader.samples - reader.padding - first))
+        spans = [found.spans[at : at + 4] for at in range(0, len(found.spans), 4)]
+        ends = [0, *accumulate(length for *_, length in spans)]
+        # Spans of samples, then those of padding.
+        padded = found.count - min(found.count, max(0, reader.samples - reader.padding - found.start))
+        windows = len(spans) - padded
+        order = sorted(range(windows), key=lambda i: base[spans[i][1]] + spans[i][2])
+        starts = [base[spans[i][1]] + spans[i][2] for i in order]
+        rows = []
+        for i, sample in enumerate(reader.indices(first, count)):
+            if i < real:
+                at = bisect_right(starts, sample) - 1
+                rows.append(ends[order[at]] + sample - starts[at])
+            else:
+                rows.append(ends[-1] - found.count + start + i)
+        return RoundRows(rows, count - real)
 
     def round_of(self, rank: int, worker: int, index: int) -> int:
         reader = self._reader(rank, worker)

@@ -50,6 +50,10 @@ impl batches::GuestBatcher for Batcher {
         self.0.borrow().metrics().into()
     }
 
+    fn ratio(&self, name: String) -> Result<u64, types::Failure> {
+        Ok(self.0.borrow().ratio(&name)?)
+    }
+
     fn take(&self, rank: u32, start: u64, count: u32) -> Result<batches::Run, types::Failure> {
         Ok(self.0.borrow().take(rank, start, count)?.into())
     }
@@ -80,6 +84,10 @@ impl batches::GuestBatchStream for BatchStream {
 
     fn metrics(&self) -> batches::Metrics {
         (*self.0.borrow().metrics()).into()
+    }
+
+    fn ratio(&self, name: String) -> Result<u64, types::Failure> {
+        Ok(self.0.borrow().ratio(&name)?)
     }
 }
 

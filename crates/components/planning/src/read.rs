@@ -112,6 +112,15 @@ impl read::GuestReading for Reading {
         self.0.reads_per_row()
     }
 
+    fn lanes_read_once(&self) -> Option<u32> {
+        self.0.lanes_read_once()
+    }
+
+    fn mixing_advice(&self) -> Option<read::MixingAdvice> {
+        let core_::MixingAdvice { lanes_per_reader, variance_ratio, lanes, window } = self.0.mixing_advice()?;
+        Some(read::MixingAdvice { lanes_per_reader, variance_ratio, lanes, window })
+    }
+
     fn epoch(&self) -> u64 {
         self.0.epoch()
     }
@@ -141,6 +150,18 @@ impl read::GuestReading for Reading {
         Ok(self.0.num_padding(rank, worker)?)
     }
 
+    fn num_batches(&self, rank: u32, worker: u32) -> Result<u64, types::Failure> {
+        Ok(self.0.num_batches(rank, worker)?)
+    }
+
+    fn batch(&self, rank: u32, worker: u32, number: u64) -> Result<read::ReadBatch, types::Failure> {
+        Ok(self.0.batch(rank, worker, number)?.into())
+    }
+
+    fn batch_at(&self, rank: u32, step: u64) -> Result<read::ReadBatch, types::Failure> {
+        Ok(self.0.batch_at(rank, step)?.into())
+    }
+
     fn indices(&self, rank: u32, worker: u32, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {
         Ok(self.0.indices(rank, worker, start, count)?)
     }
@@ -154,11 +175,30 @@ impl read::GuestReading for Reading {
         Ok(read::ReadRound { start, count, spans })
     }
 
+    fn round_rows(
+        &self,
+        rank: u32,
+        worker: u32,
+        number: u64,
+        start: u64,
+        count: u32,
+    ) -> Result<read::RoundRows, types::Failure> {
+        let core_::RoundRows { rows, padding } = self.0.round_rows(rank, worker, number, start, count)?;
+        Ok(read::RoundRows { rows, padding })
+    }
+
     fn round_of(&self, rank: u32, worker: u32, index: u64) -> Result<u64, types::Failure> {
         Ok(self.0.round_of(rank, worker, index)?)
     }
 
     fn shards(&self, rank: u32, worker: u32) -> Result<Vec<u32>, types::Failure> {
         Ok(self.0.shards(rank, worker)?)
+    }
+}
+
+impl From<core_::ReadBatch> for read::ReadBatch {
+    fn from(batch: core_::ReadBatch) -> Self {
+        let core_::ReadBatch { worker, number, step, start, count, padding } = batch;
+        Self { worker, number, step, start, count, padding }
     }
 }

@@ -16,6 +16,15 @@ impl shards::Guest for Component {
         let core_::Verification { overlaps, gaps } = core_::verify(shards, &offsets, &assigned)?;
         Ok(shards::Verification { overlaps, gaps })
     }
+
+    fn verify_in_runs(
+        shards: u32,
+        offsets: Vec<u32>,
+        assigned: Vec<u32>,
+    ) -> Result<shards::VerificationInRuns, types::Failure> {
+        let core_::VerificationInRuns { overlaps, gap_runs } = core_::verify_in_runs(shards, &offsets, &assigned)?;
+        Ok(shards::VerificationInRuns { overlaps, gap_runs })
+    }
 }
 
 pub struct Plan(RefCell<core_::Plan>);
@@ -64,6 +73,10 @@ impl shards::GuestPlan for Plan {
     fn balance(&self, tier: shards::Tier, weight: shards::Weight) -> Result<shards::Balance, types::Failure> {
         let core_::Balance { least, most, total, members } = self.0.borrow().balance(tier.into(), weight.into())?;
         Ok(shards::Balance { least, most, total, members })
+    }
+
+    fn imbalance(&self, tier: shards::Tier, weight: shards::Weight) -> Result<u64, types::Failure> {
+        Ok(self.0.borrow().imbalance(tier.into(), weight.into())?)
     }
 
     fn rows(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {

@@ -1,10 +1,11 @@
-//! What all stages rest on: failures, checks, memory that ends, keyed randomness, hashes.
+//! What all stages rest on: failures, checks, memory that ends, keyed randomness, hashes, ratios.
 
 pub(crate) mod check;
 pub(crate) mod failure;
 pub(crate) mod fingerprint;
 pub(crate) mod key;
 pub(crate) mod memory;
+pub(crate) mod ratio;
 
 pub use failure::{Failure, Kind};
 

@@ -98,6 +98,11 @@ impl Batcher {
         }
     }
 
+    /// A ratio of the metrics, in parts per million: see [`Metrics::ratio`]. Failures: `ratio`.
+    pub fn ratio(&self, name: &str) -> Result<u64, Failure> {
+        self.metrics().ratio(&self.config, name)
+    }
+
     /// The batches of a rank at steps number `start` to `start + count - 1`. A step costs no more than planning its window.
     /// Failures: `rank`, `start`, `count`, `out-of-memory`.
     pub fn take(&self, rank: u32, start: u64, count: u32) -> Result<Run, Failure> {

@@ -2,9 +2,14 @@
 
 use core::ops::Range;
 
-use super::config::{BatchConfig, Strategy};
+use super::config::{BatchConfig, Counting, Strategy};
 use super::items::Items;
 use super::steps::Steps;
+use crate::Failure;
+use crate::base::ratio::millionths;
+
+/// The names of the ratios that [`Metrics::ratio`] knows.
+const RATIOS: [&str; 4] = ["padding", "budget-utilisation", "slowest-rank-utilisation", "cost-imbalance"];
 
 /// What a plan amounts to. Tokens, unless it says otherwise; all ranks together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +50,30 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// A ratio by its name, in parts per million: `padding`, the part of the padded tokens that is padding; `budget-utilisation`,
+    /// the tokens (with a weighted counting the cost) by the budget of all batches; `slowest-rank-utilisation`, the tokens by
+    /// what all ranks compute while they wait for the slowest of each step; `cost-imbalance`, the greatest cost of a step by the
+    /// mean. Failures: `ratio`.
+    pub fn ratio(&self, config: &BatchConfig, name: &str) -> Result<u64, Failure> {
+        let world = u128::from(config.world);
+        let packs = config.strategy == Strategy::Pack;
+        let used = match config.counting {
+            Counting::Weighted { .. } if !packs => self.cost,
+            _ => self.tokens,
+        };
+        let budget = if packs { u64::from(config.max_batch_size) * u64::from(config.capacity) } else { config.budget };
+        let (part, of, without) = match name {
+            "padding" => (u128::from(self.padded.saturating_sub(self.tokens)), Some(self.padded.into()), 0),
+            "budget-utilisation" => {
+                (used.into(), u128::from(budget).checked_mul(u128::from(self.steps) * world), 1_000_000)
+            }
+            "slowest-rank-utilisation" => (self.tokens.into(), Some(world * u128::from(self.slowest)), 1_000_000),
+            "cost-imbalance" => (world * u128::from(self.slowest_cost), Some(self.cost.into()), 1_000_000),
+            _ => return Err(Failure::unknown_name("ratio", name, RATIOS.join(", "))),
+        };
+        Ok(if of == Some(0) { without } else { millionths(part, of) })
+    }
+
     /// Adds the steps of a window, from the first that counts on.
     pub(super) fn add(&mut self, config: &BatchConfig, items: &Items, steps: &Steps, first: usize) {
         for step in first..steps.count() {

@@ -147,6 +147,11 @@ impl BatchStream {
         &self.metrics
     }
 
+    /// A ratio of these metrics, in parts per million: see [`Metrics::ratio`]. Failures: `ratio`.
+    pub fn ratio(&self, name: &str) -> Result<u64, Failure> {
+        self.metrics.ratio(&self.config, name)
+    }
+
     /// Makes a window of the first `count` that wait.
     fn plan(&mut self, count: usize, last: bool) -> Result<Run, Failure> {
         let waiting = &self.waiting[self.start..];

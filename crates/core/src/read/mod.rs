@@ -6,15 +6,21 @@
 //! turn began, and the steps that every rank took since. The same readers go on where they stood; to others, what is left is
 //! dealt anew.
 
+mod advice;
+mod batches;
 mod left;
 mod options;
 mod reading;
+mod rows;
 mod samples;
 mod segment;
 mod state;
 mod turns;
 mod whole;
 
+pub use advice::MixingAdvice;
+pub use batches::ReadBatch;
 pub use options::{Options, READ_DEALS};
 pub use reading::{ReadRound, Reading};
+pub use rows::RoundRows;
 pub use segment::{Group, Segment};

@@ -7,7 +7,7 @@ use super::segment::Group;
 use crate::base::failure::shorten;
 use crate::base::memory::collect;
 use crate::order::{Sharding, Shards};
-use crate::shard::{Policy, Weight, WorkerPolicy};
+use crate::shard::{Policy, Weight, WorkerPolicy, check_bytes};
 use crate::{Failure, Remainder};
 
 /// The names of the deals, the default first.
@@ -164,6 +164,9 @@ pub(super) fn settled(options: Options) -> Result<(Recipe, Group, Remainder, boo
         drop_last: if by_samples { remainder == Remainder::Drop } else { short_left_out },
     };
     group.check()?;
+    if let Dealt::Shards { bytes: Some(bytes), .. } = &dealt {
+        check_bytes(bytes, sizes.len())?;
+    }
     Ok((Recipe { seed, sharding, shuffle, dealt }, group, remainder, short_left_out))
 }
 

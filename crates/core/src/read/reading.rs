@@ -54,6 +54,8 @@ pub struct Reading {
     begun: OnceCell<Begun>,
     /// The reader that was asked for last: rank and worker.
     reader: RefCell<Option<Asked>>,
+    /// The rank whose workers' samples were asked for last, and how many each of them has.
+    rows: RefCell<Option<(u32, Rows)>>,
 }
 
 /// Where a group began, and how many steps it has taken since.
@@ -61,6 +63,9 @@ enum Begun {
     Samples(Rc<Left>, u64),
     Whole(Box<WholeGroup>),
 }
+
+/// The workers of a rank that may have samples left, in the order of their numbers, and how many.
+type Rows = Rc<Vec<(u32, u64)>>;
 
 /// A reader, by rank and worker.
 type Asked = ((u32, u32), Rc<Reader>);
@@ -84,6 +89,7 @@ impl Reading {
             history: Vec::new(),
             begun: OnceCell::new(),
             reader: RefCell::new(None),
+            rows: RefCell::new(None),
         };
         // Whatever is wrong shows here.
         reading.num_steps(0)?;
@@ -93,8 +99,8 @@ impl Reading {
     fn with(&self, epoch: u64, consumed: u64, history: Vec<Segment>) -> Self {
         let Self { recipe, group, remainder, drop_last, .. } = self;
         let (recipe, group, remainder, drop_last) = (recipe.clone(), *group, *remainder, *drop_last);
-        let (begun, reader) = (OnceCell::new(), RefCell::new(None));
-        Self { recipe, group, remainder, drop_last, epoch, consumed, history, begun, reader }
+        let (begun, reader, rows) = (OnceCell::new(), RefCell::new(None), RefCell::new(None));
+        Self { recipe, group, remainder, drop_last, epoch, consumed, history, begun, reader, rows }
     }
 
     /// The whole of another epoch.
@@ -158,6 +164,15 @@ impl Reading {
         (readers / gcd(readers, lanes)) as u32
     }
 
+    pub(super) fn parts(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// The index of the first sample of a shard.
+    pub(super) fn first_sample(&self, shard: u32) -> u64 {
+        self.recipe.shards().start(shard)
+    }
+
     /// How many samples the dataset has.
     pub fn samples(&self) -> u64 {
         self.recipe.samples()
@@ -166,32 +181,40 @@ impl Reading {
     /// How many steps a rank has left: batches of all its workers. Failures: `rank`, `out-of-memory`.
     pub fn num_steps(&self, rank: u32) -> Result<u64, Failure> {
         check_below("rank", rank.into(), self.group.world_size.into())?;
-        let mut steps = 0;
-        self.each_rank(rank..rank + 1, |rows| steps = rows.iter().map(|&rows| self.batches(rows)).sum())?;
-        Ok(steps)
+        Ok(self.rank_rows(rank)?.iter().map(|&(_, rows)| self.batches(rows)).sum())
     }
 
     /// The fewest and the most steps that a rank has left. Failures: `out-of-memory`.
     pub fn steps(&self) -> Result<(u64, u64), Failure> {
-        if matches!(self.recipe.dealt, Dealt::Samples) {
+        let world_size = self.group.world_size;
+        let Begun::Whole(begun) = self.begun()? else {
             // Where readers differ, the first ones have a sample more.
-            return Ok((self.num_steps(self.group.world_size - 1)?, self.num_steps(0)?));
-        }
-        let (mut least, mut most) = (u64::MAX, 0);
-        self.each_rank(0..self.group.world_size, |rows| {
-            let steps = rows.iter().map(|&rows| self.batches(rows)).sum();
+            return Ok((self.num_steps(world_size - 1)?, self.num_steps(0)?));
+        };
+        let (mut least, mut most) = (if begun.busy_ranks() < world_size { 0 } else { u64::MAX }, 0);
+        for rank in 0..begun.busy_ranks() {
+            let steps = begun.rows(rank)?.iter().map(|&(_, rows)| self.batches(rows)).sum();
             (least, most) = (least.min(steps), most.max(steps));
-        })?;
+        }
         Ok((least, most))
     }
 
     /// How many readers have no batch. Failures: `out-of-memory`.
     pub fn num_idle(&self) -> Result<u64, Failure> {
-        let mut idle = 0;
-        self.each_rank(0..self.group.world_size, |rows| {
-            idle += rows.iter().filter(|&&rows| self.batches(rows) == 0).count() as u64;
-        })?;
-        Ok(idle)
+        let Self { recipe, group, remainder, .. } = self;
+        let busy = match self.begun()? {
+            Begun::Samples(left, steps) => {
+                samples::busy(recipe, (left, *steps), *group, *remainder, |rows| self.batches(rows) > 0)?
+            }
+            Begun::Whole(begun) => {
+                let mut busy = 0;
+                for rank in 0..begun.busy_ranks() {
+                    busy += begun.rows(rank)?.iter().filter(|&&(_, rows)| self.batches(rows) > 0).count() as u64;
+                }
+                busy
+            }
+        };
+        Ok(group.readers() - busy)
     }
 
     /// The state once every rank has taken so many steps, or all that it has: a text for a checkpoint, the same on all ranks.
@@ -226,15 +249,13 @@ impl Reading {
 
     /// How many samples a reader has left, padding included. Failures: `rank`, `worker`, `out-of-memory`.
     pub fn num_samples(&self, rank: u32, worker: u32) -> Result<u64, Failure> {
-        Ok(self.reader(rank, worker)?.samples())
+        self.samples_of(rank, worker)
     }
 
     /// How many of them, the last ones, are padding. Failures: as `num_samples`.
     pub fn num_padding(&self, rank: u32, worker: u32) -> Result<u64, Failure> {
-        Ok(match &*self.reader(rank, worker)? {
-            Reader::Samples(reader) => reader.padding(),
-            Reader::Whole(_) => 0,
-        })
+        let samples = self.samples_of(rank, worker)?;
+        self.padding_of(rank, worker, samples)
     }
 
     /// The shards that are a reader's alone, in the order in which it reads them: those with rows that are left, and empty ones. Failures: as `num_samples`; `deal`.
@@ -320,20 +341,36 @@ impl Reading {
         Ok(out)
     }
 
-    fn batches(&self, rows: u64) -> u64 {
+    /// How many of a reader's `samples`, the last ones, are padding. Failures: `samples`, `out-of-memory`.
+    pub(super) fn padding_of(&self, rank: u32, worker: u32, samples: u64) -> Result<u64, Failure> {
+        let Self { recipe, group, remainder, .. } = self;
+        Ok(match self.begun()? {
+            Begun::Samples(left, steps) => {
+                samples::padding(recipe, (left, *steps), *group, *remainder, rank, worker)?.min(samples)
+            }
+            Begun::Whole(_) => 0,
+        })
+    }
+
+    /// How many batches so many samples make.
+    pub(super) fn batches(&self, rows: u64) -> u64 {
         turns::batches(rows, self.group.batch_size, self.drop_last)
     }
 
-    /// How many samples each worker of each of these ranks has left.
-    fn each_rank(&self, ranks: core::ops::Range<u32>, mut each: impl FnMut(&[u64])) -> Result<(), Failure> {
+    /// How many samples the workers of a rank have left, of which there must be that one.
+    pub(super) fn rank_rows(&self, rank: u32) -> Result<Rows, Failure> {
         let Self { recipe, group, remainder, .. } = self;
-        for rank in ranks {
-            each(&match self.begun()? {
-                Begun::Samples(left, steps) => samples::rows(recipe, (left, *steps), *group, *remainder, rank)?,
-                Begun::Whole(begun) => begun.rows(rank)?,
-            });
+        if let Some((of, rows)) = &*self.rows.borrow()
+            && *of == rank
+        {
+            return Ok(Rc::clone(rows));
         }
-        Ok(())
+        let rows = Rc::new(match self.begun()? {
+            Begun::Samples(left, steps) => samples::rows(recipe, (left, *steps), *group, *remainder, rank)?,
+            Begun::Whole(begun) => begun.rows(rank)?,
+        });
+        *self.rows.borrow_mut() = Some((rank, Rc::clone(&rows)));
+        Ok(rows)
     }
 
     /// Failures: `history`, `out-of-memory`.

@@ -31,22 +31,73 @@ pub(super) struct SampleReader {
     torn_round: u64,
 }
 
-/// How many samples each worker of a rank has left, of which the group has taken `steps` steps. Failures: `samples`,
+/// How many samples each worker of a rank has left, by its number, where the group has taken `steps` steps. Failures: `samples`,
 /// `out-of-memory`.
 pub(super) fn rows(
+    recipe: &Recipe,
+    left: (&Left, u64),
+    group: Group,
+    remainder: Remainder,
+    rank: u32,
+) -> Result<Vec<(u32, u64)>, Failure> {
+    let mut rows = collect("workers", group.workers as usize, [])?;
+    for worker in 0..group.workers {
+        rows.push((worker, rows_of(recipe, left, group, remainder, rank, worker)?));
+    }
+    Ok(rows)
+}
+
+fn rows_of(
     recipe: &Recipe,
     (left, steps): (&Left, u64),
     group: Group,
     remainder: Remainder,
     rank: u32,
-) -> Result<Vec<u64>, Failure> {
-    let mut rows = collect("workers", group.workers as usize, [])?;
+    worker: u32,
+) -> Result<u64, Failure> {
+    let (role, given) = turns::role(steps, worker, group);
+    let config = config(recipe, 0, left.consumed, group, remainder, rank + group.world_size * role);
+    Ok(config.deal()?.num_samples().saturating_sub(given))
+}
+
+/// How many samples of a worker's part of what was left when its group began are padding. Failures: `samples`.
+pub(super) fn padding(
+    recipe: &Recipe,
+    (left, steps): (&Left, u64),
+    group: Group,
+    remainder: Remainder,
+    rank: u32,
+    worker: u32,
+) -> Result<u64, Failure> {
+    let (role, _) = turns::role(steps, worker, group);
+    let config = config(recipe, 0, left.consumed, group, remainder, rank + group.world_size * role);
+    Ok(config.deal()?.num_padding())
+}
+
+/// How many readers have so many samples left that `is_busy` holds, which must be true of more samples where it is true of some.
+/// Failures: `samples`.
+pub(super) fn busy(
+    recipe: &Recipe,
+    left: (&Left, u64),
+    group: Group,
+    remainder: Remainder,
+    is_busy: impl Fn(u64) -> bool,
+) -> Result<u64, Failure> {
+    let mut busy = 0;
     for worker in 0..group.workers {
-        let (role, given) = turns::role(steps, worker, group);
-        let config = config(recipe, 0, left.consumed, group, remainder, rank + group.world_size * role);
-        rows.push(config.deal()?.num_samples().saturating_sub(given));
+        // Of the same workers of all ranks, the first ones have a sample more, if any have.
+        let (mut first, mut end) = (0, group.world_size);
+        while first < end {
+            let middle = first + (end - first) / 2;
+            if is_busy(rows_of(recipe, left, group, remainder, middle, worker)?) {
+                first = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        busy += u64::from(first);
     }
-    Ok(rows)
+    Ok(busy)
 }
 
 /// What a worker of a rank reads. Failures: `samples`, `out-of-memory`.
@@ -91,10 +142,6 @@ fn config(recipe: &Recipe, epoch: u64, consumed: u64, group: Group, remainder: R
 impl SampleReader {
     pub(super) fn samples(&self) -> u64 {
         self.end - self.start
-    }
-
-    pub(super) fn padding(&self) -> u64 {
-        self.all.deal().num_padding().min(self.samples())
     }
 
     /// Samples number `start` to `start + out.len() - 1`, which there are. Failures: `out-of-memory`.

@@ -7,9 +7,24 @@ use crate::Failure;
 use crate::base::memory::collect;
 
 /// How many of its batches each worker of a rank has given after so many steps, and whose turn it is. `batches` is how many each
-/// worker has. Failures: `out-of-memory`.
-pub(super) fn given(batches: &[u64], steps: u64) -> Result<(Vec<u64>, u32), Failure> {
-    // The most full turns: workers give that many each, or all they have.
+/// of the first workers has; the others of the `workers` have none. Failures: `out-of-memory`.
+pub(super) fn given(batches: &[u64], workers: u32, steps: u64) -> Result<(Vec<u64>, u32), Failure> {
+    let full = full_turns(batches, steps);
+    let mut given = collect("workers", batches.len(), batches.iter().map(|&count| count.min(full)))?;
+    let mut left = steps.saturating_sub(given.iter().sum());
+    let mut turn = 0;
+    for (worker, (own, &count)) in given.iter_mut().zip(batches).enumerate() {
+        if left > 0 && count > full {
+            *own += 1;
+            left -= 1;
+            turn = (worker as u32 + 1) % workers;
+        }
+    }
+    Ok((given, turn))
+}
+
+/// The most full turns in so many steps: workers give that many batches each, or all they have.
+fn full_turns(batches: &[u64], steps: u64) -> u64 {
     let (mut least, mut most) = (0, batches.iter().copied().max().unwrap_or(0));
     while least < most {
         let middle = least + (most - least).div_ceil(2);
@@ -19,17 +34,21 @@ pub(super) fn given(batches: &[u64], steps: u64) -> Result<(Vec<u64>, u32), Fail
             most = middle - 1;
         }
     }
-    let mut given = collect("workers", batches.len(), batches.iter().map(|&count| count.min(least)))?;
-    let mut left = steps.saturating_sub(given.iter().sum());
-    let mut turn = 0;
-    for (worker, (own, &count)) in given.iter_mut().zip(batches).enumerate() {
-        if left > 0 && count > least {
-            *own += 1;
-            left -= 1;
-            turn = (worker as u32 + 1) % batches.len() as u32;
-        }
-    }
-    Ok((given, turn))
+    least
+}
+
+/// Which step of its rank a batch is: `worker` is one of those that have `batches`, and `number` counts its own.
+pub(super) fn step_of(batches: &[u64], worker: usize, number: u64) -> u64 {
+    let before = batches[..worker].iter().filter(|&&count| count > number).count() as u64;
+    batches.iter().map(|&count| count.min(number)).sum::<u64>() + before
+}
+
+/// The batch of a step that there is: whose, and its number among the batches of that worker.
+pub(super) fn batch_at(batches: &[u64], step: u64) -> (usize, u64) {
+    let full = full_turns(batches, step);
+    let before: u64 = batches.iter().map(|&count| count.min(full)).sum();
+    let mut having = (0..batches.len()).filter(|&worker| batches[worker] > full);
+    (having.nth((step - before) as usize).unwrap_or(0), full)
 }
 
 /// Where samples are dealt, which worker a new one goes on for after so many steps of its rank, and how many samples that one

@@ -68,13 +68,10 @@ fn taken(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> Res
     for &Segment { group, steps } in history {
         let plan = plan(recipe, epoch, group, &taken)?;
         check_steps(&plan, group, steps)?;
-        for rank in 0..group.world_size {
-            let rows = rows(&plan, group, rank)?;
-            if rows.iter().all(|&rows| rows == 0) {
-                continue;
-            }
-            let (given, _) = turns::given(&batches(&rows, group)?, steps)?;
-            for (worker, given) in (0..group.workers).zip(given) {
+        for rank in 0..plan.busy_ranks() {
+            let rows = rows(&plan, rank)?;
+            let (given, _) = turns::given(&batches(&rows, group)?, group.workers, steps)?;
+            for (worker, given) in (0..).zip(given) {
                 let mut left = given.saturating_mul(group.batch_size.into());
                 for &shard in plan.all_shards(rank, worker) {
                     let more = left.min(plan.config().sizes[shard as usize]);
@@ -110,29 +107,37 @@ impl WholeGroup {
         Ok(Self { group, taken, plan, steps })
     }
 
-    /// How many rows each worker of a rank has left. Failures: `out-of-memory`.
-    pub(super) fn rows(&self, rank: u32) -> Result<Vec<u64>, Failure> {
-        let mut rows = rows(&self.plan, self.group, rank)?;
-        if self.steps > 0 {
-            let (given, turn) = turns::given(&batches(&rows, self.group)?, self.steps)?;
-            for (rows, given) in rows.iter_mut().zip(given) {
-                *rows = rows.saturating_sub(given.saturating_mul(self.group.batch_size.into()));
-            }
-            rows.rotate_left(turn as usize);
-        }
-        Ok(rows)
+    /// The rank after the last one that may have rows left.
+    pub(super) fn busy_ranks(&self) -> u32 {
+        self.plan.busy_ranks()
+    }
+
+    /// The workers of a rank that may have rows left, in the order of their numbers, and how many. Failures: `out-of-memory`.
+    pub(super) fn rows(&self, rank: u32) -> Result<Vec<(u32, u64)>, Failure> {
+        let workers = self.group.workers;
+        let all = rows(&self.plan, rank)?;
+        let (given, turn) = self.given(&all)?;
+        let left = |(role, (&rows, given)): (u32, (&u64, u64))| {
+            let gone = given.saturating_mul(self.group.batch_size.into());
+            ((role + workers - turn) % workers, rows.saturating_sub(gone))
+        };
+        let mut left = collect("workers", all.len(), (0..).zip(all.iter().zip(given)).map(left))?;
+        left.sort_unstable();
+        Ok(left)
     }
 
     /// What a worker of a rank reads. Failures: `out-of-memory`.
     pub(super) fn reader(&self, recipe: &Recipe, rank: u32, worker: u32) -> Result<WholeReader, Failure> {
-        let (mut role, mut skipped) = (worker, 0);
-        if self.steps > 0 {
-            let batches = batches(&rows(&self.plan, self.group, rank)?, self.group)?;
-            let (given, turn) = turns::given(&batches, self.steps)?;
-            role = (worker + turn) % self.group.workers;
-            skipped = given[role as usize].saturating_mul(self.group.batch_size.into());
-        }
+        let (given, turn) = self.given(&rows(&self.plan, rank)?)?;
+        let role = (worker + turn) % self.group.workers;
+        let given = given.get(role as usize).copied().unwrap_or(0);
+        let skipped = given.saturating_mul(self.group.batch_size.into());
         WholeReader::new(recipe, self.plan.all_shards(rank, role), &self.taken, skipped)
+    }
+
+    /// How many batches the workers with so many rows have given, and whose turn it is.
+    fn given(&self, rows: &[u64]) -> Result<(Vec<u64>, u32), Failure> {
+        turns::given(&batches(rows, self.group)?, self.group.workers, self.steps)
     }
 }
 
@@ -160,9 +165,6 @@ fn plan(recipe: &Recipe, epoch: u64, group: Group, taken: &[u64]) -> Result<Plan
             if size == 0 { bytes } else { (u128::from(bytes) * u128::from(*left) / u128::from(size)) as u64 }
         };
         config.bytes = collect("bytes", count, bytes.iter().zip(recipe.sizes()).zip(&config.sizes).map(part))?;
-        if bytes.len() != count {
-            config.bytes = collect("bytes", bytes.len(), bytes.iter().copied())?;
-        }
         config.weight = Weight::Bytes;
     }
     (config.policy, config.worker_policy) = (*policy, *worker_policy);
@@ -171,10 +173,11 @@ fn plan(recipe: &Recipe, epoch: u64, group: Group, taken: &[u64]) -> Result<Plan
     Plan::new(config)
 }
 
-/// How many rows each worker of a rank has in a plan.
-fn rows(plan: &Plan, group: Group, rank: u32) -> Result<Vec<u64>, Failure> {
+/// How many rows each worker of a rank has in a plan, up to the last one with a shard.
+fn rows(plan: &Plan, rank: u32) -> Result<Vec<u64>, Failure> {
     let rows = |worker| plan.all_shards(rank, worker).iter().map(|&shard| plan.config().sizes[shard as usize]).sum();
-    collect("workers", group.workers as usize, (0..group.workers).map(rows))
+    let workers = plan.busy_workers(rank);
+    collect("workers", workers as usize, (0..workers).map(rows))
 }
 
 fn batches(rows: &[u64], group: Group) -> Result<Vec<u64>, Failure> {

@@ -10,6 +10,11 @@ use crate::base::memory::{collect, has_headroom};
 /// Assigns item i to part `owners[i]`: longest processing time first (Graham 1969), then the best exchange between the
 /// heaviest part and the lightest one for as long as it makes the heaviest lighter. Ties go to the earlier item and to the lower part.
 pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> {
+    if weights.len() < 2 {
+        return collect("sizes", weights.len(), weights.iter().map(|_| 0));
+    }
+    // Ties go to the lower part, so no part after the one that follows the number of items gets any.
+    let parts = u32::try_from(weights.len()).map_or(parts, |count| parts.min(count.saturating_add(1)));
     let order = heaviest_first(weights)?;
     let mut owners = collect("sizes", weights.len(), weights.iter().map(|_| 0))?;
     let mut lightest: BinaryHeap<_> =
@@ -39,20 +44,23 @@ pub(super) fn heaviest_first(weights: &[u64]) -> Result<Vec<u32>, Failure> {
 
 /// Exchanges between the heaviest and the lightest part.
 fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Result<(), Failure> {
-    // The items of every part, heaviest first, as runs of one list.
     let mut loads = collect("world", parts as usize, (0..parts).map(|_| 0_u64))?;
     let mut counts = collect("world", parts as usize, (0..parts).map(|_| 0_usize))?;
-    for &owner in owners.iter() {
+    for (&owner, weight) in owners.iter().zip(weights) {
+        loads[owner as usize] += weight;
         counts[owner as usize] += 1;
     }
+    if loads.contains(&0) {
+        // Where a part has nothing, every other one has a single item that weighs anything: it cannot get lighter.
+        return Ok(());
+    }
+    // The items of every part, heaviest first.
     let mut members: Vec<Vec<u32>> = collect("world", parts as usize, [])?;
     for count in counts {
         members.push(collect("sizes", count, [])?);
     }
     for &item in order {
-        let part = owners[item as usize] as usize;
-        loads[part] += weights[item as usize];
-        members[part].push(item);
+        members[owners[item as usize] as usize].push(item);
     }
     // The heaps keep what was true once, and forget it when it comes up.
     let loaded = |part: u32| loads[part as usize];

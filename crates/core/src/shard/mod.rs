@@ -8,6 +8,7 @@ mod stream;
 mod verify;
 
 pub use locality::Locality;
+pub(crate) use plan::check_bytes;
 pub use plan::{Balance, Plan, PlanConfig, Policy, Tier, Weight, WorkerPolicy};
 pub use stream::{Stream, StreamConfig};
-pub use verify::{Verification, verify};
+pub use verify::{Verification, VerificationInRuns, verify, verify_in_runs};

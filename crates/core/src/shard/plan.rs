@@ -1,6 +1,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::balance::balance;
 use super::identity;
@@ -8,7 +9,8 @@ use super::locality::Locality;
 use crate::Failure;
 use crate::base::check::{check_below, check_run};
 use crate::base::key::Words;
-use crate::base::memory::collect;
+use crate::base::memory::{collect, grow};
+use crate::base::ratio::millionths;
 use crate::order::total;
 use crate::order::{Feistel, shuffle};
 
@@ -121,14 +123,7 @@ impl PlanConfig {
         }
         total(&self.sizes, "sizes")?;
         if !self.bytes.is_empty() || self.weight == Weight::Bytes {
-            if self.bytes.len() != self.sizes.len() {
-                let value = format!("{} sizes", self.bytes.len());
-                return Err(Failure::contradiction(
-                    "bytes",
-                    value,
-                    format!("{}, one for each shard", self.sizes.len()),
-                ));
-            }
+            check_bytes(&self.bytes, self.sizes.len())?;
             total(&self.bytes, "bytes")?;
         }
         if self.policy == Policy::LocalityAware {
@@ -141,13 +136,24 @@ impl PlanConfig {
     }
 }
 
+/// Failures: `bytes`, where these are not one number for each shard.
+pub(crate) fn check_bytes(bytes: &[u64], shards: usize) -> Result<(), Failure> {
+    if bytes.len() == shards {
+        return Ok(());
+    }
+    Err(Failure::contradiction("bytes", format!("{} sizes", bytes.len()), format!("{shards}, one for each shard")))
+}
+
 /// The most readers of a plan.
 const MAX_READERS: u32 = 1 << 22;
 
 /// Whole shards, given to every worker of every rank, for one epoch.
 pub struct Plan {
     config: PlanConfig,
-    /// The shards of reader rank * workers + worker are `assigned[offsets[reader]..offsets[reader + 1]]`.
+    /// Only ranks and workers up to the last one with a shard are listed: there may be millions of others. The listed workers
+    /// of a rank are numbers `firsts[rank]..firsts[rank + 1]` of the list of all of them.
+    firsts: Vec<u32>,
+    /// The shards of number i of that list are `assigned[offsets[i]..offsets[i + 1]]`.
     offsets: Vec<u32>,
     assigned: Vec<u32>,
 }
@@ -156,7 +162,7 @@ impl Plan {
     /// Gives every shard to one reader. Failures: any field of the configuration, `out-of-memory`.
     pub fn new(config: PlanConfig) -> Result<Self, Failure> {
         config.check()?;
-        let mut plan = Self { config, offsets: Vec::new(), assigned: Vec::new() };
+        let mut plan = Self { config, firsts: Vec::new(), offsets: Vec::new(), assigned: Vec::new() };
         plan.assign()?;
         Ok(plan)
     }
@@ -191,10 +197,13 @@ impl Plan {
     /// What every rank, or every worker, has to read, from number `start` on. Four numbers each: shards, samples, bytes,
     /// and bytes (samples where those were not given) that are stored on the rank's own node. Failures: `start`, `count`.
     pub fn loads(&self, tier: Tier, start: u32, count: u32) -> Result<Vec<u64>, Failure> {
-        let (members, readers) = self.members(tier);
-        check_run(start.into(), count, members.into())?;
+        check_run(start.into(), count, self.members(tier).into())?;
+        let workers = self.config.workers;
         let loads = (start..start + count).flat_map(|member| {
-            let Load { shards, samples, bytes, local } = self.load(member * readers, readers);
+            let Load { shards, samples, bytes, local } = match tier {
+                Tier::Ranks => self.load(member, 0..workers),
+                Tier::Workers => self.load(member / workers, member % workers..member % workers + 1),
+            };
             [shards, samples, bytes, local]
         });
         collect("count", 4 * count as usize, loads)
@@ -205,14 +214,30 @@ impl Plan {
         if weight == Weight::Bytes && self.config.bytes.len() != self.config.sizes.len() {
             return Err(Failure::missing("bytes", "the bytes of every shard, to weigh them"));
         }
-        let (members, readers) = self.members(tier);
-        let loads = (0..members).map(|member| {
-            let load = self.load(member * readers, readers);
-            if weight == Weight::Samples { load.samples } else { load.bytes }
-        });
-        let (least, most, total) =
-            loads.fold((u64::MAX, 0, 0), |(least, most, total), load| (load.min(least), load.max(most), total + load));
+        let members = self.members(tier);
+        let (mut least, mut most, mut total, mut seen) = (u64::MAX, 0, 0, 0);
+        let mut add = |load: Load| {
+            let load = if weight == Weight::Samples { load.samples } else { load.bytes };
+            (least, most, total, seen) = (load.min(least), load.max(most), total + load, seen + 1);
+        };
+        for rank in 0..self.busy_ranks() {
+            match tier {
+                Tier::Ranks => add(self.load(rank, 0..self.config.workers)),
+                Tier::Workers => (0..self.busy_workers(rank)).for_each(|own| add(self.load(rank, own..own + 1))),
+            }
+        }
+        if seen < members {
+            least = 0;
+        }
         Ok(Balance { least, most, total, members })
+    }
+
+    /// The heaviest load divided by the mean, in parts per million: 1,000,000 where all are equal, or nothing is to be read.
+    /// Failures: as `balance`.
+    pub fn imbalance(&self, tier: Tier, weight: Weight) -> Result<u64, Failure> {
+        let Balance { most, total, members, .. } = self.balance(tier, weight)?;
+        let [most, total, members] = [most, total, members.into()].map(u128::from);
+        Ok(if total == 0 { 1_000_000 } else { millionths(most * members, Some(total)) })
     }
 
     /// The rows of a shard number `start` to `start + count - 1`, in the order in which its reader gives them: shuffled
@@ -237,12 +262,14 @@ impl Plan {
             return Err(Failure::out_of_range("batch-size", 0, format!("1 to {}", u32::MAX)));
         }
         let size = u64::from(batch_size);
-        let workers = self.config.workers;
-        let steps = (0..self.config.world).map(|rank| -> u64 {
-            let samples = (0..workers).map(|worker| self.load(rank * workers + worker, 1).samples);
-            samples.map(|samples| if drop_last { samples / size } else { samples.div_ceil(size) }).sum()
-        });
-        Ok(steps.fold((u64::MAX, 0), |(least, most), steps| (least.min(steps), most.max(steps))))
+        let (mut least, mut most) = (if self.busy_ranks() < self.config.world { 0 } else { u64::MAX }, 0);
+        for rank in 0..self.busy_ranks() {
+            let samples = (0..self.busy_workers(rank)).map(|worker| self.load(rank, worker..worker + 1).samples);
+            let batches = samples.map(|samples| if drop_last { samples / size } else { samples.div_ceil(size) });
+            let steps: u64 = batches.sum();
+            (least, most) = (steps.min(least), steps.max(most));
+        }
+        Ok((least, most))
     }
 
     /// SHA-256 over the configuration with the current epoch, in O(shards), as 64 lower-case hexadecimal digits.
@@ -252,32 +279,57 @@ impl Plan {
 
     /// All shards of a reader that there is.
     pub(crate) fn all_shards(&self, rank: u32, worker: u32) -> &[u32] {
-        self.reader(rank, worker).unwrap_or_default()
+        self.list(rank, worker..worker + 1)
+    }
+
+    /// The rank after the last one that has a shard.
+    pub(crate) fn busy_ranks(&self) -> u32 {
+        self.firsts.len().saturating_sub(1) as u32
+    }
+
+    /// The worker of a rank after the last one that has a shard.
+    pub(crate) fn busy_workers(&self, rank: u32) -> u32 {
+        self.listed(rank).len() as u32
     }
 
     fn reader(&self, rank: u32, worker: u32) -> Result<&[u32], Failure> {
         let PlanConfig { world, workers, .. } = self.config;
         check_below("rank", rank.into(), world.into())?;
         check_below("worker", worker.into(), workers.into())?;
-        let reader = (rank * workers + worker) as usize;
-        Ok(&self.assigned[self.offsets[reader] as usize..self.offsets[reader + 1] as usize])
+        Ok(self.all_shards(rank, worker))
     }
 
-    /// How many ranks or workers there are, and how many readers each of them is.
-    fn members(&self, tier: Tier) -> (u32, u32) {
-        let PlanConfig { world, workers, .. } = self.config;
-        match tier {
-            Tier::Ranks => (world, workers),
-            Tier::Workers => (world * workers, 1),
+    /// Which numbers the workers of a rank have in the list of all of them.
+    fn listed(&self, rank: u32) -> Range<usize> {
+        match self.firsts.get(rank as usize..).and_then(|firsts| firsts.first_chunk()) {
+            Some(&[first, end]) => first as usize..end as usize,
+            None => 0..0,
         }
     }
 
-    /// What `count` readers have, from `first` on: all of one rank.
-    fn load(&self, first: u32, count: u32) -> Load {
-        let rank = first / self.config.workers;
-        let run = self.offsets[first as usize] as usize..self.offsets[(first + count) as usize] as usize;
+    /// The shards of some workers of a rank.
+    fn list(&self, rank: u32, workers: Range<u32>) -> &[u32] {
+        let listed = self.listed(rank);
+        if listed.is_empty() {
+            return &[];
+        }
+        let place = |worker: u32| self.offsets[listed.end.min(listed.start + worker as usize)] as usize;
+        &self.assigned[place(workers.start)..place(workers.end)]
+    }
+
+    /// How many ranks or workers there are.
+    fn members(&self, tier: Tier) -> u32 {
+        let PlanConfig { world, workers, .. } = self.config;
+        match tier {
+            Tier::Ranks => world,
+            Tier::Workers => world * workers,
+        }
+    }
+
+    /// What some workers of a rank have.
+    fn load(&self, rank: u32, workers: Range<u32>) -> Load {
         let mut load = Load::default();
-        for &shard in &self.assigned[run] {
+        for &shard in self.list(rank, workers) {
             let samples = self.config.sizes[shard as usize];
             let bytes = self.config.bytes.get(shard as usize).copied();
             load.shards += 1;
@@ -312,23 +364,29 @@ impl Plan {
             shuffle(&mut order, &mut Words::new("shards", seed, epoch, 0));
         }
         let owners = self.split(policy, &order, world)?;
-        let (rank_offsets, ranked) = group(&order, &owners, world)?;
-        let mut offsets = collect("world", (world * workers) as usize + 1, [0])?;
+        let (rank_offsets, ranked) = group(&order, &owners)?;
+        let mut firsts = collect("world", rank_offsets.len(), [0])?;
+        let mut offsets = collect("world", rank_offsets.len(), [0])?;
         let mut assigned = collect("sizes", count, [])?;
         for bounds in rank_offsets.windows(2) {
             let shards = &ranked[bounds[0] as usize..bounds[1] as usize];
             let owners = self.split(worker_policy.into(), shards, workers)?;
-            let (worker_offsets, grouped) = group(shards, &owners, workers)?;
+            let (worker_offsets, grouped) = group(shards, &owners)?;
+            grow("workers", worker_offsets.len(), &mut offsets)?;
             offsets.extend(worker_offsets[1..].iter().map(|end| bounds[0] + end));
+            firsts.push(offsets.len() as u32 - 1);
             assigned.extend(grouped);
         }
         if reshuffle {
-            for (reader, bounds) in (0..).zip(offsets.windows(2)) {
-                let shards = &mut assigned[bounds[0] as usize..bounds[1] as usize];
-                shuffle(shards, &mut Words::new("shards of a reader", seed, epoch, reader));
+            for (rank, listed) in (0..).zip(firsts.windows(2)) {
+                for (worker, at) in (0..).zip(listed[0] as usize..listed[1] as usize) {
+                    let shards = &mut assigned[offsets[at] as usize..offsets[at + 1] as usize];
+                    let reader = rank * u64::from(workers) + worker;
+                    shuffle(shards, &mut Words::new("shards of a reader", seed, epoch, reader));
+                }
             }
         }
-        (self.offsets, self.assigned) = (offsets, assigned);
+        (self.firsts, self.offsets, self.assigned) = (firsts, offsets, assigned);
         Ok(())
     }
 
@@ -367,16 +425,18 @@ struct Load {
     local: u64,
 }
 
-/// Puts what each owner has side by side, keeping its order: where each owner's begin and end, and the items.
-fn group(items: &[u32], owners: &[u32], parts: u32) -> Result<(Vec<u32>, Vec<u32>), Failure> {
-    let mut ends = collect("world", parts as usize + 1, (0..=parts).map(|_| 0))?;
+/// Puts what each owner has side by side, keeping its order: where each owner's begin and end, up to the last owner that has
+/// any, and the items.
+fn group(items: &[u32], owners: &[u32]) -> Result<(Vec<u32>, Vec<u32>), Failure> {
+    let parts = owners.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut ends = collect("world", parts + 1, (0..=parts).map(|_| 0))?;
     for &owner in owners {
         ends[owner as usize + 1] += 1;
     }
-    for part in 0..parts as usize {
+    for part in 0..parts {
         ends[part + 1] += ends[part];
     }
-    let mut next = collect("world", parts as usize, ends.iter().copied())?;
+    let mut next = collect("world", parts, ends.iter().copied())?;
     let mut grouped = collect("sizes", items.len(), items.iter().map(|_| 0))?;
     for (&item, &owner) in items.iter().zip(owners) {
         grouped[next[owner as usize] as usize] = item;

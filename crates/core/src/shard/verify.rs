@@ -13,9 +13,29 @@ pub struct Verification {
     pub gaps: Vec<u32>,
 }
 
+/// The same with runs of shards that nobody reads: as long as what readers have, however many shards there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerificationInRuns {
+    /// Three numbers each: shard, the reader that has it first, another one that has it (or the same, again).
+    pub overlaps: Vec<u32>,
+    /// Two numbers each, ascending: the first of some shards in a row that nobody reads, and how many they are.
+    pub gap_runs: Vec<u32>,
+}
+
 /// Compares what readers have, reader i `assigned[offsets[i]..offsets[i + 1]]`, with the shards 0 to `shards` - 1.
-/// Failures: `offsets`, `assigned`.
+/// Failures: `offsets`, `assigned`, `out-of-memory`.
 pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Failure> {
+    let VerificationInRuns { overlaps, gap_runs } = verify_in_runs(shards, offsets, assigned)?;
+    let (runs, _) = gap_runs.as_chunks::<2>();
+    let count = runs.iter().map(|[_, count]| *count as usize).sum();
+    let gaps = collect("shards", count, runs.iter().flat_map(|&[first, count]| first..first + count));
+    let allowed = "as many as fit into memory at 4 bytes for each that no reader has";
+    let gaps = gaps.map_err(|_| Failure::out_of_memory("shards", shards, allowed))?;
+    Ok(Verification { overlaps, gaps })
+}
+
+/// The same with runs of gaps, in O(assigned) memory. Failures: as [`verify`].
+pub fn verify_in_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<VerificationInRuns, Failure> {
     if offsets.first() != Some(&0)
         || offsets.last().copied() != u32::try_from(assigned.len()).ok()
         || !offsets.is_sorted()
@@ -23,28 +43,45 @@ pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verifica
         let allowed = format!("ascending numbers from 0 to {}", assigned.len());
         return Err(Failure::contradiction("offsets", format!("{} numbers", offsets.len()), allowed));
     }
-    const NOBODY: u32 = u32::MAX;
-    let mut readers = collect("shards", shards as usize, (0..shards).map(|_| NOBODY))?;
-    let mut found = Verification::default();
-    for (reader, bounds) in (0..).zip(offsets.windows(2)) {
-        for &shard in &assigned[bounds[0] as usize..bounds[1] as usize] {
-            let Some(first) = readers.get_mut(shard as usize) else {
-                let allowed = if shards == 0 { "none".into() } else { format!("0 to {}", shards - 1) };
-                return Err(Failure::out_of_range("assigned", shard, allowed));
-            };
-            if *first == NOBODY {
-                *first = reader;
-            } else {
-                grow("assigned", 3, &mut found.overlaps)?;
-                found.overlaps.extend([shard, *first, reader]);
-            }
-        }
+    if let Some(shard) = assigned.iter().find(|&&shard| shard >= shards) {
+        let allowed = if shards == 0 { "none".into() } else { format!("0 to {}", shards - 1) };
+        return Err(Failure::out_of_range("assigned", shard, allowed));
     }
-    for (shard, reader) in (0..).zip(readers) {
-        if reader == NOBODY {
-            grow("shards", 1, &mut found.gaps)?;
-            found.gaps.push(shard);
+    // By shard, then by place: one number that sorts like the pair.
+    let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+    let keys = (0..).zip(assigned).map(|(place, &shard)| pair(shard, place));
+    let mut keys = collect("assigned", assigned.len(), keys)?;
+    keys.sort_unstable();
+    let mut found = VerificationInRuns::default();
+    // The place of each shard that is there again, and the first place of the same shard.
+    let mut again = Vec::new();
+    let (mut next, mut first) = (0, 0);
+    for key in keys {
+        let (shard, place) = ((key >> 32) as u32, key as u32);
+        if shard < next {
+            grow("assigned", 1, &mut again)?;
+            again.push(pair(place, first));
+            continue;
         }
+        add_gap(next, shard, &mut found.gap_runs)?;
+        (next, first) = (shard + 1, place);
+    }
+    add_gap(next, shards, &mut found.gap_runs)?;
+    again.sort_unstable();
+    let reader = |place: u32| offsets.partition_point(|&start| start <= place) as u32 - 1;
+    found.overlaps = collect("assigned", 3 * again.len(), [])?;
+    for key in again {
+        let (place, first) = ((key >> 32) as u32, key as u32);
+        found.overlaps.extend([assigned[place as usize], reader(first), reader(place)]);
     }
     Ok(found)
+}
+
+/// Adds the shards from `first` to `end` - 1 as a run, if there are any.
+fn add_gap(first: u32, end: u32, runs: &mut Vec<u32>) -> Result<(), Failure> {
+    if first < end {
+        grow("assigned", 2, runs)?;
+        runs.extend([first, end - first]);
+    }
+    Ok(())
 }

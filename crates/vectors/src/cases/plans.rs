@@ -22,6 +22,7 @@ pub fn cases() -> Vec<Case> {
         epochs(),
         rows(),
         large(),
+        imbalances(),
         refused::calls(),
         refused::plans(),
     ]
@@ -193,6 +194,37 @@ fn large() -> Vec<Case> {
         case("700 shards, size-aware, 64 ranks of 2 workers", many, calls),
         case("as many readers as there may be", most, ends),
     ]
+}
+
+/// The heaviest load by the mean one, in parts per million.
+fn imbalances() -> Vec<Case> {
+    let calls = || ["ranks", "workers"].map(|tier| ["samples", "bytes"].map(|weight| imbalance(tier, weight)));
+    let mut cases = Vec::new();
+    for (name, samples, world, workers) in [
+        ("three parts of two", vec![1, 1], 3, 1),
+        ("equal parts", vec![7; 8], 4, 2),
+        ("a third more", vec![4, 4, 3, 3, 2], 4, 3),
+        ("nothing to read", vec![0; 3], 2, 2),
+        ("no shards", vec![], 2, 1),
+        ("far more readers than shards", vec![1], 1 << 16, 1 << 6),
+        ("the largest numbers", vec![MAX_EXACT / 3, MAX_EXACT / 3, MAX_EXACT / 3], 1 << 22, 1),
+        ("sizes without a pattern", sizes(40, 5, 1 << 45), 7, 3),
+    ] {
+        let bytes = numbers(&sizes(samples.len(), 60, 1_000));
+        cases.push(case(
+            &format!("imbalance: {name}"),
+            Plan { bytes, ..plan(&samples, world, workers) },
+            calls().concat(),
+        ));
+        let even =
+            Plan { policy: "size-aware".into(), worker_policy: "size-aware".into(), ..plan(&samples, world, workers) };
+        cases.push(case(&format!("imbalance without bytes: {name}"), even, calls().concat()));
+    }
+    cases
+}
+
+fn imbalance(tier: &str, weight: &str) -> Call {
+    Call::Imbalance { tier: tier.into(), weight: weight.into() }
 }
 
 /// A case that asks everything there is to ask about few readers.

@@ -6,6 +6,7 @@ use matrix::native::Native;
 
 use super::{EPOCHS, MAX_EXACT, MAX_WINDOW, SEEDS, asked, numbers};
 
+mod batches;
 mod large;
 mod refused;
 mod rest;
@@ -24,6 +25,7 @@ pub fn cases() -> Vec<Case> {
         rest::weights(),
         texts::cases(),
         large::cases(),
+        batches::cases(),
         refused::options(),
         refused::calls(),
         refused::states(),
@@ -151,9 +153,14 @@ impl Script {
         }
     }
 
-    fn number(&mut self, call: ReadCall) -> u64 {
-        let answer = self.engine.call(&Call::Reading(call.clone())).expect("a number");
+    fn answer(&mut self, call: ReadCall) -> serde_json::Value {
+        let answer = self.engine.call(&Call::Reading(call.clone())).expect("an answer");
         self.calls.push(Call::Reading(call));
+        answer
+    }
+
+    fn number(&mut self, call: ReadCall) -> u64 {
+        let answer = self.answer(call);
         answer.as_str().and_then(|text| text.parse().ok()).expect("a number")
     }
 

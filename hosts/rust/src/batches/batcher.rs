@@ -182,7 +182,11 @@ impl Batcher {
 fn ask_metrics(batcher: &Object<Batching>, config: &BatchConfig) -> Result<Metrics, Error> {
     let found = batcher
         .call(|exports, store, batcher| exports.samedeal_deal_batches().batcher().call_metrics(store, batcher))?;
-    Ok(Metrics::of(found, config))
+    let ratio = |name: &str| {
+        batcher
+            .ask(|exports, store, batcher| exports.samedeal_deal_batches().batcher().call_ratio(store, batcher, name))
+    };
+    Metrics::of(found, config, ratio)
 }
 
 impl<'a> IntoIterator for &'a Batcher {

@@ -1,5 +1,6 @@
 use super::{BatchConfig, Counting, Strategy};
 use crate::engine::batches;
+use crate::{Error, of_millionths};
 
 /// Where an item of a sample is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,16 +129,25 @@ pub struct Metrics {
     pub budget: u64,
     /// What is counted.
     pub counting: Counting,
+    padding: u64,
+    budget_utilisation: u64,
+    slowest_rank_utilisation: u64,
+    cost_imbalance: u64,
 }
 
 impl Metrics {
-    pub(super) fn of(metrics: batches::Metrics, config: &BatchConfig) -> Self {
+    /// Of what the component says of the plan, and of its ratios by their names.
+    pub(super) fn of(
+        metrics: batches::Metrics,
+        config: &BatchConfig,
+        ratio: impl Fn(&str) -> Result<u64, Error>,
+    ) -> Result<Self, Error> {
         let (budget, counting) = match config.strategy {
             // What rows have room for is counted in tokens.
             Strategy::Pack => (u64::from(config.max_batch_size) * u64::from(config.capacity), Counting::Unpadded),
             _ => (config.budget, config.counting),
         };
-        Self {
+        Ok(Self {
             steps: metrics.steps,
             items: metrics.items,
             rows: metrics.rows,
@@ -157,28 +167,31 @@ impl Metrics {
             world: config.world,
             budget,
             counting,
-        }
+            padding: ratio("padding")?,
+            budget_utilisation: ratio("budget-utilisation")?,
+            slowest_rank_utilisation: ratio("slowest-rank-utilisation")?,
+            cost_imbalance: ratio("cost-imbalance")?,
+        })
     }
 
-    /// What part of the padded tokens is padding: 0 where there are none.
+    /// What part of the padded tokens is padding, to six places: 0 where there are none.
     pub fn padding_ratio(&self) -> f64 {
-        if self.padded == 0 { 0.0 } else { (self.padded - self.tokens) as f64 / self.padded as f64 }
+        of_millionths(self.padding)
     }
 
-    /// Tokens, or with [`Counting::Weighted`] the cost, divided by the budget of all batches: 1 where there is none.
+    /// Tokens, or with [`Counting::Weighted`] the cost, divided by the budget of all batches, to six places: 1 where there is
+    /// none.
     pub fn budget_utilisation(&self) -> f64 {
-        let used = if self.counting == Counting::Weighted { self.cost } else { self.tokens };
-        let room = self.budget as f64 * self.steps as f64 * f64::from(self.world);
-        if room == 0.0 { 1.0 } else { used as f64 / room }
+        of_millionths(self.budget_utilisation)
     }
 
-    /// Tokens divided by what all ranks compute while they wait for the slowest of each step: 1 for no tokens.
+    /// Tokens divided by what all ranks compute while they wait for the slowest of each step, to six places: 1 for no tokens.
     pub fn slowest_rank_utilisation(&self) -> f64 {
-        if self.slowest == 0 { 1.0 } else { self.tokens as f64 / (f64::from(self.world) * self.slowest as f64) }
+        of_millionths(self.slowest_rank_utilisation)
     }
 
-    /// The greatest cost of a step divided by the mean: 1 where all ranks cost the same, or nothing.
+    /// The greatest cost of a step divided by the mean, to six places: 1 where all ranks cost the same, or nothing.
     pub fn cost_imbalance(&self) -> f64 {
-        if self.cost == 0 { 1.0 } else { f64::from(self.world) * self.slowest_cost as f64 / self.cost as f64 }
+        of_millionths(self.cost_imbalance)
     }
 }

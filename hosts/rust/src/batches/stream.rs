@@ -100,7 +100,12 @@ impl BatchStream {
         let found = self.stream.call(|exports, store, stream| {
             exports.samedeal_deal_batches().batch_stream().call_metrics(store, stream)
         })?;
-        Ok(Metrics::of(found, &self.config))
+        let ratio = |name: &str| {
+            self.stream.ask(|exports, store, stream| {
+                exports.samedeal_deal_batches().batch_stream().call_ratio(store, stream, name)
+            })
+        };
+        Metrics::of(found, &self.config, ratio)
     }
 }
 

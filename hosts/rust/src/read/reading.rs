@@ -2,7 +2,7 @@ use std::ops::RangeBounds;
 
 use wasmtime::component::ResourceAny;
 
-use super::{Rounds, WINDOW};
+use super::{MixingAdvice, ReadBatch, ReadRound, RoundRows, Rounds, WINDOW};
 use crate::engine::{Object, Planning, Store, checked_state, planning_types, read};
 use crate::range::{read as in_windows, run};
 use crate::{Error, Failure, ReadingBuilder, Steps};
@@ -40,32 +40,6 @@ use crate::{Error, Failure, ReadingBuilder, Steps};
 /// ```
 pub struct Reading {
     reading: Object<Planning>,
-}
-
-/// Samples of a reader that come together, and what has to be read for them; see [`Reading::round`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct ReadRound {
-    /// The first of the samples, by its number among the reader's.
-    pub start: u64,
-    /// How many samples there are.
-    pub count: u64,
-    /// What to read. Every sample of the round is a row of one of these, and padding comes last, row by row.
-    pub spans: Vec<ReadSpan>,
-}
-
-/// Neighbouring rows of a shard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct ReadSpan {
-    /// A stream is read onwards: one open file for each stream is enough.
-    pub stream: u32,
-    /// Number of the shard.
-    pub shard: u32,
-    /// The first row, counted within the shard.
-    pub first: u64,
-    /// How many rows, at least 1.
-    pub count: u64,
 }
 
 impl Reading {
@@ -122,6 +96,24 @@ impl Reading {
             .call(|exports, store, reading| exports.samedeal_deal_read().reading().call_reads_per_row(store, reading))
     }
 
+    /// The number of lanes nearest to that of this reading with which one reader decodes each row. None where there is no such
+    /// number up to 4,096, where the order has no lanes, and where a part of the epoch was read before: lanes cannot change within
+    /// an epoch. Errors: the engine's alone.
+    pub fn lanes_read_once(&self) -> Result<Option<u32>, Error> {
+        self.reading
+            .call(|exports, store, reading| exports.samedeal_deal_read().reading().call_lanes_read_once(store, reading))
+    }
+
+    /// The lanes and the window to use instead, if the mean of a batch varies more than twice as much as by chance. None where it
+    /// does not, where no number of lanes up to 4,096 is better, where a reader has no more samples than a batch, and where
+    /// [`lanes_read_once`](Self::lanes_read_once) is none for the other reasons. Errors: the engine's alone.
+    pub fn mixing_advice(&self) -> Result<Option<MixingAdvice>, Error> {
+        let found = self.reading.call(|exports, store, reading| {
+            exports.samedeal_deal_read().reading().call_mixing_advice(store, reading)
+        })?;
+        Ok(found.map(Into::into))
+    }
+
     /// The number of the epoch. Errors: the engine's alone.
     pub fn epoch(&self) -> Result<u64, Error> {
         self.reading.call(|exports, store, reading| exports.samedeal_deal_read().reading().call_epoch(store, reading))
@@ -160,6 +152,32 @@ impl Reading {
         self.ask(|methods, store, reading| methods.call_num_padding(store, reading, rank, worker))
     }
 
+    /// How many batches a reader has. Errors: out of range (`rank`, `worker`).
+    pub fn num_batches(&self, rank: u32, worker: u32) -> Result<u64, Error> {
+        self.ask(|methods, store, reading| methods.call_num_batches(store, reading, rank, worker))
+    }
+
+    /// A batch of a reader: its samples, and the step of the rank at which the loader takes it. Errors: out of range (`rank`,
+    /// `worker`, `number`).
+    ///
+    /// ```
+    /// let reading = samedeal::Reading::builder([40, 100]).workers(2).batch_size(16).build()?;
+    /// let batch = reading.batch(0, 1, 4)?;
+    /// assert_eq!((batch.start, batch.count, batch.step), (64, 6, 9));
+    /// assert_eq!(reading.batch_at(0, 9)?, batch);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn batch(&self, rank: u32, worker: u32, number: u64) -> Result<ReadBatch, Error> {
+        let found = self.ask(|methods, store, reading| methods.call_batch(store, reading, rank, worker, number))?;
+        Ok(found.into())
+    }
+
+    /// The batch that the loader of a rank takes at a step. Errors: out of range (`rank`, `step`).
+    pub fn batch_at(&self, rank: u32, step: u64) -> Result<ReadBatch, Error> {
+        let found = self.ask(|methods, store, reading| methods.call_batch_at(store, reading, rank, step))?;
+        Ok(found.into())
+    }
+
     /// A reader's samples in a range of any length, such as `..` for all of them, in order.
     /// Errors: out of range (`rank`, `worker`, `start`, `count` where the range ends after the last sample), out of memory.
     pub fn indices(&self, rank: u32, worker: u32, range: impl RangeBounds<u64>) -> Result<Vec<u64>, Error> {
@@ -181,16 +199,17 @@ impl Reading {
     /// What comes together: a window of each lane of the reader, or a shard. Errors: out of range (`rank`, `worker`, `number`;
     /// `window` where the spans would be more than 2^20).
     pub fn round(&self, rank: u32, worker: u32, number: u64) -> Result<ReadRound, Error> {
-        let read::ReadRound { start, count, spans } =
-            self.ask(|methods, store, reading| methods.call_round(store, reading, rank, worker, number))?;
-        let (spans, _) = spans.as_chunks();
-        let span = |&[stream, shard, first, count]: &[u64; 4]| ReadSpan {
-            stream: stream as u32,
-            shard: shard as u32,
-            first,
-            count,
-        };
-        Ok(ReadRound { start, count, spans: spans.iter().map(span).collect() })
+        let found = self.ask(|methods, store, reading| methods.call_round(store, reading, rank, worker, number))?;
+        Ok(found.into())
+    }
+
+    /// Which rows hold a round's samples number `start` to `start + count - 1`, counted from 0 in each round. Errors: as
+    /// [`round`](Self::round); out of range (`start`, `count` above 2^20 or past the end of the round).
+    pub fn round_rows(&self, rank: u32, worker: u32, number: u64, start: u64, count: u32) -> Result<RoundRows, Error> {
+        let found = self.ask(|methods, store, reading| {
+            methods.call_round_rows(store, reading, rank, worker, number, start, count)
+        })?;
+        Ok(found.into())
     }
 
     /// The number of the round that a sample is in, by its number among the reader's. Errors: out of range (`rank`, `worker`,

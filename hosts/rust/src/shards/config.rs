@@ -1,5 +1,6 @@
 use crate::engine::shards;
 use crate::named::named;
+use crate::of_millionths;
 
 /// How shards are given to ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -167,12 +168,13 @@ pub struct Balance {
     pub total: u64,
     /// How many ranks or workers there are.
     pub members: u32,
+    pub(super) imbalance: u64,
 }
 
 impl Balance {
-    /// The heaviest load by the mean one: 1 where all are equal, or nothing is there to read.
+    /// The heaviest load divided by the mean, to six places: 1 where all are equal, or nothing is to be read.
     pub fn imbalance(&self) -> f64 {
-        if self.total == 0 { 1.0 } else { self.most as f64 * f64::from(self.members) / self.total as f64 }
+        of_millionths(self.imbalance)
     }
 }
 

@@ -10,7 +10,7 @@ pub use builder::PlanBuilder;
 pub use config::{Balance, Load, Locality, PlanConfig, Policy, Steps, Tier, Weight, WorkerPolicy};
 pub use plan::ShardPlan;
 pub use stream::{ChunkStream, ChunkStreamBuilder, Chunks};
-pub use verify::{Overlap, Verification, verify_runs, verify_shards};
+pub use verify::{Overlap, Verification, VerificationInRuns, verify_in_runs, verify_runs, verify_shards};
 
 /// What a call of the component hands out at a time: little memory, and few crossings.
 const WINDOW: u32 = 1 << 16;

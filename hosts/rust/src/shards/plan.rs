@@ -101,7 +101,9 @@ impl ShardPlan {
     pub fn balance(&self, tier: Tier, weight: Weight) -> Result<Balance, Error> {
         let found = self.ask(|methods, store, plan| methods.call_balance(store, plan, tier.into(), weight.into()))?;
         let shards::Balance { least, most, total, members } = found;
-        Ok(Balance { least, most, total, members })
+        let imbalance =
+            self.ask(|methods, store, plan| methods.call_imbalance(store, plan, tier.into(), weight.into()))?;
+        Ok(Balance { least, most, total, members, imbalance })
     }
 
     /// The rows of a shard in a range of any length, such as `..` for all of them, in the order in which its reader gives

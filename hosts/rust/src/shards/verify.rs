@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use crate::engine::{Instance, MOST_MEMORY, Planning, check_room};
 use crate::{Error, Failure};
 
@@ -16,6 +18,16 @@ impl Verification {
     pub fn is_ok(&self) -> bool {
         self.overlaps.is_empty() && self.gaps.is_empty()
     }
+}
+
+/// The same, with runs of shards that no reader has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct VerificationInRuns {
+    /// Shards that are read again after their first reader.
+    pub overlaps: Vec<Overlap>,
+    /// Neighbouring shards that no reader has, ascending.
+    pub gaps: Vec<Range<u32>>,
 }
 
 /// A shard that is read twice.
@@ -62,9 +74,32 @@ pub fn verify_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Ver
     let mut instance = Instance::<Planning>::new(MOST_MEMORY)?;
     let found =
         instance.ask(|exports, store| exports.samedeal_deal_shards().call_verify(store, shards, offsets, assigned))?;
-    let (overlaps, _) = found.overlaps.as_chunks();
-    let overlaps = overlaps.iter().map(|&[shard, first, other]| Overlap { shard, first, other }).collect();
-    Ok(Verification { overlaps, gaps: found.gaps })
+    Ok(Verification { overlaps: overlaps(&found.overlaps), gaps: found.gaps })
+}
+
+/// The same with runs of shards that no reader has: memory follows the length of `assigned`, however many shards there are.
+/// Errors: as [`verify_runs`].
+///
+/// ```
+/// let found = samedeal::verify_in_runs(4_000_000_000, &[0, 2, 3], &[7, 8, 7])?;
+/// assert_eq!(found.gaps, [0..7, 9..4_000_000_000]);
+/// assert_eq!((found.overlaps.len(), found.overlaps[0].shard), (1, 7));
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+pub fn verify_in_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<VerificationInRuns, Error> {
+    check(assigned.len(), offsets.len())?;
+    let mut instance = Instance::<Planning>::new(MOST_MEMORY)?;
+    let found = instance
+        .ask(|exports, store| exports.samedeal_deal_shards().call_verify_in_runs(store, shards, offsets, assigned))?;
+    let (runs, _) = found.gap_runs.as_chunks();
+    let gaps = runs.iter().map(|&[first, count]: &[u32; 2]| first..first + count).collect();
+    Ok(VerificationInRuns { overlaps: overlaps(&found.overlaps), gaps })
+}
+
+/// By their names.
+fn overlaps(flat: &[u32]) -> Vec<Overlap> {
+    let (overlaps, _) = flat.as_chunks();
+    overlaps.iter().map(|&[shard, first, other]| Overlap { shard, first, other }).collect()
 }
 
 fn check(assigned: usize, offsets: usize) -> Result<(), Failure> {

@@ -67,10 +67,11 @@ fn ratios() {
     let batcher = Batcher::builder(lengths(3_000)).budget(4_000).world(3).build().unwrap();
     let metrics = batcher.metrics();
     let [tokens, padded, slowest] = [metrics.tokens, metrics.padded, metrics.slowest].map(|number| number as f64);
-    assert_eq!(metrics.padding_ratio(), (padded - tokens) / padded);
-    assert_eq!(metrics.budget_utilisation(), tokens / (4_000.0 * metrics.steps as f64 * 3.0));
-    assert_eq!(metrics.slowest_rank_utilisation(), tokens / (3.0 * slowest));
-    assert_eq!(metrics.cost_imbalance(), 3.0 * metrics.slowest_cost as f64 / metrics.cost as f64);
+    let to_six_places = |ratio: f64| (ratio * 1e6).round() / 1e6;
+    assert_eq!(metrics.padding_ratio(), to_six_places((padded - tokens) / padded));
+    assert_eq!(metrics.budget_utilisation(), to_six_places(tokens / (4_000.0 * metrics.steps as f64 * 3.0)));
+    assert_eq!(metrics.slowest_rank_utilisation(), to_six_places(tokens / (3.0 * slowest)));
+    assert_eq!(metrics.cost_imbalance(), to_six_places(3.0 * metrics.slowest_cost as f64 / metrics.cost as f64));
     // What is full by its cost may be far from full of tokens.
     let weighted = Batcher::builder([10; 40]).counting(Counting::Weighted).quadratic(1).budget(1_100);
     assert_eq!(weighted.build().unwrap().metrics().budget_utilisation(), 1.0);

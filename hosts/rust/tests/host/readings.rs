@@ -87,6 +87,83 @@ fn rounds_are_all_that_a_reader_reads() {
 }
 
 #[test]
+fn a_step_is_a_batch_of_a_worker() {
+    for deal in [Deal::Samples, Deal::Shards] {
+        let whole = builder(deal).world_size(2).workers(3).batch_size(7).build().unwrap();
+        let rest = whole.resume(&whole.state(4).unwrap()).unwrap();
+        for (reading, rank) in [(&whole, 0), (&whole, 1), (&rest, 0), (&rest, 1)] {
+            let count = reading.num_steps(rank).unwrap();
+            let mut seen = Vec::new();
+            for step in 0..count {
+                let batch = reading.batch_at(rank, step).unwrap();
+                assert_eq!((batch.step, reading.batch(rank, batch.worker, batch.number)), (step, Ok(batch)));
+                let end = batch.start + u64::from(batch.count);
+                seen.extend(reading.indices(rank, batch.worker, batch.start..end).unwrap());
+            }
+            assert_eq!(seen, steps(reading, rank, 3, 7, count), "{deal}, rank {rank}");
+            let batches = (0..3).map(|worker| reading.num_batches(rank, worker).unwrap());
+            assert_eq!(batches.sum::<u64>(), count);
+            assert_eq!(failing(reading.batch_at(rank, count)), (FailureKind::OutOfRange, "step".into()));
+        }
+    }
+}
+
+#[test]
+fn rows_of_a_round_hold_its_samples() {
+    let starts = [0, 130, 130, 177];
+    for deal in [Deal::Samples, Deal::Shards] {
+        let reading = builder(deal).world_size(2).workers(2).build().unwrap();
+        for (number, round) in (0..).zip(reading.rounds(1, 1).unwrap()) {
+            let round = round.unwrap();
+            let spans = round.spans.iter();
+            let read: Vec<u64> = spans
+                .flat_map(|span| (0..span.count).map(|row| starts[span.shard as usize] + span.first + row))
+                .collect();
+            let found = reading.round_rows(1, 1, number, 0, round.count as u32).unwrap();
+            let given: Vec<u64> = found.rows.iter().map(|&row| read[row as usize]).collect();
+            assert_eq!(given, reading.indices(1, 1, round.start..round.start + round.count).unwrap(), "{deal}");
+        }
+    }
+}
+
+#[test]
+fn millions_of_readers_take_little_memory() {
+    // As many ranks as there may be: of a state from anywhere, and of the reading itself.
+    let small = || Reading::builder([40, 0, 13]).deal(Deal::Shards).memory_limit(32 << 20);
+    let many = |world: u32| small().world_size(world).build().unwrap();
+    assert_eq!(many(1 << 22).num_idle_readers(), Ok((1 << 22) - 2));
+    let state = many(1 << 22).state(7).unwrap();
+    let rest = many(2).resume(&state).unwrap();
+    assert_eq!((rest.num_samples(0, 0), rest.num_samples(1, 0)), (Ok(33), Ok(6)));
+    // Many groups, one after the other.
+    let mut state = many(1).state(1).unwrap();
+    for number in 0..62 {
+        let next = small().world_size((1 << 16) - number % 2).batch_size(1 + number % 3 / 2);
+        state = next.build().unwrap().resume(&state).unwrap().state(1).unwrap();
+        if number == 11 {
+            break;
+        }
+    }
+    assert!(many(3).resume(&state).unwrap().is_rest().unwrap());
+}
+
+#[test]
+fn bytes_of_another_number_are_not_copied() {
+    // With one more list of that length, there is no memory.
+    let wrong = || Reading::builder([5]).deal(Deal::Shards).weight("bytes").bytes(vec![1; 1_400_000]);
+    assert_eq!(failing(wrong().memory_limit(32 << 20).build()), (FailureKind::Contradiction, "bytes".into()));
+}
+
+#[test]
+fn advice_about_lanes() {
+    let reading = |batch| Reading::builder([1 << 20]).lanes(20).world_size(8).batch_size(batch).build().unwrap();
+    assert_eq!((reading(4).reads_per_row(), reading(4).lanes_read_once()), (Ok(2), Ok(Some(24))));
+    assert_eq!(reading(4).mixing_advice(), Ok(None));
+    let advice = reading(64).mixing_advice().unwrap().unwrap();
+    assert_eq!((advice.lanes_per_reader, advice.variance_ratio, advice.lanes, advice.window), (5, 13, 256, 20));
+}
+
+#[test]
 fn a_reading_says_its_recipe() {
     let reading = builder(Deal::Samples).world_size(3).build().unwrap();
     let recipe = reading.recipe().unwrap();

@@ -145,6 +145,10 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
             let samedeal::Balance { least, most, total, members, .. } = plan.balance(tier.parse()?, weight.parse()?)?;
             record(format::Balance { least: U64(least), most: U64(most), total: U64(total), members })
         }
+        Call::Imbalance { ref tier, ref weight } => {
+            let imbalance = plan.balance(tier.parse()?, weight.parse()?)?.imbalance();
+            number(millionths(imbalance))
+        }
         Call::Rows { shard, start, count } => strings(&plan.rows_window(shard, start.0, count)?),
         Call::Steps { batch_size, drop_last } => {
             let samedeal::Steps { least, most, .. } = plan.steps(batch_size, drop_last)?;
@@ -202,6 +206,13 @@ fn ask_functions(call: &Call) -> Answer {
             let samedeal::Verification { overlaps, gaps, .. } = samedeal::verify_runs(*shards, offsets, assigned)?;
             let overlaps = overlaps.iter().flat_map(|overlap| [overlap.shard, overlap.first, overlap.other]).collect();
             record(format::Verification { overlaps, gaps })
+        }
+        Call::VerifyInRuns { shards, offsets, assigned } => {
+            let samedeal::VerificationInRuns { overlaps, gaps, .. } =
+                samedeal::verify_in_runs(*shards, offsets, assigned)?;
+            let overlaps = overlaps.iter().flat_map(|overlap| [overlap.shard, overlap.first, overlap.other]).collect();
+            let gap_runs = gaps.iter().flat_map(|gap| [gap.start, gap.end - gap.start]).collect();
+            record(format::VerificationInRuns { overlaps, gap_runs })
         }
         Call::Header { state, block, lease } => ledger::header(state, *block, lease.0)?.into(),
         Call::Detect { environment, rank, world } => {
@@ -272,6 +283,11 @@ fn plan(config: &format::Plan) -> Result<ShardPlan, Error> {
 
 fn numbers(numbers: &[U64]) -> Vec<u64> {
     numbers.iter().map(|number| number.0).collect()
+}
+
+/// A ratio as the component gives it: users get it as a fraction.
+fn millionths(ratio: f64) -> u64 {
+    (ratio * 1e6).round() as u64
 }
 
 fn number(number: u64) -> Value {

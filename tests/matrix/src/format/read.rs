@@ -57,6 +57,10 @@ pub enum ReadCall {
     AtEpoch { epoch: U64 },
     Resume { state: String },
     State { steps: U64 },
+    Recipe,
+    ReadsPerRow,
+    LanesReadOnce,
+    MixingAdvice,
     Epoch,
     IsRest,
     NumSteps { rank: u32 },
@@ -64,11 +68,42 @@ pub enum ReadCall {
     NumIdleReaders,
     NumSamples { rank: u32, worker: u32 },
     NumPadding { rank: u32, worker: u32 },
+    NumBatches { rank: u32, worker: u32 },
+    Batch { rank: u32, worker: u32, number: U64 },
+    BatchAt { rank: u32, step: U64 },
     Indices { rank: u32, worker: u32, start: U64, count: u32 },
     NumRounds { rank: u32, worker: u32 },
     Round { rank: u32, worker: u32, number: U64 },
+    RoundRows { rank: u32, worker: u32, number: U64, start: U64, count: u32 },
     RoundOf { rank: u32, worker: u32, index: U64 },
     Shards { rank: u32, worker: u32 },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ReadBatch {
+    pub worker: u32,
+    pub number: U64,
+    pub step: U64,
+    pub start: U64,
+    pub count: u32,
+    pub padding: u32,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct RoundRows {
+    pub rows: Value,
+    pub padding: u32,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct MixingAdvice {
+    pub lanes_per_reader: u32,
+    pub variance_ratio: u32,
+    pub lanes: u32,
+    pub window: u32,
 }
 
 /// What a case is, before it is known whose calls it has.

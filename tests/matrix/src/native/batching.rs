@@ -11,6 +11,7 @@ pub(super) fn ask_batcher(batcher: &mut batch::Batcher, call: &Call) -> Answer {
     Ok(match *call {
         Call::SetEpoch { epoch } => batcher.set_epoch(epoch.0).map(|()| Value::Null)?,
         Call::Metrics => write_metrics(&batcher.metrics()),
+        Call::Ratio { ref name } => super::number(batcher.ratio(name)?),
         Call::State { taken } => batcher.state(taken.0)?.into(),
         Call::Resume { ref state } => batcher.resume(state).map(|()| Value::Null)?,
         Call::Locate { sample, batch_size: None } => batcher.locate(sample.0)?.into_iter().map(write_place).collect(),
@@ -36,6 +37,7 @@ pub(super) fn ask_stream(stream: &mut batch::BatchStream, call: &Call) -> Answer
         }
         Call::Take { steps: None } => stream.take()?.map_or(Value::Null, write_run),
         Call::Metrics => write_metrics(stream.metrics()),
+        Call::Ratio { name } => super::number(stream.ratio(name)?),
         _ => panic!("no call of a batch stream: {call:?}"),
     })
 }

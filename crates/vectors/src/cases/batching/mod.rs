@@ -2,6 +2,7 @@
 
 mod collation;
 mod grid;
+mod ratios;
 mod refused;
 mod sets;
 mod states;
@@ -24,9 +25,9 @@ pub fn files() -> Vec<File> {
         group("batches-bucket", grid::bucket()),
         group("batches-budget", grid::budget()),
         group("batches-pack", grid::pack()),
-        group("batches-default", [grid::defaults(), grid::narrow()].concat()),
+        group("batches-default", [grid::defaults(), grid::narrow(), ratios::batchers()].concat()),
         group("batches-state", states::cases()),
-        group("batches-stream", [stream::cases(), refused::streams()].concat()),
+        group("batches-stream", [stream::cases(), ratios::streams(), refused::streams()].concat()),
         group("collation", collation::cases()),
     ]
 }

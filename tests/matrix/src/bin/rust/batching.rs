@@ -19,6 +19,7 @@ pub fn ask_batcher(batcher: &mut Batcher, call: &Call) -> Answer {
     Ok(match *call {
         Call::SetEpoch { epoch } => batcher.set_epoch(epoch.0).map(|()| Value::Null)?,
         Call::Metrics => write_metrics(batcher.metrics()),
+        Call::Ratio { ref name } => ratio(batcher.metrics(), name),
         Call::State { taken } => batcher.state(taken.0)?.into(),
         Call::Resume { ref state } => batcher.resume(state).map(|()| Value::Null)?,
         Call::Locate { sample, batch_size: None } => batcher.locate(sample.0)?.iter().map(write_place).collect(),
@@ -43,6 +44,7 @@ pub fn ask_stream(stream: &mut BatchStream, call: &Call) -> Answer {
         Call::Flush => stream.flush().map(|()| Value::Null)?,
         Call::Take { steps: None } => stream.take()?.map_or(Value::Null, |batches| write_run(&batches)),
         Call::Metrics => write_metrics(&stream.metrics()?),
+        Call::Ratio { name } => ratio(&stream.metrics()?, name),
         _ => panic!("no call of a batch stream: {call:?}"),
     })
 }
@@ -96,6 +98,17 @@ fn read_config(config: &BatchConfig) -> Result<samedeal::BatchConfig, Error> {
     whole.tail = config.tail.parse()?;
     whole.history = config.history.iter().map(|past| Stretch { world: past.world, steps: past.steps.0 }).collect();
     Ok(whole)
+}
+
+fn ratio(metrics: &Metrics, name: &str) -> Value {
+    let ratio = match name {
+        "padding" => metrics.padding_ratio(),
+        "budget-utilisation" => metrics.budget_utilisation(),
+        "slowest-rank-utilisation" => metrics.slowest_rank_utilisation(),
+        "cost-imbalance" => metrics.cost_imbalance(),
+        other => panic!("no ratio: {other}"),
+    };
+    super::number(super::millionths(ratio))
 }
 
 fn write_metrics(metrics: &Metrics) -> Value {

@@ -1,0 +1,85 @@
+//! Batches of readers, and which step of its rank each of them is.
+
+use alloc::vec::Vec;
+
+use super::reading::Reading;
+use super::turns;
+use crate::Failure;
+use crate::base::check::check_below;
+use crate::base::memory::collect;
+
+/// A batch of a loader worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadBatch {
+    /// The worker whose batch it is.
+    pub worker: u32,
+    /// Its number among the batches of this worker.
+    pub number: u64,
+    /// The number of the step of the rank at which the loader takes it.
+    pub step: u64,
+    /// The first of its samples, by its number among the reader's.
+    pub start: u64,
+    /// How many samples it has.
+    pub count: u32,
+    /// How many of them, the last ones, are padding.
+    pub padding: u32,
+}
+
+impl Reading {
+    /// How many batches a reader has left. Failures: `rank`, `worker`, `out-of-memory`.
+    pub fn num_batches(&self, rank: u32, worker: u32) -> Result<u64, Failure> {
+        Ok(self.batches(self.samples_of(rank, worker)?))
+    }
+
+    /// A reader's batch. Costs O(workers). Failures: as `num_batches`; `number`.
+    ///
+    /// ```
+    /// use samedeal_core::read::{Options, Reading};
+    /// let options = Options { sizes: vec![40, 100], batch_size: Some(16), workers: Some(2), ..Options::default() };
+    /// let reading = Reading::new(options)?;
+    /// let batch = reading.batch(0, 1, 4)?;
+    /// assert_eq!((batch.start, batch.count, batch.step), (64, 6, 9));
+    /// assert_eq!(reading.batch_at(0, 9)?, batch);
+    /// # Ok::<(), samedeal_core::Failure>(())
+    /// ```
+    pub fn batch(&self, rank: u32, worker: u32, number: u64) -> Result<ReadBatch, Failure> {
+        check_below("number", number, self.num_batches(rank, worker)?)?;
+        let rows = self.rank_rows(rank)?;
+        // Those that are not listed have no batch.
+        let at = rows.partition_point(|&(own, _)| own < worker);
+        let step = turns::step_of(&self.batches_of(&rows)?, at, number);
+        self.made(rank, rows[at], number, step)
+    }
+
+    /// The batch that a rank's loader takes at a step. Costs O(workers). Failures: `rank`, `step`, `out-of-memory`.
+    pub fn batch_at(&self, rank: u32, step: u64) -> Result<ReadBatch, Failure> {
+        check_below("step", step, self.num_steps(rank)?)?;
+        let rows = self.rank_rows(rank)?;
+        let (at, number) = turns::batch_at(&self.batches_of(&rows)?, step);
+        self.made(rank, rows[at], number, step)
+    }
+
+    /// How many samples a reader has left. Failures: `rank`, `worker`, `out-of-memory`.
+    pub(super) fn samples_of(&self, rank: u32, worker: u32) -> Result<u64, Failure> {
+        check_below("rank", rank.into(), self.group().world_size.into())?;
+        check_below("worker", worker.into(), self.group().workers.into())?;
+        let rows = self.rank_rows(rank)?;
+        let at = rows.binary_search_by_key(&worker, |&(own, _)| own);
+        Ok(at.map_or(0, |at| rows[at].1))
+    }
+
+    /// How many batches each of these workers has.
+    fn batches_of(&self, rows: &[(u32, u64)]) -> Result<Vec<u64>, Failure> {
+        collect("workers", rows.len(), rows.iter().map(|&(_, rows)| self.batches(rows)))
+    }
+
+    /// A batch of a worker that has so many samples.
+    fn made(&self, rank: u32, (worker, samples): (u32, u64), number: u64, step: u64) -> Result<ReadBatch, Failure> {
+        let size = u64::from(self.group().batch_size);
+        let start = number * size;
+        let end = samples.min(start + size);
+        let real = samples - self.padding_of(rank, worker, samples)?;
+        let padding = end.saturating_sub(start.max(real));
+        Ok(ReadBatch { worker, number, step, start, count: (end - start) as u32, padding: padding as u32 })
+    }
+}

@@ -1,0 +1,56 @@
+//! Where the samples of a round are among the rows that are read for it.
+
+use alloc::vec::Vec;
+
+use super::reading::{ReadRound, Reading};
+use crate::Failure;
+use crate::base::check::check_run;
+use crate::base::memory::collect;
+
+/// Samples of a round, by the rows that hold them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoundRows {
+    /// For each sample, the number of its row among the rows of the round's spans, laid end to end.
+    pub rows: Vec<u64>,
+    /// How many of the samples, the last ones, are padding.
+    pub padding: u32,
+}
+
+impl Reading {
+    /// The rows of a round's samples number `start` to `start + count - 1`. Costs a round and O(count log spans). Failures:
+    /// those of [`Reading::round`]; `start`, `count`.
+    pub fn round_rows(
+        &self,
+        rank: u32,
+        worker: u32,
+        number: u64,
+        start: u64,
+        count: u32,
+    ) -> Result<RoundRows, Failure> {
+        let ReadRound { start: first, count: all, spans } = self.round(rank, worker, number)?;
+        check_run(start, count, all)?;
+        let (spans, _) = spans.as_chunks::<4>();
+        let samples = self.samples_of(rank, worker)?;
+        // How many of the round's samples are no padding. Each of the others has a span of one row, behind the others' spans.
+        let real = (samples - self.padding_of(rank, worker, samples)?).saturating_sub(first).min(all);
+        let windows = spans.len() - (all - real) as usize;
+        let mut end = 0;
+        let runs = spans[..windows].iter().map(|&[_, shard, row, count]| {
+            end += count;
+            (self.first_sample(shard as u32) + row, end - count)
+        });
+        let mut runs = collect("count", windows, runs)?;
+        runs.sort_unstable();
+        let mut rows = self.indices(rank, worker, first + start, count)?;
+        for (nth, place) in (start..).zip(&mut rows) {
+            *place = if nth < real {
+                let (sample, before) = runs[runs.partition_point(|&(sample, _)| sample <= *place) - 1];
+                before + (*place - sample)
+            } else {
+                end + (nth - real)
+            };
+        }
+        let padding = (start + u64::from(count)).saturating_sub(start.max(real));
+        Ok(RoundRows { rows, padding: padding as u32 })
+    }
+}

@@ -1,0 +1,54 @@
+//! What the metrics come to, in parts per million.
+
+use matrix::format::{BatchConfig, Call, Case, Subject, U64};
+
+use super::sets::sets;
+use super::{COUNTINGS, asked, base};
+
+const NAMES: [&str; 4] = ["padding", "budget-utilisation", "slowest-rank-utilisation", "cost-imbalance"];
+
+pub fn batchers() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (i, (set, lengths)) in sets().into_iter().enumerate() {
+        for (j, strategy) in ["pad-to-max", "bucket", "budget", "pack"].into_iter().enumerate() {
+            let config = counted(BatchConfig { ..base(strategy, &lengths, [1, 3, 8][i % 3]) }, COUNTINGS[(i + j) % 3]);
+            let name = format!("ratios of {set}, {strategy}, {}", config.counting);
+            cases.push(asked(&name, Subject::Batcher(config), calls()));
+        }
+    }
+    // Far beyond its budget, and far below it.
+    for (name, budget, too_long) in [("little", 1, "single"), ("as much as there may be", u64::MAX, "error")] {
+        let config = BatchConfig {
+            budget: U64(budget),
+            max_length: u32::MAX,
+            too_long: too_long.into(),
+            ..base("budget", &[u32::MAX; 3], 1 << 10)
+        };
+        cases.push(asked(&format!("ratios with a budget of {name}"), Subject::Batcher(config), calls()));
+    }
+    cases
+}
+
+pub fn streams() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (set, lengths) in sets().into_iter().take(3) {
+        let config = BatchConfig { order: "sequential".into(), window: Some(8), ..base("budget", &[], 2) };
+        let samples = (0..lengths.len() as u64).map(U64).collect();
+        let mut all = vec![Call::Push { samples, lengths }, Call::Take { steps: None }];
+        all.extend(calls());
+        all.extend([Call::Flush, Call::Take { steps: None }]);
+        all.extend(calls());
+        cases.push(asked(&format!("ratios of {set}"), Subject::BatchStream { config, rank: 1 }, all));
+    }
+    cases
+}
+
+fn counted(config: BatchConfig, counting: &str) -> BatchConfig {
+    let budget = if counting == "weighted" { U64(40 * config.budget.0) } else { config.budget };
+    BatchConfig { counting: counting.into(), linear: 2, quadratic: 1, budget, ..config }
+}
+
+fn calls() -> Vec<Call> {
+    let ratios = NAMES.map(|name| Call::Ratio { name: name.into() });
+    [Call::Metrics].into_iter().chain(ratios).collect()
+}

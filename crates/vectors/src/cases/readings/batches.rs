@@ -1,0 +1,167 @@
+//! Batches of readers and their steps, the rows of rounds, and what lanes cost.
+
+use matrix::format::{Case, ReadCall, ReadOptions, S64, U64};
+
+use super::{REMAINDERS, Script, by_samples, by_shards, chain, grouped, name, stored};
+
+const SIZES: [u64; 6] = [13, 5, 0, 21, 9, 16];
+
+pub fn cases() -> Vec<Case> {
+    [whole(), rests(), long_rounds(), lanes(), refused()].concat()
+}
+
+impl Script {
+    /// Every batch, by its number and by its step, and the rows of every round.
+    fn batches(&mut self) {
+        let (world, workers) = self.group;
+        for rank in 0..world {
+            let steps = self.number(ReadCall::NumSteps { rank });
+            self.ask((0..=steps).map(|step| ReadCall::BatchAt { rank, step: U64(step) }));
+            for worker in 0..workers {
+                let count = self.number(ReadCall::NumBatches { rank, worker });
+                self.ask((0..=count).map(|number| ReadCall::Batch { rank, worker, number: U64(number) }));
+                let rounds = self.number(ReadCall::NumRounds { rank, worker });
+                for number in (0..rounds).map(U64) {
+                    let count = self.samples_of(rank, worker, number);
+                    let rows = |start, count| ReadCall::RoundRows { rank, worker, number, start: U64(start), count };
+                    self.ask([rows(0, count as u32)]);
+                    self.ask((count > 2).then(|| rows(count / 2, (count / 2) as u32)));
+                }
+            }
+        }
+    }
+
+    /// How many samples a round has.
+    fn samples_of(&mut self, rank: u32, worker: u32, number: U64) -> u64 {
+        let round = self.answer(ReadCall::Round { rank, worker, number });
+        round["count"].as_str().and_then(|text| text.parse().ok()).expect("a number")
+    }
+}
+
+fn kinds() -> Vec<ReadOptions> {
+    let mut kinds = Vec::new();
+    for remainder in REMAINDERS {
+        for options in [by_samples(), stored()] {
+            kinds.push(ReadOptions { remainder: Some(remainder.into()), ..options });
+        }
+    }
+    kinds.push(ReadOptions { drop_last: Some(true), ..by_samples() });
+    kinds.push(by_shards());
+    kinds.push(ReadOptions { drop_last: Some(true), ..by_shards() });
+    kinds.push(ReadOptions { shuffle: Some(false), ..by_shards() });
+    kinds
+}
+
+/// Of an epoch.
+fn whole() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for options in kinds() {
+        for group in [(1, 1, 16), (2, 3, 4), (3, 4, 2)] {
+            let options = grouped(options.clone(), group);
+            let mut script = Script::new(&SIZES, &options);
+            script.ask([ReadCall::Recipe, ReadCall::ReadsPerRow, ReadCall::LanesReadOnce, ReadCall::MixingAdvice]);
+            script.batches();
+            cases.push(script.case(&format!("batches: {}", name(&options))));
+        }
+    }
+    cases
+}
+
+/// Of what torn turns leave, to the same group and to another one.
+fn rests() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for options in kinds() {
+        for (group, next, steps) in [((2, 3, 2), (2, 3, 2), 4), ((2, 3, 2), (3, 2, 3), 2), ((1, 4, 3), (1, 4, 3), 3)] {
+            let text = chain(&SIZES, &options, 3, &[(group, steps)]);
+            let options = grouped(options.clone(), next);
+            let mut script = Script::new(&SIZES, &options);
+            script.ask([ReadCall::Resume { state: text }]);
+            script.ask([ReadCall::Recipe, ReadCall::ReadsPerRow, ReadCall::LanesReadOnce, ReadCall::MixingAdvice]);
+            script.batches();
+            cases.push(script.case(&format!("batches after {steps} steps of {group:?}: {}", name(&options))));
+        }
+    }
+    cases
+}
+
+/// A part of the rows of rounds that are long.
+fn long_rounds() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (kind, options) in [
+        ("windows of 64 lanes", ReadOptions { seed: Some(S64(7)), ..ReadOptions::default() }),
+        ("stored samples", stored()),
+        ("shards", by_shards()),
+        ("shards as they are stored", ReadOptions { shuffle_rows: Some(false), ..by_shards() }),
+    ] {
+        let sizes = [1 << 40, 70_000, 1 << 30];
+        let options = grouped(options, (2, 2, 1_000));
+        let mut script = Script::new(&sizes, &options);
+        for (number, start) in [(0, 0), (0, 500), (1, 900), (2, 7)] {
+            let rows =
+                |count| ReadCall::RoundRows { rank: 1, worker: 1, number: U64(number), start: U64(start), count };
+            script.ask([rows(40)]);
+        }
+        script.ask([0, 1, 1 << 20, 1 << 29].map(|number| ReadCall::Batch { rank: 0, worker: 1, number: U64(number) }));
+        script.ask([0, 1, 1 << 20, 1 << 30].map(|step| ReadCall::BatchAt { rank: 0, step: U64(step) }));
+        cases.push(script.case(&format!("parts of long rounds: {kind}")));
+    }
+    cases
+}
+
+/// What lanes cost groups of many sizes.
+fn lanes() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (lanes, window) in [(64, 256), (1, 1), (5, 1 << 20), (4_096, 3), (100, 7)] {
+        for (group, samples) in [
+            ((1, 1, 1), 1_000),
+            ((2, 4, 32), 1 << 20),
+            ((3, 1, 200), 1 << 20),
+            ((5, 8, 256), 1 << 20),
+            ((64, 1, 4_096), 1 << 40),
+            ((1_000, 4, 64), 1 << 40),
+            ((4_096, 1, 100), 1 << 40),
+            ((4_097, 1, 100), 1 << 40),
+            ((2, 1, u32::MAX), 1 << 40),
+            ((8, 1, 65), 8 * 65),
+            ((8, 1, 65), 8 * 66),
+        ] {
+            let options = ReadOptions { lanes: Some(lanes), window: Some(window), ..ReadOptions::default() };
+            let mut script = Script::new(&[samples], &grouped(options, group));
+            script.ask([ReadCall::ReadsPerRow, ReadCall::LanesReadOnce, ReadCall::MixingAdvice]);
+            cases.push(script.case(&format!("{lanes} lanes of {window}, {group:?} of {samples} samples")));
+        }
+    }
+    cases
+}
+
+/// Calls that fail.
+fn refused() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (kind, options) in [("samples", by_samples()), ("stored samples", stored()), ("shards", by_shards())] {
+        let mut script = Script::new(&SIZES, &grouped(options, (2, 3, 4)));
+        for (rank, worker) in [(2, 0), (0, 3), (9, 9), (u32::MAX, u32::MAX)] {
+            script.ask([
+                ReadCall::NumBatches { rank, worker },
+                ReadCall::Batch { rank, worker, number: U64(0) },
+                ReadCall::BatchAt { rank, step: U64(u64::from(worker)) },
+                ReadCall::RoundRows { rank, worker, number: U64(0), start: U64(0), count: 0 },
+            ]);
+        }
+        let (rank, worker) = (1, 2);
+        script.ask([u64::MAX, 1 << 53].map(|number| ReadCall::Batch { rank, worker, number: U64(number) }));
+        script.ask([u64::MAX, 1 << 53].map(|step| ReadCall::BatchAt { rank, step: U64(step) }));
+        for (number, start, count) in
+            [(u64::MAX, 0, 0), (99, 0, 1), (0, u64::MAX, 0), (0, 99, 1), (0, 0, u32::MAX), (0, 1, 1 << 20)]
+        {
+            script.ask([ReadCall::RoundRows { rank, worker, number: U64(number), start: U64(start), count }]);
+        }
+        cases.push(script.case(&format!("batches that are refused: {kind}")));
+    }
+    for options in [by_samples(), by_shards()] {
+        let mut script = Script::new(&[0, 0], &grouped(options.clone(), (1, 2, 4)));
+        script.batches();
+        script.ask([ReadCall::LanesReadOnce, ReadCall::MixingAdvice]);
+        cases.push(script.case(&format!("no batches: {}", name(&options))));
+    }
+    cases
+}

@@ -166,6 +166,59 @@ export const symbolDispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for
 /** What `console.log` of Node, Deno and Bun asks for. */
 export const symbolInspect: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
+/** What users see of an object of an engine. */
+export abstract class Facade<B extends Bindings, R extends object> {
+  readonly #handle: Handle<B, R>;
+
+  /** `what` is what errors call it. @internal */
+  constructor(engine: Engine<B>, what: string, recipe: Recipe<B, R>) {
+    this.#handle = new Handle(engine, this, what, recipe);
+  }
+
+  /** @internal */
+  protected call<T>(call: (raw: R) => T): T {
+    return this.#handle.call(call);
+  }
+
+  /** For what is below 2^53. @internal */
+  protected number(call: (raw: R) => bigint): number {
+    return Number(this.#handle.call(call));
+  }
+
+  /** Follows what a setter changed: nothing may throw between its call and this. @internal */
+  protected follow(recipe: Recipe<B, R>): void {
+    this.#handle.recipe = recipe;
+  }
+
+  /** What `console.log` of Node, Deno and Bun shows. @internal */
+  [symbolInspect](): string {
+    return this.toString();
+  }
+
+  /** Frees the engine's memory now rather than when the object is collected; it cannot be used afterwards. */
+  dispose(): void {
+    this.#handle.dispose();
+  }
+
+  /** The same as `dispose()`, for `using`. */
+  [symbolDispose](): void {
+    this.dispose();
+  }
+}
+
+/** The class of an entry: `Base` over the engine that `engine` gives when the first object is made. */
+export function over<B extends Bindings, A extends unknown[], T extends object, S extends object>(
+  Base: (abstract new (engine: Engine<B>, ...args: A) => T) & S,
+  engine: () => Engine<B>,
+): (new (...args: A) => T) & Omit<S, 'prototype'> {
+  const Bound = class extends (Base as unknown as new (engine: Engine<B>, ...args: A) => object) {
+    constructor(...args: A) {
+      super(engine(), ...args);
+    }
+  };
+  return Bound as unknown as (new (...args: A) => T) & Omit<S, 'prototype'>;
+}
+
 function leave<B extends Bindings>({ instance, raw, size }: Seat<B, object>): void {
   if (!instance.sound) return;
   run(instance, () => instance.bindings.release(raw));

@@ -102,6 +102,25 @@ export function numbers(words: BigUint64Array<ArrayBuffer>): Float64Array<ArrayB
   return out;
 }
 
+/** So many numbers, of `read`, at most `most` of them at a time; `what` is what an error calls them. */
+export function gathered<T extends { set(values: T, at: number): void }>(
+  Type: new (length: number) => T,
+  count: number,
+  most: number,
+  what: string,
+  read: (start: number, count: number) => T,
+): T {
+  if (count <= most) return read(0, count);
+  let out: T;
+  try {
+    out = new Type(count);
+  } catch {
+    fail('out-of-memory', 'count', count, `a shorter run of ${what}`);
+  }
+  for (let at = 0; at < count; at += most) out.set(read(at, Math.min(most, count - at)), at);
+  return out;
+}
+
 /** What the words add up to, at most 2^64 - 1. */
 export function sum(words: BigUint64Array<ArrayBuffer>): bigint {
   const halves = new Uint32Array(words.buffer);

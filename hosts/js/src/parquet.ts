@@ -13,8 +13,8 @@ import { type Block, readingBlocks } from './parquet/reading.js';
 import { type MarkOptions, type Marks, marksOf, type Row, rowsOf } from './parquet/rows.js';
 import { Shards } from './parquet/shards.js';
 import { warnOfLanes, warnOfRank } from './parquet/warnings.js';
-import type { Weight, WorkerPolicy } from './plan-types.js';
 import type { ReadDeal, ReadingOptions } from './read/types.js';
+import type { Weight, WorkerPolicy } from './shard/types.js';
 import type { Integer, Remainder } from './types.js';
 
 export {

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import * as samedeal from 'samedeal';
 import { openPage } from '../../../../tests/matrix/page.mjs';
+import { everything } from '../everything.mjs';
 
 const host = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(host, 'dist/');
@@ -20,17 +22,15 @@ test('the example of the README runs in a page', async () => {
   }
 });
 
-test('a page without a bundler may import the whole package', async () => {
-  const { page, close } = await openPage({ '/dist/': dist }, '');
+test('a page without a bundler may import the whole package, and everything in it answers as in Node', async () => {
+  const { page, close } = await openPage({ '/dist/': dist, '/test/': join(host, 'test/') }, '');
   try {
     const outcome = await page.evaluate(async () => {
-      const { Batcher, detectRank, Sampler, ShardPlan } = await import('/dist/index.js');
-      const sampler = new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 });
-      return [sampler.indices().join(' '), new Batcher([3, 1, 2], { budget: 6 }).length, new ShardPlan([5]).length]
-        .concat(detectRank().world)
-        .join(' / ');
+      const { everything } = await import('/test/everything.mjs');
+      return everything(await import('/dist/index.js'));
     });
-    assert.equal(outcome, '8 0 6 3 / 2 / 1 / 1');
+    assert.equal(outcome, await everything(samedeal));
+    assert(outcome.length > 5000);
   } finally {
     await close();
   }

@@ -85,12 +85,15 @@ async function transpileTo(folder, name, wasm) {
   }
 }
 
-if (withPages) await generate('bindgen', 'samedeal.js', [web, bindgen], generatePages);
+if (withPages) await generate('bindgen', 'generated.d.ts', [web, bindgen], generatePages);
 
-function generatePages(folder) {
+async function generatePages(folder) {
+  const { minify } = await import('oxc-minify');
   execFileSync(bindgen, [web, folder, 'samedeal'], { stdio: 'inherit' });
   const [script, types] = ['samedeal.js', 'samedeal.d.ts'].map((file) => join(folder, file));
-  writeFileSync(script, page(readFileSync(script, 'utf8')));
+  const { code, errors } = await minify('samedeal.js', page(readFileSync(script, 'utf8')), { module: true });
+  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
+  writeFileSync(script, code);
   renameSync(types, join(folder, 'generated.d.ts'));
   writeFileSync(types, pageTypes('./generated.d.ts'));
 }

@@ -134,24 +134,32 @@ export class Engine<B extends Bindings> {
 export class Handle<B extends Bindings, R extends object> {
   readonly #engine: Engine<B>;
   readonly #what: string;
+  #recipe: Recipe<B, R>;
   #seat: Seat<B, R> | undefined;
-  /** Follows what setters change; nothing may throw between their call and the change. */
-  recipe: Recipe<B, R>;
 
-  /** Makes the object, which lasts until `dispose`, or until `owner` is collected; `what` is what errors call it. */
-  constructor(engine: Engine<B>, owner: object, what: string, recipe: Recipe<B, R>) {
+  /**
+   * Makes the object, which lasts until `dispose`, or until `owner`, by default this, is collected; `what` is what errors call
+   * it. @internal
+   */
+  constructor(engine: Engine<B>, owner: object | undefined, what: string, recipe: Recipe<B, R>) {
     this.#engine = engine;
     this.#what = what;
-    this.recipe = recipe;
-    this.#seat = engine.open(owner, recipe);
+    this.#recipe = recipe;
+    this.#seat = engine.open(owner ?? this, recipe);
   }
 
+  /** @internal */
   call<T>(call: (raw: R) => T): T {
     if (!this.#seat) throw new Error(`this ${this.#what} has been disposed of`);
-    return this.#engine.call(this.#seat, this.recipe, call);
+    return this.#engine.call(this.#seat, this.#recipe, call);
   }
 
-  /** Frees the engine's memory; later calls fail. */
+  /** Follows what a setter changed: nothing may throw between its call and this. @internal */
+  protected follow(recipe: Recipe<B, R>): void {
+    this.#recipe = recipe;
+  }
+
+  /** Frees the engine's memory now rather than when the object is collected; it cannot be used afterwards. */
   dispose(): void {
     const seat = this.#seat;
     if (!seat) return;
@@ -167,37 +175,20 @@ export const symbolDispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for
 export const symbolInspect: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 /** What users see of an object of an engine. */
-export abstract class Facade<B extends Bindings, R extends object> {
-  readonly #handle: Handle<B, R>;
-
-  /** `what` is what errors call it. @internal */
-  constructor(engine: Engine<B>, what: string, recipe: Recipe<B, R>) {
-    this.#handle = new Handle(engine, this, what, recipe);
-  }
-
+export abstract class Facade<B extends Bindings, R extends object> extends Handle<B, R> {
   /** @internal */
-  protected call<T>(call: (raw: R) => T): T {
-    return this.#handle.call(call);
+  constructor(engine: Engine<B>, what: string, recipe: Recipe<B, R>) {
+    super(engine, undefined, what, recipe);
   }
 
   /** For what is below 2^53. @internal */
   protected number(call: (raw: R) => bigint): number {
-    return Number(this.#handle.call(call));
-  }
-
-  /** Follows what a setter changed: nothing may throw between its call and this. @internal */
-  protected follow(recipe: Recipe<B, R>): void {
-    this.#handle.recipe = recipe;
+    return Number(this.call(call));
   }
 
   /** What `console.log` of Node, Deno and Bun shows. @internal */
   [symbolInspect](): string {
     return this.toString();
-  }
-
-  /** Frees the engine's memory now rather than when the object is collected; it cannot be used afterwards. */
-  dispose(): void {
-    this.#handle.dispose();
   }
 
   /** The same as `dispose()`, for `using`. */

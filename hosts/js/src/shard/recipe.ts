@@ -2,9 +2,10 @@ import type { PlanningBindings, RawPlan } from '../bindings/types.js';
 import { boolean, FROM_ONE, fail, integer, natural32, oneOf, options, S64, U32, U64 } from '../checks.js';
 import type { Recipe } from '../engine.js';
 import type { Locality, PlanConfig } from '../jco/interfaces/samedeal-deal-shards.js';
-import { type Integers, ragged, words, words32 } from '../lists.js';
+import { type Integers, words, words32 } from '../lists.js';
 import { type Checks, checked, fromJson, type Given, namesIn, toJson } from '../options.js';
 import type { Policy, ShardPlanJson, ShardPlanOptions, Weight, WorkerPolicy } from './types.js';
+import { ragged } from './verify.js';
 
 const POLICIES: readonly Policy[] = ['round-robin', 'size-aware', 'locality-aware'];
 const WORKER_POLICIES: readonly WorkerPolicy[] = ['round-robin', 'size-aware'];

@@ -1,9 +1,24 @@
 import type { PlanningBindings } from '../bindings/types.js';
-import { natural32, U32 } from '../checks.js';
+import { fail, natural32, placed, type Range, U32 } from '../checks.js';
 import type { Engine } from '../engine.js';
-import { type Integers, ragged } from '../lists.js';
+import { type Integers, LONGEST, list, words32 } from '../lists.js';
 import type { Integer } from '../types.js';
 import type { Verification } from './types.js';
+
+/** Lists of numbers of 32 bits, end to end, and where each begins, the end after them. */
+export function ragged(field: string, value: unknown, range: Range): { offsets: Uint32Array; values: Uint32Array } {
+  if (!Array.isArray(value)) fail('wrong-type', field, value, 'an array of lists of whole numbers');
+  const lists = Array.from(list(field, value), (element, i) => {
+    return placed(`in list ${i}`, () => words32(field, element, range));
+  });
+  const offsets = new Uint32Array(lists.length + 1);
+  for (const [i, { length }] of lists.entries()) offsets[i + 1] = (offsets[i] as number) + length;
+  const total = lists.reduce((sum, { length }) => sum + length, 0);
+  if (total > LONGEST) fail('out-of-memory', field, `${total} elements`, `up to ${LONGEST} of them`);
+  const values = new Uint32Array(total);
+  for (const [i, element] of lists.entries()) values.set(element, offsets[i]);
+  return { offsets, values };
+}
 
 /** `verifyShards` over an engine. */
 export function verifyWith(

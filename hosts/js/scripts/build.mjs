@@ -68,7 +68,27 @@ await generate('jco', 'batching.js', [...Object.values(components), LOCK], async
     const core = join(folder, `${name}.core.wasm`);
     writeFileSync(core, withMemory(readFileSync(core), 1 << 14));
   }
+  writeLists(
+    folder,
+    readdirSync(folder).filter((file) => file.endsWith('.wasm')),
+  );
 });
+
+/** The core modules by name: as places of files, each written out, since tools that gather the files of a program look for this
+ * expression; and as what an import gives in workerd. */
+function writeLists(folder, files) {
+  const listed = (name, type, head, value) => {
+    const entries = files.map((file, i) => `  '${file}': ${value(file, i)},\n`);
+    writeFileSync(join(folder, `${name.toLowerCase()}.js`), `${head}export const ${name} = {\n${entries.join('')}};\n`);
+    writeFileSync(
+      join(folder, `${name.toLowerCase()}.d.ts`),
+      `export declare const ${name}: Record<string, ${type}>;\n`,
+    );
+  };
+  listed('PLACES', '() => URL', '', (file) => `() => new URL('./${file}', import.meta.url)`);
+  const imports = files.map((file, i) => `import module${i} from './${file}';\n`).join('');
+  listed('COMPILED', 'WebAssembly.Module', imports, (_, i) => `module${i}`);
+}
 
 async function transpileTo(folder, name, wasm) {
   const { transpile } = await import('@bytecodealliance/jco');

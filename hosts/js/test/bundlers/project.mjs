@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import * as samedeal from 'samedeal';
 import { openPage } from '../../../../tests/matrix/page.mjs';
+import * as samedeal from '../../dist/index-files.js';
 import { everything } from '../everything.mjs';
 import { write } from '../parquet-files.mjs';
 

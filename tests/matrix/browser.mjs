@@ -25,7 +25,7 @@ async function runInPage({ build, group }) {
   const { Engine } = await import('/hosts/js/dist/engine.js');
   const loaders = {
     async 'wasm-bindgen'() {
-      const { bindgenInstances } = await import('/hosts/js/dist/bindgen.js');
+      const { bindgenInstances } = await import('/hosts/js/dist/bindings/bindgen.js');
       return { dealing: new Engine(await bindgenInstances('/hosts/js/dist/bindgen/samedeal_bg.wasm')) };
     },
     async jco() {
@@ -35,11 +35,11 @@ async function runInPage({ build, group }) {
         const compiled = await Promise.all(fetched);
         return (file) => compiled[files.indexOf(file)];
       };
-      const { componentInstances } = await import('/hosts/js/dist/component.js');
-      const { batchingInstances } = await import('/hosts/js/dist/batching.js');
-      const { planningInstances } = await import('/hosts/js/dist/planning.js');
+      const { batchingInstances, dealingInstances, planningInstances } = await import(
+        '/hosts/js/dist/bindings/components.js'
+      );
       return {
-        dealing: new Engine(componentInstances(await modules('samedeal'))),
+        dealing: new Engine(dealingInstances(await modules('samedeal'))),
         planning: new Engine(planningInstances(await modules('planning'))),
         batching: new Engine(batchingInstances(await modules('batching'))),
       };

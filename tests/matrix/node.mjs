@@ -1,10 +1,8 @@
 // The golden cases in Node: over the components (transpiled by jco), and over the wasm-bindgen build.
 import { readFileSync } from 'node:fs';
-import { batchingInstances } from '../../hosts/js/dist/batching.js';
-import { bindgenInstances } from '../../hosts/js/dist/bindgen.js';
-import { componentInstances } from '../../hosts/js/dist/component.js';
+import { bindgenInstances } from '../../hosts/js/dist/bindings/bindgen.js';
+import { batchingInstances, dealingInstances, planningInstances } from '../../hosts/js/dist/bindings/components.js';
 import { Engine } from '../../hosts/js/dist/engine.js';
-import { planningInstances } from '../../hosts/js/dist/planning.js';
 import { groupFiles, readGroup, report } from './report.mjs';
 import { runGroup } from './runner.mjs';
 
@@ -12,7 +10,7 @@ const read = (path) => readFileSync(new URL(`../../hosts/js/dist/${path}`, impor
 const compile = (file) => new WebAssembly.Module(read(`jco/${file}`));
 const builds = {
   jco: {
-    dealing: new Engine(componentInstances(compile)),
+    dealing: new Engine(dealingInstances(compile)),
     planning: new Engine(planningInstances(compile)),
     batching: new Engine(batchingInstances(compile)),
   },

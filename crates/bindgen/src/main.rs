@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     bindgen.input_path(input).out_name(name).typescript(true).omit_default_module_path(false);
     // A page loads no names of functions.
     bindgen.remove_name_section(true);
-    let written = bindgen.web(true).and_then(|bindgen| bindgen.generate(folder));
+    let written = bindgen.no_modules(true).and_then(|bindgen| bindgen.generate(folder));
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -15,6 +16,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
+import { component, page, pageTypes } from './generated.mjs';
 import { withMemory } from './memory.mjs';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
@@ -46,30 +48,47 @@ for (const [path, remedy] of needed) {
   }
 }
 
-/** What the generated modules would call in an instance that is lost; src/engine.ts frees what needs to be freed. */
-const NO_FINALIZERS = 'const FinalizationRegistry=class{register(){}unregister(){}};';
-
 /** Runs `make` in an empty dist/`name`, unless `output` there is newer than all of `inputs`. */
 async function generate(name, output, inputs, make) {
   const folder = join(here, 'dist', name);
   const made = join(folder, output);
-  const self = fileURLToPath(import.meta.url);
-  if (existsSync(made) && [...inputs, self].every((input) => statSync(input).mtimeMs < statSync(made).mtimeMs)) return;
+  const scripts = ['build', 'generated', 'memory'].map((script) => join(here, `scripts/${script}.mjs`));
+  if (existsSync(made) && [...inputs, ...scripts].every((input) => statSync(input).mtimeMs < statSync(made).mtimeMs))
+    return;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await make(folder);
 }
 
 const LOCK = join(here, 'package-lock.json');
-const memory = join(here, 'scripts/memory.mjs');
-await generate('jco', 'batching.js', [...Object.values(components), memory, LOCK], async (folder) => {
+await generate('jco', 'batching.js', [...Object.values(components), LOCK], async (folder) => {
   for (const [name, wasm] of Object.entries(components)) {
     await transpileTo(folder, name, wasm);
     if (!LARGE.includes(name)) continue;
     const core = join(folder, `${name}.core.wasm`);
     writeFileSync(core, withMemory(readFileSync(core), 1 << 14));
   }
+  writeLists(
+    folder,
+    readdirSync(folder).filter((file) => file.endsWith('.wasm')),
+  );
 });
+
+/** The core modules by name: as places of files, each written out, since tools that gather the files of a program look for this
+ * expression; and as what an import gives in workerd. */
+function writeLists(folder, files) {
+  const listed = (name, type, head, value) => {
+    const entries = files.map((file, i) => `  '${file}': ${value(file, i)},\n`);
+    writeFileSync(join(folder, `${name.toLowerCase()}.js`), `${head}export const ${name} = {\n${entries.join('')}};\n`);
+    writeFileSync(
+      join(folder, `${name.toLowerCase()}.d.ts`),
+      `export declare const ${name}: Record<string, ${type}>;\n`,
+    );
+  };
+  listed('PLACES', '() => URL', '', (file) => `() => new URL('./${file}', import.meta.url)`);
+  const imports = files.map((file, i) => `import module${i} from './${file}';\n`).join('');
+  listed('COMPILED', 'WebAssembly.Module', imports, (_, i) => `module${i}`);
+}
 
 async function transpileTo(folder, name, wasm) {
   const { transpile } = await import('@bytecodealliance/jco');
@@ -82,54 +101,21 @@ async function transpileTo(folder, name, wasm) {
   for (const [file, content] of Object.entries(files)) {
     const path = join(folder, file);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, file.endsWith('.js') ? leanComponent(new TextDecoder().decode(content)) : content);
+    writeFileSync(path, file.endsWith('.js') ? component(new TextDecoder().decode(content)) : content);
   }
 }
 
-/** jco's module without what costs more than the work itself, or changes what comes of it. */
-function leanComponent(text) {
-  // An environment variable, read several times in every call; for every instance, exceptions that nothing uses; and a
-  // mark that is part of a text, wherever it begins with it.
-  const lean = [
-    [/new TextDecoder(\(\))?(?=[;,)])/g, "new TextDecoder('utf-8',{ignoreBOM:true})"],
-    ['globalThis?.process?.env?.JCO_DEBUG', 'false'],
-    [/try\{WebAssembly\.promising\(([^()]+|[^()]+\([^()]*\)[^()]*)\)\}catch\{[^{}]*\}/g, ''],
-  ].reduce((content, [part, other]) => replaced(content, part, other), text);
-  return NO_FINALIZERS + lean;
-}
+if (withPages) await generate('bindgen', 'generated.d.ts', [web, bindgen], generatePages);
 
-function replaced(text, part, other) {
-  const changed = text.replaceAll(part, other);
-  if (changed === text) throw new Error(`the generated JavaScript no longer has ${part}`);
-  return changed;
-}
-
-if (withPages) await generate('bindgen', 'samedeal.js', [web, bindgen], generatePages);
-
-function generatePages(folder) {
+async function generatePages(folder) {
+  const { minify } = await import('oxc-minify');
   execFileSync(bindgen, [web, folder, 'samedeal'], { stdio: 'inherit' });
-  // The module holds one instance in its variables: as a function, one for every call.
-  const made = join(folder, 'samedeal.js');
-  const body = replaced(readFileSync(made, 'utf8'), /^export (?=class|function)/gm, '');
-  const exported = /^export \{ initSync, (\w+) as default \};$/gm;
-  const load = exported.exec(body)?.[1];
-  const results = `return { initSync, load: ${load}, loaded: () => wasmModule, Sampler, orders };`;
-  // Where the module is, src/web-source.ts says: a bundler that saw it here would bring along what nobody loads.
-  const place = "new URL('samedeal_bg.wasm', import.meta.url)";
-  const text = replaced(replaced(body, exported, results), place, 'undefined')
-    .replace(/^\/\* @ts-self-types.*\n/, '')
-    .replace(/^ *\/\*\*.*?\*\/\n/gms, '');
-  writeFileSync(made, `${NO_FINALIZERS}\nexport function generate() {\n${text}}\n`);
-  const types = readFileSync(join(folder, 'samedeal.d.ts'), 'utf8');
-  writeFileSync(join(folder, 'generated.d.ts'), types);
-  writeFileSync(
-    join(folder, 'samedeal.d.ts'),
-    `import type * as generated from './generated.js';
-type Generated = Pick<typeof generated, 'initSync' | 'Sampler' | 'orders'>;
-/** The generated module, with an instance of its own once it is loaded. */
-export function generate(): Generated & { load: typeof generated.default; loaded(): WebAssembly.Module };
-`,
-  );
+  const [script, types] = ['samedeal.js', 'samedeal.d.ts'].map((file) => join(folder, file));
+  const { code, errors } = await minify('samedeal.js', page(readFileSync(script, 'utf8')), { module: true });
+  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
+  writeFileSync(script, code);
+  renameSync(types, join(folder, 'generated.d.ts'));
+  writeFileSync(types, pageTypes('./generated.d.ts'));
 }
 
 /** Modules of text in place of files, for bundlers. */
@@ -154,6 +140,11 @@ if (withPages) {
   await inline('web', [made], () => deflateRawSync(readFileSync(made), { level: 9 }).toString('base64'));
 }
 
+// What an earlier layout of the sources left would be packed too.
+for (const name of readdirSync(join(here, 'dist'))) {
+  if (!['bindgen', 'inline', 'jco'].includes(name)) rmSync(join(here, 'dist', name), { recursive: true });
+}
+
 const project = join(here, withPages ? 'tsconfig.json' : 'tsconfig.node.json');
 // Comments are for editors, which read the types, and not for pages.
 for (const part of [['--emitDeclarationOnly'], ['--declaration', 'false', '--removeComments']]) {
@@ -163,13 +154,15 @@ for (const part of [['--emitDeclarationOnly'], ['--declaration', 'false', '--rem
 
 // The entries with another place of their WebAssembly modules, by the one import that tells it.
 for (const [entry, kinds, part] of [
-  ['index', ['files', ...(withPages ? ['workerd'] : [])], './modules-inline.js'],
-  ['web', withPages ? ['inline', 'workerd'] : [], './web-source.js'],
+  ['index', ['files', ...(withPages ? ['workerd'] : [])], './bindings/modules-inline.js'],
+  ['web', withPages ? ['inline', 'workerd'] : [], './bindings/web-source.js'],
 ]) {
   for (const kind of kinds) {
     const text = readFileSync(join(here, `dist/${entry}.js`), 'utf8');
     const other = part.replace(/(-inline)?\.js$/, `-${kind}.js`);
-    writeFileSync(join(here, `dist/${entry}-${kind}.js`), replaced(text, `'${part}'`, `'${other}'`));
+    const changed = text.replace(`'${part}'`, `'${other}'`);
+    if (changed === text) throw new Error(`dist/${entry}.js no longer imports ${part}`);
+    writeFileSync(join(here, `dist/${entry}-${kind}.js`), changed);
   }
 }
 

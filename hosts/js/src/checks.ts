@@ -12,6 +12,8 @@ export const U64: Range = [0n, 2n ** 64n - 1n];
 
 /** The most bytes of a state, and of an entry of a log. */
 const STATE_MAX = 2 ** 14;
+/** The most bytes of a recipe. */
+const RECIPE_MAX = 2 ** 20;
 
 /** The longest text of a value in an error, as in the engines. */
 const TEXT_MAX = 64;
@@ -68,6 +70,13 @@ export function stateText(value: unknown): string {
   const told = isLong ? `of at least ${size} bytes` : `of ${size} bytes`;
   if (size > STATE_MAX) fail('out-of-range', 'state', told, `up to ${STATE_MAX}`);
   return value;
+}
+
+/** A text that may be a recipe. */
+export function recipeText(text: string): string {
+  const size = text.length > RECIPE_MAX ? text.length : utf8Size(text);
+  if (size > RECIPE_MAX) fail('out-of-range', 'recipe', `of ${utf8Size(text)} bytes`, `up to ${RECIPE_MAX}`);
+  return text;
 }
 
 /** Bytes in UTF-8 as text; anything else as it is, for others to refuse. */

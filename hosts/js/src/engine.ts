@@ -134,24 +134,32 @@ export class Engine<B extends Bindings> {
 export class Handle<B extends Bindings, R extends object> {
   readonly #engine: Engine<B>;
   readonly #what: string;
+  #recipe: Recipe<B, R>;
   #seat: Seat<B, R> | undefined;
-  /** Follows what setters change; nothing may throw between their call and the change. */
-  recipe: Recipe<B, R>;
 
-  /** Makes the object, which lasts until `dispose`, or until `owner` is collected; `what` is what errors call it. */
-  constructor(engine: Engine<B>, owner: object, what: string, recipe: Recipe<B, R>) {
+  /**
+   * Makes the object, which lasts until `dispose`, or until `owner`, by default this, is collected; `what` is what errors call
+   * it. @internal
+   */
+  constructor(engine: Engine<B>, owner: object | undefined, what: string, recipe: Recipe<B, R>) {
     this.#engine = engine;
     this.#what = what;
-    this.recipe = recipe;
-    this.#seat = engine.open(owner, recipe);
+    this.#recipe = recipe;
+    this.#seat = engine.open(owner ?? this, recipe);
   }
 
+  /** @internal */
   call<T>(call: (raw: R) => T): T {
     if (!this.#seat) throw new Error(`this ${this.#what} has been disposed of`);
-    return this.#engine.call(this.#seat, this.recipe, call);
+    return this.#engine.call(this.#seat, this.#recipe, call);
   }
 
-  /** Frees the engine's memory; later calls fail. */
+  /** Follows what a setter changed: nothing may throw between its call and this. @internal */
+  protected follow(recipe: Recipe<B, R>): void {
+    this.#recipe = recipe;
+  }
+
+  /** Frees the engine's memory now rather than when the object is collected; it cannot be used afterwards. */
   dispose(): void {
     const seat = this.#seat;
     if (!seat) return;
@@ -165,6 +173,42 @@ export const symbolDispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for
 
 /** What `console.log` of Node, Deno and Bun asks for. */
 export const symbolInspect: unique symbol = Symbol.for('nodejs.util.inspect.custom');
+
+/** What users see of an object of an engine. */
+export abstract class Facade<B extends Bindings, R extends object> extends Handle<B, R> {
+  /** @internal */
+  constructor(engine: Engine<B>, what: string, recipe: Recipe<B, R>) {
+    super(engine, undefined, what, recipe);
+  }
+
+  /** For what is below 2^53. @internal */
+  protected number(call: (raw: R) => bigint): number {
+    return Number(this.call(call));
+  }
+
+  /** What `console.log` of Node, Deno and Bun shows. @internal */
+  [symbolInspect](): string {
+    return this.toString();
+  }
+
+  /** The same as `dispose()`, for `using`. */
+  [symbolDispose](): void {
+    this.dispose();
+  }
+}
+
+/** The class of an entry: `Base` over the engine that `engine` gives when the first object is made. */
+export function over<B extends Bindings, A extends unknown[], T extends object, S extends object>(
+  Base: (abstract new (engine: Engine<B>, ...args: A) => T) & S,
+  engine: () => Engine<B>,
+): (new (...args: A) => T) & Omit<S, 'prototype'> {
+  const Bound = class extends (Base as unknown as new (engine: Engine<B>, ...args: A) => object) {
+    constructor(...args: A) {
+      super(engine(), ...args);
+    }
+  };
+  return Bound as unknown as (new (...args: A) => T) & Omit<S, 'prototype'>;
+}
 
 function leave<B extends Bindings>({ instance, raw, size }: Seat<B, object>): void {
   if (!instance.sound) return;

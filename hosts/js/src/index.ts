@@ -4,40 +4,38 @@
  *
  * @module
  */
-import { batchStreamOf } from './batch-stream.js';
-import type { Packed, PackOptions, Padded, PadOptions, Tokens } from './batch-types.js';
-import { batcherOf } from './batcher.js';
-import { batchingInstances } from './batching.js';
-import { packWith, padWith } from './collate.js';
-import { componentInstances, type Modules } from './component.js';
-import { type Bindings, Engine } from './engine.js';
-import { type Detection, type DetectOptions, detectWith } from './launch.js';
+import { BaseBatcher } from './batch/batcher.js';
+import { packWith, padWith } from './batch/collate.js';
+import { BaseBatchStream } from './batch/stream.js';
+import type { Packed, PackOptions, Padded, PadOptions, Tokens } from './batch/types.js';
+import { batchingInstances, dealingInstances, type Modules, planningInstances } from './bindings/components.js';
+import { modules } from './bindings/modules-inline.js';
+import { BaseSampler } from './deal/sampler.js';
+import { type Bindings, Engine, over } from './engine.js';
 import { type Ledger, openWith } from './ledger.js';
 import { Schedule } from './ledger-schedule.js';
 import type { LedgerOptions, Log, LogLines, ReplayOptions } from './ledger-types.js';
 import type { Integers } from './lists.js';
-import { meshOf } from './mesh.js';
-import { modules } from './modules-inline.js';
-import { shardPlanOf } from './plan.js';
-import type { Verification } from './plan-types.js';
-import { planningInstances } from './planning.js';
-import { readingOf } from './read/reading.js';
-import { type BaseSampler, samplerOf } from './sampler.js';
-import { chunkStreamOf } from './stream.js';
+import { BaseReading } from './read/reading.js';
+import { BaseShardPlan } from './shard/plan.js';
+import { BaseChunkStream } from './shard/stream.js';
+import type { Verification } from './shard/types.js';
+import { verifyWith } from './shard/verify.js';
+import { type Detection, type DetectOptions, detectWith } from './topology/launch.js';
+import { BaseMesh } from './topology/mesh.js';
 import type { Integer } from './types.js';
-import { verifyWith } from './verify.js';
 
-export type { Metrics, MetricsJson } from './batch-run.js';
-export type * from './batch-types.js';
+export type { Metrics, MetricsJson } from './batch/run.js';
+export type * from './batch/types.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
-export type { Detection, DetectOptions } from './launch.js';
 export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger.js';
 export type { Schedule } from './ledger-schedule.js';
 export type * from './ledger-types.js';
 export type { Integers } from './lists.js';
-export type { Axes, MeshJson } from './mesh.js';
-export type * from './plan-types.js';
 export type * from './read/types.js';
+export type * from './shard/types.js';
+export type { Detection, DetectOptions } from './topology/launch.js';
+export type { Axes, MeshJson } from './topology/mesh.js';
 export type * from './types.js';
 export { version } from './version.js';
 
@@ -50,24 +48,39 @@ function lazily<B extends Bindings>(instances: (modules: Modules) => () => B): (
   };
 }
 
-const dealing = lazily(componentInstances);
+const dealing = lazily(dealingInstances);
 const planning = lazily(planningInstances);
 const batching = lazily(batchingInstances);
 
-/** The samples of one rank in one epoch. */
-export class Sampler extends samplerOf(dealing) {}
+/**
+ * The samples of one rank in one epoch, of `samples` (0 to 2^53 - 1; 2^32 - 1 where the order holds a table). Errors
+ * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, memory.
+ */
+export class Sampler extends over(BaseSampler, dealing) {}
 
 /** The names of the orders that this version knows, the default first; without `sharded`, which `Sampler.sharded` makes. */
 export const orders = (): string[] => dealing().once(['orders', ''], 0, ({ orders }) => orders());
 
-/** Whole shards, given to every worker of every rank, for one epoch. */
-export class ShardPlan extends shardPlanOf(planning) {}
+/**
+ * Whole shards of so many samples, given to the workers of all ranks, for one epoch; every shard has exactly one reader. Errors
+ * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, values that do not fit together, memory.
+ */
+export class ShardPlan extends over(BaseShardPlan, planning) {}
 
-/** What every loader worker of every rank reads of an epoch, or of what is left of it. It never changes. */
-export class Reading extends readingOf(planning) {}
+/**
+ * What every loader worker of every rank reads of an epoch, or of what is left of it: the whole of epoch 0 of a dataset with so
+ * many samples in each shard. It never changes. Errors (`SamedealError`): a value out of its range or of the wrong type, an
+ * unknown name, an option that the deal does not use, `samples` (with `pad`, all samples and the padding are more than
+ * 2^53 - 1), memory.
+ */
+export class Reading extends over(BaseReading, planning) {}
 
-/** Chunks that are read without end. */
-export class ChunkStream extends chunkStreamOf(planning) {}
+/**
+ * The chunks of reader number `reader` of `readers`: those at places `reader`, `reader` + `readers`, ... of an endless row, of
+ * all chunks there will ever be, or of one cycle through the known ones after the other. Errors (`SamedealError`): a value out
+ * of its range or of the wrong type, an unknown order, an order of an unknown number of chunks.
+ */
+export class ChunkStream extends over(BaseChunkStream, planning) {}
 
 /**
  * Compares what readers really have, a list of shards for each, with the shards 0 to `shards` - 1. Errors: `shards`,
@@ -93,11 +106,20 @@ export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOption
 export const replayLedger = (lines: LogLines, options?: ReplayOptions): Schedule =>
   new Schedule(planning(), Sampler, lines, options);
 
-/** The batches of an epoch of sequences of different length: as many steps on every rank, none over its budget. */
-export class Batcher extends batcherOf(batching) {}
+/**
+ * The batches of an epoch of sequences of these lengths, in tokens: as many steps on every rank, none over its budget. Errors
+ * (`SamedealError`): a value out of its range or of the wrong type, a sample that is too long, an unknown name, what the
+ * strategy needs and is not given, buckets that do not ascend or are given in more than one way, memory.
+ */
+export class Batcher extends over(BaseBatcher, batching) {}
 
-/** Batches of sequences whose lengths are not known up front. */
-export class BatchStream extends batchStreamOf(batching) {}
+/**
+ * Batches of one rank from samples whose lengths are not known up front: those of a `Batcher` with the order `sequential`. Push
+ * samples, and take the batches that are ready: those of one window at a time, as soon as a sample comes that is not in it.
+ * Every rank pushes all samples. What waits is a window (8,192 samples with `pad-to-max`, or where `window` is 0) and what the
+ * one before left over. Errors (`SamedealError`): as `Batcher`.
+ */
+export class BatchStream extends over(BaseBatchStream, batching) {}
 
 /**
  * A row for each sequence, as wide as the longest. `sequences` are typed arrays of one type, or with `offsets` one of
@@ -115,8 +137,13 @@ export const collatePad = <T extends Tokens>(sequences: readonly T[] | T, option
 export const collatePack = <T extends Tokens>(sequences: readonly T[] | T, options?: PackOptions): Packed<T> =>
   packWith(batching(), sequences, options);
 
-/** From the rank of a process to its share of the data, where not every rank reads different data. */
-export class Mesh extends meshOf(dealing) {}
+/**
+ * From the rank of a process to its share of the data: all ranks of a job as a grid, the last axis counting fastest. `divide`
+ * names the axes along which ranks get different samples (data parallelism); along the others they get the same (tensor,
+ * context, pipeline parallelism). Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name in
+ * `divide`, axes that do not make up the world.
+ */
+export class Mesh extends over(BaseMesh, dealing) {}
 
 // The global one: as a module, it would make streams of its input and output at the import. A page has none.
 const environment = (): NodeJS.ProcessEnv => globalThis.process?.env ?? {};

@@ -14,7 +14,7 @@ export type Integers =
   | BigInt64Array;
 
 /** The longest list that crosses: no address comes near what the bindings can tell, nor a table near its memory. */
-const LONGEST = 2 ** 25;
+export const LONGEST = 2 ** 25;
 
 /** An array or a typed array, whatever is in it. */
 export function list(field: string, value: unknown): ArrayLike<unknown> {
@@ -77,21 +77,6 @@ export function words32(field: string, value: unknown, range: Range): Uint32Arra
   return out;
 }
 
-/** Lists of numbers of 32 bits, end to end, and where each begins, the end after them. */
-export function ragged(field: string, value: unknown, range: Range): { offsets: Uint32Array; values: Uint32Array } {
-  if (!Array.isArray(value)) fail('wrong-type', field, value, 'an array of lists of whole numbers');
-  const lists = Array.from(list(field, value), (element, i) => {
-    return placed(`in list ${i}`, () => words32(field, element, range));
-  });
-  const offsets = new Uint32Array(lists.length + 1);
-  for (const [i, { length }] of lists.entries()) offsets[i + 1] = (offsets[i] as number) + length;
-  const total = lists.reduce((sum, { length }) => sum + length, 0);
-  if (total > LONGEST) fail('out-of-memory', field, `${total} elements`, `up to ${LONGEST} of them`);
-  const values = new Uint32Array(total);
-  for (const [i, element] of lists.entries()) values.set(element, offsets[i]);
-  return { offsets, values };
-}
-
 /** The numbers, all below 2^53, of 64-bit words, written over them. */
 export function numbers(words: BigUint64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
   const halves = new Uint32Array(words.buffer, words.byteOffset, 2 * words.length);
@@ -99,6 +84,25 @@ export function numbers(words: BigUint64Array<ArrayBuffer>): Float64Array<ArrayB
   for (let i = 0; i < out.length; i++) {
     out[i] = (halves[2 * i] as number) + 2 ** 32 * (halves[2 * i + 1] as number);
   }
+  return out;
+}
+
+/** So many numbers, of `read`, at most `most` of them at a time; `what` is what an error calls them. */
+export function gathered<T extends { set(values: T, at: number): void }>(
+  Type: new (length: number) => T,
+  count: number,
+  most: number,
+  what: string,
+  read: (start: number, count: number) => T,
+): T {
+  if (count <= most) return read(0, count);
+  let out: T;
+  try {
+    out = new Type(count);
+  } catch {
+    fail('out-of-memory', 'count', count, `a shorter run of ${what}`);
+  }
+  for (let at = 0; at < count; at += most) out.set(read(at, Math.min(most, count - at)), at);
   return out;
 }
 

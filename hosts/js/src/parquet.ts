@@ -13,9 +13,8 @@ import { type Block, readingBlocks } from './parquet/reading.js';
 import { type MarkOptions, type Marks, marksOf, type Row, rowsOf } from './parquet/rows.js';
 import { Shards } from './parquet/shards.js';
 import { warnOfLanes, warnOfRank } from './parquet/warnings.js';
-import type { Weight, WorkerPolicy } from './plan-types.js';
-import type { ReadDeal, ReadingOptions } from './read/types.js';
-import type { Integer, Remainder } from './types.js';
+import type { ReadingOptions } from './read/types.js';
+import type { Integer } from './types.js';
 
 export {
   type FindOptions,
@@ -27,8 +26,17 @@ export {
 } from './parquet/files.js';
 export type { MarkOptions, Row } from './parquet/rows.js';
 
-/** What is read, by whom, and in which order. */
-export interface ReadOptions extends MarkOptions {
+/** The options of a `Reading` that are for files, too: a shard is a file there, and a sample a row. */
+const SHARED = [
+  ...(['workers', 'seed', 'deal', 'shuffle', 'lanes', 'window', 'remainder', 'policy'] as const),
+  ...(['workerPolicy', 'weight', 'shuffleRows', 'reshuffle'] as const),
+] as const;
+
+/**
+ * What is read, by whom, and in which order. With the deal `samples`, a reader holds a window of each of its lanes; with `shards`,
+ * one file where rows are shuffled. The weight `bytes` means the compressed bytes of the columns that are read.
+ */
+export interface ReadOptions extends MarkOptions, Pick<ReadingOptions, (typeof SHARED)[number]> {
   /**
    * Which data-parallel reader this is, together with `world`: 0 to `world` - 1. Default 0 of 1, whatever a launcher says:
    * pass what `detectRank` finds, or `Mesh.dataRank`.
@@ -38,41 +46,8 @@ export interface ReadOptions extends MarkOptions {
   world?: Integer;
   /** Which of the rank's workers this is: 0 to `workers` - 1. Default 0. */
   worker?: Integer;
-  /** How many workers read in each rank. Default 1. */
-  workers?: Integer;
-  /** Seed of the order: any 64-bit signed integer. Default 0. */
-  seed?: Integer;
   /** Number of the epoch: 0 to 2^64 - 1. Default 0. */
   epoch?: Integer;
-  /**
-   * `samples` (the default): the order `sharded`, the same whatever the number of readers; a reader holds a window of each
-   * of its lanes. `shards`: whole files to readers, by a `ShardPlan`; a reader holds one file where rows are shuffled.
-   */
-  deal?: ReadDeal;
-  /**
-   * Whether anything is shuffled. With `samples`, rows are dealt in the order in which they are stored if it is false. With
-   * `shards`, the files are shuffled before they are given away. Default true.
-   */
-  shuffle?: boolean;
-  /**
-   * With `samples` and a shuffle: how many streams the dataset is cut into; a multiple of `world` times `workers`, or else several
-   * readers read and decode each row, which one of them gives. Default 64.
-   */
-  lanes?: Integer;
-  /** With `samples` and a shuffle: how many rows of a lane are shuffled together. Default 256. */
-  window?: Integer;
-  /** With `samples`: what happens where the readers do not divide the rows. Default `pad`. */
-  remainder?: Remainder;
-  /** With `shards`: how files are given to ranks. Default `size-aware`. */
-  policy?: WorkerPolicy;
-  /** With `shards`: how those of a rank are given to its workers. Default `size-aware`. */
-  workerPolicy?: WorkerPolicy;
-  /** With `shards`: what is to be equal, rows or compressed bytes of the columns that are read. Default `samples`. */
-  weight?: Weight;
-  /** With `shards`: whether the rows within each file are shuffled. Default as `shuffle`. */
-  shuffleRows?: boolean;
-  /** With `shards`: whether each reader shuffles its files once more. Default false. */
-  reshuffle?: boolean;
   /** The names of the columns to read. Default all of them. */
   columns?: readonly string[];
 }
@@ -85,29 +60,11 @@ export interface BatchReadOptions extends ReadOptions {
   dropLast?: boolean;
 }
 
-const OPTIONS = [
-  'rank',
-  'world',
-  'worker',
-  'workers',
-  'seed',
-  'epoch',
-  'deal',
-  'shuffle',
-  'lanes',
-  'window',
-  'remainder',
-  'policy',
-  'workerPolicy',
-  'weight',
-  'shuffleRows',
-  'reshuffle',
-  'columns',
-  'sampleColumn',
-  'paddingColumn',
-  'batchSize',
-  'dropLast',
-] as const;
+const OPTIONS: readonly (keyof BatchReadOptions)[] = [
+  ...(['rank', 'world', 'worker', 'epoch'] as const),
+  ...SHARED,
+  ...(['columns', 'sampleColumn', 'paddingColumn', 'batchSize', 'dropLast'] as const),
+];
 
 /** How many ranks there may be. */
 const RANKS: Range = [1n, 2n ** 22n];

@@ -1,3 +1,5 @@
+import type { Integers } from './lists.js';
+
 /** A whole number: a `number` that is a safe integer, or a `bigint`. */
 export type Integer = number | bigint;
 
@@ -39,6 +41,16 @@ export interface ShardedOptions extends Omit<SamplerOptions, 'order'> {
   lanes?: Integer;
   /** How many neighbouring samples of a lane are shuffled together: 1 to 2^20. Default 256. */
   window?: Integer;
+}
+
+/** What a recipe does not say. */
+export interface RecipeOptions {
+  /** Samples in each shard, where the recipe has their hash, or does not have them. */
+  sizes?: Integers;
+  /** Which of the data-parallel readers this is; 0 unless given. */
+  rank?: Integer;
+  /** Number of the epoch; 0 unless given. */
+  epoch?: Integer;
 }
 
 /** How batches are cut. */

@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { bindgenInstances, type Source } from './bindgen.js';
-import { Engine } from './engine.js';
-import type { SamplerBindings } from './raw.js';
-import { samplerOf } from './sampler.js';
-import { source as found } from './web-source.js';
+import { bindgenInstances, type Source } from './bindings/bindgen.js';
+import type { SamplerBindings } from './bindings/types.js';
+import { source as found } from './bindings/web-source.js';
+import { BaseSampler } from './deal/sampler.js';
+import { Engine, over } from './engine.js';
 
-export type { Source } from './bindgen.js';
+export type { Source } from './bindings/bindgen.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
 export type { Integers } from './lists.js';
 export type * from './types.js';
@@ -47,8 +47,11 @@ function engine(): Engine<SamplerBindings> {
   return started;
 }
 
-/** The samples of one rank in one epoch. */
-export class Sampler extends samplerOf(engine) {}
+/**
+ * The samples of one rank in one epoch, of `samples` (0 to 2^53 - 1; 2^32 - 1 where the order holds a table). Errors
+ * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, memory.
+ */
+export class Sampler extends over(BaseSampler, engine) {}
 
 /** The names of the orders that this version knows, the default first; without `sharded`, which `Sampler.sharded` makes. */
 export const orders = (): string[] => engine().once(['orders', 0], 0, ({ orders }) => orders());

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Batcher } from 'samedeal';
-import { batcherOf } from '../dist/batcher.js';
-import { batchingInstances } from '../dist/batching.js';
-import { padWith } from '../dist/collate.js';
-import { Engine } from '../dist/engine.js';
+import { BaseBatcher } from '../dist/batch/batcher.js';
+import { padWith } from '../dist/batch/collate.js';
+import { batchingInstances } from '../dist/bindings/components.js';
+import { Engine, over } from '../dist/engine.js';
 import { some } from './batching.mjs';
-import { compiled, LIMIT, limited } from './limited.mjs';
+import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';
 import { overflow } from './values.mjs';
 
 /** One instance with little memory, which all objects have to share. */
@@ -19,7 +19,7 @@ function small() {
 
 test('a batcher that does not fit is an error, and those that do go on', () => {
   const engine = small();
-  const Limited = batcherOf(() => engine);
+  const Limited = over(BaseBatcher, () => engine);
   const kept = [];
   const fill = () => {
     for (;;) kept.push(new Limited(new Uint32Array(40_000).fill(3), { budget: 600, world: 2, window: 8192 }));
@@ -37,7 +37,7 @@ test('a batcher that does not fit is an error, and those that do go on', () => {
 
 test('the garbage collector gives memory back', async () => {
   const engine = small();
-  const Limited = batcherOf(() => engine);
+  const Limited = over(BaseBatcher, () => engine);
   for (let i = 0; i < 200; i++) {
     new Limited(new Uint32Array(20_000).fill(3), { budget: 600 });
     globalThis.gc();
@@ -49,15 +49,18 @@ test('steps that do not fit together are read one by one', () => {
   const bindings = batchingInstances(limited, LIMIT)();
   const counts = new Set();
   const counting = (raw) => {
-    const take = (rank, start, count) => {
-      counts.add(count);
-      return raw.take(rank, start, count);
+    const take = raw.take.bind(raw);
+    return {
+      take(rank, start, count) {
+        counts.add(count);
+        return take(rank, start, count);
+      },
     };
-    return Object.assign(Object.create(raw), { take, metrics: () => raw.metrics() });
   };
-  const engine = new Engine(() => ({ ...bindings, batcher: (config) => counting(bindings.batcher(config)) }));
+  const Counting = overridden(bindings.batches.Batcher, counting);
+  const engine = new Engine(() => ({ ...bindings, batches: { ...bindings.batches, Batcher: Counting } }));
   const samples = 700_000;
-  const batcher = new (batcherOf(() => engine))(new Uint8Array(samples), {
+  const batcher = new (over(BaseBatcher, () => engine))(new Uint8Array(samples), {
     strategy: 'pad-to-max',
     maxBatchSize: 10_000,
   });
@@ -71,7 +74,7 @@ test('steps that do not fit together are read one by one', () => {
 
 test('an epoch that does not fit leaves the old one', () => {
   const engine = small();
-  const Limited = batcherOf(() => engine);
+  const Limited = over(BaseBatcher, () => engine);
   const batcher = new Limited(new Uint32Array(300_000).fill(3), { budget: 600, order: 'fisher-yates' });
   const before = batcher.fingerprint();
   const kept = [];
@@ -91,7 +94,7 @@ test('an epoch that does not fit leaves the old one', () => {
 
 test('a state that does not fit leaves the old place', () => {
   const engine = small();
-  const Limited = batcherOf(() => engine);
+  const Limited = over(BaseBatcher, () => engine);
   const batcher = new Limited(new Uint32Array(300_000).fill(3), { budget: 600, world: 2, window: 8192 });
   const before = batcher.fingerprint();
   const kept = [];
@@ -122,13 +125,10 @@ test('a batcher whose instance is lost is made again, where it was', () => {
   const instances = batchingInstances(compiled);
   const engine = new Engine(() => {
     made += 1;
-    const bindings = instances();
-    const fingerprint = () => {
-      throw new WebAssembly.RuntimeError('unreachable');
-    };
-    return { ...bindings, batcher: (config) => Object.assign(bindings.batcher(config), { fingerprint }) };
+    const { batches, ...others } = instances();
+    return { ...others, batches: { ...batches, Batcher: overridden(batches.Batcher, () => ({ fingerprint: trap })) } };
   });
-  const batcher = new (batcherOf(() => engine))(some(500), { budget: 300, world: 2 });
+  const batcher = new (over(BaseBatcher, () => engine))(some(500), { budget: 300, world: 2 });
   batcher.setEpoch(7);
   for (const [lost, history] of [[], [{ world: 2, steps: 3 }]].entries()) {
     if (history.length > 0) batcher.resume(batcher.state(3));

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { Batcher, BatchStream } from 'samedeal';
-import { batchStreamOf } from '../dist/batch-stream.js';
-import { batchingInstances } from '../dist/batching.js';
-import { Engine } from '../dist/engine.js';
+import { BaseBatchStream } from '../dist/batch/stream.js';
+import { batchingInstances } from '../dist/bindings/components.js';
+import { Engine, over } from '../dist/engine.js';
 import { some, WAYS } from './batching.mjs';
-import { compiled, LIMIT, limited } from './limited.mjs';
+import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';
 import { NO_LIST, NOT_32_BITS, NOT_WHOLE, overflow, refused } from './values.mjs';
 
 const numbered = (count, from = 0) => Float64Array.from({ length: count }, (_, i) => from + i);
@@ -165,7 +165,7 @@ describe('refusals', () => {
 });
 
 describe('memory', () => {
-  const Limited = batchStreamOf(() => new Engine(batchingInstances(limited, LIMIT)));
+  const Limited = over(BaseBatchStream, () => new Engine(batchingInstances(limited, LIMIT)));
 
   test('a stream that is full says so, and goes on with all that it took', () => {
     const stream = new Limited({ strategy: 'bucket', maxBatchSize: 50, window: 1000 });
@@ -240,13 +240,13 @@ describe('memory', () => {
   test('no stream is made again without what was pushed', () => {
     const instances = batchingInstances(compiled);
     const engine = new Engine(() => {
-      const bindings = instances();
-      const trap = () => {
-        throw new WebAssembly.RuntimeError('unreachable');
+      const { batches, ...others } = instances();
+      return {
+        ...others,
+        batches: { ...batches, BatchStream: overridden(batches.BatchStream, () => ({ metrics: trap })) },
       };
-      return { ...bindings, stream: (...given) => Object.assign(bindings.stream(...given), { metrics: trap }) };
     });
-    const stream = new (batchStreamOf(() => engine))({ budget: 1000 });
+    const stream = new (over(BaseBatchStream, () => engine))({ budget: 1000 });
     stream.push([1], [2]);
     assert.throws(() => stream.metrics(), { message: 'unreachable' });
     for (const call of [() => stream.flush(), () => stream.take(), () => stream.push([1], [2])]) {

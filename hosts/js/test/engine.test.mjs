@@ -1,7 +1,7 @@
 // Which instance a sampler is in, and what becomes of it when one is lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SamplerRecipe } from '../dist/config.js';
+import { SamplerRecipe } from '../dist/deal/recipe.js';
 import { Engine } from '../dist/engine.js';
 import { SamedealError } from '../dist/errors.js';
 import { entries } from './entries.mjs';

@@ -1,9 +1,9 @@
 // The two engines with little memory, so that a test can fill it.
 import { readFileSync } from 'node:fs';
-import { bindgenInstances } from '../dist/bindgen.js';
-import { componentInstances } from '../dist/component.js';
-import { Engine } from '../dist/engine.js';
-import { samplerOf } from '../dist/sampler.js';
+import { bindgenInstances } from '../dist/bindings/bindgen.js';
+import { dealingInstances } from '../dist/bindings/components.js';
+import { BaseSampler } from '../dist/deal/sampler.js';
+import { Engine, over } from '../dist/engine.js';
 import { withMemory } from '../scripts/memory.mjs';
 
 /** Where the memory of the engines in these tests ends: 256 pages of 64 KiB. */
@@ -17,15 +17,28 @@ const little = (module) => new WebAssembly.Module(withMemory(module, LIMIT >> 16
 export const compiled = (file) => new WebAssembly.Module(read(`jco/${file}`));
 export const limited = (file) => little(read(`jco/${file}`));
 
+/** A class of an interface whose objects have other methods: what `methodsOf` gives for each. */
+export function overridden(Class, methodsOf) {
+  return function Other(...args) {
+    const raw = new Class(...args);
+    return Object.assign(raw, methodsOf(raw));
+  };
+}
+
+/** A method that leaves its instance in an unknown state. */
+export const trap = () => {
+  throw new WebAssembly.RuntimeError('unreachable');
+};
+
 /** A class like `Sampler` for each engine, by the name of the entry that uses the engine. */
 export const samplers = Object.fromEntries(
   [
-    ['samedeal', componentInstances(limited)],
+    ['samedeal', dealingInstances(limited)],
     ['samedeal/web', await bindgenInstances(little(read('bindgen/samedeal_bg.wasm')))],
   ].map(([entry, instantiate]) => {
     // One instance, which all samplers have to share.
     const bindings = instantiate();
     const engine = new Engine(() => bindings);
-    return [entry, samplerOf(() => engine)];
+    return [entry, over(BaseSampler, () => engine)];
   }),
 );

@@ -4,10 +4,10 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { ChunkStream, ShardPlan, verifyShards } from 'samedeal';
-import { Engine } from '../dist/engine.js';
-import { shardPlanOf } from '../dist/plan.js';
-import { planningInstances } from '../dist/planning.js';
-import { compiled, LIMIT, limited } from './limited.mjs';
+import { planningInstances } from '../dist/bindings/components.js';
+import { Engine, over } from '../dist/engine.js';
+import { BaseShardPlan } from '../dist/shard/plan.js';
+import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';
 import { NOT_32_BITS, NOT_WHOLE, overflow, refused } from './values.mjs';
 
 describe('ShardPlan', () => {
@@ -185,7 +185,7 @@ describe('ShardPlan', () => {
   test('a plan that does not fit is an error, and those that do go on', () => {
     // One instance, which all plans have to share.
     const bindings = planningInstances(limited)();
-    const Limited = shardPlanOf(() => new Engine(() => bindings));
+    const Limited = over(BaseShardPlan, () => new Engine(() => bindings));
     const kept = [];
     const fill = () => {
       for (;;) kept.push(new Limited(new Uint32Array(20_000).fill(3), { shuffle: true }));
@@ -203,7 +203,7 @@ describe('ShardPlan', () => {
   test('the garbage collector gives memory back', async () => {
     const bindings = planningInstances(limited)();
     const engine = new Engine(() => bindings);
-    const Limited = shardPlanOf(() => engine);
+    const Limited = over(BaseShardPlan, () => engine);
     for (let i = 0; i < 100; i++) {
       new Limited(new Uint32Array(20_000).fill(3));
       globalThis.gc();
@@ -216,23 +216,10 @@ describe('ShardPlan', () => {
     const instances = planningInstances(compiled);
     const engine = new Engine(() => {
       made += 1;
-      const { plan, ...others } = instances();
-      return {
-        ...others,
-        plan(config) {
-          const raw = plan(config);
-          return Object.assign(Object.create(raw), {
-            steps() {
-              throw new WebAssembly.RuntimeError('unreachable');
-            },
-            setEpoch: (epoch) => raw.setEpoch(epoch),
-            shards: (...reader) => raw.shards(...reader),
-            numShards: (...reader) => raw.numShards(...reader),
-          });
-        },
-      };
+      const { shards, ...others } = instances();
+      return { ...others, shards: { ...shards, Plan: overridden(shards.Plan, () => ({ steps: trap })) } };
     });
-    const plan = new (shardPlanOf(() => engine))(new Array(50).fill(1), { shuffle: true, world: 2 });
+    const plan = new (over(BaseShardPlan, () => engine))(new Array(50).fill(1), { shuffle: true, world: 2 });
     plan.setEpoch(7);
     const before = plan.shards(1);
     assert.throws(() => plan.steps(3), { message: 'unreachable' });

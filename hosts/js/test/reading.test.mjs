@@ -4,10 +4,10 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Reading, SamedealError, Sampler, ShardPlan } from 'samedeal';
-import { Engine } from '../dist/engine.js';
-import { planningInstances } from '../dist/planning.js';
-import { readingOf } from '../dist/read/reading.js';
-import { compiled, limited } from './limited.mjs';
+import { planningInstances } from '../dist/bindings/components.js';
+import { Engine, over } from '../dist/engine.js';
+import { BaseReading } from '../dist/read/reading.js';
+import { compiled, limited, overridden, trap } from './limited.mjs';
 import { changed, NO_STATES } from './states.mjs';
 import { NO_LIST, NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
 
@@ -420,7 +420,7 @@ describe('memory', () => {
   test('readings that do not fit are an error, and those that do go on', () => {
     // One instance, which all of them have to share.
     const bindings = planningInstances(limited)();
-    const Limited = readingOf(() => new Engine(() => bindings));
+    const Limited = over(BaseReading, () => new Engine(() => bindings));
     const kept = [];
     const fill = () => {
       for (;;) kept.push(new Limited(new Uint32Array(20_000).fill(3)));
@@ -443,7 +443,7 @@ describe('memory', () => {
   test('the garbage collector gives memory back', async () => {
     const bindings = planningInstances(limited)();
     const engine = new Engine(() => bindings);
-    const Limited = readingOf(() => engine);
+    const Limited = over(BaseReading, () => engine);
     for (let i = 0; i < 60; i++) {
       new Limited(new Uint32Array(20_000).fill(3)).atEpoch(i);
       globalThis.gc();
@@ -456,25 +456,10 @@ describe('memory', () => {
     const instances = planningInstances(compiled);
     const engine = new Engine(() => {
       made += 1;
-      const { reading, ...others } = instances();
-      return {
-        ...others,
-        reading(...given) {
-          const raw = reading(...given);
-          return new Proxy(raw, {
-            get(_, name) {
-              if (name === 'numIdleReaders') {
-                return () => {
-                  throw new WebAssembly.RuntimeError('unreachable');
-                };
-              }
-              return typeof raw[name] === 'function' ? raw[name].bind(raw) : raw[name];
-            },
-          });
-        },
-      };
+      const { read, ...others } = instances();
+      return { ...others, read: { ...read, Reading: overridden(read.Reading, () => ({ numIdleReaders: trap })) } };
     });
-    const Own = readingOf(() => engine);
+    const Own = over(BaseReading, () => engine);
     const whole = new Own(SIZES, { lanes: 6, workers: 2, batchSize: 7 });
     const moved = whole.atEpoch(5);
     const all = [whole, moved, moved.resume(moved.state(3))];

@@ -1,26 +1,26 @@
-import { fail, integer, natural, natural32, stateText, U32, U64 } from '../checks.js';
-import { plain } from '../config.js';
-import { type Engine, Handle, symbolDispose, symbolInspect } from '../engine.js';
-import { type Integers, numbers } from '../lists.js';
-import type { PlanningBindings } from '../plan-raw.js';
-import type { Steps } from '../plan-types.js';
+import type { Copied, PlanningBindings, RawReading } from '../bindings/types.js';
+import { integer, natural, natural32, stateText, U32, U64 } from '../checks.js';
+import { type Engine, Facade, symbolInspect } from '../engine.js';
+import type { ReadRound as RawRound } from '../jco/interfaces/samedeal-deal-read.js';
+import { gathered, type Integers, numbers } from '../lists.js';
+import { plain } from '../options.js';
+import type { Steps } from '../shard/types.js';
 import type { Integer } from '../types.js';
-import type { RawReading, RawReadRound, RawStand } from './raw.js';
-import { ReadingRecipe } from './recipe.js';
+import { ReadingRecipe, type Stand } from './recipe.js';
 import type { ReadingJson, ReadingOptions, ReadRound, SavedState } from './types.js';
 
 /** How many indices one call hands out. */
 const WINDOW = 1 << 20;
 
 /** What `Reading` is, over any instance of its engine. */
-export abstract class BaseReading {
-  readonly #handle: Handle<PlanningBindings, RawReading>;
+export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
   readonly #recipe: ReadingRecipe;
 
   /** @internal */
-  constructor(engine: Engine<PlanningBindings>, sizes: Integers, given?: ReadingOptions | ReadingRecipe) {
-    this.#recipe = given instanceof ReadingRecipe ? given : ReadingRecipe.of(sizes, given);
-    this.#handle = new Handle(engine, this, 'reading', this.#recipe);
+  constructor(engine: Engine<PlanningBindings>, sizes: Integers, options?: ReadingOptions) {
+    const recipe = options instanceof ReadingRecipe ? options : ReadingRecipe.of(sizes, options);
+    super(engine, 'reading', recipe);
+    this.#recipe = recipe;
   }
 
   /** The reading that `toJSON` wrote. Errors: as the constructor and `resume`. */
@@ -44,22 +44,22 @@ export abstract class BaseReading {
    * defaults too, as states hold it. It is a text because a seed beyond 2^53 - 1 does not survive `JSON.parse`.
    */
   get recipe(): string {
-    return this.#call((raw) => raw.recipe());
+    return this.call((raw) => raw.recipe());
   }
 
   /** The number of the epoch; a `bigint` where it is beyond 2^53 - 1. */
   get epoch(): Integer {
-    return plain(this.#call((raw) => raw.epoch()));
+    return plain(this.call((raw) => raw.epoch()));
   }
 
   /** Whether a part of the epoch was read before. */
   get isRest(): boolean {
-    return this.#call((raw) => raw.isRest());
+    return this.call((raw) => raw.isRest());
   }
 
   /** How many readers decode each row: 1; or more, where samples are dealt to readers whose number does not divide the lanes. */
   get readsPerRow(): number {
-    return this.#call((raw) => raw.readsPerRow());
+    return this.call((raw) => raw.readsPerRow());
   }
 
   /** The whole of another epoch, for the same readers: another reading. Errors: `epoch`, memory. */
@@ -87,36 +87,36 @@ export abstract class BaseReading {
    */
   state(steps: Integer): string {
     const number = natural('steps', steps, () => this.steps().most + 1);
-    return this.#call((raw) => raw.state(number));
+    return this.call((raw) => raw.state(number));
   }
 
   /** How many steps a rank has: the batches of all its workers. Errors: `rank`. */
   numSteps(rank: Integer): number {
     const which = natural32('rank', rank, U32);
-    return this.#number((raw) => raw.numSteps(which));
+    return this.number((raw) => raw.numSteps(which));
   }
 
   /** The fewest and the most steps of a rank. If they differ, ranks that wait for one another at each step hang at the end. */
   steps(): Steps {
-    const { least, most } = this.#call((raw) => raw.steps());
+    const { least, most } = this.call((raw) => raw.steps());
     return { least: Number(least), most: Number(most), equal: least === most };
   }
 
   /** How many readers have no batch. */
   numIdleReaders(): number {
-    return this.#number((raw) => raw.numIdleReaders());
+    return this.number((raw) => raw.numIdleReaders());
   }
 
   /** How many samples a reader has, padding included. Errors: `rank`, `worker`. */
   numSamples(rank: Integer, worker: Integer = 0): number {
     const reader = readerOf(rank, worker);
-    return this.#number((raw) => raw.numSamples(...reader));
+    return this.number((raw) => raw.numSamples(...reader));
   }
 
   /** How many of them, the last ones, are padding. Errors: `rank`, `worker`. */
   numPadding(rank: Integer, worker: Integer = 0): number {
     const reader = readerOf(rank, worker);
-    return this.#number((raw) => raw.numPadding(...reader));
+    return this.number((raw) => raw.numPadding(...reader));
   }
 
   /**
@@ -125,24 +125,19 @@ export abstract class BaseReading {
    */
   indices(rank: Integer, worker: Integer = 0, start: Integer = 0, end?: Integer): Float64Array<ArrayBuffer> {
     const reader = readerOf(rank, worker);
-    const length = this.#call((raw) => raw.numSamples(...reader));
+    const length = this.call((raw) => raw.numSamples(...reader));
     const first = integer('start', start, [0n, length]);
     const last = integer('end', end === undefined ? length : end, [first, length]);
-    const count = Number(last - first);
-    const window = (at: number) => {
-      const many = Math.min(WINDOW, count - at);
-      return numbers(this.#call((raw) => raw.indices(...reader, first + BigInt(at), many)));
+    const read = (at: number, count: number) => {
+      return numbers(this.call((raw) => raw.indices(...reader, first + BigInt(at), count)));
     };
-    if (count <= WINDOW) return window(0);
-    const out = array(count);
-    for (let at = 0; at < count; at += WINDOW) out.set(window(at), at);
-    return out;
+    return gathered(Float64Array, Number(last - first), WINDOW, 'indices', read);
   }
 
   /** In how many rounds a reader reads. Errors: `rank`, `worker`. */
   numRounds(rank: Integer, worker: Integer = 0): number {
     const reader = readerOf(rank, worker);
-    return this.#number((raw) => raw.numRounds(...reader));
+    return this.number((raw) => raw.numRounds(...reader));
   }
 
   /**
@@ -152,7 +147,7 @@ export abstract class BaseReading {
   round(rank: Integer, worker: Integer, number: Integer): ReadRound {
     const reader = readerOf(rank, worker);
     const which = natural('number', number, () => this.numRounds(...reader));
-    return roundOf(this.#call((raw) => raw.round(...reader, which)));
+    return roundOf(this.call((raw) => raw.round(...reader, which)));
   }
 
   /**
@@ -161,16 +156,16 @@ export abstract class BaseReading {
    */
   rounds(rank: Integer, worker: Integer = 0, start: Integer = 0): Generator<ReadRound, void, undefined> {
     const reader = readerOf(rank, worker);
-    const samples = this.#call((raw) => raw.numSamples(...reader));
+    const samples = this.call((raw) => raw.numSamples(...reader));
     const first = integer('start', start, [0n, samples]);
     if (first === samples) return this.#rounds(reader, 0n, 0n);
-    const [from, count] = this.#call((raw) => [raw.roundOf(...reader, first), raw.numRounds(...reader)]);
+    const [from, count] = this.call((raw) => [raw.roundOf(...reader, first), raw.numRounds(...reader)]);
     return this.#rounds(reader, from, count);
   }
 
   *#rounds(reader: Reader, start: bigint, end: bigint) {
     for (let number = start; number < end; number++) {
-      const round = this.#call((raw) => raw.round(...reader, number));
+      const round = this.call((raw) => raw.round(...reader, number));
       if (round.count > 0n) yield roundOf(round);
     }
   }
@@ -179,7 +174,7 @@ export abstract class BaseReading {
   roundOf(rank: Integer, worker: Integer, index: Integer): number {
     const reader = readerOf(rank, worker);
     const which = natural('index', index, () => this.numSamples(...reader));
-    return this.#number((raw) => raw.roundOf(...reader, which));
+    return this.number((raw) => raw.roundOf(...reader, which));
   }
 
   /**
@@ -188,7 +183,7 @@ export abstract class BaseReading {
    */
   shards(rank: Integer, worker: Integer = 0): Uint32Array<ArrayBuffer> {
     const reader = readerOf(rank, worker);
-    return this.#call((raw) => raw.shards(...reader));
+    return this.call((raw) => raw.shards(...reader));
   }
 
   /** The shards, the options that were given, and the epoch or the state: for `JSON.stringify` and `fromJSON`. */
@@ -206,29 +201,10 @@ export abstract class BaseReading {
     return this.#recipe.source(16, 64);
   }
 
-  /** Frees the engine's memory now rather than when the reading is collected; it cannot be used afterwards. */
-  dispose(): void {
-    this.#handle.dispose();
-  }
-
-  /** The same as `dispose()`, for `using`. */
-  [symbolDispose](): void {
-    this.dispose();
-  }
-
-  #at(stand: RawStand): this {
+  #at(stand: Stand): this {
     const recipe = this.#recipe.at(stand);
     const own = this.constructor as new (sizes: Integers, options: ReadingOptions) => this;
     return new own(recipe.sizes, recipe as unknown as ReadingOptions);
-  }
-
-  #call<T>(call: (raw: RawReading) => T): T {
-    return this.#handle.call(call);
-  }
-
-  /** For what is below 2^53. */
-  #number(call: (raw: RawReading) => bigint): number {
-    return Number(this.#call(call));
   }
 }
 
@@ -239,7 +215,7 @@ function readerOf(rank: Integer, worker: Integer): Reader {
   return [natural32('rank', rank, U32), natural32('worker', worker, U32)];
 }
 
-function roundOf({ start, count, spans }: RawReadRound): ReadRound {
+function roundOf({ start, count, spans }: Copied<RawRound>): ReadRound {
   return { start: Number(start), count: Number(count), spans: numbers(spans) };
 }
 
@@ -247,32 +223,4 @@ function roundOf({ start, count, spans }: RawReadRound): ReadRound {
 function textIn(state: unknown): unknown {
   if (typeof state !== 'object' || state === null || !Object.hasOwn(state, 'samedeal')) return state;
   return (state as SavedState).samedeal;
-}
-
-function array(count: number): Float64Array<ArrayBuffer> {
-  try {
-    return new Float64Array(count);
-  } catch {
-    fail('out-of-memory', 'count', count, 'a shorter run of indices');
-  }
-}
-
-/** What `readingOf` makes. */
-export interface ReadingClass {
-  /**
-   * The whole of epoch 0 of a dataset with so many samples in each shard, for the workers of all ranks. Errors
-   * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, an option that the deal does not use,
-   * `samples` (with `pad`, all samples and the padding are more than 2^53 - 1), memory.
-   */
-  new (sizes: Integers, options?: ReadingOptions): BaseReading;
-  fromJSON: typeof BaseReading.fromJSON;
-}
-
-/** The class of an entry, over the engine that `engine` gives when the first reading is made. */
-export function readingOf(engine: () => Engine<PlanningBindings>): ReadingClass {
-  return class extends BaseReading {
-    constructor(sizes: Integers, options?: ReadingOptions) {
-      super(engine(), sizes, options);
-    }
-  };
 }

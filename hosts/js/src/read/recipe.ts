@@ -1,15 +1,22 @@
+import type { PlanningBindings, RawReading } from '../bindings/types.js';
 import { boolean, FROM_ONE, integer, natural32, options, type Range, S64, stateText, string, U64 } from '../checks.js';
-import { decimal, source } from '../config.js';
-import type { Recipe } from '../engine.js';
+import { isFailure, type Recipe } from '../engine.js';
+import type { Options } from '../jco/interfaces/samedeal-deal-read.js';
 import { shown, words } from '../lists.js';
-import type { PlanningBindings } from '../plan-raw.js';
-import type { RawReading, RawReadOptions, RawStand } from './raw.js';
+import { type Checks, checked, fromJson, type Given, namesIn, settings, source, toJson } from '../options.js';
 import type { ReadingJson, ReadingOptions } from './types.js';
 
 const upTo = (most: bigint): Range => [1n, most];
 
+/** The name of the setter of an option. */
+type Setter<Name extends string> = Name extends 'world' ? 'setWorldSize' : `set${Capitalize<Name>}`;
+/** The options, as their setters take them. */
+type RawOptions = {
+  [Name in keyof ReadingOptions]-?: Setter<Name> extends keyof Options ? Parameters<Options[Setter<Name>]>[0] : never;
+};
+
 /** How each option crosses. The ranges are what an error tells of what cannot cross: the component holds to them. */
-const CHECKS: { [Name in keyof RawReadOptions]-?: (value: unknown) => NonNullable<RawReadOptions[Name]> } = {
+const CHECKS: Checks<RawOptions> = {
   seed: (value) => integer('seed', value, S64),
   deal: (value) => string('deal', value),
   shuffle: (value) => boolean('shuffle', value),
@@ -27,20 +34,23 @@ const CHECKS: { [Name in keyof RawReadOptions]-?: (value: unknown) => NonNullabl
   batchSize: (value) => natural32('batch-size', value, FROM_ONE),
   dropLast: (value) => boolean('drop-last', value),
 };
-const OPTIONS = Object.keys(CHECKS) as (keyof ReadingOptions)[];
+const OPTIONS = namesIn(CHECKS);
+
+/** Where a reading stands: at the beginning of an epoch, or where a state was taken. */
+export type Stand = { epoch: bigint } | { state: string };
 
 /** What the spans of a round and the tables of the order take where nothing is said of lanes. */
 const USUAL_LANES = 64;
 
 /** What decides a reading: the dataset, the options that were given, and where it stands. */
 export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
-  readonly sizes: BigUint64Array<ArrayBuffer>;
-  readonly given: RawReadOptions;
+  readonly sizes: BigUint64Array;
+  readonly given: Partial<RawOptions>;
   /** Epoch 0 where it is missing. */
-  readonly stand: RawStand | undefined;
+  readonly stand: Stand | undefined;
   readonly size: number;
 
-  constructor(sizes: BigUint64Array<ArrayBuffer>, given: RawReadOptions, stand?: RawStand) {
+  constructor(sizes: BigUint64Array, given: Partial<RawOptions>, stand?: Stand) {
     this.sizes = sizes;
     this.given = given;
     this.stand = stand;
@@ -55,55 +65,58 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
   }
 
   /** The same at another place. */
-  at(stand: RawStand): ReadingRecipe {
+  at(stand: Stand): ReadingRecipe {
     return new ReadingRecipe(this.sizes, this.given, stand);
   }
 
-  make(bindings: PlanningBindings): RawReading {
-    return bindings.reading(this.sizes, this.given, this.stand);
+  make({ read, release }: PlanningBindings): RawReading {
+    /** What comes of an object that is freed afterwards. */
+    const using = <T extends object, R>(object: T, use: (object: T) => R): R => {
+      let result: R;
+      try {
+        result = use(object);
+      } catch (error) {
+        // Anything but a failure is the end of the instance, into which nothing may call any more.
+        if (isFailure(error)) release(object);
+        throw error;
+      }
+      release(object);
+      return result;
+    };
+    const whole = using(new read.Options(this.sizes), (options) => {
+      for (const [name, value] of Object.entries(this.given)) {
+        const setter = name === 'world' ? 'setWorldSize' : `set${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+        (options as unknown as Record<string, (value: unknown) => void>)[setter]?.(value);
+      }
+      return new read.Reading(options);
+    });
+    const { stand } = this;
+    if (!stand) return whole;
+    return using(whole, () => ('state' in stand ? whole.resume(stand.state) : whole.atEpoch(stand.epoch)));
   }
 
   /** Of the options of a constructor. */
-  static of(sizes: unknown, given: ReadingOptions | undefined): ReadingRecipe {
-    const checked = Object.entries(options(given, OPTIONS)).flatMap(([name, value]) => {
-      // What is undefined has its default; null has none.
-      return value === undefined ? [] : [[name, CHECKS[name as keyof RawReadOptions](value)]];
-    });
-    return new ReadingRecipe(words('sizes', sizes), Object.fromEntries(checked));
+  static of(sizes: unknown, given: Given<ReadingOptions> | undefined): ReadingRecipe {
+    const named = options(given, OPTIONS);
+    return new ReadingRecipe(words('sizes', sizes), checked(CHECKS, named, {}));
   }
 
   static ofJson(json: ReadingJson): ReadingRecipe {
-    const { sizes, seed, bytes, epoch, state, ...others } = options(json, ['sizes', ...OPTIONS, 'epoch', 'state']);
-    const texts = (list: unknown) => (Array.isArray(list) ? list.map(decimal) : list) as ReadingOptions['bytes'];
-    const recipe = ReadingRecipe.of(texts(sizes), {
-      ...others,
-      ...(seed !== undefined && { seed: decimal(seed) }),
-      ...(bytes !== undefined && { bytes: texts(bytes) as NonNullable<ReadingOptions['bytes']> }),
-    });
+    const { sizes, epoch, state, ...others } = fromJson(json, ['sizes', ...OPTIONS, 'epoch', 'state']);
+    const recipe = ReadingRecipe.of(sizes, others);
     if (state !== undefined) return recipe.at({ state: stateText(state) });
-    return epoch === undefined ? recipe : recipe.at({ epoch: integer('epoch', decimal(epoch), U64) });
+    return epoch === undefined ? recipe : recipe.at({ epoch: integer('epoch', epoch, U64) });
   }
 
   toJson(): ReadingJson {
-    const { seed, bytes, ...others } = this.given;
-    const json = {
-      sizes: Array.from(this.sizes, String),
-      ...others,
-      ...(seed !== undefined && { seed: String(seed) }),
-      ...(bytes && { bytes: Array.from(bytes, String) }),
-    } as ReadingJson;
-    const { stand = { epoch: 0n } } = this;
-    return { ...json, ...('state' in stand ? { state: stand.state } : { epoch: String(stand.epoch) }) };
+    const { sizes, given, stand = { epoch: 0n } } = this;
+    return toJson({ sizes, ...given, ...stand }) as unknown as ReadingJson;
   }
 
   /** The calls that make an equal reading; of lists and of a state, at most so many numbers and characters. */
   source(numbers: number, characters: number): string {
-    const settings = Object.entries(this.given).map(([name, value]) => {
-      if (typeof value === 'bigint') return `${name}: ${source(value)}`;
-      if (typeof value === 'object') return `${name}: ${shown(value, numbers)}`;
-      return `${name}: ${typeof value === 'string' ? `'${value}'` : value}`;
-    });
-    const second = settings.length > 0 ? `, { ${settings.join(', ')} }` : '';
+    const parts = settings(this.given, numbers);
+    const second = parts.length > 0 ? `, { ${parts.join(', ')} }` : '';
     const made = `Reading(${shown(this.sizes, numbers)}${second})`;
     if (!this.stand) return made;
     if ('epoch' in this.stand) return `${made}.atEpoch(${source(this.stand.epoch)})`;

@@ -1,5 +1,5 @@
 import type { Integers } from '../lists.js';
-import type { Weight, WorkerPolicy } from '../plan-types.js';
+import type { Weight, WorkerPolicy } from '../shard/types.js';
 import type { Integer, Remainder } from '../types.js';
 
 /** What readers are given: single positions of one order over all of the dataset, or whole shards. */

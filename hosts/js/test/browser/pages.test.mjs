@@ -4,33 +4,37 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import * as samedeal from 'samedeal';
 import { openPage } from '../../../../tests/matrix/page.mjs';
+import { everything } from '../everything.mjs';
 
 const host = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(host, 'dist/');
 
-test('the example of the README runs in a page', async () => {
-  const [, html] = /^```html\n(.*?)^```/ms.exec(readFileSync(join(host, 'README.md'), 'utf8'));
-  const { page, close } = await openPage({ '/samedeal/dist/': dist }, html);
-  try {
-    await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 600_000 });
-    assert.equal(await page.textContent('body'), '8 0 6 3');
-  } finally {
-    await close();
+test('the examples of the README run in a page', async () => {
+  const readme = readFileSync(join(host, 'README.md'), 'utf8');
+  const answers = [];
+  for (const [, html] of readme.matchAll(/^```html\n(.*?)^```/gms)) {
+    const { page, close } = await openPage({ '/samedeal/dist/': dist }, html);
+    try {
+      await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 600_000 });
+      answers.push(await page.textContent('body'));
+    } finally {
+      await close();
+    }
   }
+  assert.deepEqual(answers, ['8 0 6 3', '32 steps']);
 });
 
-test('a page without a bundler may import the whole package', async () => {
-  const { page, close } = await openPage({ '/dist/': dist }, '');
+test('a page without a bundler may import the whole package, and everything in it answers as in Node', async () => {
+  const { page, close } = await openPage({ '/dist/': dist, '/test/': join(host, 'test/') }, '');
   try {
     const outcome = await page.evaluate(async () => {
-      const { Batcher, detectRank, Sampler, ShardPlan } = await import('/dist/index.js');
-      const sampler = new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 });
-      return [sampler.indices().join(' '), new Batcher([3, 1, 2], { budget: 6 }).length, new ShardPlan([5]).length]
-        .concat(detectRank().world)
-        .join(' / ');
+      const { everything } = await import('/test/everything.mjs');
+      return everything(await import('/dist/index.js'));
     });
-    assert.equal(outcome, '8 0 6 3 / 2 / 1 / 1');
+    assert.equal(outcome, await everything(samedeal));
+    assert(outcome.length > 5000);
   } finally {
     await close();
   }

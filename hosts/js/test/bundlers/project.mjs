@@ -1,30 +1,36 @@
 // A project that has the packed package installed, as users get it, for the bundlers in this folder to work on.
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openPage } from '../../../../tests/matrix/page.mjs';
+import * as samedeal from '../../dist/index-files.js';
+import { everything } from '../everything.mjs';
 import { write } from '../parquet-files.mjs';
 
 const run = promisify(execFile);
 const host = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What all three components are asked, in every bundle. */
+/** What all three components are asked, in every bundle, before everything is. */
 const CALLS = `
   const answers = () => [
     new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 }).indices(),
     new ShardPlan([5, 6, 7], { world: 2 }).shards(0),
     new Batcher([3, 1, 2], { maxBatchSize: 2, budget: 6 }).batch(0).samples,
     [new Mesh(4, { dp: 2, tp: 2 }, ['dp']).dataRank(3), detectRank({ environment: {} }).world],
-  ].map((list) => Array.from(list).join(' ')).join(' / ');`;
+  ].map((list) => Array.from(list).join(' ')).join(' / ');
+  const all = async () => answers() + ' / ' + await everything(samedeal);`;
 
 /** What they answer: the first part is the example of the README. */
-export const ANSWERS = '8 0 6 3 / 0 2 / 0 2 / 1 1';
+export const ANSWERS = `8 0 6 3 / 0 2 / 0 2 / 1 1 / ${await everything(samedeal)}`;
 export const WEB_ANSWERS = '8 0 6 3';
 
-const NAMES = 'Batcher, detectRank, Mesh, Sampler, ShardPlan';
+const imported = (entry) => `
+  import { Batcher, detectRank, Mesh, Sampler, ShardPlan } from '${entry}';
+  import * as samedeal from '${entry}';
+  import { everything } from './everything.js';${CALLS}\n`;
 const web = (show) => `
   import { init, Sampler } from 'samedeal/web';
   await init();
@@ -39,25 +45,25 @@ export const PARQUET_ANSWER = '4950';
 /** The files of the project. */
 const FILES = {
   'package.json': '{ "private": true, "type": "module" }',
-  'node.js': `import { ${NAMES} } from 'samedeal';${CALLS}\nconsole.log(answers());`,
-  'node-inline.js': `import { ${NAMES} } from 'samedeal/inline';${CALLS}\nconsole.log(answers());`,
+  'everything.js': readFileSync(join(host, 'test/everything.mjs'), 'utf8'),
+  'node.js': `${imported('samedeal')}all().then(console.log);`,
+  'node-inline.js': `${imported('samedeal/inline')}all().then(console.log);`,
   'node-web.js': `${web('console.log')}`,
   'node-parquet.js': `
     import { readShards } from 'samedeal/parquet';
     let sum = 0;
     for await (const { id } of readShards(process.env.DATA, { seed: 3 })) sum += id;
     console.log(sum);`,
-  'page.js': `import { ${NAMES} } from 'samedeal';${CALLS}\n${show}(answers());`,
+  'page.js': `${imported('samedeal')}all().then(${show});`,
   'page-web.js': web(show),
   'worker.js': `
-    import { ${NAMES} } from 'samedeal';
     import { init, Sampler as PageSampler } from 'samedeal/web';
-    ${CALLS}
+    ${imported('samedeal')}
     export default {
       async fetch() {
         await init();
         const sampler = new PageSampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 });
-        return new Response(answers() + ' / ' + sampler.indices().join(' '));
+        return new Response((await all()) + ' / ' + sampler.indices().join(' '));
       },
     };`,
 };

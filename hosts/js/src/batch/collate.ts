@@ -1,0 +1,207 @@
+// From sequences of different length to the arrays that a model takes. The engine says where each cell comes from.
+import type { BatchingBindings } from '../bindings/types.js';
+import { FROM_ONE, fail, integer, natural32, oneOf, options, placed, type Range, S64, U32, U64 } from '../checks.js';
+import type { Engine } from '../engine.js';
+import { attached, list, numbers, words, words32 } from '../lists.js';
+import type { CollateOptions, Packed, PackOptions, Padded, PadOptions, Side, Tokens } from './types.js';
+
+const SIDES: readonly Side[] = ['right', 'left'];
+/** The source of a cell of padding. */
+const PADDING = 2 ** 32 - 1;
+/** The most cells that the engine makes. */
+const CELLS = 2 ** 26;
+
+/** The whole numbers that elements can be, by the name of the type; none for those that have fractions. */
+const ELEMENTS: Record<string, Range | undefined> = {
+  Int8Array: [-(2n ** 7n), 2n ** 7n - 1n],
+  Uint8Array: [0n, 2n ** 8n - 1n],
+  Uint8ClampedArray: [0n, 2n ** 8n - 1n],
+  Int16Array: [-(2n ** 15n), 2n ** 15n - 1n],
+  Uint16Array: [0n, 2n ** 16n - 1n],
+  Int32Array: [-(2n ** 31n), 2n ** 31n - 1n],
+  Uint32Array: U32,
+  BigInt64Array: S64,
+  BigUint64Array: U64,
+};
+
+/** An array, whatever its elements are. */
+interface Cells {
+  readonly length: number;
+  [index: number]: unknown;
+  fill(value: unknown): unknown;
+  set(values: Cells, offset: number): void;
+}
+
+/** `collatePad` over an engine. */
+export function padWith<T extends Tokens>(
+  engine: Engine<BatchingBindings>,
+  sequences: readonly T[] | T,
+  given: PadOptions | undefined,
+): Padded<T> {
+  const named = options(given, ['offsets', 'paddingValue', 'side', 'multiple', 'width']);
+  const { side = 'right', multiple = 1, width } = named;
+  const source = new Sequences(sequences, named);
+  const { lengths } = source;
+  const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+  const wide = width === undefined ? 0 : natural32('width', width, U32);
+  // Which means the longest to the engine.
+  if (width !== undefined && wide === 0 && longest > 0) {
+    fail('out-of-range', 'width', 0, `at least ${longest}, the longest sequence`);
+  }
+  const every = natural32('multiple', multiple, FROM_ONE);
+  const where = oneOf('side', side, SIDES);
+  const size = 4 * (lengths.length + Math.min(CELLS, lengths.length * (Math.max(wide, longest) + every)));
+  const cells = engine.once(source.cause, size, ({ collation }) => collation.pad(lengths, wide, every, where));
+  const attentionMask = new Uint8Array(cells.sources.length);
+  const values = source.gather(cells.sources, attentionMask);
+  return { values, attentionMask, rows: lengths.length, width: cells.width };
+}
+
+/** `collatePack` over an engine. */
+export function packWith<T extends Tokens>(
+  engine: Engine<BatchingBindings>,
+  sequences: readonly T[] | T,
+  given: PackOptions | undefined,
+): Packed<T> {
+  const named = options(given, ['offsets', 'paddingValue', 'rowEnds', 'width']);
+  const source = new Sequences(sequences, named);
+  const { lengths } = source;
+  const all = lengths.length === 0 ? [] : [lengths.length];
+  const ends = words32('row-ends', named.rowEnds === undefined ? all : named.rowEnds, U32);
+  const width = named.width === undefined ? fullest(lengths, ends) : natural32('width', named.width, U32);
+  const size = 4 * (2 * lengths.length + ends.length + 3 * Math.min(CELLS, ends.length * width));
+  const cells = engine.once(source.cause, size, ({ collation }) => collation.pack(lengths, ends, width));
+  return {
+    values: source.gather(cells.sources),
+    positionIds: new Int32Array(cells.positionIds.buffer),
+    segmentIds: new Int32Array(cells.segmentIds.buffer),
+    cuSeqlens: new Int32Array(cells.cuSeqlens.buffer),
+    maxSeqlen: cells.maxSeqlen,
+    rows: ends.length,
+    width,
+  };
+}
+
+/** The tokens of the fullest row; wrong ends are told by the engine. */
+function fullest(lengths: Uint32Array, ends: Uint32Array): number {
+  let [most, start] = [0, 0];
+  for (const end of ends) {
+    const tokens = lengths.subarray(start, end).reduce((sum, length) => sum + length, 0);
+    most = Math.max(most, tokens);
+    start = end;
+  }
+  return Math.min(most, Number(U32[1]));
+}
+
+/** Sequences of tokens of one type, and what is between them. */
+class Sequences<T extends Tokens> {
+  readonly lengths: Uint32Array<ArrayBuffer>;
+  readonly #parts: readonly T[];
+  readonly #type: string;
+  readonly #filler: unknown;
+
+  constructor(sequences: readonly T[] | T, { offsets, paddingValue = 0 }: CollateOptions) {
+    if (offsets === undefined) {
+      const allowed = 'an array of typed arrays';
+      if (!Array.isArray(sequences)) fail('wrong-type', 'sequences', sequences, allowed);
+      const types = Array.from(list('sequences', sequences), (part, i) => {
+        return placed(`at index ${i}`, () => typeOf(part, allowed));
+      });
+      const [first = 'Int32Array'] = types;
+      const other = types.find((type) => type !== first);
+      if (other) fail('contradiction', 'sequences', `${first} and ${other}`, 'tokens of one type');
+      this.#type = first;
+      this.#parts = sequences;
+      this.lengths = Uint32Array.from(sequences, ({ length }: T) => crossing('sequences', length));
+    } else {
+      this.#type = typeOf(sequences, 'a typed array, all tokens end to end');
+      this.#parts = [sequences as T];
+      this.lengths = lengthsOf(offsets, (sequences as T).length);
+    }
+    this.#filler = fillerOf(paddingValue, this.#type);
+  }
+
+  get cause(): readonly [string, string] {
+    return ['lengths', `${this.lengths.length} sequences`];
+  }
+
+  /** The tokens in their cells; `mask` is 1 where one is. */
+  gather(sources: Uint32Array, mask?: Uint8Array): T {
+    const tokens = this.#endToEnd();
+    const values = make(this.#type, sources.length);
+    values.fill(this.#filler);
+    for (let i = 0; i < sources.length; i++) {
+      const source = sources[i] as number;
+      if (source === PADDING) continue;
+      values[i] = tokens[source];
+      if (mask) mask[i] = 1;
+    }
+    return values as unknown as T;
+  }
+
+  #endToEnd(): Cells {
+    const [first, second] = this.#parts;
+    if (first && !second) return first as Cells;
+    const all = make(
+      this.#type,
+      this.#parts.reduce((sum, { length }) => sum + length, 0),
+    );
+    let at = 0;
+    for (const part of this.#parts) {
+      all.set(part as Cells, at);
+      at += part.length;
+    }
+    return all;
+  }
+}
+
+/** The name of the type of a typed array, whatever class is derived from it, in whatever realm. */
+function typeOf(value: unknown, allowed: string): string {
+  if (!ArrayBuffer.isView(value) || value instanceof DataView) fail('wrong-type', 'sequences', value, allowed);
+  attached('sequences', value);
+  return nameOf.call(value) as string;
+}
+
+const nameOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
+  ?.get as () => string;
+
+function make(type: string, length: number): Cells {
+  const Type = (globalThis as unknown as Record<string, new (length: number) => Cells>)[type];
+  try {
+    return new (Type as NonNullable<typeof Type>)(length);
+  } catch {
+    fail('out-of-memory', 'lengths', `${length} cells`, 'fewer or smaller cells');
+  }
+}
+
+/** A length that crosses. */
+function crossing(field: string, length: number): number {
+  if (length > U32[1]) fail('out-of-range', field, length, `sequences of up to ${U32[1]} tokens`);
+  return length;
+}
+
+/** How many tokens there are between offsets. */
+function lengthsOf(offsets: unknown, tokens: number): Uint32Array<ArrayBuffer> {
+  const ends = numbers(words('offsets', offsets as number[]));
+  const ascend = ends.every((end, i) => i === 0 || end >= (ends[i - 1] as number));
+  if (ends[0] !== 0 || ends.at(-1) !== tokens || !ascend) {
+    fail('contradiction', 'offsets', `${ends.length} numbers`, `0, ascending, and ${tokens} at last`);
+  }
+  return Uint32Array.from(ends.subarray(1), (end, i) => crossing('offsets', end - (ends[i] as number)));
+}
+
+/** The padding value, if it is one of that type. */
+function fillerOf(value: unknown, type: string): unknown {
+  const range = ELEMENTS[type];
+  if (range) {
+    const whole = integer('padding-value', value, range);
+    return type.startsWith('Big') ? whole : Number(whole);
+  }
+  if (typeof value !== 'number') fail('wrong-type', 'padding-value', value, 'a number');
+  const cell = make(type, 1);
+  cell.fill(value);
+  if (Number.isFinite(value) && !Number.isFinite(cell[0])) {
+    fail('out-of-range', 'padding-value', value, `a value of ${type}`);
+  }
+  return value;
+}

@@ -1,0 +1,82 @@
+// Instances of the three components, over what jco makes of each. They need neither Node nor a browser.
+import type { Bindings } from '../engine.js';
+import { instantiate as instantiateBatching } from '../jco/batching.js';
+import { instantiate as instantiatePlanning } from '../jco/planning.js';
+import { instantiate as instantiateDealing } from '../jco/samedeal.js';
+import type { RawLedger } from '../ledger-raw.js';
+import type { BatchingBindings, DealingBindings, PlanningBindings, RawSampler } from './types.js';
+
+/** Gives the compiled core module of a file that jco wrote. */
+export type Modules = (file: string) => WebAssembly.Module;
+
+// As the generated modules have it.
+const symbolDispose: symbol = Symbol.dispose ?? Symbol.for('dispose');
+
+/** Frees a resource of jco. */
+const release: Bindings['release'] = (raw) => (raw as Record<symbol, () => void>)[symbolDispose]?.();
+
+/** What makes instances by `make`. `modules` is asked once for each file in `jco/`. */
+function instances<B extends Bindings>(modules: Modules, make: (compiled: Modules) => Omit<B, 'release'>): () => B {
+  const made = new Map<string, WebAssembly.Module>();
+  const compiled = (file: string) => {
+    const found = made.get(file) ?? modules(file);
+    made.set(file, found);
+    return found;
+  };
+  return () => ({ ...make(compiled), release }) as B;
+}
+
+/** Instances of the component `samedeal.wasm`. */
+export const dealingInstances = (modules: Modules): (() => DealingBindings) =>
+  instances<DealingBindings>(modules, (compiled) => {
+    const { sampling, mesh, launch } = instantiateDealing(compiled, {});
+    const { orders, Sampler } = sampling;
+    return {
+      orders,
+      create: (config, sharding) => (sharding ? Sampler.sharded(config, sharding) : new Sampler(config)) as RawSampler,
+      read(recipe, lists) {
+        const sampler = Sampler.fromRecipe(recipe, lists);
+        const made = { config: sampler.config(), sharding: sampler.sharding() };
+        release(sampler);
+        return made;
+      },
+      mesh: mesh as DealingBindings['mesh'],
+      launch: launch as DealingBindings['launch'],
+    };
+  });
+
+/** Instances of the component `planning.wasm`. */
+export const planningInstances = (modules: Modules): (() => PlanningBindings) =>
+  instances<PlanningBindings>(modules, (compiled) => {
+    const { shards, read, ledger } = instantiatePlanning(compiled, {});
+    return {
+      shards: shards as PlanningBindings['shards'],
+      read: read as PlanningBindings['read'],
+      ledger: (header) => new ledger.Ledger(header) as RawLedger,
+      header: ledger.header,
+    };
+  });
+
+/** Where the memory of the component `batching.wasm` ends: see scripts/build.mjs. */
+const MEMORY = 2 ** 30;
+/** What a call may need besides its lists, which comes with a failure that the component can tell. */
+const SLACK = 2 ** 20;
+/** Lists that there is room for, however full the memory: half of what the component keeps free for what is small. */
+const ALWAYS = 2 ** 15;
+
+/** Instances of the component `batching.wasm`, whose memory ends after `most` bytes. */
+export const batchingInstances = (modules: Modules, most: number = MEMORY): (() => BatchingBindings) =>
+  instances<BatchingBindings>(modules, (compiled) => {
+    let memory: WebAssembly.Memory | undefined;
+    const { batches, collation } = instantiateBatching(compiled, {}, (module, imports) => {
+      const instance = new WebAssembly.Instance(module, imports);
+      memory ??= instance.exports.memory as WebAssembly.Memory | undefined;
+      return instance;
+    });
+    return {
+      batches: batches as BatchingBindings['batches'],
+      collation: collation as BatchingBindings['collation'],
+      // What is free below the end is not known, so what grows is counted alone.
+      room: () => Math.max(ALWAYS, most - SLACK - (memory?.buffer.byteLength ?? 0)),
+    };
+  });

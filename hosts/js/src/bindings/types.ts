@@ -1,0 +1,67 @@
+// What crosses to the components and back: the types that jco makes of `wit/`, and what the build for pages shares with them.
+import type { Bindings } from '../engine.js';
+import type * as Batches from '../jco/interfaces/samedeal-deal-batches.js';
+import type * as Collation from '../jco/interfaces/samedeal-deal-collation.js';
+import type * as Launch from '../jco/interfaces/samedeal-deal-launch.js';
+import type * as Grid from '../jco/interfaces/samedeal-deal-mesh.js';
+import type * as Read from '../jco/interfaces/samedeal-deal-read.js';
+import type * as Sampling from '../jco/interfaces/samedeal-deal-sampling.js';
+import type * as Shards from '../jco/interfaces/samedeal-deal-shards.js';
+import type { RawLedger } from '../ledger-raw.js';
+
+/**
+ * A type of jco with what that leaves out: an array that comes back is a copy, with memory of its own. Nothing here checks an
+ * argument: numbers outside their range wrap around. Failures are thrown as plain objects.
+ */
+export type Copied<T> = T extends BigUint64Array
+  ? BigUint64Array<ArrayBuffer>
+  : T extends Uint32Array
+    ? Uint32Array<ArrayBuffer>
+    : T extends new (
+          ...args: infer A
+        ) => infer R
+      ? { new (...args: A): Copied<R> } & { [Name in keyof T]: Copied<T[Name]> }
+      : T extends (...args: infer A) => infer R
+        ? (...args: A) => Copied<R>
+        : T extends object
+          ? { [Name in keyof T]: Copied<T[Name]> }
+          : T;
+
+export type RawSampler = Copied<Sampling.Sampler>;
+export type RawMesh = Copied<Grid.Mesh>;
+export type RawPlan = Copied<Shards.Plan>;
+export type RawChunkStream = Copied<Shards.ChunkStream>;
+export type RawReading = Copied<Read.Reading>;
+export type RawBatcher = Copied<Batches.Batcher>;
+/** `room` is how many bytes the lists of a call may take. */
+export type RawBatchStream = Copied<Batches.BatchStream> & { room(): number };
+
+/** What an instance of an engine for samplers exports: the component, and the build for pages. */
+export interface SamplerBindings extends Bindings {
+  orders(): string[];
+  create(config: Sampling.Config, sharding: Sampling.Sharding | undefined): RawSampler;
+  /** What a recipe comes to. */
+  read(recipe: string, lists: Sampling.NamedList[]): { config: Sampling.Config; sharding: Sampling.Sharding | undefined };
+}
+
+/** What an instance of the component `samedeal.wasm` exports. */
+export interface DealingBindings extends SamplerBindings {
+  mesh: Copied<typeof Grid>;
+  launch: Copied<typeof Launch>;
+}
+
+/** What an instance of the component `planning.wasm` exports. */
+export interface PlanningBindings extends Bindings {
+  shards: Copied<typeof Shards>;
+  read: Copied<typeof Read>;
+  ledger(header: string): RawLedger;
+  header(state: string, block: number, lease: bigint): string;
+}
+
+/** What an instance of the component `batching.wasm` exports. */
+export interface BatchingBindings extends Bindings {
+  batches: Copied<typeof Batches>;
+  collation: Copied<typeof Collation>;
+  /** How many bytes the lists of a call may take. */
+  room(): number;
+}

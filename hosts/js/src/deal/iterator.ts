@@ -1,0 +1,46 @@
+import type { Indices } from '../types.js';
+
+/** Numbers one by one, read in windows. A generator would cost several times as much for each. */
+export class WindowIterator implements IterableIterator<number> {
+  readonly #check: () => void;
+  readonly #read: (start: number, end: number) => Indices;
+  readonly #size: number;
+  /** What is left to read. */
+  #next = 0;
+  #end: number;
+  #window: Indices = new Uint32Array(0);
+  #at = 0;
+
+  /** Over the numbers 0 to `end` - 1 of `read`, at most `size` at a time; `check` may throw before each of them. */
+  constructor(check: () => void, end: number, size: number, read: (start: number, end: number) => Indices) {
+    this.#check = check;
+    this.#end = end;
+    this.#size = size;
+    this.#read = read;
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+
+  next(): IteratorResult<number, undefined> {
+    const empty = this.#at === this.#window.length;
+    if (empty && this.#next === this.#end) return { value: undefined, done: true };
+    this.#check();
+    if (empty) {
+      const end = Math.min(this.#next + this.#size, this.#end);
+      // If this throws, the next call tries again.
+      this.#window = this.#read(this.#next, end);
+      this.#next = end;
+      this.#at = 0;
+    }
+    return { value: this.#window[this.#at++] as number, done: false };
+  }
+
+  /** Ends the iteration: what `break` does. */
+  return(): IteratorResult<number, undefined> {
+    this.#at = this.#window.length;
+    this.#next = this.#end;
+    return { value: undefined, done: true };
+  }
+}

@@ -1,0 +1,160 @@
+import type { DealingBindings, RawMesh } from '../bindings/types.js';
+import { FROM_ONE, fail, natural32, options, string } from '../checks.js';
+import { type Engine, Facade, type Recipe } from '../engine.js';
+import type { Axis } from '../jco/interfaces/samedeal-deal-mesh.js';
+import type { Integer } from '../types.js';
+
+/** More axes than a world has factors. */
+const MOST_AXES = 64;
+
+/** The axes of a mesh, the last one counting fastest, and how many ranks lie along each. */
+export type Axes = Readonly<Record<string, Integer>>;
+
+/** A mesh in JSON. Axes are a list, as their order decides and not every store keeps that of the names of an object. */
+export interface MeshJson {
+  world: number;
+  axes: [name: string, size: number][];
+  divide: string[];
+}
+
+/** What decides a mesh. */
+export class MeshRecipe implements Recipe<DealingBindings, RawMesh> {
+  readonly size: number;
+  readonly cause: readonly [string, number];
+  readonly #axes: Axis[];
+
+  constructor(world: number, axes: Axis[]) {
+    this.size = 1024 + 512 * axes.length;
+    this.cause = ['world', world];
+    this.#axes = axes;
+  }
+
+  make(bindings: DealingBindings): RawMesh {
+    return new bindings.mesh.Mesh(this.cause[1], this.#axes);
+  }
+}
+
+/** What `Mesh` is, over any instance of its engine. */
+export abstract class BaseMesh extends Facade<DealingBindings, RawMesh> {
+  readonly #world: number;
+  readonly #axes: readonly Axis[];
+
+  /** @internal */
+  constructor(engine: Engine<DealingBindings>, world: Integer, axes: Axes, divide: readonly string[]) {
+    const ranks = natural32('world', world, FROM_ONE);
+    const grid = axesOf(axes, divide);
+    const raw = grid.map((axis) => ({ ...axis, name: string('axes', axis.name) }));
+    super(engine, 'mesh', new MeshRecipe(ranks, raw));
+    this.#world = ranks;
+    this.#axes = grid;
+  }
+
+  /** The mesh of what `toJSON` gave. Errors: as the constructor. */
+  static fromJSON<T>(this: new (world: Integer, axes: Axes, divide: readonly string[]) => T, json: MeshJson): T {
+    const { world, axes, divide } = options(json, ['world', 'axes', 'divide']);
+    const isPair = (axis: unknown) => Array.isArray(axis) && axis.length === 2 && typeof axis[0] === 'string';
+    if (!Array.isArray(axes) || !axes.every(isPair)) fail('wrong-type', 'axes', axes, 'an array of [name, size]');
+    const names = axes.map(([name]) => name);
+    const twice = names.find((name, i) => names.indexOf(name) < i);
+    if (twice !== undefined) fail('contradiction', 'axes', twice, 'each name once');
+    return new this(world as Integer, Object.fromEntries(axes), divide as string[]);
+  }
+
+  /** How many ranks there are. */
+  get world(): number {
+    return this.#world;
+  }
+
+  /** How many ranks lie along each axis, by its name. */
+  get axes(): Record<string, number> {
+    return this.#named((i) => this.#axes[i]?.size as number);
+  }
+
+  /** The names of the axes along which ranks get different samples. */
+  get divide(): string[] {
+    return this.#axes.filter(({ role }) => role === 'divide').map(({ name }) => name);
+  }
+
+  /** How many ranks get different samples: the `world` of a sampler. */
+  get dataWorld(): number {
+    return this.call((raw) => raw.dataWorld());
+  }
+
+  /** Which of the `dataWorld` readers a rank is: the `rank` of a sampler. Errors: `rank`. */
+  dataRank(rank: Integer): number {
+    const number = this.#rank(rank);
+    return this.call((raw) => raw.dataRank(number));
+  }
+
+  /** Where a rank stands along each axis, by its name. Errors: `rank`. */
+  coordinates(rank: Integer): Record<string, number> {
+    const number = this.#rank(rank);
+    const found = this.call((raw) => raw.coordinates(number));
+    return this.#named((i) => found[i] as number);
+  }
+
+  /** The rank at a place of the grid: a coordinate for each axis, by its name. Errors: `coordinates`. */
+  rankAt(coordinates: Readonly<Record<string, Integer>>): number {
+    const field = 'coordinates';
+    const names = this.#axes.map(({ name }) => name);
+    const given = new Map(entries(field, coordinates));
+    for (const name of given.keys()) {
+      if (!names.includes(name)) fail('unknown-name', field, name, names.join(', '));
+    }
+    const place = this.#axes.map(({ name, size }) => {
+      if (!given.has(name)) fail('missing', field, '', `one along ${name}`);
+      return natural32(field, given.get(name), [0n, BigInt(size) - 1n]);
+    });
+    return this.call((raw) => raw.rankAt(Uint32Array.from(place)));
+  }
+
+  /** The ranks that get the same samples as `rank`, itself among them, ascending. Errors: `rank`, `axes` (too many). */
+  peers(rank: Integer): Uint32Array<ArrayBuffer> {
+    const number = this.#rank(rank);
+    return this.call((raw) => raw.peers(number));
+  }
+
+  /** What makes an equal mesh, for `JSON.stringify` and `fromJSON`. */
+  toJSON(): MeshJson {
+    return { world: this.#world, axes: this.#axes.map(({ name, size }) => [name, size]), divide: this.divide };
+  }
+
+  /** The call that makes an equal mesh; what `console.log` shows. */
+  toString(): string {
+    return `Mesh(${this.world}, ${JSON.stringify(this.axes)}, ${JSON.stringify(this.divide)})`;
+  }
+
+  #rank(rank: Integer): number {
+    return natural32('rank', rank, [0n, BigInt(this.#world) - 1n]);
+  }
+
+  #named(value: (axis: number) => number): Record<string, number> {
+    return Object.fromEntries(this.#axes.map(({ name }, i) => [name, value(i)]));
+  }
+}
+
+function axesOf(axes: unknown, divide: unknown): Axis[] {
+  const given = entries('axes', axes);
+  if (given.length > MOST_AXES) fail('out-of-range', 'axes', `${given.length} axes`, `up to ${MOST_AXES}`);
+  const names = given.map(([name]) => name);
+  const digits = names.find((name) => /^\d+$/.test(name));
+  if (digits !== undefined) {
+    fail('out-of-range', 'axes', digits, 'names that are no numbers, which an object would put first');
+  }
+  if (!Array.isArray(divide)) fail('wrong-type', 'divide', divide, 'an array of names of axes');
+  const dividing = Array.from(divide, (name) => {
+    if (typeof name !== 'string') fail('wrong-type', 'divide', name, 'a name of an axis');
+    if (!names.includes(name)) fail('unknown-name', 'divide', name, names.join(', '));
+    return name;
+  });
+  return given.map(([name, size]) => {
+    return { name, size: natural32('axes', size, FROM_ONE), role: dividing.includes(name) ? 'divide' : 'repeat' };
+  });
+}
+
+function entries(field: string, value: unknown): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) {
+    fail('wrong-type', field, value, 'an object with a whole number for each name');
+  }
+  return Object.entries(value);
+}

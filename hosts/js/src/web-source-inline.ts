@@ -1,9 +1,0 @@
-// The same in a bundle, which does not bring files along: compressed, since a page has to load it.
-import type { Source } from './bindgen.js';
-import web from './inline/web/index.js';
-import { decoded } from './inline.js';
-
-export const source = (): Promise<Source> => {
-  const compressed = new Blob([decoded(web)]).stream();
-  return new Response(compressed.pipeThrough(new DecompressionStream('deflate-raw'))).arrayBuffer();
-};

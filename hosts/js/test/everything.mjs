@@ -1,0 +1,91 @@
+// What the package has besides Parquet, each part of it asked once: what comes of it has to be the same in Node, in a page and in
+// every bundle. It imports nothing, so that it runs wherever its text is.
+
+/** A text that tells what all parts answer. `samedeal` is the package, as it is imported there. */
+export async function everything(samedeal) {
+  const { Batcher, BatchStream, ChunkStream, Mesh, MemoryLog, Reading, Sampler, SamedealError, ShardPlan } = samedeal;
+  const { collatePack, collatePad, detectRank, openLedger, orders, replayLedger, verifyShards, version } = samedeal;
+  const told = (value) =>
+    JSON.stringify(value, (_, part) => {
+      if (ArrayBuffer.isView(part)) return Array.from(part, Number);
+      return typeof part === 'bigint' ? String(part) : part;
+    });
+  const parts = { version, orders: orders() };
+
+  const sampler = new Sampler(100, { seed: 3, world: 3, rank: 1 });
+  const state = sampler.state(5);
+  const resumed = new Sampler(100, { seed: 3, world: 4, rank: 2 });
+  resumed.resume(state);
+  parts.sampler = [
+    sampler.indices(0, 9),
+    sampler.locate(7, 4),
+    state,
+    resumed.indices(),
+    Sampler.fromJSON(resumed.toJSON()),
+  ];
+  const sharded = Sampler.sharded([30, 40, 50], { lanes: 4, window: 8, world: 2 });
+  parts.sharded = [sharded.round(1), sharded.shardOf(77), sharded.fingerprint()];
+
+  const plan = new ShardPlan([5, 6, 7, 8], { world: 2, workers: 2, policy: 'size-aware', shuffle: true, seed: 9 });
+  parts.plan = [
+    plan.shards(1, 1),
+    plan.loads('ranks'),
+    plan.balance('workers'),
+    plan.steps(3),
+    plan.rows(2),
+    plan.verify(),
+  ];
+  parts.verified = verifyShards(3, [[0], [0, 2]]);
+  parts.chunks = new ChunkStream(1, 3, { chunks: 7, order: 'feistel', seed: 2 }).chunks(0, 9);
+
+  const reading = new Reading([30, 40, 50], { lanes: 4, window: 8, world: 2, workers: 2, batchSize: 6 }).atEpoch(3);
+  const rest = new Reading([30, 40, 50], { lanes: 4, window: 8, world: 3, batchSize: 6 }).resume(reading.state(5));
+  parts.reading = [rest.indices(1), rest.round(1, 0, 0), rest.steps(), rest.recipe, Reading.fromJSON(rest.toJSON())];
+  parts.files = new Reading([30, 40, 50], { deal: 'shards', world: 2 }).shards(1);
+
+  const lengths = Array.from({ length: 60 }, (_, i) => 1 + ((i * 37) % 50));
+  const batcher = new Batcher(lengths, { strategy: 'pack', capacity: 64, world: 2, seed: 4 });
+  const other = new Batcher(lengths, { strategy: 'pack', capacity: 64, world: 3, seed: 4 });
+  other.resume(batcher.state(2));
+  parts.batcher = [
+    batcher.batch(1),
+    batcher.metrics(),
+    batcher.locate(8),
+    batcher.fingerprint(),
+    [...other],
+    other.toJSON(),
+  ];
+  const stream = new BatchStream({ budget: 100, window: 16 });
+  stream.push(
+    lengths.map((_, i) => i),
+    lengths,
+  );
+  stream.flush();
+  parts.stream = [[...stream], stream.metrics()];
+  const sequences = [Int32Array.of(1, 2, 3), Int32Array.of(4)];
+  parts.collated = [collatePad(sequences, { side: 'left', multiple: 4 }), collatePack(sequences)];
+
+  const mesh = new Mesh(8, { dp: 2, pp: 2, tp: 2 }, ['dp']);
+  parts.mesh = [mesh.dataRank(5), mesh.coordinates(5), mesh.peers(5)];
+  parts.launch = detectRank({ environment: { RANK: '3', WORLD_SIZE: '8', LOCAL_RANK: '3' } });
+
+  const log = new MemoryLog();
+  const readers = [];
+  for (const reader of [0, 1]) readers.push(await openLedger(sampler, log, { reader, block: 16 }));
+  const claims = [];
+  for (;;) {
+    const claim = await readers[claims.length % 2].claim();
+    if (!claim) break;
+    claims.push([claim.start, claim.samples()]);
+    await claim.commit();
+  }
+  const schedule = replayLedger(log.entries, { reader: 1, readers: 2 });
+  parts.ledger = [claims, await readers[0].progress(), [...schedule], [...schedule.samples(sampler)]];
+
+  try {
+    new Reading([3], { policy: 'round-robin' });
+  } catch (error) {
+    parts.error = error instanceof SamedealError && error;
+  }
+  return told(parts);
+}

@@ -1,0 +1,56 @@
+// The table of what each language has (docs/parity.md), held against what this package exports.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import * as samedeal from 'samedeal';
+import * as parquet from 'samedeal/parquet';
+
+const text = readFileSync(new URL('../../../docs/parity.md', import.meta.url), 'utf8');
+const [head, , ...rows] = text.split('\n').filter((line) => line.startsWith('|'));
+const cells = (line) =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+/** Types alone, which are no values. */
+const TYPES = ['Log'];
+
+test('what the table says of Node and of pages is there', () => {
+  const names = cells(head);
+  assert.deepEqual(names, ['feature', 'Rust', 'Python', 'Node', 'page', 'command']);
+  assert(rows.length > 15);
+  const told = { Node: new Set(), page: new Set() };
+  for (const row of rows) {
+    for (const column of ['Node', 'page']) {
+      for (const [, name] of cells(row)[names.indexOf(column)].matchAll(/`(\w+)[^`]*`/g)) {
+        const entry = column === 'Node' && name in parquet ? parquet : samedeal;
+        const isThere = name in entry || name in samedeal.Sampler.prototype || TYPES.includes(name);
+        assert(isThere || name in samedeal.Sampler || name === 'toJSON', `${column}: ${name} is not there`);
+        told[column].add(name);
+      }
+    }
+  }
+  // And the other way round: what is exported is in the table.
+  const silent = ['orders', 'SamedealError', 'version'];
+  const missing = Object.keys(samedeal).filter((name) => !silent.includes(name));
+  for (const column of ['Node', 'page']) {
+    assert.deepEqual(
+      missing.filter((name) => !told[column].has(name)),
+      [],
+    );
+  }
+});
+
+test('every hole has its reason', () => {
+  const reasons = [...text.matchAll(/^- \((\w)\) /gm)].map(([, letter]) => letter);
+  assert.equal(new Set(reasons).size, reasons.length);
+  const used = new Set();
+  for (const row of rows) {
+    for (const cell of cells(row)) {
+      const [, letter] = /\((\w)\)$/.exec(cell) ?? [];
+      if (letter) used.add(letter);
+      else assert.notEqual(cell.split(' ')[0], 'no', row);
+    }
+  }
+  assert.deepEqual([...used].sort(), reasons);
+});

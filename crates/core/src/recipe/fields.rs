@@ -149,8 +149,8 @@ impl<'a> Fields<'a> {
         if let Value::Text(text) = self.value(field)? { Some(text) } else { None }
     }
 
-    pub(super) #[inline(never)]
-fn numbers(&self, field: &str) -> Option<&Numbers> {
+    #[inline(never)]
+    pub(super) fn numbers(&self, field: &str) -> Option<&Numbers> {
         if let Value::Numbers(numbers) = self.value(field)? { Some(numbers) } else { None }
     }
 

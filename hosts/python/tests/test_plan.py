@@ -376,11 +376,11 @@ def test_what_readers_cannot_have() -> None:
             verify_shards(wide, [])
 
 
-@pytest.mark.parametrize("shards", [10**7, 10**8, 2**32 - 1])
+@pytest.mark.parametrize("shards", [10**8, 2**32 - 1])
 def test_gaps_take_no_memory_without_bounds(shards: int) -> None:
     with pytest.raises(OutOfMemoryError, match=rf"^no memory for shards = {shards}; allowed: about as many .* \(2\)"):
         verify_shards(shards, [[0], [1]])
     # Shards that somebody has are not listed.
-    many = 3_000_000
+    many = 10_000_000
     assert verify_shards(many, [np.arange(many, dtype=np.uint32)]).ok
     assert len(verify_shards(many, [[0]]).gaps) == many - 1

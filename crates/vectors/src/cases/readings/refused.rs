@@ -339,12 +339,10 @@ fn histories() -> Vec<Case> {
         for (nth, text) in texts.into_iter().enumerate() {
             // A text that is a state after all replaces the reading: each has a case of its own.
             let mut script = Script::new(&SIZES, &options);
-            // Four million readers take seconds.
-            let slow = text.contains("4194304");
             script.ask([ReadCall::Resume { state: text }, ReadCall::IsRest, ReadCall::Steps]);
             script.ask([ReadCall::NumSamples { rank: 1, worker: 0 }, ReadCall::State { steps: U64(0) }]);
             script.ask([ReadCall::State { steps: U64(1) }]);
-            cases.push(Case { slow, ..script.case(&format!("a history, number {nth}: {name}")) });
+            cases.push(script.case(&format!("a history, number {nth}: {name}")));
         }
     }
     cases.extend(segments());

@@ -1,6 +1,6 @@
 // What golden cases can be of: how each is made, and what its calls are in JavaScript. A call on the engine itself has the name
 // and the arguments of the interface, in the order in which the cases have them; so has a call on the class that users see,
-// unless `own` says how that is asked the same.
+// unless `own` says how that is asked the same, or `rawOnly` that it has none.
 import { BaseBatcher } from '../../hosts/js/dist/batch/batcher.js';
 import { packWith, padWith } from '../../hosts/js/dist/batch/collate.js';
 import { BatcherRecipe, BatchStreamRecipe } from '../../hosts/js/dist/batch/recipe.js';
@@ -34,11 +34,12 @@ export const wide = (args) =>
 const camelled = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
 const camel = (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [camelled(name), value]));
 
-/** Arguments as the engine takes them: a list of 64 bits has strings. */
+/** Arguments as the engine takes them: a list of 64 bits has digits in the cases. */
 const crossing = (args) =>
   Object.values(wide(args)).map((value) => {
     if (!Array.isArray(value)) return value ?? undefined;
-    return typeof value[0] === 'string' ? u64s(value) : Array.isArray(value[0]) ? value : Uint32Array.from(value);
+    if (value.every((element) => typeof element === 'number')) return Uint32Array.from(value);
+    return value.every((element) => /^\d+$/.test(element)) ? u64s(value) : value;
   });
 
 /** A call on an object of an engine. */

@@ -1,5 +1,6 @@
-//! `bindgen INPUT.wasm FOLDER NAME` writes NAME.js, NAME_bg.wasm and their types for web pages. The same as the command
-//! line tool of wasm-bindgen, whose version has to be that of the crate: here one lock file pins both.
+//! `bindgen INPUT.wasm FOLDER NAME` writes NAME.js, NAME_bg.wasm and their types, for web pages without modules: one
+//! expression, which hosts/js/scripts/generated.mjs puts into a function. The same as the command line tool of
+//! wasm-bindgen, whose version has to be that of the crate: here one lock file pins both.
 
 use std::env;
 use std::process::ExitCode;
@@ -13,8 +14,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let mut bindgen = Bindgen::new();
-    // Without an argument, the page loads NAME_bg.wasm from beside NAME.js.
-    bindgen.input_path(input).out_name(name).typescript(true).omit_default_module_path(false);
+    bindgen.input_path(input).out_name(name).typescript(true);
     // A page loads no names of functions.
     bindgen.remove_name_section(true);
     let written = bindgen.no_modules(true).and_then(|bindgen| bindgen.generate(folder));

@@ -49,7 +49,8 @@ pub fn check() -> Vec<Step> {
 fn quick(cases: matrix::Cases) -> Vec<Step> {
     let rust: &[&[&str]] =
         &[MANIFESTS, BINDINGS, &["crates", "hosts/cli", "hosts/rust", "tests/matrix", "tests/bench", "tests/vectors"]];
-    let javascript: &[&[&str]] = &[JAVASCRIPT, build::WASM, BINDINGS, &["hosts/js", "tests/matrix", "tests/vectors"]];
+    let javascript: &[&[&str]] =
+        &[JAVASCRIPT, build::WASM, BINDINGS, &["hosts/js", "docs/parity.md", "tests/matrix", "tests/vectors"]];
     let mut steps = vec![
         suite("Rust tests", &[build::COMPONENTS], || cargo_test(&["--lib", "--bins", "--tests", "--examples"], &[]))
             .made_from(rust)

@@ -4,16 +4,11 @@ import { instantiate as instantiateBatching } from '../jco/batching.js';
 import { instantiate as instantiatePlanning } from '../jco/planning.js';
 import { instantiate as instantiateDealing } from '../jco/samedeal.js';
 import type { RawLedger } from '../ledger-raw.js';
+import { release } from './resources.js';
 import type { BatchingBindings, DealingBindings, PlanningBindings, RawSampler } from './types.js';
 
 /** Gives the compiled core module of a file that jco wrote. */
 export type Modules = (file: string) => WebAssembly.Module;
-
-// As the generated modules have it.
-const symbolDispose: symbol = Symbol.dispose ?? Symbol.for('dispose');
-
-/** Frees a resource of jco. */
-const release: Bindings['release'] = (raw) => (raw as Record<symbol, () => void>)[symbolDispose]?.();
 
 /** What makes instances by `make`. `modules` is asked once for each file in `jco/`. */
 function instances<B extends Bindings>(modules: Modules, make: (compiled: Modules) => Omit<B, 'release'>): () => B {

@@ -1,6 +1,7 @@
+import { using } from '../bindings/resources.js';
 import type { PlanningBindings, RawReading } from '../bindings/types.js';
 import { boolean, FROM_ONE, integer, natural32, options, type Range, S64, stateText, string, U64 } from '../checks.js';
-import { isFailure, type Recipe } from '../engine.js';
+import type { Recipe } from '../engine.js';
 import type { Options } from '../jco/interfaces/samedeal-deal-read.js';
 import { shown, words } from '../lists.js';
 import { type Checks, checked, fromJson, type Given, namesIn, settings, source, toJson } from '../options.js';
@@ -69,20 +70,7 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
     return new ReadingRecipe(this.sizes, this.given, stand);
   }
 
-  make({ read, release }: PlanningBindings): RawReading {
-    /** What comes of an object that is freed afterwards. */
-    const using = <T extends object, R>(object: T, use: (object: T) => R): R => {
-      let result: R;
-      try {
-        result = use(object);
-      } catch (error) {
-        // Anything but a failure is the end of the instance, into which nothing may call any more.
-        if (isFailure(error)) release(object);
-        throw error;
-      }
-      release(object);
-      return result;
-    };
+  make({ read }: PlanningBindings): RawReading {
     const whole = using(new read.Options(this.sizes), (options) => {
       for (const [name, value] of Object.entries(this.given)) {
         const setter = name === 'world' ? 'setWorldSize' : `set${name.charAt(0).toUpperCase()}${name.slice(1)}`;

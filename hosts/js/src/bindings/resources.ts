@@ -1,0 +1,21 @@
+import { type Bindings, isFailure } from '../engine.js';
+
+// As the generated modules have it.
+const symbolDispose: symbol = Symbol.dispose ?? Symbol.for('dispose');
+
+/** Frees a resource of jco. */
+export const release: Bindings['release'] = (raw) => (raw as Record<symbol, () => void>)[symbolDispose]?.();
+
+/** What comes of a resource that is freed afterwards. */
+export function using<T extends object, R>(resource: T, use: (resource: T) => R): R {
+  let result: R;
+  try {
+    result = use(resource);
+  } catch (error) {
+    // Anything but a failure is the end of the instance, into which nothing may call any more.
+    if (isFailure(error)) release(resource);
+    throw error;
+  }
+  release(resource);
+  return result;
+}

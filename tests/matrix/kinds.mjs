@@ -161,6 +161,7 @@ const FUNCTIONS = [
   ['pad', 'batching', ({ collation }) => collation],
   ['pack', 'batching', ({ collation }) => collation],
   ['verify', 'planning', ({ shards }) => shards],
+  ['verify-in-runs', 'planning', ({ shards }) => shards],
   ['header', 'planning', (bindings) => bindings],
   ['variables', 'dealing', ({ launch }) => launch],
   ['detect', 'dealing', ({ launch }) => launch],
@@ -236,6 +237,8 @@ export const kinds = {
     },
     // These are whole there.
     rawFailures: ['shards', 'loads', 'rows'],
+    // It is within `balance`, as a fraction.
+    rawOnly: ['imbalance'],
   },
   'chunk-stream': {
     engine: 'planning',
@@ -274,6 +277,7 @@ export const kinds = {
     },
     // A run has an end in place of a count.
     rawFailures: ['indices'],
+    rawOnly: ['lanes-read-once', 'mixing-advice', 'num-batches', 'batch', 'batch-at', 'num-rounds', 'round', 'round-of', 'round-rows'],
     // These give another reading, which the calls after them are of.
     moves: ['at-epoch', 'resume'],
   },
@@ -316,6 +320,8 @@ export const kinds = {
     },
     // A pass takes what there is.
     rawFailures: ['take'],
+    // They are properties of `metrics`, as fractions.
+    rawOnly: ['ratio'],
   },
   'batch-stream': {
     engine: 'batching',
@@ -335,12 +341,13 @@ export const kinds = {
       },
     },
     rawFailures: [],
+    rawOnly: ['ratio'],
   },
   functions: {
     raw: Object.fromEntries(
       FUNCTIONS.map(([call, engine, from]) => [
         call,
-        (engines, args) => engines[engine].once([call, ''], 0, (bindings) => from(bindings)[call](...crossing(args))),
+        (engines, args) => engines[engine].once([call, ''], 0, (bindings) => from(bindings)[camelled(call)](...crossing(args))),
       ]),
     ),
     own: {

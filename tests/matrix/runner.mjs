@@ -78,11 +78,6 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
   }
 }
 
-/** Whether the class has a call of the engine. */
-function isSaid(kind, own, call) {
-  return call in kind.own || (own && call.replace(/-(.)/g, (_, letter) => letter.toUpperCase()) in own);
-}
-
 function runFunctions(kind, engines, { calls }) {
   for (const { call, args = {}, ...expected } of calls) {
     const said = kind.own[call] && (kind.sayable[call]?.(args) ?? true);

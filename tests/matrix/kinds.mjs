@@ -7,6 +7,7 @@ import { packWith, padWith } from '../../hosts/js/dist/collate.js';
 import { SamplerRecipe } from '../../hosts/js/dist/config.js';
 import { detectWith } from '../../hosts/js/dist/launch.js';
 import { AppliedLog, headerWith, LedgerRecipe } from '../../hosts/js/dist/ledger-applied.js';
+import { ClientRecipe, LedgerClient } from '../../hosts/js/dist/ledger-client.js';
 import { MeshRecipe, meshOf } from '../../hosts/js/dist/mesh.js';
 import { shardPlanOf } from '../../hosts/js/dist/plan.js';
 import { PlanRecipe } from '../../hosts/js/dist/plan-recipe.js';
@@ -109,6 +110,22 @@ const few = ({ lengths }) => lengths.reduce((sum, length) => sum + length, 0) <=
 
 /** What a reader is told that claims, as the cases have it. */
 const proposal = ({ tag, val }) => (val === undefined ? tag : { [tag]: val });
+
+/** The options of a client, by the names that JavaScript has for them. */
+const clientOptions = (options) => camel(wide(options));
+
+/** What a client is told, and says what is next. */
+const clientSteps = {
+  open: (raw, { now }) => raw.open(now),
+  claim: (raw, { waits, now }) => raw.claim(waits, now),
+  commit: (raw, { handle, count, now }) => raw.commit(handle, count ?? undefined, now),
+  renew: (raw, { handle, now }) => raw.renew(handle, now),
+  release: (raw, { handle, now }) => raw.release(handle, now),
+  'set-lease': (raw, { milliseconds, now }) => raw.setLease(milliseconds, now),
+  'catch-up': (raw, { now }) => raw.catchUp(now),
+  'tell-checkpoint': (raw, { checkpoint, now }) => raw.tellCheckpoint(checkpoint ?? undefined, now),
+  'tell-appended': (raw, { appended, now }) => raw.tellAppended(appended, now),
+};
 
 const sampler = {
   engine: 'dealing',
@@ -273,6 +290,37 @@ export const kinds = {
         return others;
       },
       'initial-state': (own) => own.initialState(),
+    },
+    rawFailures: [],
+  },
+  'ledger-client': {
+    engine: 'planning',
+    recipe: (options) => new ClientRecipe(clientOptions(options)),
+    make: (engine, options) => new LedgerClient(engine, clientOptions(options)),
+    raw: {
+      ...clientSteps,
+      'tell-entries': (raw, { entries, now }) => raw.tellEntries(entries, now),
+      run: (raw, { handle }) => raw.run(handle),
+      'is-lost': (raw, { handle }) => raw.isLost(handle),
+      forget: (raw, { handle }) => raw.forget(handle),
+      progress: (raw) => raw.progress(),
+      block: (raw) => raw.block(),
+      lease: (raw) => raw.lease(),
+    },
+    own: {
+      ...Object.fromEntries(
+        Object.entries(clientSteps).map(([name, step]) => [name, (own, args) => own.step((raw) => step(raw, args))]),
+      ),
+      'tell-entries': (own, { entries, now }) => own.tellEntries(0, entries, now),
+      run: (own, { handle }) => own.run(Number(handle)),
+      'is-lost': (own, { handle }) => own.isLost(Number(handle)),
+      forget: (own, { handle }) => own.forget(Number(handle)),
+      progress(own) {
+        const { finished, ...others } = own.progress();
+        return others;
+      },
+      block: (own) => own.block(),
+      lease: (own) => own.lease(),
     },
     rawFailures: [],
   },

@@ -1,5 +1,5 @@
 import type { Bindings } from './engine.js';
-import type { RawLedger } from './ledger-raw.js';
+import type { RawClient, RawClientOptions, RawLedger } from './ledger-raw.js';
 import type { Policy, Tier, Weight, WorkerPolicy } from './plan-types.js';
 import type { RawReading, RawReadOptions, RawStand } from './read/raw.js';
 
@@ -56,6 +56,7 @@ export interface PlanningBindings extends Bindings {
   plan(config: RawPlanConfig): RawPlan;
   stream(config: RawStreamConfig): RawStream;
   ledger(header: string): RawLedger;
+  client(options: RawClientOptions): RawClient;
   header(state: string, block: number, lease: bigint): string;
   /** At epoch 0, or where `stand` says. */
   reading(sizes: BigUint64Array<ArrayBuffer>, given: RawReadOptions, stand: RawStand | undefined): RawReading;

@@ -49,7 +49,7 @@ export function makeReading(
 }
 
 /** What comes of an object that is freed afterwards. */
-function using<T extends object, R>(object: T, use: (object: T) => R): R {
+export function using<T extends object, R>(object: T, use: (object: T) => R): R {
   let result: R;
   try {
     result = use(object);

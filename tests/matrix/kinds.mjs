@@ -1,6 +1,6 @@
 // What golden cases can be of: how each is made, and what its calls are in JavaScript. A call on the engine itself has the name
 // and the arguments of the interface, in the order in which the cases have them; so has a call on the class that users see,
-// unless `own` says how that is asked the same, or `rawOnly` that it has none.
+// unless `own` or `raw` says how that is asked the same, or `rawOnly` that a class has none.
 import { BaseBatcher } from '../../hosts/js/dist/batch/batcher.js';
 import { packWith, padWith } from '../../hosts/js/dist/batch/collate.js';
 import { BatcherRecipe, BatchStreamRecipe } from '../../hosts/js/dist/batch/recipe.js';
@@ -9,6 +9,7 @@ import { SamplerRecipe } from '../../hosts/js/dist/deal/recipe.js';
 import { BaseSampler } from '../../hosts/js/dist/deal/sampler.js';
 import { over } from '../../hosts/js/dist/engine.js';
 import { AppliedLog, headerWith, LedgerRecipe } from '../../hosts/js/dist/ledger-applied.js';
+import { ClientRecipe, LedgerClient } from '../../hosts/js/dist/ledger-client.js';
 import { BaseReading } from '../../hosts/js/dist/read/reading.js';
 import { ReadingRecipe } from '../../hosts/js/dist/read/recipe.js';
 import { BaseShardPlan } from '../../hosts/js/dist/shard/plan.js';
@@ -20,7 +21,7 @@ import { BaseMesh, MeshRecipe } from '../../hosts/js/dist/topology/mesh.js';
 
 const u64s = (values) => BigUint64Array.from(values, BigInt);
 /** Texts, which may be digits alone. */
-const TEXTS = ['state', 'entry', 'header'];
+const TEXTS = ['state', 'entry', 'header', 'checkpoint'];
 /** Numbers of 64 bits are strings in the cases. */
 export const wide = (args) =>
   Object.fromEntries(
@@ -44,6 +45,7 @@ const crossing = (args) =>
 
 /** A call on an object of an engine. */
 export function callRaw(kind, raw, call, args) {
+  if (kind.raw?.[call]) return kind.raw[call](raw, args);
   const made = raw[camelled(call)](...crossing(args));
   return kind.shown?.[call]?.(made) ?? made;
 }
@@ -136,6 +138,22 @@ const few = ({ lengths }) => lengths.reduce((sum, length) => sum + length, 0) <=
 const proposal = ({ tag, val }) => (val === undefined ? tag : { [tag]: val });
 
 const withoutEqual = ({ equal, ...others }) => others;
+
+/** The options of a client, by the names that JavaScript has for them. */
+const clientOptions = (options) => camel(wide(options));
+
+/** What a client is told, and says what is next. */
+const clientSteps = {
+  open: (raw, { now }) => raw.open(now),
+  claim: (raw, { waits, now }) => raw.claim(waits, now),
+  commit: (raw, { handle, count, now }) => raw.commit(handle, count ?? undefined, now),
+  renew: (raw, { handle, now }) => raw.renew(handle, now),
+  release: (raw, { handle, now }) => raw.release(handle, now),
+  'set-lease': (raw, { milliseconds, now }) => raw.setLease(milliseconds, now),
+  'catch-up': (raw, { now }) => raw.catchUp(now),
+  'tell-checkpoint': (raw, { checkpoint, now }) => raw.tellCheckpoint(checkpoint ?? undefined, now),
+  'tell-appended': (raw, { appended, now }) => raw.tellAppended(appended, now),
+};
 
 const sampler = {
   engine: 'dealing',
@@ -261,6 +279,29 @@ export const kinds = {
         const { finished, ...others } = own.progress();
         return others;
       },
+    },
+    rawFailures: [],
+  },
+  'ledger-client': {
+    engine: 'planning',
+    recipe: (options) => new ClientRecipe(clientOptions(options)),
+    make: (engine, options) => new LedgerClient(engine, clientOptions(options)),
+    // Entries may be digits alone, and there may be none.
+    raw: { 'tell-entries': (raw, { entries, now }) => raw.tellEntries(entries, BigInt(now)) },
+    own: {
+      ...Object.fromEntries(
+        Object.entries(clientSteps).map(([name, step]) => [name, (own, args) => own.step((raw) => step(raw, args))]),
+      ),
+      'tell-entries': (own, { entries, now }) => own.tellEntries(0, entries, now),
+      run: (own, { handle }) => own.run(Number(handle)),
+      'is-lost': (own, { handle }) => own.isLost(Number(handle)),
+      forget: (own, { handle }) => own.forget(Number(handle)),
+      progress(own) {
+        const { finished, ...others } = own.progress();
+        return others;
+      },
+      block: (own) => own.block(),
+      lease: (own) => own.lease(),
     },
     rawFailures: [],
   },

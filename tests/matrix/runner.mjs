@@ -6,7 +6,7 @@ import { callOwn, callRaw, kinds, wide } from './kinds.mjs';
 /** What a build has no interface for: pages deal samples. Readings come there with plans. */
 const WITHOUT = {
   'wasm-bindgen': [
-    ...['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', 'ledger'],
+    ...['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', 'ledger', 'ledger-client'],
     ...['batches-bucket', 'batches-budget', 'batches-default', 'batches-pack', 'batches-padded', 'batches-state'],
     ...['batches-stream', 'collation', 'readings'],
   ],

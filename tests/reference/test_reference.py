@@ -39,6 +39,7 @@ SLOW = {
 WIDE_RESULTS = {
     *("num-samples", "num-padding", "num-positions", "num-dropped", "num-batches", "indices", "batch", "sample-at"),
     *("num-rounds", "loads", "rows", "chunks", "held-by"),
+    "lease",
     *("epoch", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),
 }
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
@@ -50,6 +51,8 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.Balance: ("least", "most", "total"),
     reference.Steps: ("least", "most"),
     reference.Event: ("number", "start", "claim"),
+    reference.ClientStep: ("number", "milliseconds"),
+    reference.ClientRun: ("claim", "start"),
     reference.Progress: ("positions", "committed", "claimed", "entries"),
     reference.Metrics: tuple(vars(reference.Metrics())),
     reference.Run: ("samples", "costs"),
@@ -60,6 +63,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
 # Fields and arguments that are text, not numbers.
 TEXTS = {"order", "remainder", "layout", "policy", "worker-policy", "weight", "tier", "name", "role", "environment"}
 TEXTS |= {"text", "deal", "strategy", "counting", "packing", "too-long", "tail", "side", "state", "header", "entry"}
+TEXTS |= {"entries", "checkpoint"}
 
 
 def read(name: str, value: Any) -> Any:
@@ -98,6 +102,8 @@ def make(case: dict[str, Any]) -> Any:
         return reference.ChunkStream(**fields)
     if kind == "ledger":
         return reference.Ledger(**fields)
+    if kind == "ledger-client":
+        return reference.Client(**fields)
     if kind == "reading":
         return reference.Reading(reference.ReadingConfig(fields["sizes"], **fields["options"]))
     if kind == "mesh":

@@ -26,7 +26,7 @@ mod topology;
 
 pub use base::{Failure, Kind, MAX_EXACT, MAX_WINDOW};
 pub use deal::{Config, Deal, Layout, Place, Remainder, Round, Sampler};
-pub use ledger::{Event, EventKind, Ledger, Progress, Proposal};
+pub use ledger::{Client, ClientOptions, ClientRun, ClientStep, Event, EventKind, Ledger, Progress, Proposal};
 pub use order::{Index, Order, OrderId};
 pub use recipe::{List, Recipe};
 pub use topology::{Axis, Mesh, Role, launch};

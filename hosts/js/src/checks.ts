@@ -93,8 +93,12 @@ export function textOf(value: unknown): unknown {
 export function entryText(value: unknown, first: boolean): string {
   if (first) return stateText(value);
   if (typeof value !== 'string') fail('wrong-type', 'entry', value, 'an entry of a ledger');
-  // Of what is too long for any entry, enough for the engine to say so.
-  return value.slice(0, STATE_MAX + 1);
+  return cutText(value);
+}
+
+/** Of a text that is too long for any entry, enough for the engine to say so. */
+export function cutText(text: string): string {
+  return text.slice(0, STATE_MAX + 1);
 }
 
 /** One of a few names. */

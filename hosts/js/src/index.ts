@@ -92,9 +92,9 @@ export const verifyShards = (shards: Integer, assigned: readonly Integers[]): Ve
 /**
  * Begins the log of a ledger, or joins the one that is there: for the positions of the sampler's epoch that are not consumed,
  * whatever its rank and world. Each block of them goes to the reader that claims it first; what a reader that dies has not
- * committed goes to others after a lease. What this reader held in a former life is given back. Errors: `reader`, `block`,
- * `lease`, `sampler`, `log`; `order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state` (the log is of something
- * else), `entry`, those of the log.
+ * committed goes to others after a lease. What this reader held in a former life is given back; a process that has the log open
+ * with the same reader number can claim no more. Errors: `reader`, `block`, `lease`, `checkpoint-interval`, `sampler`, `log`;
+ * `order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state` (the log is of something else), `entry`, those of the log.
  */
 export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOptions): Promise<Ledger> =>
   openWith(planning(), Sampler, sampler, log, options);

@@ -51,19 +51,26 @@ export interface Log {
    * it was added.
    */
   append(number: number, entry: string): boolean | Promise<boolean>;
+  /**
+   * The last entry that begins with `{"event":"checkpoint",`, where the store can find it without a look at all entries; else
+   * nothing. A reader that opens the log reads the first entry, and those behind the checkpoint. Without this method it reads all.
+   */
+  lastCheckpoint?(): Entry | null | undefined | Promise<Entry | null | undefined>;
 }
 
 /** What `openLedger` takes. */
 export interface LedgerOptions {
   /** Which reader this is: any number, 0 to 2^32 - 1, that no other reader has while this one lives. */
   reader: Integer;
-  /** How many positions are claimed at a time, the same for all readers: 1 to 2^32 - 1; 1,024 by default. */
+  /** How many positions are claimed at a time, the same for all readers: 1 to 2^32 - 1. By default as in the log; of a new log 1,024. */
   block?: Integer;
   /**
-   * After which silence of a reader, in milliseconds, others take all that it holds, the same for all readers: 1 to 2^53 - 1;
-   * 60,000 by default.
+   * After which silence of a reader, in milliseconds, others take all that it holds: 1 to 2^53 - 1. If it is given, opening makes it
+   * the lease of the log, for all readers. By default as in the log; of a new log 60,000.
    */
   lease?: Integer;
+  /** How many entries come between two checkpoints, by which a long log opens at once: 1 to 2^53 - 1; 4,096 by default. */
+  checkpointInterval?: Integer;
 }
 
 /** What `replayLedger` takes: whose part of a schedule, by default all of it. */

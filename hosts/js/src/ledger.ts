@@ -1,14 +1,13 @@
-import { FROM_ONE, fail, integer, natural32, options, textOf, U32 } from './checks.js';
+import { FROM_ONE, fail, integer, natural, natural32, options, stateText, textOf, U32 } from './checks.js';
 import { type Engine, symbolDispose } from './engine.js';
-import { AppliedLog, type Held, headerWith } from './ledger-applied.js';
-import type { LedgerEvent, LedgerOptions, LedgerProgress, Log } from './ledger-types.js';
+import { entryText, LedgerClient, type Run, type Step } from './ledger-client.js';
+import type { RawClient, RawStep } from './ledger-raw.js';
+import type { LedgerOptions, LedgerProgress, Log } from './ledger-types.js';
 import type { PlanningBindings } from './plan-raw.js';
 import { BaseSampler } from './sampler.js';
 import type { ConfigJson, Indices, Integer } from './types.js';
 
-/** How long a reader that waits does not look at the log, in milliseconds. */
-const POLL = 100;
-const OPTIONS = ['reader', 'block', 'lease'] as const;
+const OPTIONS = ['reader', 'block', 'lease', 'checkpointInterval'] as const;
 
 /** Makes samplers of what `toJSON` gives. */
 export interface Samplers {
@@ -21,58 +20,48 @@ export function whole(samplers: Samplers, sampler: unknown): BaseSampler {
   return samplers.fromJSON({ ...sampler.toJSON(), rank: 0, world: 1, layout: 'strided' });
 }
 
+/** An operation of a client, at a time. */
+type Operation = (raw: RawClient, now: bigint) => RawStep;
+
 /** What a claim asks its ledger for. */
 interface Owner {
   readonly sampler: BaseSampler;
-  readonly reader: number;
-  /** In turn, appends the entry that `make` finds right, if any; `after` follows before anything else does. */
-  write(make: (applied: AppliedLog) => string | undefined, after?: () => void): Promise<void>;
+  /** Does an operation in turn, and says how the claim stands after it. */
+  run(handle: number, begin: Operation): Promise<Run>;
+  forget(handle: number): void;
 }
 
 /** A run of positions that a reader holds. */
 export class Claim {
-  /** The number of its entry in the log, which no other claim has. */
-  readonly number: number;
-  /** The first position. */
-  readonly start: number;
   readonly #owner: Owner;
-  /** How many positions the entry took before those of this one. */
-  readonly #before: number;
-  #count: number;
-  #committed = 0;
-  /** How many positions are committed, as the log says. */
-  #known = 0;
-  #isReleased = false;
+  readonly #handle: number;
+  #run: Run;
 
-  /** What is not committed of what a reader holds. @internal */
-  constructor(owner: Owner, [number, start, count, done]: Held) {
+  /** @internal */
+  constructor(owner: Owner, handle: number, run: Run) {
     this.#owner = owner;
-    this.number = number;
-    this.#before = done;
-    this.start = start + done;
-    this.#count = count - done;
+    this.#handle = handle;
+    this.#run = run;
   }
 
-  /** Follows an entry of it in the log, maybe of its own reader; whether that holds it still. @internal */
-  follow({ kind, start, count }: LedgerEvent, isOwn: boolean): boolean {
-    if (kind === 'commit') this.#known = start + count - this.start;
-    if (kind !== 'release') return this.#known < this.#count;
-    if (isOwn) {
-      this.#isReleased = true;
-      this.#committed = this.#known;
-      this.#count = this.#known;
-    }
-    return false;
+  /** The number of its entry in the log, which no other claim has. */
+  get number(): number {
+    return this.#run.claim;
+  }
+
+  /** The first position. */
+  get start(): number {
+    return this.#run.start;
   }
 
   /** How many there are; what was released of them is none any more. */
   get count(): number {
-    return this.#count;
+    return this.#run.count;
   }
 
   /** How many of them, the first ones, are committed. */
   get committed(): number {
-    return this.#committed;
+    return this.#run.committed;
   }
 
   /**
@@ -95,34 +84,26 @@ export class Claim {
    */
   async commit(count?: Integer): Promise<void> {
     const given = count === undefined ? undefined : natural32('count', count, U32);
-    let goal = 0;
-    await this.#owner.write(
-      (applied) => {
-        const left = this.#count - this.#committed;
-        goal = this.#committed + (given ?? left);
-        if (goal > this.#count) fail('out-of-range', 'count', given, `0 to ${left}`);
-        if (left === 0) return undefined;
-        // What was appended, though the log had not said so, is known by now.
-        if (this.#known >= goal && goal > this.#committed) return undefined;
-        return applied.commit(this.number, this.#before + Math.max(goal, this.#known));
-      },
-      () => {
-        this.#committed = goal;
-      },
-    );
+    await this.#do((raw, now) => raw.commit(BigInt(this.#handle), given, now));
   }
 
   /** Says that the reader is still there, for all that it holds: where a step takes longer than the lease. Errors: as `commit`. */
-  renew(): Promise<void> {
-    return this.commit(0);
+  async renew(): Promise<void> {
+    await this.#do((raw, now) => raw.renew(BigInt(this.#handle), now));
   }
 
   /** Gives back what is not committed, for other readers. Errors: as `commit`. */
   async release(): Promise<void> {
-    await this.#owner.write((applied) => {
-      const isNone = this.#isReleased || this.#known === this.#count;
-      return isNone ? undefined : applied.release(this.number);
-    });
+    await this.#do((raw, now) => raw.release(BigInt(this.#handle), now));
+  }
+
+  /** Says that nobody has it: what is not committed is the next claim. @internal */
+  forget(): void {
+    this.#owner.forget(this.#handle);
+  }
+
+  async #do(begin: Operation): Promise<void> {
+    this.#run = await this.#owner.run(this.#handle, begin);
   }
 }
 
@@ -146,6 +127,13 @@ export class MemoryLog implements Log {
     if (isNext) this.entries.push(entry);
     return isNext;
   }
+
+  lastCheckpoint(): string | undefined {
+    for (let at = this.entries.length - 1; at > 0; at--) {
+      if (this.entries[at]?.startsWith('{"event":"checkpoint",')) return this.entries[at];
+    }
+    return undefined;
+  }
 }
 
 /**
@@ -153,70 +141,53 @@ export class MemoryLog implements Log {
  * Calls may overlap; they take turns.
  */
 export class Ledger implements AsyncIterable<Claim> {
-  readonly #applied: AppliedLog;
+  readonly #client: LedgerClient;
   readonly #log: Log;
   readonly #owner: Owner;
-  /**
-   * The claims of this object that are held still, by number, and no other of the same reader: a former life may still be there.
-   * None where nobody has it.
-   */
-  readonly #claims = new Map<number, Claim | undefined>();
-  /** An entry of which the log has not said whether it was appended, and the number that it would have. */
-  #unsure: { number: number; entry: string } | undefined;
+  /** Which reader this is. */
+  readonly reader: number;
+  /** The handles of the claims that somebody has. What nobody can commit any more is claimed again. */
+  readonly #handles: FinalizationRegistry<number> | undefined;
   /** The last call under way. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** @internal */
-  constructor(applied: AppliedLog, log: Log, sampler: BaseSampler, reader: number) {
-    this.#applied = applied;
+  constructor(client: LedgerClient, log: Log, sampler: BaseSampler, reader: number) {
+    this.#client = client;
     this.#log = log;
+    this.reader = reader;
     this.#owner = {
       sampler,
-      reader,
-      write: (make, after) =>
+      run: (handle, begin) =>
         this.#inTurn(async () => {
-          await this.#write(make);
-          after?.();
+          await this.#run(begin);
+          return client.run(handle);
         }),
+      forget: (handle) => client.forget(handle),
     };
-  }
-
-  /** Which reader this is. */
-  get reader(): number {
-    return this.#owner.reader;
-  }
-
-  /** Begins the log, or joins it, and gives back what this reader held in a former life. @internal */
-  async open(header: string): Promise<void> {
-    await this.#catchUp();
-    if (this.#applied.entries === 0 && !(await this.#append(header)).added) await this.#afterOthers();
-    for (;;) {
-      const [held] = this.#applied.heldBy(this.reader);
-      if (!held) return;
-      // Where somebody was faster, the next look shows it.
-      if (!(await this.#append(this.#applied.release(held[0]))).added) await this.#afterOthers();
+    // None in an older workerd.
+    if (typeof FinalizationRegistry === 'function') {
+      this.#handles = new FinalizationRegistry((handle) => {
+        try {
+          client.forget(handle);
+        } catch {
+          // It was disposed of.
+        }
+      });
     }
   }
 
-  /** Claims positions, or says why there are none. Errors: `entry` (what is new in the log is not of this ledger), those of the log. */
+  /** Begins the log, or joins it, and gives back what this reader held in a former life. @internal */
+  async open(): Promise<void> {
+    await this.#run((raw, now) => raw.open(now));
+  }
+
+  /**
+   * Claims positions, or says why there are none. Errors: `entry` (what is new in the log is not of this ledger), `reader` (another
+   * process opened the log as this reader), those of the log.
+   */
   tryClaim(): Promise<Attempt> {
-    return this.#inTurn(async () => {
-      await this.#catchUp();
-      // One of its own that a log had not said that it was appended, or that a loop could not give back.
-      const isFree = ([number]: Held) => this.#claims.has(number) && !this.#claims.get(number);
-      const held = this.#applied.heldBy(this.reader).find(isFree);
-      if (held) return { claim: this.#known(held) };
-      for (;;) {
-        const proposal = this.#applied.claim(this.reader, now());
-        if (proposal.tag === 'finished') return { finished: true };
-        if (proposal.tag === 'held') return { held: true };
-        if (proposal.tag === 'wait') return { wait: Number(proposal.val) };
-        const { added, event } = await this.#append(proposal.val);
-        if (!added) await this.#afterOthers();
-        // Else it was a release, of what another one held.
-        else if (event?.kind === 'claim') return { claim: this.#known([event.claim, event.start, event.count, 0]) };
-      }
-    });
+    return this.#attempt(false);
   }
 
   /**
@@ -225,15 +196,10 @@ export class Ledger implements AsyncIterable<Claim> {
    */
   async claim(): Promise<Claim | null> {
     for (;;) {
-      const attempt = await this.tryClaim();
+      const attempt = await this.#attempt(true);
       if ('claim' in attempt) return attempt.claim;
-      if ('finished' in attempt) return null;
-      if ('held' in attempt) {
-        const allowed = 'a reader that commits or releases what it holds: nothing else is left';
-        fail('contradiction', 'claim', `reader ${this.reader}`, allowed);
-      }
-      const time = Math.min(attempt.wait, POLL);
-      await new Promise((resolve) => setTimeout(resolve, time));
+      if (!('wait' in attempt)) return null;
+      await pause(attempt.wait);
     }
   }
 
@@ -256,29 +222,55 @@ export class Ledger implements AsyncIterable<Claim> {
           if (!isRead) await claim.release();
         } finally {
           // Where the log fails, it is the next claim.
-          if (this.#claims.has(claim.number)) this.#claims.set(claim.number, undefined);
+          claim.forget();
         }
       }
     }
   }
 
-  /** How far all readers have come. Errors: as `tryClaim`. */
+  /** How far all readers have come. Errors: as `tryClaim`, but `reader`. */
   progress(): Promise<LedgerProgress> {
     return this.#inTurn(async () => {
-      await this.#catchUp();
-      return this.#applied.progress();
+      await this.#run((raw, now) => raw.catchUp(now));
+      return this.#client.progress();
     });
+  }
+
+  /** After which silence of a reader, in milliseconds, others take all that it holds, by the log as it is now. Errors: as `progress`. */
+  lease(): Promise<number> {
+    return this.#inTurn(async () => {
+      await this.#run((raw, now) => raw.catchUp(now));
+      return this.#client.lease();
+    });
+  }
+
+  /** Sets the lease of the log from now on, for all readers: 1 to 2^53 - 1 milliseconds. Errors: `lease`; as `tryClaim`. */
+  async setLease(milliseconds: Integer): Promise<void> {
+    const lease = natural('lease', milliseconds);
+    await this.#inTurn(() => this.#run((raw, now) => raw.setLease(lease, now)));
   }
 
   /** Frees the engine's memory; the ledger and its claims cannot be used afterwards. */
   dispose(): void {
-    this.#applied.dispose();
+    this.#client.dispose();
     this.#owner.sampler.dispose();
   }
 
   /** The same as `dispose()`, for `using`. */
   [symbolDispose](): void {
     this.dispose();
+  }
+
+  #attempt(waits: boolean): Promise<Attempt> {
+    return this.#inTurn(async () => {
+      const { action, number, milliseconds } = await this.#run((raw, now) => raw.claim(waits, now));
+      if (action === 'wait') return { wait: milliseconds };
+      if (action === 'held') return { held: true };
+      if (action === 'finished') return { finished: true };
+      const claim = new Claim(this.#owner, number, this.#client.run(number));
+      this.#handles?.register(claim, number);
+      return { claim };
+    });
   }
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {
@@ -288,65 +280,39 @@ export class Ledger implements AsyncIterable<Claim> {
     return turn;
   }
 
-  /** Applies what is new in the log. */
-  async #catchUp(): Promise<void> {
+  /** Does what an operation says until it is over; what came of it. */
+  async #run(begin: Operation): Promise<Step> {
+    const client = this.#client;
+    let step = client.step((raw) => begin(raw, now()));
     for (;;) {
-      const entries: unknown = await this.#log.read(this.#applied.entries);
-      if (!Array.isArray(entries)) fail('wrong-type', 'log', entries, 'a log whose read gives an array of entries');
-      if (entries.length === 0) return;
-      for (const entry of entries) this.#apply(textOf(entry));
+      const { action, number, entry, milliseconds } = step;
+      if (action === 'checkpoint') {
+        const found: unknown = textOf(await this.#log.lastCheckpoint?.());
+        const text = found === undefined || found === null ? undefined : entryText(found);
+        step = client.step((raw) => raw.tellCheckpoint(text, now()));
+      } else if (action === 'read') {
+        if (milliseconds > 0) await pause(milliseconds);
+        const entries: unknown = await this.#log.read(number);
+        if (!Array.isArray(entries)) fail('wrong-type', 'log', entries, 'a log whose read gives an array of entries');
+        step = client.tellEntries(number, entries.map(textOf), now());
+      } else if (action === 'append') {
+        const added: unknown = await this.#log.append(number, entry);
+        if (typeof added !== 'boolean') fail('wrong-type', 'log', added, 'a log whose append gives true or false');
+        step = client.step((raw) => raw.tellAppended(added, now()));
+      } else {
+        return step;
+      }
     }
-  }
-
-  #known(held: Held): Claim {
-    const claim = new Claim(this.#owner, held);
-    this.#claims.set(claim.number, claim);
-    return claim;
-  }
-
-  /** Applies an entry, also to the claim that it belongs to. */
-  #apply(entry: unknown): LedgerEvent | undefined {
-    const number = this.#applied.entries;
-    const event = this.#applied.apply(entry, now());
-    const isOwn = this.#unsure?.number === number && this.#unsure.entry === entry;
-    if (this.#unsure?.number === number) this.#unsure = undefined;
-    if (!event) return undefined;
-    if (isOwn && event.kind === 'claim') this.#claims.set(event.claim, undefined);
-    const isHeld = this.#claims.get(event.claim)?.follow(event, isOwn);
-    if (isHeld === false || event.kind === 'release') this.#claims.delete(event.claim);
-    return event;
-  }
-
-  /** Appends an entry, and applies it, unless somebody was faster. */
-  async #append(entry: string): Promise<{ added: boolean; event?: LedgerEvent | undefined }> {
-    this.#unsure = { number: this.#applied.entries, entry };
-    const added: unknown = await this.#log.append(this.#applied.entries, entry);
-    if (added === false) this.#unsure = undefined;
-    if (typeof added !== 'boolean') fail('wrong-type', 'log', added, 'a log whose append gives true or false');
-    return added ? { added, event: this.#apply(entry) } : { added };
-  }
-
-  /** Appends the entry that `make` finds right, if any, also where others append theirs meanwhile. */
-  async #write(make: (applied: AppliedLog) => string | undefined): Promise<void> {
-    for (;;) {
-      const entry = make(this.#applied);
-      if (entry === undefined || (await this.#append(entry)).added) return;
-      await this.#afterOthers();
-    }
-  }
-
-  /** Applies what others were faster with. */
-  async #afterOthers(): Promise<void> {
-    const before = this.#applied.entries;
-    await this.#catchUp();
-    if (this.#applied.entries > before) return;
-    throw new Error(`the log has an entry ${before} when another one is added, and none when it is read`);
   }
 }
 
 /** Milliseconds on a clock that does not go back. */
-function now(): number {
-  return Math.floor(performance.now());
+function now(): bigint {
+  return BigInt(Math.floor(performance.now()));
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 /** Opens the ledger of a log. */
@@ -357,15 +323,22 @@ export async function openWith(
   log: Log,
   given: LedgerOptions,
 ): Promise<Ledger> {
-  const { reader, block = 1024, lease = 60_000 } = options(given, OPTIONS);
+  const { reader, block, lease, checkpointInterval } = options(given, OPTIONS);
   if (reader === undefined) fail('missing', 'reader', '', 'a number that no other reader has');
-  const [id, size] = [natural32('reader', reader, U32), natural32('block', block, FROM_ONE)];
+  const id = natural32('reader', reader, U32);
+  const chosen = {
+    block: block === undefined ? undefined : natural32('block', block, FROM_ONE),
+    lease: lease === undefined ? undefined : natural('lease', lease),
+    checkpointInterval:
+      checkpointInterval === undefined ? undefined : natural('checkpoint-interval', checkpointInterval),
+  };
   if (typeof log?.read !== 'function' || typeof log.append !== 'function') {
     fail('wrong-type', 'log', log, 'an object with the methods read and append');
   }
   const positions = whole(samplers, sampler);
-  const header = headerWith(engine, positions.state(0), size, lease);
-  const ledger = new Ledger(new AppliedLog(engine, header), log, positions, id);
-  await ledger.open(header);
+  const [life] = crypto.getRandomValues(new BigUint64Array(1));
+  const own = { state: stateText(positions.state(0)), reader: id, life: life as bigint };
+  const ledger = new Ledger(new LedgerClient(engine, { ...own, ...chosen }), log, positions, id);
+  await ledger.open();
   return ledger;
 }

@@ -193,30 +193,30 @@ describe('Ledger', () => {
 
   test('what a log did not say that it appended is known later', async () => {
     const log = new MemoryLog();
-    const silent = new Set([1, 3, 5, 8]);
+    const silent = new Set([2, 4, 6, 9]);
     const unsure = failing(log, (number) => silent.has(number));
     const away = { message: 'the store is away' };
     const ledger = await openLedger(sampler(), unsure, { reader: 1, block: SAMPLES / 2 });
     const entries = () => log.entries.length;
     await assert.rejects(ledger.tryClaim(), away);
     const claim = await ledger.claim();
-    assert.deepEqual([claim.start, claim.count, claim.number], [0, SAMPLES / 2, 1]);
+    assert.deepEqual([claim.start, claim.count, claim.number], [0, SAMPLES / 2, 2]);
     await claim.commit(10);
     await assert.rejects(claim.commit(10), away);
     await claim.commit(10);
-    assert.deepEqual([claim.committed, entries()], [20, 4]);
+    assert.deepEqual([claim.committed, entries()], [20, 5]);
     await claim.commit(20);
     await assert.rejects(claim.commit(), away);
     assert.equal(claim.committed, 40);
     await claim.commit();
     await claim.commit();
-    assert.deepEqual([claim.committed, entries()], [SAMPLES / 2, 6]);
+    assert.deepEqual([claim.committed, entries()], [SAMPLES / 2, 7]);
     const second = await ledger.claim();
     assert.equal(second.start, SAMPLES / 2);
     await second.renew();
     await assert.rejects(second.release(), away);
     const third = await ledger.claim();
-    assert.deepEqual([third.start, third.number, entries()], [SAMPLES / 2, 9, 10]);
+    assert.deepEqual([third.start, third.number, entries()], [SAMPLES / 2, 10, 11]);
     assert.equal((await ledger.progress()).committed, SAMPLES / 2);
   });
 
@@ -236,18 +236,103 @@ describe('Ledger', () => {
     assert.deepEqual([(await ledger.progress()).committed, claim.committed], [3, 3]);
   });
 
-  test('two lives of a reader share nothing', async () => {
+  test('of two processes with one number the second takes over', async () => {
     const log = new MemoryLog();
-    const open = () => openLedger(sampler(), log, { reader: 1, block: 100 });
-    const [old, later] = [await open(), await open()];
-    const claims = [await later.claim(), await old.claim(), await later.claim()];
-    assert.deepEqual(
-      claims.map(({ start }) => start),
-      [0, 100, 200],
-    );
-    const again = await open();
-    for (const claim of claims) await assert.rejects(claim.commit(), { kind: 'contradiction', field: 'claim' });
-    assert.equal((await again.claim()).start, 0);
+    const open = (log) => openLedger(sampler(), log, { reader: 1, block: 100 });
+    const old = await open(log);
+    const claims = [await old.claim(), await old.claim()];
+    const later = await open(log);
+    for (const claim of claims) {
+      for (const lost of [claim.commit(), claim.commit(1), claim.renew(), claim.release()]) {
+        await assert.rejects(lost, { kind: 'contradiction', field: 'claim' });
+      }
+    }
+    for (const refused of [old.claim(), old.tryClaim(), old.setLease(5)]) {
+      await assert.rejects(refused, { kind: 'contradiction', field: 'reader', value: '1' });
+    }
+    const claim = await later.claim();
+    assert.equal(claim.start, 0);
+    await claim.commit();
+    assert.deepEqual(await old.progress(), await later.progress());
+
+    // The claim that the first one could not write, the second one writes: the same entry with the same number.
+    let isAway = false;
+    const first = await open(failing(log, () => isAway, false));
+    isAway = true;
+    await assert.rejects(first.claim(), { message: 'the store is away' });
+    const second = await open(log);
+    const again = await second.claim();
+    isAway = false;
+    await assert.rejects(first.claim(), { kind: 'contradiction', field: 'reader' });
+    await again.commit();
+    assert.equal((await second.progress()).committed, 200);
+  });
+
+  test('a lease is set and changed', async () => {
+    const log = new MemoryLog();
+    const open = (reader, options) => openLedger(sampler(), log, { reader, ...options });
+    const one = await open(1, { block: SAMPLES });
+    assert.equal(await one.lease(), 60_000);
+    const other = await open(2, { lease: 3_600_000n });
+    assert.equal(await one.lease(), 3_600_000);
+    const claim = await one.claim();
+    const { wait } = await other.tryClaim();
+    assert(wait > 3_000_000, String(wait));
+    await one.setLease(1_000_000);
+    assert((await other.tryClaim()).wait <= 1_000_000);
+    await other.setLease(1n);
+    assert.equal(await (await open(3)).lease(), 1);
+    assert.equal((await other.claim()).start, 0);
+    await assert.rejects(claim.commit(), { kind: 'contradiction', field: 'claim' });
+    for (const lease of [0, 2 ** 53, -1]) {
+      await assert.rejects(other.setLease(lease), { kind: 'out-of-range', field: 'lease' });
+    }
+    for (const lease of NOT_WHOLE) await assert.rejects(other.setLease(lease), { kind: 'wrong-type', field: 'lease' });
+  });
+
+  test('a long log is read from its last checkpoint on', async () => {
+    const log = new MemoryLog();
+    const options = { block: 1, checkpointInterval: 300 };
+    const ledger = await openLedger(sampler(), log, { reader: 0, ...options });
+    const held = await ledger.claim();
+    for (let i = 0; i < 600; i++) await (await ledger.claim()).commit();
+    const isCheckpoint = (entry) => entry.startsWith('{"event":"checkpoint"');
+    assert.equal(log.entries.filter(isCheckpoint).length, Math.floor(log.entries.length / 300));
+    const behind = log.entries.length - 1 - log.entries.findLastIndex(isCheckpoint);
+    let read = 0;
+    const counted = {
+      async read(from) {
+        const entries = log.read(from);
+        // Of those that come with the first one, none is used.
+        read += from === 0 ? 1 : entries.length;
+        return entries;
+      },
+      append: (number, entry) => log.append(number, entry),
+      lastCheckpoint: () => Buffer.from(log.lastCheckpoint()),
+    };
+    const other = await openLedger(sampler(), counted, { reader: 1 });
+    assert.equal(read, 1 + behind);
+    const { committed, claimed, entries } = await other.progress();
+    assert.deepEqual([committed, claimed, entries], [600, 1, log.entries.length]);
+    for (let claim = await other.tryClaim(); claim.claim; claim = await other.tryClaim()) await claim.claim.commit();
+    await held.commit();
+    assert.equal(await other.claim(), null);
+    assert.deepEqual(replayLedger(log.entries).progress(), await other.progress());
+    assert.equal(replayLedger(log.entries).progress().finished, true);
+    const wrong = { ...counted, lastCheckpoint: () => 3 };
+    await assert.rejects(openLedger(sampler(), wrong, { reader: 2 }), { kind: 'wrong-type', field: 'entry' });
+  });
+
+  test('a claim that nobody has any more is claimed again', async () => {
+    const ledger = await openLedger(sampler(), new MemoryLog(), { reader: 0, block: SAMPLES });
+    await (await ledger.claim()).commit(1);
+    let attempt = await ledger.tryClaim();
+    for (let i = 0; i < 50 && !attempt.claim; i++) {
+      global.gc();
+      await setTimeout(1);
+      attempt = await ledger.tryClaim();
+    }
+    assert.deepEqual([attempt.claim.start, attempt.claim.count], [1, SAMPLES - 1]);
   });
 
   test('what a loop could not commit or give back is the next claim', async () => {
@@ -304,13 +389,12 @@ describe('Ledger', () => {
     const open = (options, block = 8, samples = 100) =>
       openLedger(new Sampler(samples, { ...of, ...options }), log, { reader: 0, block });
     assert.equal((await (await open({ world: 5 })).progress()).positions, 80);
-    await open({ rank: 2, world: 3 });
+    const other = new Sampler(100, { ...of, rank: 2, world: 3 });
+    assert.equal((await (await openLedger(other, log, { reader: 1 })).progress()).positions, 80);
     for (const [field, other] of Object.entries({ seed: 2, epoch: 5, consumed: 0, order: 'torch' })) {
       await assert.rejects(open({ [field]: other }), { kind: 'contradiction', field });
     }
     await assert.rejects(open({}, 9), { kind: 'contradiction', field: 'block' });
-    const shorter = openLedger(new Sampler(100, of), log, { reader: 0, block: 8, lease: 59_999 });
-    await assert.rejects(shorter, { kind: 'contradiction', field: 'lease' });
     await assert.rejects(open({}, 8, 101), { kind: 'contradiction', field: 'samples' });
     assert.throws(() => [...replayLedger(text(log)).samples(new Sampler(100))], { field: 'seed' });
     const shards = Sampler.sharded([40, 60], { lanes: 2, window: 8, seed: 3 });
@@ -334,7 +418,7 @@ describe('Ledger', () => {
     const bytes = {
       read: (from) => log.read(from).map((entry) => (from % 2 ? Buffer.from(entry) : encoder.encode(entry))),
       // What a store adds, though it says nothing of it, is found again as bytes.
-      append: (number, entry) => failing(log, (at) => at === 2).append(number, entry),
+      append: (number, entry) => failing(log, (at) => at === 3).append(number, entry),
     };
     const ledger = await openLedger(sampler(), bytes, { reader: 0, block: 400 });
     const claims = [await ledger.claim()];
@@ -380,15 +464,15 @@ describe('Ledger', () => {
     const ledger = await openLedger(sampler(), log, { reader: 0 });
     const { start, count } = await ledger.claim();
     log.entries.push(`{"event":"commit","reader":1,"start":${start},"count":${count}}`);
-    const refusal = { kind: 'contradiction', field: 'entry', message: /follows from the 2 entries/ };
+    const refusal = { kind: 'contradiction', field: 'entry', message: /follows from the 3 entries/ };
     await assert.rejects(ledger.tryClaim(), refusal);
     await assert.rejects(ledger.progress(), refusal);
-    assert.throws(() => replayLedger(text(log)), { field: 'entry', message: /\(line 3 of the log\)/ });
+    assert.throws(() => replayLedger(text(log)), { field: 'entry', message: /\(line 4 of the log\)/ });
     const lines = log.entries.slice(0, 2).map((entry) => `${entry}\r\n`);
     assert.throws(() => replayLedger(lines.join('')), { kind: 'wrong-type', field: 'entry', message: /line 1/ });
-    log.entries[2] = 'x'.repeat(1 << 27);
+    log.entries[3] = 'x'.repeat(1 << 27);
     await assert.rejects(ledger.progress(), { kind: 'wrong-type', field: 'entry' });
-    log.entries[2] = 3;
+    log.entries[3] = 3;
     await assert.rejects(ledger.progress(), { kind: 'wrong-type', field: 'entry', value: '3' });
     log.entries.pop();
     assert.equal((await ledger.progress()).claimed, count);
@@ -405,12 +489,12 @@ describe('Ledger', () => {
     }
     // A store that does not show what it says is there.
     log.entries.splice(1);
-    const stubborn = await openLedger(
-      sampler(),
-      { read: (from) => log.read(from), append: () => false },
-      { reader: 5 },
-    );
-    await assert.rejects(stubborn.claim(), { message: /entry 1 when another one is added, and none when it is read/ });
+    const stubborn = { read: (from) => log.read(from), append: () => false };
+    await assert.rejects(openLedger(sampler(), stubborn, { reader: 5 }), {
+      kind: 'contradiction',
+      field: 'log',
+      message: /entry 1 when another one is appended, and none when it is read/,
+    });
     for (const broken of [
       { read: () => 'text', append: () => true },
       { read: () => [], append: () => 1 },
@@ -430,9 +514,11 @@ describe('Ledger', () => {
       ['reader', NOT_32_BITS],
       ['block', [0, 0n, ...NOT_32_BITS]],
       ['lease', [0, 0n, -1, 2 ** 53, 2n ** 53n, 2n ** 64n]],
+      ['checkpointInterval', [0, 0n, -1, 2 ** 53, 2n ** 53n, 2n ** 64n]],
     ]) {
-      for (const value of out) await assert.rejects(open({ [field]: value }), { kind: 'out-of-range', field });
-      for (const value of NOT_WHOLE) await assert.rejects(open({ [field]: value }), { kind: 'wrong-type', field });
+      const told = field === 'checkpointInterval' ? 'checkpoint-interval' : field;
+      for (const value of out) await assert.rejects(open({ [field]: value }), { kind: 'out-of-range', field: told });
+      for (const value of NOT_WHOLE) await assert.rejects(open({ [field]: value }), { kind: 'wrong-type', field: told });
     }
     await assert.rejects(open({ reader: undefined }), { kind: 'missing', field: 'reader' });
     await assert.rejects(open({ readers: 2 }), { kind: 'unknown-name', field: 'options' });

@@ -7,9 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 mod batching;
+mod client;
 mod read;
 
 pub use batching::*;
+pub use client::{ClientCall, ClientRun, ClientStep, LedgerClient};
 pub use read::{MixingAdvice, ReadBatch, ReadCall, ReadOptions, Reading, RoundRows};
 
 /// One file: the cases of a group.
@@ -53,6 +55,7 @@ pub enum Subject {
     Plan(Plan),
     ChunkStream(ChunkStream),
     Ledger(Ledger),
+    LedgerClient(LedgerClient),
     Mesh(Mesh),
     Reading(Reading),
     Batcher(BatchConfig),
@@ -363,6 +366,9 @@ pub enum Call {
     // Of a reading: only a case tells these from others of the same name.
     #[serde(untagged, skip_deserializing)]
     Reading(ReadCall),
+    // Of a client of a ledger: likewise.
+    #[serde(untagged, skip_deserializing)]
+    Client(ClientCall),
 }
 
 /// A `u64` as a decimal string.

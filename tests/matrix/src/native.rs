@@ -1,6 +1,7 @@
 //! The core itself, without an engine around it.
 
 mod batching;
+mod client;
 mod read;
 
 use samedeal_core as core;
@@ -16,6 +17,7 @@ pub enum Native {
     Plan(shard::Plan),
     ChunkStream(shard::Stream),
     Ledger(core::Ledger),
+    LedgerClient(core::Client),
     Mesh(core::Mesh),
     Reading(core::read::Reading),
     Batcher(Box<batch::Batcher>),
@@ -42,6 +44,7 @@ impl Engine for Native {
             Subject::Plan(plan) => shard::Plan::new(read_plan(plan)).map(Self::Plan),
             Subject::ChunkStream(stream) => read_stream(stream).and_then(shard::Stream::new).map(Self::ChunkStream),
             Subject::Ledger(ledger) => core::Ledger::new(&ledger.header).map(Self::Ledger),
+            Subject::LedgerClient(given) => client::client(given).map(Self::LedgerClient),
             Subject::Mesh(mesh) => core::Mesh::new(mesh.world, read_axes(&mesh.axes)).map(Self::Mesh),
             Subject::Reading(reading) => core::read::Reading::new(read::read_options(reading)).map(Self::Reading),
             Subject::Batcher(config) => batching::read_config(config)
@@ -64,6 +67,10 @@ impl Engine for Native {
                 _ => panic!("no call of a chunk stream: {call:?}"),
             },
             Self::Ledger(ledger) => ask_ledger(ledger, call),
+            Self::LedgerClient(client) => match call {
+                Call::Client(call) => client::ask(client, call),
+                _ => panic!("no call of a client: {call:?}"),
+            },
             Self::Mesh(mesh) => ask_mesh(mesh, call),
             Self::Reading(reading) => match call {
                 Call::Reading(call) => read::ask(reading, call),
@@ -157,14 +164,16 @@ fn ask_ledger(ledger: &mut core::Ledger, call: &Call) -> Answer {
         Call::Commit { claim, done } => ledger.commit(claim.0, done)?.into(),
         Call::Release { claim } => ledger.release(claim.0)?.into(),
         Call::HeldBy { reader } => strings(&ledger.held_by(reader)?),
-        Call::Progress => {
-            let core::Progress { positions, committed, claimed, entries } = ledger.progress();
-            let [positions, committed, claimed, entries] = [positions, committed, claimed, entries].map(U64);
-            record(format::Progress { positions, committed, claimed, entries })
-        }
+        Call::Progress => write_progress(ledger.progress()),
         Call::InitialState => ledger.initial_state().into(),
         _ => panic!("no call of a ledger: {call:?}"),
     })
+}
+
+fn write_progress(progress: core::Progress) -> Value {
+    let core::Progress { positions, committed, claimed, entries } = progress;
+    let [positions, committed, claimed, entries] = [positions, committed, claimed, entries].map(U64);
+    record(format::Progress { positions, committed, claimed, entries })
 }
 
 fn write_event(event: core::Event) -> Value {

@@ -9,6 +9,7 @@ from .chunks import ChunkStream, Verification, VerificationInRuns, verify, verif
 from .collation import Packed, Padded, pad
 from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
+from .client import Client, ClientRun, ClientStep
 from .ledger import Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import Balance, Locality, Plan, PlanConfig, Steps
@@ -28,6 +29,9 @@ __all__ = [
     "Detection",
     "Event",
     "Failure",
+    "Client",
+    "ClientRun",
+    "ClientStep",
     "Ledger",
     "Locality",
     "Mesh",

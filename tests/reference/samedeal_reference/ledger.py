@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .base import MAX_SAMPLES, Failure, require
+from .base import Failure, require
 from .state import FIELDS, MAX_STATE, is_whole, read_any_state, read_json
 
 KINDS = ("claim", "commit", "release")
@@ -75,18 +76,52 @@ def write(kind: str, reader: int, start: int, count: int) -> str:
     return json.dumps({"event": kind, "reader": reader, "start": start, "count": count}, separators=(",", ":"))
 
 
-def read(text: str) -> tuple[str, int, int, int]:
-    fields = read_json(text)
-    if (
-        not isinstance(fields, dict)
-        or set(fields) != {"event", "reader", "start", "count"}
-        or fields["event"] not in KINDS
-        or not is_whole(fields["reader"], 0, 2**32)
-        or not is_whole(fields["start"], 0, MAX_SAMPLES + 1)
-        or not is_whole(fields["count"], 0, 2**32)
-    ):
+def compact(**fields: Any) -> str:
+    return json.dumps(fields, separators=(",", ":"))
+
+
+RANGES = {"reader": (0, 2**32), "start": (0, 2**53), "count": (0, 2**32), "lease": (1, 2**53)}
+RANGES |= {"number": (0, 2**53), "next": (0, 2**53), "committed": (0, 2**53)}
+RUN = ("reader", "start", "count")
+EVENTS = dict.fromkeys(KINDS, RUN) | {"join": ("reader", "life"), "lease": ("reader", "lease")}
+EVENTS["checkpoint"] = ("number", "next", "committed", "lease", "free", "held")
+HELD = (2**53, 2**32, 2**53, 2**32, 2**32)
+"""One more than the largest number of each place of a held run."""
+
+
+def is_field(name: str, value: Any) -> bool:
+    if name in RANGES:
+        return is_whole(value, *RANGES[name])
+    if name == "life":
+        return isinstance(value, str) and re.fullmatch("[0-9a-f]{16}", value, re.ASCII) is not None
+    limits = (2**53, 2**32) if name == "free" else HELD
+    if not isinstance(value, list) or len(value) % len(limits):
+        return False
+    if not all(is_whole(number, 0, limits[place % len(limits)]) for place, number in enumerate(value)):
+        return False
+    return name == "free" or all(done <= took and first + done < 2**53 for _, _, first, took, done in fives(value))
+
+
+def fives(held: list[int]) -> list[list[int]]:
+    return [held[at : at + 5] for at in range(0, len(held), 5)]
+
+
+def pairs(free: list[int]) -> list[list[int]]:
+    return [free[at : at + 2] for at in range(0, len(free), 2)]
+
+
+def read(text: str) -> dict[str, Any]:
+    if len(text.encode()) > MAX_STATE or "\n" in text or "\r" in text:
         raise Failure("wrong-type", "entry", text)
-    return fields["event"], fields["reader"], fields["start"], fields["count"]
+    fields = read_json(text)
+    known = EVENTS.get(fields.get("event")) if isinstance(fields, dict) and is_text(fields.get("event")) else None
+    if known is None or set(fields) != {"event", *known} or not all(is_field(name, fields[name]) for name in known):
+        raise Failure("wrong-type", "entry", text)
+    return fields
+
+
+def is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 class Ledger:
@@ -97,6 +132,7 @@ class Ledger:
         """By their start."""
         self.seen: dict[int, int] = {}
         self.free: dict[int, int] = {}
+        self.lease = self.header["lease"]
         self.committed = self.entries = 0
 
     def choice(self) -> tuple[int, int] | None:
@@ -109,16 +145,22 @@ class Ledger:
         return (self.next, count) if count else None
 
     def apply(self, entry: str, now: int) -> Event | None:
-        if len(entry.encode()) > MAX_STATE or "\n" in entry or "\r" in entry:
-            raise Failure("wrong-type", "entry", entry)
         if self.entries == 0:
+            if len(entry.encode()) > MAX_STATE or "\n" in entry or "\r" in entry:
+                raise Failure("wrong-type", "entry", entry)
             found = read_header(entry)
-            for name in ("order", "samples", "seed", "epoch", "consumed", "block", "lease", "fingerprint"):
-                field = "state" if name == "fingerprint" else name
-                require(found[name] == self.header[name], field, self.header[name], "contradiction")
+            for name in ("order", "samples", "seed", "epoch", "consumed", "block", "fingerprint"):
+                told = "state" if name == "fingerprint" else name
+                require(found[name] == self.header[name], told, self.header[name], "contradiction")
+            self.lease = found["lease"]
             self.entries = 1
             return None
-        kind, reader, start, count = read(entry)
+        fields = read(entry)
+        if fields["event"] not in KINDS:
+            self.apply_other(entry, fields, now)
+            self.entries += 1
+            return None
+        kind, (reader, start, count) = fields["event"], (fields[name] for name in RUN)
         run = self.held.get(start)
         if kind == "claim":
             follows = self.choice() == (start, count)
@@ -145,6 +187,51 @@ class Ledger:
             self.seen[reader] = now
         return Event(number, kind, reader, start, count, run.claim)
 
+    def apply_other(self, entry: str, fields: dict[str, Any], now: int) -> None:
+        """What is of no single run."""
+        if fields["event"] == "join":
+            for start, run in list(self.held.items()):
+                if run.reader == fields["reader"]:
+                    del self.held[start]
+                    self.free[start] = run.count
+        elif fields["event"] == "lease":
+            self.lease = fields["lease"]
+            self.seen[fields["reader"]] = now
+        elif fields != json.loads(self.checkpoint()):
+            raise Failure("contradiction", "entry", entry)
+
+    def checkpoint(self) -> str:
+        free = [number for run in sorted(self.free.items()) for number in run]
+        runs = [run for _, run in sorted(self.held.items())]
+        held = [number for run in runs for number in (run.claim, run.reader, run.first, run.took, run.done)]
+        numbers = {"number": self.entries, "next": self.next, "committed": self.committed, "lease": self.lease}
+        return compact(event="checkpoint", **numbers, free=free, held=held)
+
+    def skip_to(self, entry: str, now: int) -> None:
+        fields = read(entry)
+        if fields["event"] != "checkpoint":
+            raise Failure("wrong-type", "entry", entry)
+        free, held = pairs(fields["free"]), fives(fields["held"])
+        first, end = self.header["consumed"], fields["next"]
+        runs = [(first_of + done, took - done) for _, _, first_of, took, done in held]
+        every = sorted([*map(tuple, free), *runs])
+        sound = self.entries == 1 and fields["number"] > 0 and first <= end <= self.header["samples"]
+        sound = sound and free == sorted(free) and runs == sorted(runs) and len(runs) <= MAX_RUNS
+        sound = sound and all(count > 0 for _, count in every)
+        ends = [first, *(start + count for start, count in every)]
+        sound = sound and all(ends[at] <= start for at, (start, _) in enumerate(every)) and ends[-1] <= end
+        sound = sound and fields["committed"] + sum(count for _, count in every) == end - first
+        claims = [run[0] for run in held]
+        sound = sound and len(set(claims)) == len(claims) and all(0 < claim < fields["number"] for claim in claims)
+        if not sound or any(run[2] < first for run in held):
+            raise Failure("contradiction", "entry", entry)
+        self.next, self.committed, self.lease = end, fields["committed"], fields["lease"]
+        self.entries = fields["number"] + 1
+        self.free = {start: count for start, count in free}
+        for claim, reader, first_of, took, done in held:
+            self.held[first_of + done] = Run(reader, took - done, claim, first_of, took)
+            self.seen[reader] = now
+
     def begun(self) -> None:
         if self.entries == 0:
             raise Failure("missing", "entry", "")
@@ -159,9 +246,9 @@ class Ledger:
             start = min(others, key=lambda start: (self.seen[others[start].reader], start))
             run = others[start]
             silent = max(0, now - self.seen[run.reader])
-            if silent >= self.header["lease"]:
+            if silent >= self.lease:
                 return {"entry": write("release", run.reader, start, run.count)}
-            return {"wait": str(self.header["lease"] - silent)}
+            return {"wait": str(self.lease - silent)}
         return "held" if self.held else "finished"
 
     def run(self, claim: int) -> tuple[int, Run]:

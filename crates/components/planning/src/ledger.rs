@@ -9,6 +9,8 @@ use crate::bindings::exports::samedeal::deal::{ledger, types};
 
 impl ledger::Guest for Component {
     type Ledger = Ledger;
+    type ClientOptions = ClientOptions;
+    type Client = Client;
 
     fn header(state: String, block: u32, lease: u64) -> Result<String, types::Failure> {
         Ok(core_::Ledger::header(&state, block, lease)?)
@@ -62,6 +64,111 @@ impl ledger::GuestLedger for Ledger {
 
     fn initial_state(&self) -> String {
         self.0.borrow().initial_state()
+    }
+}
+
+pub struct ClientOptions(RefCell<core_::ClientOptions>);
+
+impl ledger::GuestClientOptions for ClientOptions {
+    fn new(state: String, reader: u32, life: u64) -> Self {
+        Self(RefCell::new(core_::ClientOptions::new(state, reader, life)))
+    }
+
+    fn set_block(&self, positions: u32) {
+        self.0.borrow_mut().block = Some(positions);
+    }
+
+    fn set_lease(&self, milliseconds: u64) {
+        self.0.borrow_mut().lease = Some(milliseconds);
+    }
+
+    fn set_checkpoint_interval(&self, entries: u64) {
+        self.0.borrow_mut().checkpoint_interval = Some(entries);
+    }
+}
+
+pub struct Client(RefCell<core_::Client>);
+
+impl Client {
+    fn step(
+        &self,
+        step: impl FnOnce(&mut core_::Client) -> Result<core_::ClientStep, core_::Failure>,
+    ) -> Result<ledger::Step, types::Failure> {
+        let core_::ClientStep { action, number, entry, milliseconds } = step(&mut self.0.borrow_mut())?;
+        Ok(ledger::Step { action: action.into(), number, entry, milliseconds })
+    }
+}
+
+impl ledger::GuestClient for Client {
+    fn new(options: ledger::ClientOptionsBorrow<'_>) -> Result<Self, types::Failure> {
+        let options = options.get::<ClientOptions>().0.borrow().clone();
+        Ok(Self(RefCell::new(core_::Client::new(options)?)))
+    }
+
+    fn open(&self, now: u64) -> Result<ledger::Step, types::Failure> {
+        self.step(|client| client.open(now))
+    }
+
+    fn claim(&self, waits: bool, now: u64) -> Result<ledger::Step, types::Failure> {
+        self.step(|client| client.claim(waits, now))
+    }
+
+    fn commit(&self, handle: u64, count: Option<u32>, now: u64) -> Result<ledger::Step, types::Failure> {
+        self.step(|client| client.commit(handle, count, now))
+    }
+
+    fn renew(&self, handle: u64, now: u64) -> Result<ledger::Step, types::Failure> {
+        self.step(|client| client.renew(handle, now))
+    }
+
+    fn release(&self, handle: u64, now: u64) -> Result<ledger::Step, types::Failure> {
+        self.step(|client| client.release(handle, now))
+    }
+
+    fn set_lease(&self, milliseconds: u64, now: u64) -> Result<ledger::Step, types::Failure> {
+        self.step(|client| client.set_lease(milliseconds, now))
+    }
+
+    fn catch_up(&self, now: u64) -> Result<ledger::Step, types::Failure> {
+        self.step(|client| client.catch_up(now))
+    }
+
+    fn tell_checkpoint(&self, checkpoint: Option<String>, now: u64) -> Result<ledger::Step, types::Failure> {
+        self.step(|client| client.tell_checkpoint(checkpoint, now))
+    }
+
+    fn tell_entries(&self, entries: Vec<String>, now: u64) -> Result<ledger::Step, types::Failure> {
+        self.step(|client| client.tell_entries(&entries, now))
+    }
+
+    fn tell_appended(&self, appended: bool, now: u64) -> Result<ledger::Step, types::Failure> {
+        self.step(|client| client.tell_appended(appended, now))
+    }
+
+    fn run(&self, handle: u64) -> Result<ledger::Run, types::Failure> {
+        let core_::ClientRun { claim, start, count, committed, .. } = self.0.borrow().run(handle)?;
+        Ok(ledger::Run { claim, start, count, committed })
+    }
+
+    fn is_lost(&self, handle: u64) -> Result<bool, types::Failure> {
+        Ok(self.0.borrow().run(handle)?.is_lost)
+    }
+
+    fn forget(&self, handle: u64) {
+        self.0.borrow_mut().forget(handle);
+    }
+
+    fn progress(&self) -> ledger::Progress {
+        let core_::Progress { positions, committed, claimed, entries } = self.0.borrow().progress();
+        ledger::Progress { positions, committed, claimed, entries }
+    }
+
+    fn block(&self) -> u32 {
+        self.0.borrow().block()
+    }
+
+    fn lease(&self) -> u64 {
+        self.0.borrow().lease()
     }
 }
 

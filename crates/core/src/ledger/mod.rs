@@ -1,13 +1,20 @@
 //! Who reads what, where readers take as they come: runs of an epoch's positions, claimed from a log that all of them share.
 
+mod checkpoint;
+mod client;
+mod entry;
+
+pub use self::client::{Client, ClientOptions, ClientRun, ClientStep};
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use self::entry::{Entry, Run};
+use crate::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::{grow, has_room};
-use crate::state::{EntryFields, LedgerState, MAX_STATE, SamplerState, same};
-use crate::{Failure, MAX_EXACT};
+use crate::state::{LedgerState, MAX_STATE, SamplerState, same};
 
 /// The most runs that readers hold at a time.
 const MAX_RUNS: usize = 1 << 16;
@@ -52,29 +59,17 @@ pub struct Event {
     pub claim: u64,
 }
 
-/// What an entry says.
-#[derive(Clone, Copy)]
-struct Entry {
-    kind: EventKind,
-    reader: u32,
-    start: u64,
-    count: u32,
-}
-
-impl Entry {
-    /// The text: JSON, in one line.
-    fn write(&self) -> String {
-        let Self { kind, reader, start, count } = self;
-        format!("{{\"event\":\"{}\",\"reader\":{reader},\"start\":{start},\"count\":{count}}}", kind.name())
-    }
-
-    /// What a text from anywhere says.
-    fn read(text: &str) -> Option<Self> {
-        let EntryFields { event, reader, start, count } = EntryFields::read(text)?;
-        let &(kind, _) = EventKind::ALL.iter().find(|&&(_, name)| name == event)?;
-        let (reader, count) = (reader.try_into().ok()?, count.try_into().ok()?);
-        (start <= MAX_EXACT).then_some(Self { kind, reader, start, count })
-    }
+/// What an entry was, for whoever follows a log.
+enum Applied {
+    /// The first one.
+    Header,
+    Run(Event),
+    Join {
+        reader: u32,
+        life: u64,
+    },
+    Lease,
+    Checkpoint,
 }
 
 /// What a reader that wants more positions is told.
@@ -105,7 +100,7 @@ pub struct Progress {
 }
 
 /// A run that a reader holds.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lease {
     /// The first position that is not committed.
     start: u64,
@@ -128,7 +123,7 @@ impl Lease {
     }
 
     fn entry(&self, kind: EventKind, count: u32) -> String {
-        Entry { kind, reader: self.reader, start: self.start, count }.write()
+        Run { kind, reader: self.reader, start: self.start, count }.write()
     }
 }
 
@@ -218,43 +213,65 @@ impl Ledger {
         LedgerState::read(&self.header).map(|state| state.sampler.write()).unwrap_or_default()
     }
 
-    /// Takes the next entry of the log, at a time in milliseconds on any clock that does not go back. None for the first one. After
-    /// a failure, nothing has changed. Failures: `entry` (it is none); `state`, `block`, `lease`, `order`, `samples`, `seed`,
-    /// `epoch`, `consumed` (the first entry is none, or of something else); `entry` (it does not follow from the ones before
-    /// it); `out-of-memory`.
+    /// Takes the next entry of the log, at a time in milliseconds on any clock that does not go back. None for the first one, and
+    /// for one that is of no run: `join`, `lease`, `checkpoint`. After a failure, nothing has changed. Failures: `entry` (it is
+    /// none); `state`, `block`, `lease`, `order`, `samples`, `seed`, `epoch`, `consumed` (the first entry is none, or of something
+    /// else); `entry` (it does not follow from the ones before it); `out-of-memory`.
     pub fn apply(&mut self, text: &str, now: u64) -> Result<Option<Event>, Failure> {
-        // A log is a file of lines, wherever it is kept.
-        if text.len() > MAX_STATE || text.contains(['\n', '\r']) {
-            return Err(no_entry(text));
-        }
+        Ok(match self.take(text, now)? {
+            Applied::Run(event) => Some(event),
+            _ => None,
+        })
+    }
+
+    fn take(&mut self, text: &str, now: u64) -> Result<Applied, Failure> {
+        check_line(text)?;
         if self.entries == 0 {
-            self.compare(text)?;
+            self.lease = self.compare(text)?;
             self.entries = 1;
-            return Ok(None);
+            return Ok(Applied::Header);
         }
         let entry = Entry::read(text).ok_or_else(|| no_entry(text))?;
         let number = self.entries;
-        let claim = match entry.kind {
-            EventKind::Claim => self.claimed(entry, number).map(|()| number),
-            EventKind::Commit => self.done(entry),
-            EventKind::Release => self.released(entry),
+        let applied = match entry {
+            Entry::Run(run) => self.happened(run, number).map(Applied::Run),
+            Entry::Join { reader, life } => self.joined(reader).map(|()| Applied::Join { reader, life }),
+            Entry::Lease { lease, .. } => {
+                self.lease = lease;
+                Some(Applied::Lease)
+            }
+            Entry::Checkpoint(ref checkpoint) => self.is_at(checkpoint).then_some(Applied::Checkpoint),
         };
-        let Some(claim) = claim else {
+        let Some(applied) = applied else {
             let allowed = format!("what follows from the {number} entries before it");
-            return Err(match self.has_room() {
+            return Err(match self.has_room(1) {
                 true => Failure::contradiction("entry", shorten(text), allowed),
                 false => Failure::out_of_memory("entry", self.leases.len() + 1, "fewer runs at a time"),
             });
         };
-        // What others say of it is no sign of life.
-        if entry.kind != EventKind::Release
-            && let Ok(place) = self.holder(entry.reader)
+        let alive = match entry {
+            // What others say of it is no sign of life.
+            Entry::Run(Run { kind, reader, .. }) => (kind != EventKind::Release).then_some(reader),
+            Entry::Lease { reader, .. } => Some(reader),
+            Entry::Join { .. } | Entry::Checkpoint(_) => None,
+        };
+        if let Some(reader) = alive
+            && let Ok(place) = self.holder(reader)
         {
             self.holders[place].seen = now;
         }
         self.entries += 1;
-        let Entry { kind, reader, start, count } = entry;
-        Ok(Some(Event { number, kind, reader, start, count, claim }))
+        Ok(applied)
+    }
+
+    fn happened(&mut self, run: Run, number: u64) -> Option<Event> {
+        let claim = match run.kind {
+            EventKind::Claim => self.claimed(run, number).map(|()| number),
+            EventKind::Commit => self.done(run),
+            EventKind::Release => self.released(run),
+        }?;
+        let Run { kind, reader, start, count } = run;
+        Some(Event { number, kind, reader, start, count, claim })
     }
 
     /// What a reader that wants more positions does: takes what was given back, or what nobody has claimed yet; and where
@@ -263,7 +280,7 @@ impl Ledger {
     pub fn claim(&self, reader: u32, now: u64) -> Result<Proposal, Failure> {
         self.begun()?;
         if let Some((start, count)) = self.choice() {
-            return Ok(Proposal::Entry(Entry { kind: EventKind::Claim, reader, start, count }.write()));
+            return Ok(Proposal::Entry(Run { kind: EventKind::Claim, reader, start, count }.write()));
         }
         // The reader itself is there: it asks.
         let seen = |lease: &&Lease| self.holder(lease.reader).map_or(0, |place| self.holders[place].seen);
@@ -328,9 +345,9 @@ impl Ledger {
     }
 
     /// Gives a run to a reader, if it is the choice.
-    fn claimed(&mut self, entry: Entry, number: u64) -> Option<()> {
-        let Entry { reader, start, count, .. } = entry;
-        if self.choice() != Some((start, count)) || !self.has_room() {
+    fn claimed(&mut self, run: Run, number: u64) -> Option<()> {
+        let Run { reader, start, count, .. } = run;
+        if self.choice() != Some((start, count)) || !self.has_room(1) {
             return None;
         }
         if self.free.pop().is_some() {
@@ -338,17 +355,22 @@ impl Ledger {
         } else {
             self.next += u64::from(count);
         }
-        match self.holder(reader) {
-            Ok(place) => self.holders[place].runs += 1,
-            Err(place) => self.holders.insert(place, Holder { reader, runs: 1, seen: 0 }),
-        }
+        self.hold(reader, 0);
         let place = self.leases.partition_point(|lease| lease.start < start);
         self.leases.insert(place, Lease { start, left: count, reader, claim: number, count });
         Some(())
     }
 
+    /// Counts one more run of a reader, which was seen at a time if it had none.
+    fn hold(&mut self, reader: u32, seen: u64) {
+        match self.holder(reader) {
+            Ok(place) => self.holders[place].runs += 1,
+            Err(place) => self.holders.insert(place, Holder { reader, runs: 1, seen }),
+        }
+    }
+
     /// Commits a part of a run; the number of its claim.
-    fn done(&mut self, entry: Entry) -> Option<u64> {
+    fn done(&mut self, entry: Run) -> Option<u64> {
         let place = self.run(entry)?;
         let lease = &mut self.leases[place];
         let claim = lease.claim;
@@ -362,21 +384,43 @@ impl Ledger {
     }
 
     /// Gives back a run; the number of its claim.
-    fn released(&mut self, entry: Entry) -> Option<u64> {
+    fn released(&mut self, entry: Run) -> Option<u64> {
         let place = self.run(entry)?;
         let Lease { claim, left, .. } = self.leases[place];
-        if entry.count != left || !self.has_room() {
+        if entry.count != left || !self.has_room(1) {
             return None;
         }
-        self.drop(place);
-        let place = self.free.partition_point(|&(free, _)| free > entry.start);
-        self.free.insert(place, (entry.start, entry.count));
-        self.freed += u64::from(entry.count);
+        self.give_back(place);
         Some(claim)
     }
 
+    /// Gives back all that a reader holds.
+    fn joined(&mut self, reader: u32) -> Option<()> {
+        let runs = self.holder(reader).map_or(0, |place| self.holders[place].runs);
+        if !self.has_room(runs) {
+            return None;
+        }
+        if runs > 0 {
+            for place in (0..self.leases.len()).rev() {
+                if self.leases[place].reader == reader {
+                    self.give_back(place);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Makes a run free, for which there is room.
+    fn give_back(&mut self, place: usize) {
+        let Lease { start, left, .. } = self.leases[place];
+        self.drop(place);
+        let place = self.free.partition_point(|&(free, _)| free > start);
+        self.free.insert(place, (start, left));
+        self.freed += u64::from(left);
+    }
+
     /// Which lease an entry is about: of its reader, from its start on.
-    fn run(&self, entry: Entry) -> Option<usize> {
+    fn run(&self, entry: Run) -> Option<usize> {
         let place = self.leases.binary_search_by_key(&entry.start, |lease| lease.start).ok()?;
         (self.leases[place].reader == entry.reader).then_some(place)
     }
@@ -395,9 +439,10 @@ impl Ledger {
         self.holders.binary_search_by_key(&reader, |holder| holder.reader)
     }
 
-    /// Room for one more run of any kind, in lists that stay as they are where there is none.
-    fn has_room(&mut self) -> bool {
-        let found = has_room(&mut self.leases, 1) && has_room(&mut self.holders, 1) && has_room(&mut self.free, 1);
+    /// Room for so many more runs of any kind, in lists that stay as they are where there is none.
+    fn has_room(&mut self, runs: usize) -> bool {
+        let found =
+            has_room(&mut self.leases, runs) && has_room(&mut self.holders, runs) && has_room(&mut self.free, runs);
         if !found {
             self.leases.shrink_to_fit();
             self.holders.shrink_to_fit();
@@ -422,8 +467,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether the first entry of a log is the one that is expected.
-    fn compare(&self, entry: &str) -> Result<(), Failure> {
+    /// Whether the first entry of a log is the one that is expected, but for its lease, which may change later, too; that lease.
+    fn compare(&self, entry: &str) -> Result<u64, Failure> {
         let (found, own) = (LedgerState::read(entry)?, LedgerState::read(&self.header)?);
         let (theirs, ours) = (found.sampler, own.sampler);
         same("order", theirs.order, ours.order, IN_LOG)?;
@@ -432,12 +477,21 @@ impl Ledger {
         same("epoch", theirs.epoch, ours.epoch, IN_LOG)?;
         same("consumed", theirs.consumed, ours.consumed, IN_LOG)?;
         same("block", found.block, own.block, IN_LOG)?;
-        same("lease", found.lease, own.lease, IN_LOG)?;
-        same("state", theirs.fingerprint, ours.fingerprint, IN_LOG)
+        same("state", theirs.fingerprint, ours.fingerprint, IN_LOG)?;
+        Ok(found.lease)
     }
 }
 
+/// A log is a file of lines, wherever it is kept. Failures: `entry`.
+fn check_line(text: &str) -> Result<(), Failure> {
+    if text.len() > MAX_STATE || text.contains(['\n', '\r']) {
+        return Err(no_entry(text));
+    }
+    Ok(())
+}
+
 fn no_entry(text: &str) -> Failure {
-    let allowed = "an entry of a ledger, in one line: event (claim, commit or release), reader, start and count";
+    let allowed = "an entry of a ledger, in one line, with the fields of its event (claim, commit, release, join, lease, \
+                   checkpoint)";
     Failure::wrong_type("entry", text, allowed)
 }

@@ -67,23 +67,55 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The fields of an entry of a ledger's log, each there once, and no others.
+/// The fields of an entry of a ledger's log, each there at most once, and no others.
 pub(crate) struct EntryFields<'a> {
     pub(crate) event: &'a str,
-    pub(crate) reader: u64,
-    pub(crate) start: u64,
-    pub(crate) count: u64,
+    pub(crate) reader: Option<u64>,
+    pub(crate) start: Option<u64>,
+    pub(crate) count: Option<u64>,
+    pub(crate) life: Option<&'a str>,
+    pub(crate) lease: Option<u64>,
+    pub(crate) number: Option<u64>,
+    pub(crate) next: Option<u64>,
+    pub(crate) committed: Option<u64>,
+    pub(crate) free: Option<Vec<u64>>,
+    pub(crate) held: Option<Vec<u64>>,
+    /// How many there are.
+    pub(crate) len: usize,
 }
+
+const ENTRY_NUMBERS: [&str; 7] = ["reader", "start", "count", "lease", "number", "next", "committed"];
+const ENTRY_TEXTS: [&str; 2] = ["event", "life"];
+const ENTRY_LISTS: [&str; 2] = ["free", "held"];
 
 impl<'a> EntryFields<'a> {
     /// The fields of a text, if it is an object of them and nothing else.
     pub(crate) fn read(text: &'a str) -> Option<Self> {
-        let (mut numbers, mut texts) = ([None; 3], [None; 1]);
+        let (mut numbers, mut texts, mut lists) = ([None; 7], [None; 2], [None, None]);
+        let mut len = 0;
         whole(text, |reader, name| {
-            reader.field(name, (&["reader", "start", "count"], &mut numbers), (&["event"], &mut texts))
+            len += 1;
+            if let Some(place) = place_of(name, &ENTRY_LISTS) {
+                return lists[place].replace(reader.naturals()?).is_none().then_some(());
+            }
+            reader.field(name, (&ENTRY_NUMBERS, &mut numbers), (&ENTRY_TEXTS, &mut texts))
         })?;
-        let [reader, start, count] = numbers;
-        Some(Self { event: texts[0]?, reader: unsigned(reader?)?, start: unsigned(start?)?, count: unsigned(count?)? })
+        let [reader, start, count, lease, number, next, committed] = numbers;
+        let ([event, life], [free, held]) = (texts, lists);
+        Some(Self {
+            event: event?,
+            reader: optional(reader)?,
+            start: optional(start)?,
+            count: optional(count)?,
+            life,
+            lease: optional(lease)?,
+            number: optional(number)?,
+            next: optional(next)?,
+            committed: optional(committed)?,
+            free,
+            held,
+            len,
+        })
     }
 }
 
@@ -319,6 +351,21 @@ impl<'a> Reader<'a> {
     fn word(&mut self, word: &str) -> Option<()> {
         let rest = self.text.get(self.at..)?;
         rest.starts_with(word).then(|| self.at += word.len())
+    }
+
+    /// A list of natural numbers.
+    #[inline(never)]
+    fn naturals(&mut self) -> Option<Vec<u64>> {
+        let mut numbers = Vec::new();
+        self.list(b'[', b']', |reader| {
+            let number = unsigned(reader.number()?)?;
+            if !has_room(&mut numbers, 1) {
+                return None;
+            }
+            numbers.push(number);
+            Some(())
+        })?;
+        Some(numbers)
     }
 
     #[inline(never)]

@@ -10,7 +10,8 @@ use super::{MAX_EXACT, asked, base};
 const LEASE: u64 = 100;
 
 pub fn cases() -> Vec<Case> {
-    [headers(), runs(), logs(), silences(), refused(), other_headers(), edges()].concat()
+    [headers(), runs(), logs(), silences(), refused(), other_headers(), edges(), lives(), leases(), checkpoints()]
+        .concat()
 }
 
 /// The first entries of logs.
@@ -269,7 +270,6 @@ fn other_headers() -> Vec<Case> {
         own.replace("\"epoch\":0", "\"epoch\":1"),
         own.replace("\"consumed\":2", "\"consumed\":3"),
         own.replace("\"block\":4", "\"block\":5"),
-        own.replace("\"lease\":100", "\"lease\":101"),
         own.replace("\"fingerprint\":\"", "\"fingerprint\":\"0"),
         own.replace("\"block\":4", "\"block\":0"),
         own.replace("\"block\":4", "\"block\":4294967296"),
@@ -287,7 +287,7 @@ fn other_headers() -> Vec<Case> {
         ledger(own.clone()),
         texts.clone().map(|entry| Call::Apply { entry, now: U64(0) }),
     )];
-    for (number, header) in texts.into_iter().skip(8).enumerate() {
+    for (number, header) in texts.into_iter().skip(7).enumerate() {
         cases.push(asked(&format!("no first entry, {number}"), ledger(header), []));
     }
     cases
@@ -315,16 +315,150 @@ fn edges() -> Vec<Case> {
     vec![asked("as large as numbers get", ledger(first), calls)]
 }
 
+/// Readers that begin anew: what they held is free.
+fn lives() -> Vec<Case> {
+    let first = header(20, 0, 4);
+    let join = |reader: u64, life: &str| format!("{{\"event\":\"join\",\"reader\":{reader},\"life\":\"{life}\"}}");
+    let good = join(1, "00000000000000ff");
+    let lines = [
+        good.clone(),
+        entry("claim", 1, 0, 4),
+        entry("claim", 2, 4, 4),
+        entry("claim", 1, 8, 4),
+        entry("commit", 1, 8, 1),
+        join(1, "ffffffffffffffff"),
+        entry("commit", 1, 0, 1),
+        entry("release", 1, 0, 4),
+        join(2, "00000000000000ff"),
+        join(3, "0000000000000000"),
+        format!(" {{ \"life\" : \"{}\", \"event\":\"join\",\"reader\": 4294967295 }}", "0123456789abcdef"),
+        join(1, "00000000000000f"),
+        join(1, "00000000000000fff"),
+        join(1, "00000000000000FF"),
+        join(1, "+0000000000000ff"),
+        join(1, ""),
+        join(4_294_967_296, "00000000000000ff"),
+        good.replace("\"00000000000000ff\"", "255"),
+        good.replace(",\"life\"", ",\"start\":0,\"life\""),
+        good.replace("\"reader\":1,", ""),
+        entry("claim", 1, 0, 4).replace("\"count\"", "\"life\":\"00000000000000ff\",\"count\""),
+        entry("claim", 1, 0, 4),
+    ];
+    let mut calls = vec![Call::Apply { entry: first.clone(), now: U64(7) }];
+    for entry in lines {
+        calls.extend([Call::Apply { entry, now: U64(7) }, Call::Progress]);
+        calls.extend([1, 2].map(|reader| Call::HeldBy { reader }));
+    }
+    calls.push(Call::Claim { reader: 2, now: U64(7) });
+    vec![asked("lives of readers", ledger(first), calls)]
+}
+
+/// Leases that are changed.
+fn leases() -> Vec<Case> {
+    let first = header(4, 0, 4);
+    let set = |lease: u64| format!("{{\"event\":\"lease\",\"reader\":1,\"lease\":{lease}}}");
+    let claim = |now| Call::Claim { reader: 2, now: U64(now) };
+    let apply = |entry, now| Call::Apply { entry, now: U64(now) };
+    let calls = vec![
+        // That of the log counts.
+        apply(first.replace("\"lease\":100", "\"lease\":30"), 0),
+        apply(entry("claim", 1, 0, 4), 0),
+        claim(10),
+        claim(30),
+        apply(set(50), 5),
+        claim(10),
+        claim(55),
+        apply(set(MAX_EXACT), 6),
+        claim(u64::MAX / 2),
+        claim(6),
+        apply(set(0), 6),
+        apply(set(MAX_EXACT + 1), 6),
+        apply(set(1).replace("\"reader\":1,", ""), 6),
+        apply(set(1).replace("\"reader\"", "\"count\":0,\"reader\""), 6),
+        apply(set(1).replace("\"lease\":1", "\"lease\":\"1\""), 6),
+        claim(6),
+        apply(set(1), 6),
+        claim(6),
+        claim(7),
+        // A sign of life of another one is none of this one.
+        apply(set(2).replace("\"reader\":1", "\"reader\":3"), 7),
+        claim(7),
+        claim(8),
+        Call::Progress,
+    ];
+    vec![asked("leases", ledger(first), calls)]
+}
+
+/// Checkpoints: they follow where they say what is.
+fn checkpoints() -> Vec<Case> {
+    let first = header(20, 0, 4);
+    let apply = |entry: String| Call::Apply { entry, now: U64(7) };
+    let checkpoint = |number: u64, next: u64, committed: u64, free: &str, held: &str| {
+        format!(
+            "{{\"event\":\"checkpoint\",\"number\":{number},\"next\":{next},\"committed\":{committed},\"lease\":100,\
+             \"free\":[{free}],\"held\":[{held}]}}"
+        )
+    };
+    let mut calls = vec![
+        apply(checkpoint(0, 0, 0, "", "")),
+        apply(first.clone()),
+        apply(checkpoint(0, 0, 0, "", "")),
+        apply(checkpoint(1, 0, 0, "", "")),
+        apply(checkpoint(1, 0, 0, "", "")),
+        apply(entry("claim", 5, 0, 4)),
+        apply(entry("claim", 6, 4, 4)),
+        apply(entry("claim", 5, 8, 4)),
+        apply(entry("commit", 5, 8, 3)),
+        apply(entry("release", 6, 4, 4)),
+        Call::Progress,
+    ];
+    let good = checkpoint(7, 12, 3, "4,4", "2,5,0,4,0,4,5,8,4,3");
+    let bad = [
+        checkpoint(6, 12, 3, "4,4", "2,5,0,4,0,4,5,8,4,3"),
+        checkpoint(7, 16, 3, "4,4", "2,5,0,4,0,4,5,8,4,3"),
+        checkpoint(7, 12, 4, "4,4", "2,5,0,4,0,4,5,8,4,3"),
+        good.replace("\"lease\":100", "\"lease\":101"),
+        checkpoint(7, 12, 3, "", "2,5,0,4,0,4,5,8,4,3"),
+        checkpoint(7, 12, 3, "4,3", "2,5,0,4,0,4,5,8,4,3"),
+        checkpoint(7, 12, 3, "4,4", "2,5,0,4,0"),
+        checkpoint(7, 12, 3, "4,4", "4,5,8,4,3,2,5,0,4,0"),
+        checkpoint(7, 12, 3, "4,4", "2,5,0,4,0,4,6,8,4,3"),
+        checkpoint(7, 12, 3, "4,4", "3,5,0,4,0,4,5,8,4,3"),
+        checkpoint(7, 12, 3, "4,4", "2,5,0,4,0,4,5,9,3,2"),
+        checkpoint(7, 12, 3, "4", "2,5,0,4,0,4,5,8,4,3"),
+        checkpoint(7, 12, 3, "4,4", "2,5,0,4"),
+        checkpoint(7, 12, 3, "4,4,", "2,5,0,4,0,4,5,8,4,3"),
+        checkpoint(7, 12, 3, "-4,4", "2,5,0,4,0,4,5,8,4,3"),
+        checkpoint(7, 12, 3, "\"4\",4", "2,5,0,4,0,4,5,8,4,3"),
+        checkpoint(7, 12, 3, "4,4", "2,5,0,4,0,4,5,8,4,5"),
+        good.replace("\"free\":[4,4],", ""),
+        good.replace("\"free\":[4,4]", "\"free\":{}"),
+        good.replace("\"free\":[4,4]", "\"free\":[4,4],\"free\":[4,4]"),
+        good.replace("\"number\"", "\"reader\":5,\"number\""),
+    ];
+    calls.extend(bad.map(apply));
+    calls.extend([
+        Call::Progress,
+        apply(format!("\t{} ", good.replace(',', " , ").replace('[', " [ "))),
+        Call::Progress,
+        Call::HeldBy { reader: 5 },
+        Call::Commit { claim: U64(4), done: 4 },
+        Call::Claim { reader: 6, now: U64(7) },
+        apply(entry("claim", 6, 4, 4)),
+    ]);
+    vec![asked("checkpoints", ledger(first), calls)]
+}
+
 fn ledger(header: String) -> Subject {
     Subject::Ledger(Ledger { header })
 }
 
-fn entry(event: &str, reader: u32, start: u64, count: u32) -> String {
+pub fn entry(event: &str, reader: u32, start: u64, count: u32) -> String {
     format!("{{\"event\":\"{event}\",\"reader\":{reader},\"start\":{start},\"count\":{count}}}")
 }
 
-fn header(samples: u64, consumed: u64, block: u32) -> String {
-    let state = state(Subject::Config(Config { consumed: U64(consumed), ..base("feistel", samples) }));
+pub fn header(samples: u64, consumed: u64, block: u32) -> String {
+    let state = sampler_state(samples, consumed);
     let mut functions = Native::create(&Subject::Functions {}).expect("nothing to make");
     functions
         .call(&Call::Header { state, block, lease: U64(LEASE) })
@@ -332,6 +466,10 @@ fn header(samples: u64, consumed: u64, block: u32) -> String {
         .as_str()
         .expect("a text")
         .into()
+}
+
+pub fn sampler_state(samples: u64, consumed: u64) -> String {
+    state(Subject::Config(Config { consumed: U64(consumed), ..base("feistel", samples) }))
 }
 
 fn state(subject: Subject) -> String {

@@ -1,6 +1,7 @@
 //! The questions. Each file of them has a module here or in `sampling`.
 
 mod batching;
+mod clients;
 mod launches;
 mod ledgers;
 mod meshes;
@@ -30,6 +31,7 @@ pub fn files() -> Vec<File> {
     files.push(group("shards-stream", streams::cases()));
     files.push(group("shards-verify", verify::cases()));
     files.push(group("ledger", ledgers::cases()));
+    files.push(group("ledger-client", clients::cases()));
     files.push(group("mesh", meshes::cases()));
     files.push(group("readings", readings::cases()));
     files.push(group("recipes", recipes::cases()));

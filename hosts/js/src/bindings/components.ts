@@ -3,6 +3,7 @@ import type { Bindings } from '../engine.js';
 import { instantiate as instantiateBatching } from '../jco/batching.js';
 import { instantiate as instantiatePlanning } from '../jco/planning.js';
 import { instantiate as instantiateDealing } from '../jco/samedeal.js';
+import { makeClient } from '../ledger-client.js';
 import type { RawLedger } from '../ledger-raw.js';
 import { release } from './resources.js';
 import type { BatchingBindings, DealingBindings, PlanningBindings, RawSampler } from './types.js';
@@ -47,6 +48,7 @@ export const planningInstances = (modules: Modules): (() => PlanningBindings) =>
     return {
       shards: shards as PlanningBindings['shards'],
       read: read as PlanningBindings['read'],
+      client: (options) => makeClient(ledger, options),
       ledger: (header) => new ledger.Ledger(header) as RawLedger,
       header: ledger.header,
     };

@@ -2,13 +2,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::Log;
 use super::lines::next_line;
+use super::{CHECKPOINT, Log};
 
 /// What entries are written to begin with, the longer one first.
 const BEGINNINGS: [&str; 2] = ["{\"samedeal\":1,\"kind\":\"ledger\"", "{\"event\":\""];
 /// How many entries are read at a time.
 const WINDOW: usize = 1 << 12;
+/// How many bytes are searched for a checkpoint at a time.
+const SEARCHED: u64 = 1 << 16;
 
 /// A log in a file, an entry in each line, for the processes of one machine, in any language. Who reads or writes has a lock
 /// on the file as a whole, which the system takes back from a process that dies; the last line of one that died while it
@@ -23,6 +25,8 @@ pub struct FileLog {
     /// How many entries come before `offset`, so that a read costs what is new.
     number: u64,
     offset: u64,
+    /// The number of a checkpoint, and where it begins: to go on there without a look at what is before it.
+    mark: Option<(u64, u64)>,
 }
 
 impl FileLog {
@@ -31,7 +35,7 @@ impl FileLog {
         let path = path.as_ref().to_owned();
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = opened.map_err(|error| named(&path, error))?;
-        Ok(Self { path, file, number: 0, offset: 0 })
+        Ok(Self { path, file, number: 0, offset: 0, mark: None })
     }
 
     /// Where it is.
@@ -62,6 +66,11 @@ impl FileLog {
         if from < self.number {
             (self.number, self.offset) = (0, 0);
         }
+        if let Some(mark @ (number, _)) = self.mark
+            && (self.number..=from).contains(&number)
+        {
+            (self.number, self.offset) = mark;
+        }
         let mut entries = Vec::new();
         if self.rest()? > 0 {
             let mut source = BufReader::new(&self.file);
@@ -77,6 +86,39 @@ impl FileLog {
             }
         }
         Ok(entries)
+    }
+
+    /// Searches the last checkpoint from the end of the file on. The file is locked.
+    fn find_checkpoint(&mut self) -> io::Result<Option<String>> {
+        // It is never the first line.
+        let beginning = format!("\n{CHECKPOINT}");
+        let end = self.file.metadata()?.len();
+        let mut searched = end;
+        let mut block = Vec::new();
+        while searched > 0 {
+            let low = searched.saturating_sub(SEARCHED);
+            // No beginning is cut in two.
+            let high = end.min(searched + beginning.len() as u64 - 1);
+            self.file.seek(SeekFrom::Start(low))?;
+            block.clear();
+            (&self.file).take(high - low).read_to_end(&mut block)?;
+            let Some(at) = block.windows(beginning.len()).rposition(|window| window == beginning.as_bytes()) else {
+                searched = low;
+                continue;
+            };
+            let offset = low + at as u64 + 1;
+            let mut source = BufReader::new(&self.file);
+            source.seek(SeekFrom::Start(offset))?;
+            // The last line may have no end.
+            if let Some(entry) = next_line(&mut source, 0)?
+                && let Some(number) = number_of(&entry)
+            {
+                self.mark = Some((number, offset));
+                return Ok(Some(entry));
+            }
+            searched = low + at as u64;
+        }
+        Ok(None)
     }
 
     fn append_locked(&mut self, number: u64, entry: &str) -> io::Result<bool> {
@@ -153,6 +195,21 @@ impl Log for FileLog {
         };
         append(self).map_err(|error| named(&self.path, error))
     }
+
+    fn last_checkpoint(&mut self) -> io::Result<Option<String>> {
+        let find = |log: &mut Self| {
+            log.file.lock_shared()?;
+            let found = log.check_same().and_then(|()| log.find_checkpoint());
+            log.file.unlock()?;
+            found
+        };
+        find(self).map_err(|error| named(&self.path, error))
+    }
+}
+
+/// The number in a checkpoint.
+fn number_of(checkpoint: &str) -> Option<u64> {
+    checkpoint.strip_prefix(CHECKPOINT)?.split_once(',')?.0.parse().ok()
 }
 
 /// Whether two files are one. The system does not give the number of a file that is open to another one.

@@ -13,7 +13,16 @@ pub trait Log: Send {
     /// Adds an entry if it becomes number `number`: if there are as many before it, and nobody else adds one meanwhile.
     /// Whether it was added.
     fn append(&mut self, number: u64, entry: &str) -> io::Result<bool>;
+
+    /// The last entry that begins with [`CHECKPOINT`], where the log can find it without a look at all entries. A reader that
+    /// opens the log reads the first entry, and those behind the checkpoint. By default none: it reads all of them.
+    fn last_checkpoint(&mut self) -> io::Result<Option<String>> {
+        Ok(None)
+    }
 }
+
+/// What the entries begin with that hold what all entries before them come to. Their number follows.
+pub const CHECKPOINT: &str = "{\"event\":\"checkpoint\",\"number\":";
 
 impl<L: Log + ?Sized> Log for Box<L> {
     fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
@@ -22,6 +31,10 @@ impl<L: Log + ?Sized> Log for Box<L> {
 
     fn append(&mut self, number: u64, entry: &str) -> io::Result<bool> {
         (**self).append(number, entry)
+    }
+
+    fn last_checkpoint(&mut self) -> io::Result<Option<String>> {
+        (**self).last_checkpoint()
     }
 }
 
@@ -60,5 +73,9 @@ impl Log for MemoryLog {
             }
             is_next
         }))
+    }
+
+    fn last_checkpoint(&mut self) -> io::Result<Option<String>> {
+        Ok(self.with(|entries| entries.iter().rev().find(|entry| entry.starts_with(CHECKPOINT)).cloned()))
     }
 }

@@ -25,6 +25,7 @@
 //! ```
 
 mod claims;
+mod client;
 mod file;
 mod lines;
 mod log;
@@ -33,7 +34,8 @@ mod schedule;
 mod shared;
 
 pub use claims::{Attempt, Claim, Ledger, LedgerBuilder};
+pub use client::{Client, ClientOptions, ClientRun, ClientStep};
 pub use file::FileLog;
-pub use log::{Log, MemoryLog};
+pub use log::{CHECKPOINT, Log, MemoryLog};
 pub use raw::{Event, EventKind, Held, Progress, Proposal, RawLedger, header};
 pub use schedule::{Samples, Schedule};

@@ -97,6 +97,12 @@ pub struct Progress {
     pub entries: u64,
 }
 
+impl From<ledger::Progress> for Progress {
+    fn from(ledger::Progress { positions, committed, claimed, entries }: ledger::Progress) -> Self {
+        Self { positions, committed, claimed, entries }
+    }
+}
+
 impl Progress {
     /// Whether every position is committed.
     pub fn is_finished(&self) -> bool {
@@ -131,8 +137,9 @@ impl RawLedger {
         Ok(Self { ledger })
     }
 
-    /// Takes the next entry of the log, at a time. None for the first one. After a failure, nothing has changed. Errors:
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `lease`,
+    /// Takes the next entry of the log, at a time. None for the first one, and for one that is of no run (`join`, `lease`,
+    /// `checkpoint`). After a failure, nothing has changed. Errors:
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`,
     /// `state`: the first entry is of another log; `entry`: it does not follow from those before it),
     /// [`WrongType`](crate::FailureKind::WrongType) (`entry`, `state`: it is none), out of memory (`entry`).
     pub fn apply(&self, entry: &str, now: u64) -> Result<Option<Event>, Error> {
@@ -178,9 +185,7 @@ impl RawLedger {
 
     /// How far the readers have come. Errors: the engine's alone.
     pub fn progress(&self) -> Result<Progress, Error> {
-        let found = self.call(|methods, store, ledger| methods.call_progress(store, ledger))?;
-        let ledger::Progress { positions, committed, claimed, entries } = found;
-        Ok(Progress { positions, committed, claimed, entries })
+        self.call(|methods, store, ledger| methods.call_progress(store, ledger)).map(Progress::from)
     }
 
     /// The state of the sampler whose positions these are, as it stood when nothing was claimed: for

@@ -70,18 +70,21 @@ impl<R: BufRead> Schedule<R> {
         self.ledger.initial_state()
     }
 
-    /// The next entry, of whichever reader; none at the end. Errors: contradiction, wrong type (`entry`, with its line),
+    /// The next entry that is of a run, of whichever reader; none at the end. Errors: contradiction, wrong type (`entry`, with its line),
     /// [`Error::Log`].
     pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
         if self.ended {
             return Ok(None);
         }
         self.ended = true;
-        let Some(entry) = next_line(&mut self.source, self.line + 1)? else { return Ok(None) };
-        self.line += 1;
-        let event = self.ledger.apply(&entry, 0).map_err(|error| in_line(error, self.line))?;
-        self.ended = false;
-        Ok(event)
+        while let Some(entry) = next_line(&mut self.source, self.line + 1)? {
+            self.line += 1;
+            if let Some(event) = self.ledger.apply(&entry, 0).map_err(|error| in_line(error, self.line))? {
+                self.ended = false;
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
     }
 
     /// The samples in place of the positions, by a sampler of the same dataset, seed and order, at any epoch, rank and world.

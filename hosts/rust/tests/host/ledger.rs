@@ -5,10 +5,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use samedeal::ledger::{Attempt, Claim, EventKind, FileLog, Ledger, Log, MemoryLog, RawLedger, Schedule};
+use samedeal::ledger::{Attempt, CHECKPOINT, Claim, EventKind, FileLog, Ledger, Log, MemoryLog, RawLedger, Schedule};
 use samedeal::{Error, FailureKind, Layout, Sampler};
 
 const SAMPLES: u64 = 3_000;
@@ -30,6 +32,11 @@ fn path(name: &str) -> PathBuf {
     path
 }
 
+/// The first entry of a log, as the line that it is.
+fn first_line(path: &Path) -> String {
+    fs::read_to_string(path).unwrap().split_inclusive('\n').next().unwrap().to_owned()
+}
+
 #[track_caller]
 fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
     let error = result.unwrap_err();
@@ -44,7 +51,7 @@ fn contradiction(field: &str) -> (FailureKind, String) {
 /// A reader in a process of its own: this test itself, run again with variables that say so.
 fn spawn(path: &Path, reader: u32, pause: u64) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "a_reader", "--nocapture", "--include-ignored"]);
+    command.args(["--exact", "ledger::a_reader", "--nocapture", "--include-ignored"]);
     command.env("LEDGER_LOG", path).env("LEDGER_READER", reader.to_string()).env("LEDGER_PAUSE", pause.to_string());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
@@ -274,8 +281,8 @@ fn who_comes_back_gives_back_what_it_held() {
     assert_eq!(again.progress().unwrap().claimed, 0);
     let claim = again.claim().unwrap().unwrap();
     assert_eq!((claim.start(), claim.count(), again.reader()), (0, 100, 9));
-    let claim = again.claim().unwrap().unwrap();
-    assert_eq!((claim.start(), claim.count()), (140, 60));
+    let rest = again.claim().unwrap().unwrap();
+    assert_eq!((rest.start(), rest.count()), (140, 60));
     assert_eq!(failing(claims[2].commit(1)), contradiction("claim"));
     fs::remove_file(&path).unwrap();
 }
@@ -286,7 +293,7 @@ fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
     let ledger = || Ledger::builder(0).block(1_000);
     let open = || ledger().open(&sampler(), FileLog::open(&path).unwrap());
     drop(open().unwrap());
-    let header = fs::read_to_string(&path).unwrap();
+    let header = first_line(&path);
     let appended =
         |text: &str| OpenOptions::new().append(true).open(&path).unwrap().write_all(text.as_bytes()).unwrap();
 
@@ -294,17 +301,19 @@ fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
     for torn in ["{", "{\"samedeal\":1,\"kind\":\"ledger\",\"or"] {
         fs::write(&path, torn).unwrap();
         open().unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), header);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with(&header) && text.lines().count() == 2, "{text}");
     }
+    fs::write(&path, &header).unwrap();
     let reader = open().unwrap();
     appended("{\"event\":\"claim\",\"rea");
     let mut claim = reader.claim().unwrap().unwrap();
     appended("{\"ev");
-    assert_eq!(reader.progress().unwrap().entries, 2);
+    assert_eq!(reader.progress().unwrap().entries, 3);
     assert_eq!(Schedule::open(&path).unwrap().count(), 0);
     claim.commit_rest().unwrap();
     let text = fs::read_to_string(&path).unwrap();
-    assert!(text.lines().count() == 3 && text.ends_with("\"count\":1000}\n"), "{text}");
+    assert!(text.lines().count() == 4 && text.ends_with("\"count\":1000}\n"), "{text}");
 
     // What is no log stays as it is.
     let state = sampler().state(0).unwrap();
@@ -345,23 +354,23 @@ fn zeros_that_a_loss_of_power_left_are_cut_off() {
     let path = path("zeros");
     let open = || Ledger::builder(0).block(1_000).open(&sampler(), FileLog::open(&path).unwrap());
     drop(open().unwrap());
-    let header = fs::read(&path).unwrap();
+    let header = first_line(&path);
     for torn in ["", "{\"ev", "{\"event\":\"claim\",\"rea"] {
         // A longer run of them than any entry.
         for zeros in [1, 100, 1 << 20] {
-            fs::write(&path, [&header, torn.as_bytes(), &vec![0; zeros]].concat()).unwrap();
+            fs::write(&path, [header.as_bytes(), torn.as_bytes(), &vec![0; zeros]].concat()).unwrap();
             assert_eq!(Schedule::open(&path).unwrap().count(), 0);
             let ledger = open().unwrap();
             assert_eq!(ledger.claim().unwrap().unwrap().start(), 0);
             let text = fs::read_to_string(&path).unwrap();
-            assert!(text.starts_with(std::str::from_utf8(&header).unwrap()) && !text.contains('\0'), "{text}");
-            assert_eq!(text.lines().count(), 2);
+            assert!(text.starts_with(&header) && !text.contains('\0'), "{text}");
+            assert_eq!(text.lines().count(), 3);
         }
     }
     // All of a log that was not written.
     fs::write(&path, [0; 100]).unwrap();
     drop(open().unwrap());
-    assert_eq!(fs::read(&path).unwrap(), header);
+    assert_eq!(first_line(&path), header);
     // Files of something else stay as they are.
     for end in [b'x', b'{'] {
         let other = [&vec![0; 1 << 20][..], &[end]].concat();
@@ -413,7 +422,8 @@ fn a_log_is_of_one_epoch() {
     let builder = || Sampler::builder(100).seed(1).epoch(4).consumed(20);
     let ledger = open(builder().world(5), 8).unwrap();
     assert_eq!(ledger.progress().unwrap().positions, 80);
-    open(builder().rank(2).world(3), 8).unwrap();
+    let other = Ledger::builder(1).open(&builder().rank(2).world(3).build().unwrap(), log.clone()).unwrap();
+    assert_eq!(other.progress().unwrap().positions, 80);
     assert_eq!(failing(open(builder().seed(2), 8)), contradiction("seed"));
     assert_eq!(failing(open(builder().epoch(5), 8)), contradiction("epoch"));
     assert_eq!(failing(open(builder().consumed(0), 8)), contradiction("consumed"));
@@ -421,8 +431,6 @@ fn a_log_is_of_one_epoch() {
     assert_eq!(failing(open(Sampler::builder(101), 8)), contradiction("samples"));
     assert_eq!(failing(open(builder(), 9)), contradiction("block"));
     assert_eq!(failing(open(builder(), 0)), (FailureKind::OutOfRange, "block".into()));
-    let shorter = Ledger::builder(0).block(8).lease(Duration::from_millis(59_999));
-    assert_eq!(failing(shorter.open(&builder().build().unwrap(), log.clone())), contradiction("lease"));
     let none = Ledger::builder(0).block(8).lease(Duration::ZERO).open(&builder().build().unwrap(), log.clone());
     assert_eq!(failing(none), (FailureKind::OutOfRange, "lease".into()));
     let forever = Ledger::builder(0).block(8).lease(Duration::MAX).open(&builder().build().unwrap(), log.clone());
@@ -440,7 +448,7 @@ fn a_log_is_of_one_epoch() {
     let bad = text.replace("\"commit\"", "\"claim\"");
     let mut events = Schedule::new(bad.as_bytes()).unwrap();
     let error = events.next().unwrap().unwrap_err();
-    assert!(error.to_string().contains("(line 3 of the log)") && events.next().is_none(), "{error}");
+    assert!(error.to_string().contains("(line 5 of the log)") && events.next().is_none(), "{error}");
     assert_eq!(failing(Schedule::new(&b"{}\n"[..])), (FailureKind::WrongType, "state".into()));
 }
 
@@ -479,8 +487,8 @@ fn somebody_is_faster() {
     let others = [
         (0, header.clone()),
         (1, event(EventKind::Claim, 0)),
-        (3, event(EventKind::Commit, 0)),
-        (5, event(EventKind::Claim, 200)),
+        (4, event(EventKind::Commit, 0)),
+        (6, event(EventKind::Claim, 200)),
     ];
     let log = Contended { entries: Vec::new(), others: others.into(), broken: false };
     let ledger = Ledger::builder(0).block(100).open(&sampler(), log).unwrap();
@@ -488,12 +496,12 @@ fn somebody_is_faster() {
     assert_eq!(claim.start(), 100);
     claim.commit_rest().unwrap();
     assert_eq!(ledger.claim().unwrap().unwrap().start(), 300);
-    assert_eq!(ledger.progress().unwrap().entries, 7);
+    assert_eq!(ledger.progress().unwrap().entries, 8);
 
     let log = Contended { entries: vec![header.clone()], others: BTreeMap::new(), broken: true };
-    let error = Ledger::builder(0).block(100).open(&sampler(), log).unwrap().try_claim().unwrap_err();
-    assert!(matches!(&error, Error::Log(_)) && error.to_string().contains("none when it is read"), "{error}");
-    assert!(std::error::Error::source(&error).is_some() && error == error.clone());
+    let error = Ledger::builder(0).block(100).open(&sampler(), log).unwrap_err();
+    assert!(error.to_string().contains("none when it is read"), "{error}");
+    assert_eq!(failing::<()>(Err(error)), contradiction("log"));
 
     // An entry that is no longer than it may be, and others.
     let raw = RawLedger::new(&header).unwrap();
@@ -533,53 +541,183 @@ impl Log for Unsure {
 
 #[test]
 fn what_a_log_did_not_say_that_it_appended_is_known_later() {
-    let log = Unsure { entries: Vec::new(), silent: vec![1, 3, 5, 8] };
+    let log = Unsure { entries: Vec::new(), silent: vec![2, 4, 6, 9] };
     let ledger = Ledger::builder(0).block(SAMPLES as u32 / 2).open(&sampler(), log).unwrap();
     let entries = |expected| assert_eq!(ledger.progress().unwrap().entries, expected);
     assert!(matches!(ledger.try_claim(), Err(Error::Log(_))));
     let mut claim = ledger.claim().unwrap().unwrap();
-    assert_eq!((claim.start(), claim.count(), claim.number()), (0, 1_500, 1));
+    assert_eq!((claim.start(), claim.count(), claim.number()), (0, 1_500, 2));
     claim.commit(10).unwrap();
-    entries(3);
+    entries(4);
     assert!(matches!(claim.commit(10), Err(Error::Log(_))));
     // Whoever asks meanwhile learns that it was: the same again is no more.
     assert_eq!((ledger.progress().unwrap().committed, claim.committed()), (20, 10));
     claim.commit(10).unwrap();
     assert_eq!(claim.committed(), 20);
-    entries(4);
+    entries(5);
     claim.commit(20).unwrap();
     assert_eq!(claim.committed(), 40);
-    entries(5);
+    entries(6);
     assert!(matches!(claim.commit_rest(), Err(Error::Log(_))));
     assert_eq!(claim.committed(), 40);
     claim.commit_rest().unwrap();
     claim.commit_rest().unwrap();
     assert_eq!(claim.committed(), 1_500);
-    entries(6);
+    entries(7);
     let second = ledger.claim().unwrap().unwrap();
     assert_eq!(second.start(), 1_500);
     second.renew().unwrap();
-    assert!(matches!(second.release(), Err(Error::Log(_))));
+    let error = second.release().unwrap_err();
+    assert!(matches!(&error, Error::Log(_)) && std::error::Error::source(&error).is_some());
+    assert_eq!(error, error.clone());
     let third = ledger.claim().unwrap().unwrap();
-    assert_eq!((third.start(), third.number()), (1_500, 9));
-    entries(10);
+    assert_eq!((third.start(), third.number()), (1_500, 10));
+    entries(11);
 }
 
 #[test]
-fn two_lives_of_a_reader_share_nothing() {
+fn of_two_processes_with_one_number_the_second_takes_over() {
     let log = MemoryLog::new();
     let open = || Ledger::builder(0).block(1_000).open(&sampler(), log.clone()).unwrap();
-    let (old, new) = (open(), open());
-    let mut claims = [new.claim().unwrap().unwrap(), old.claim().unwrap().unwrap(), new.claim().unwrap().unwrap()];
-    assert_eq!(claims.each_ref().map(Claim::start), [0, 1_000, 2_000]);
-    // Who comes back takes nothing along, whoever it was of.
-    let again = open();
+    let old = open();
+    let mut claims = [old.claim().unwrap().unwrap(), old.claim().unwrap().unwrap()];
+    assert_eq!(claims.each_ref().map(Claim::start), [0, 1_000]);
+    let new = open();
     for claim in &mut claims {
-        assert_eq!(failing(claim.commit_rest()), contradiction("claim"));
+        assert_eq!(failing(claim.commit(1)), contradiction("claim"));
+        assert_eq!(failing(claim.renew()), contradiction("claim"));
     }
+    // Also before it knows of the other one.
     drop(claims);
-    assert_eq!(old.claim().unwrap().unwrap().start(), 0);
-    assert_eq!(again.claim().unwrap().unwrap().start(), 1_000);
+    for refused in [failing(old.try_claim()), failing(old.claim()), failing(old.set_lease(Duration::from_secs(1)))] {
+        assert_eq!(refused, contradiction("reader"));
+    }
+    let mut claims = [new.claim().unwrap().unwrap(), new.claim().unwrap().unwrap()];
+    assert_eq!(claims.each_ref().map(Claim::start), [0, 1_000]);
+    assert_eq!(failing(old.try_claim()), contradiction("reader"));
+    claims[0].commit_rest().unwrap();
+    assert_eq!(old.progress().unwrap(), new.progress().unwrap());
+    assert_eq!(new.progress().unwrap().committed, 1_000);
+}
+
+/// A log whose appends fail before they write, if they are of some number.
+struct Failing {
+    log: MemoryLog,
+    fails: u64,
+}
+
+impl Log for Failing {
+    fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
+        self.log.read(from)
+    }
+
+    fn append(&mut self, number: u64, entry: &str) -> io::Result<bool> {
+        if number == self.fails { Err(io::ErrorKind::ConnectionReset.into()) } else { self.log.append(number, entry) }
+    }
+}
+
+/// The claim that the first process could not write, the second one writes: the same entry with the same number.
+#[test]
+fn of_two_processes_with_one_number_none_has_the_claim_of_the_other() {
+    let log = MemoryLog::new();
+    let open = |log| Ledger::builder(0).block(1_000).open(&sampler(), log).unwrap();
+    let old = open(Box::new(Failing { log: log.clone(), fails: 2 }) as Box<dyn Log>);
+    assert!(matches!(old.try_claim(), Err(Error::Log(_))));
+    let new = open(Box::new(log.clone()));
+    let mut claim = new.claim().unwrap().unwrap();
+    assert_eq!(failing(old.try_claim()), contradiction("reader"));
+    claim.commit_rest().unwrap();
+    assert_eq!(new.progress().unwrap().committed, 1_000);
+}
+
+#[test]
+fn a_lease_is_set_and_changed() {
+    let log = MemoryLog::new();
+    let builder = |reader| Ledger::builder(reader).block(SAMPLES as u32);
+    let seconds = Duration::from_secs;
+    let one = builder(1).open(&sampler(), log.clone()).unwrap();
+    assert_eq!(one.lease().unwrap(), seconds(60));
+    let other = builder(2).lease(seconds(3_600)).open(&sampler(), log.clone()).unwrap();
+    assert_eq!(one.lease().unwrap(), seconds(3_600));
+    let mut claim = one.claim().unwrap().unwrap();
+    assert!(matches!(other.try_claim().unwrap(), Attempt::Wait(time) if time > seconds(3_000)));
+    // It is its own sign of life.
+    one.set_lease(seconds(1_000)).unwrap();
+    assert!(matches!(other.try_claim().unwrap(), Attempt::Wait(time) if time <= seconds(1_000)));
+    other.set_lease(Duration::from_millis(1)).unwrap();
+    assert_eq!(builder(3).open(&sampler(), log.clone()).unwrap().lease().unwrap(), Duration::from_millis(1));
+    assert_eq!(other.claim().unwrap().unwrap().start(), 0);
+    assert_eq!(failing(claim.commit_rest()), contradiction("claim"));
+    for wrong in [Duration::ZERO, Duration::MAX] {
+        assert_eq!(failing(other.set_lease(wrong)), (FailureKind::OutOfRange, "lease".into()));
+    }
+}
+
+/// A log that counts how many entries were read.
+struct Counted {
+    log: FileLog,
+    read: Arc<AtomicUsize>,
+}
+
+impl Log for Counted {
+    fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
+        let entries = self.log.read(from)?;
+        // Of the first window, the first entry is used alone.
+        self.read.fetch_add(if from == 0 { 1 } else { entries.len() }, Ordering::Relaxed);
+        Ok(entries)
+    }
+
+    fn append(&mut self, number: u64, entry: &str) -> io::Result<bool> {
+        self.log.append(number, entry)
+    }
+
+    fn last_checkpoint(&mut self) -> io::Result<Option<String>> {
+        self.log.last_checkpoint()
+    }
+}
+
+#[test]
+fn a_long_log_is_read_from_its_last_checkpoint_on() {
+    let path = path("checkpoints");
+    let builder = |reader| Ledger::builder(reader).block(1).checkpoint_interval(1_500);
+    let ledger = builder(0).open(&sampler(), FileLog::open(&path).unwrap()).unwrap();
+    let held = ledger.claim().unwrap().unwrap();
+    let number = held.number();
+    for _ in 0..2_500 {
+        ledger.claim().unwrap().unwrap().commit_rest().unwrap();
+    }
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    let places: Vec<_> = (0..lines.len()).filter(|&at| lines[at].starts_with(CHECKPOINT)).collect();
+    assert_eq!(places.len(), lines.len() / 1_500, "{places:?}");
+    // Half a checkpoint at the end is none.
+    let torn = format!("{text}{}", &lines[places[0]][..60]);
+    fs::write(&path, torn).unwrap();
+
+    let read = Arc::new(AtomicUsize::new(0));
+    let log = Counted { log: FileLog::open(&path).unwrap(), read: Arc::clone(&read) };
+    let other = builder(1).open(&sampler(), log).unwrap();
+    let behind = lines.len() - places[places.len() - 1] - 1;
+    assert_eq!(read.load(Ordering::Relaxed), 1 + behind);
+    let progress = other.progress().unwrap();
+    assert_eq!((progress.committed, progress.claimed, progress.entries), (2_500, 1, lines.len() as u64 + 1));
+    while let Some(mut claim) = match other.try_claim().unwrap() {
+        Attempt::Claimed(claim) => Some(claim),
+        _ => None,
+    } {
+        assert_eq!(claim.samples::<u64>(..).unwrap(), [epoch(0)[claim.start() as usize]]);
+        claim.commit_rest().unwrap();
+    }
+    // What was claimed before the checkpoint is committed behind it.
+    let mut held = held;
+    assert_eq!(held.number(), number);
+    held.commit_rest().unwrap();
+    assert!(other.progress().unwrap().is_finished() && other.claim().unwrap().is_none());
+    // Whoever reads all of it finds the same.
+    let mut replay = Schedule::open(&path).unwrap();
+    assert_eq!(replay.by_ref().map(|event| u64::from(event.unwrap().count)).sum::<u64>(), SAMPLES);
+    assert_eq!(replay.progress().unwrap(), other.progress().unwrap());
+    fs::remove_file(&path).unwrap();
 }
 
 #[test]

@@ -10,6 +10,8 @@ use serde_json::Value;
 
 #[path = "rust/batching.rs"]
 mod batching;
+#[path = "rust/client.rs"]
+mod client;
 #[path = "rust/read.rs"]
 mod read;
 
@@ -19,6 +21,7 @@ enum Host {
     Plan(ShardPlan),
     ChunkStream(ChunkStream),
     Ledger(RawLedger),
+    LedgerClient(ledger::Client),
     Mesh(Mesh),
     Reading(Reading),
     Batcher(Batcher),
@@ -46,6 +49,7 @@ impl Engine for Host {
                 builder.build().map(Self::ChunkStream)
             }
             Subject::Ledger(ledger) => RawLedger::new(&ledger.header).map(Self::Ledger),
+            Subject::LedgerClient(given) => client::client(given).map(Self::LedgerClient),
             Subject::Mesh(config) => {
                 let axis = |axis: &format::Axis| {
                     Ok(samedeal::Axis { name: axis.name.clone(), size: axis.size, role: axis.role.parse()? })
@@ -70,6 +74,10 @@ impl Engine for Host {
                 _ => panic!("no call of a chunk stream: {call:?}"),
             },
             Self::Ledger(ledger) => ask_ledger(ledger, call),
+            Self::LedgerClient(client) => match call {
+                Call::Client(call) => client::ask(client, call),
+                _ => panic!("no call of a client: {call:?}"),
+            },
             Self::Mesh(mesh) => ask_mesh(mesh, call),
             Self::Reading(reading) => match call {
                 Call::Reading(call) => read::ask(reading, call),
@@ -179,14 +187,16 @@ fn ask_ledger(ledger: &RawLedger, call: &Call) -> Answer {
             let numbers = |held: &ledger::Held| [held.claim, held.start, held.count.into(), held.done.into()];
             strings(&held.iter().flat_map(numbers).collect::<Vec<_>>())
         }
-        Call::Progress => {
-            let ledger::Progress { positions, committed, claimed, entries, .. } = ledger.progress()?;
-            let [positions, committed, claimed, entries] = [positions, committed, claimed, entries].map(U64);
-            record(format::Progress { positions, committed, claimed, entries })
-        }
+        Call::Progress => write_progress(&ledger.progress()?),
         Call::InitialState => ledger.initial_state()?.into(),
         _ => panic!("no call of a ledger: {call:?}"),
     })
+}
+
+fn write_progress(progress: &ledger::Progress) -> Value {
+    let &ledger::Progress { positions, committed, claimed, entries, .. } = progress;
+    let [positions, committed, claimed, entries] = [positions, committed, claimed, entries].map(U64);
+    record(format::Progress { positions, committed, claimed, entries })
 }
 
 fn ask_mesh(mesh: &Mesh, call: &Call) -> Answer {

@@ -125,10 +125,11 @@ pub(super) enum RawBody {
     Calls(Vec<Value>),
 }
 
+/// A step whose call is one of an object that has calls of its own.
 #[derive(Deserialize)]
-struct ReadStep {
+struct OwnStep<C> {
     #[serde(flatten)]
-    call: ReadCall,
+    call: C,
     #[serde(flatten)]
     outcome: super::Outcome,
 }
@@ -137,13 +138,18 @@ impl TryFrom<RawCase> for super::Case {
     type Error = serde_json::Error;
 
     fn try_from(RawCase { name, slow, subject, body }: RawCase) -> Result<Self, Self::Error> {
-        let of_reading = matches!(subject, super::Subject::Reading(_));
         let step = |step| -> Result<super::Step, serde_json::Error> {
-            if !of_reading {
-                return serde_json::from_value(step);
+            match subject {
+                super::Subject::Reading(_) => {
+                    let OwnStep { call, outcome } = serde_json::from_value(step)?;
+                    Ok(super::Step { call: super::Call::Reading(call), outcome })
+                }
+                super::Subject::LedgerClient(_) => {
+                    let OwnStep { call, outcome } = serde_json::from_value(step)?;
+                    Ok(super::Step { call: super::Call::Client(call), outcome })
+                }
+                _ => serde_json::from_value(step),
             }
-            let ReadStep { call, outcome } = serde_json::from_value(step)?;
-            Ok(super::Step { call: super::Call::Reading(call), outcome })
         };
         let body = match body {
             RawBody::Fails(failure) => super::Body::Fails(failure),

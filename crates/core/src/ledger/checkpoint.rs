@@ -1,0 +1,93 @@
+//! Checkpoints: entries that hold what those before them come to, so that a long log opens at once.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::entry::{Checkpoint, Entry};
+use super::{Ledger, MAX_RUNS, check_line, no_entry};
+use crate::Failure;
+use crate::base::failure::shorten;
+use crate::base::memory::has_room;
+use crate::state::MAX_STATE;
+
+impl Ledger {
+    /// The entry that holds what the entries before it come to. None where it would be longer than an entry may be, or where there
+    /// is no memory: the log then goes on without it.
+    pub(super) fn checkpoint(&self) -> Option<String> {
+        // No held or free run is written in fewer bytes than these.
+        if 10 * self.leases.len() + 4 * self.free.len() > MAX_STATE {
+            return None;
+        }
+        let (mut held, mut free) = (Vec::new(), Vec::new());
+        if !has_room(&mut held, self.leases.len()) || !has_room(&mut free, self.free.len()) {
+            return None;
+        }
+        held.extend_from_slice(&self.leases);
+        free.extend(self.free.iter().rev());
+        let Self { entries: number, next, committed, lease, .. } = *self;
+        Some(Checkpoint { number, next, committed, lease, free, held }.write()).filter(|text| text.len() <= MAX_STATE)
+    }
+
+    /// Whether a checkpoint says what this ledger is.
+    pub(super) fn is_at(&self, checkpoint: &Checkpoint) -> bool {
+        let Checkpoint { number, next, committed, lease, free, held } = checkpoint;
+        (*number, *next, *committed, *lease) == (self.entries, self.next, self.committed, self.lease)
+            && free.iter().eq(self.free.iter().rev())
+            && *held == self.leases
+    }
+
+    /// Goes on behind a checkpoint, with no entry applied but the first one: as if all entries up to the checkpoint had been, all
+    /// of them now. Failures: `entry` (it is no checkpoint, or one of no such ledger); `out-of-memory`.
+    pub(super) fn skip_to(&mut self, text: &str, now: u64) -> Result<(), Failure> {
+        check_line(text)?;
+        let Some(Entry::Checkpoint(checkpoint)) = Entry::read(text) else { return Err(no_entry(text)) };
+        if self.entries != 1 || !self.allows(&checkpoint) {
+            let allowed = "a checkpoint that entries of this log come to";
+            return Err(Failure::contradiction("entry", shorten(text), allowed));
+        }
+        let Checkpoint { number, next, committed, lease, mut free, held } = checkpoint;
+        if !has_room(&mut self.holders, held.len()) {
+            return Err(Failure::out_of_memory("entry", held.len(), format!("fewer than {} runs", held.len())));
+        }
+        for run in &held {
+            self.hold(run.reader, now);
+        }
+        free.reverse();
+        self.freed = free.iter().map(|&(_, count)| u64::from(count)).sum();
+        (self.next, self.committed, self.lease, self.entries) = (next, committed, lease, number + 1);
+        (self.free, self.leases) = (free, held);
+        Ok(())
+    }
+
+    /// Whether entries of this log may come to a checkpoint. Its runs lie one behind the other, and with what is committed they
+    /// are all positions up to the next one.
+    fn allows(&self, checkpoint: &Checkpoint) -> bool {
+        let Checkpoint { number, next, committed, free, held, .. } = checkpoint;
+        if *number == 0 || !(self.first..=self.end).contains(next) || held.len() > MAX_RUNS {
+            return false;
+        }
+        let (mut free, mut runs) = (free.iter().copied().peekable(), held.iter().peekable());
+        let (mut at, mut left) = (self.first, 0);
+        loop {
+            let free_first = match (free.peek(), runs.peek()) {
+                (None, None) => break,
+                (Some((start, _)), Some(run)) => *start < run.start,
+                (one, _) => one.is_some(),
+            };
+            let run = if free_first { free.next() } else { runs.next().map(|run| (run.start, run.left)) };
+            let Some((start, count @ 1..)) = run else { return false };
+            if start < at || start + u64::from(count) > *next {
+                return false;
+            }
+            at = start + u64::from(count);
+            left += u64::from(count);
+        }
+        let is_claim = |(place, run): (usize, &super::Lease)| {
+            run.first() >= self.first
+                && (1..*number).contains(&run.claim)
+                && held.iter().take(place).all(|other| other.claim != run.claim)
+        };
+        committed.checked_add(left) == Some(next - self.first) && held.iter().enumerate().all(is_claim)
+    }
+}

@@ -1,0 +1,555 @@
+//! A reader of a ledger as a machine: it says what to do with the log, and hosts do it.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::entry::{join, lease};
+use super::{Applied, Event, EventKind, Ledger, Progress, Proposal};
+use crate::base::failure::shorten;
+use crate::base::key::Words;
+use crate::base::memory::has_room;
+use crate::state::LedgerState;
+use crate::{Failure, MAX_EXACT};
+
+/// How many positions are claimed at a time, unless it is set.
+const BLOCK: u32 = 1024;
+/// How long a reader of a new log may be silent, in milliseconds, unless it is set.
+const LEASE: u64 = 60_000;
+/// How many entries come between two checkpoints, unless it is set.
+const CHECKPOINT_INTERVAL: u64 = 4096;
+/// For how long a reader that waits does not look at the log, in milliseconds.
+const POLL: u64 = 100;
+/// How often others may be faster before a reader pauses: those that take as long are always first.
+const PATIENCE: u32 = 3;
+/// The longest pause, in milliseconds.
+const MAX_PAUSE: u32 = 100;
+
+/// What decides how a reader takes part in a log. What is `None` has its default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientOptions {
+    /// The state of the sampler whose positions are claimed.
+    pub state: String,
+    /// The number of the reader.
+    pub reader: u32,
+    /// 64 random bits, which tell this life of the reader from others.
+    pub life: u64,
+    /// How many positions are claimed at a time, from 1. By default as in the log; of a new log 1,024.
+    pub block: Option<u32>,
+    /// How long a reader may be silent, 1 to 2^53 - 1 milliseconds. If it is set, opening sets the lease of the log. By default
+    /// as in the log; of a new log 60,000.
+    pub lease: Option<u64>,
+    /// How many entries come between two checkpoints, 1 to 2^53 - 1. By default 4,096.
+    pub checkpoint_interval: Option<u64>,
+}
+
+impl ClientOptions {
+    /// Nothing but what must be given.
+    pub fn new(state: String, reader: u32, life: u64) -> Self {
+        Self { state, reader, life, block: None, lease: None, checkpoint_interval: None }
+    }
+}
+
+/// What a host does next, or what came of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientStep {
+    /// One of these:
+    ///
+    /// - `checkpoint`: look for the last checkpoint of the log, and tell it ([`Client::tell_checkpoint`]);
+    /// - `read`: read the entries from number `number` on, after a pause of `milliseconds`, and tell them
+    ///   ([`Client::tell_entries`]);
+    /// - `append`: append `entry` if it becomes number `number`, and tell whether it did ([`Client::tell_appended`]);
+    /// - `claimed`: the operation is over, and gave the reader the claim with the handle `number`;
+    /// - `wait`: it is over: nothing is free; claim again after `milliseconds`;
+    /// - `held`: it is over: the reader itself holds all that is left;
+    /// - `finished`: it is over: every position is committed;
+    /// - `done`: it is over.
+    pub action: &'static str,
+    /// The number of an entry, or a handle.
+    pub number: u64,
+    /// What to append.
+    pub entry: String,
+    /// How long to wait.
+    pub milliseconds: u64,
+}
+
+impl ClientStep {
+    fn over(action: &'static str) -> Self {
+        Self { action, number: 0, entry: String::new(), milliseconds: 0 }
+    }
+}
+
+/// A claim that a client has given out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientRun {
+    /// The number of its entry in the log.
+    pub claim: u64,
+    /// The first position that was not committed when it was given out.
+    pub start: u64,
+    /// How many positions there are from there on, without those that this client gave back.
+    pub count: u32,
+    /// How many of these the commits that are over have committed.
+    pub committed: u32,
+    /// Whether what is not committed was taken away: after a silence, or by another life of the reader.
+    pub is_lost: bool,
+}
+
+/// A claim that somebody has.
+struct Given {
+    handle: u64,
+    run: ClientRun,
+    /// How many positions the entry took before those of the run.
+    before: u32,
+    /// How many of the run are committed, as the log says.
+    known: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Task {
+    CatchUp,
+    Claim { waits: bool },
+    Commit { handle: u64, goal: u32, count: u32 },
+    Release { handle: u64 },
+    SetLease { lease: u64 },
+}
+
+/// What the last step asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Nothing,
+    Checkpoint,
+    Entries,
+    Append { is_last: bool },
+}
+
+/// A reader of a ledger, without a log, a clock, or randomness: it says what to do, and a host does it.
+///
+/// Operations are [`open`](Self::open), [`claim`](Self::claim), [`commit`](Self::commit), [`renew`](Self::renew),
+/// [`release`](Self::release), [`set_lease`](Self::set_lease) and [`catch_up`](Self::catch_up). Each gives the first [`ClientStep`]; the
+/// host does it and tells what came of it, which gives the next one, until the operation is over or fails. If the log fails, the
+/// host tells nothing: the next operation takes the place of this one. An entry of which nobody knows whether it was appended is
+/// known once the log is read; the same operation again then commits nothing twice.
+///
+/// Claims are known by *handles*: a claim that is given out again has another one.
+pub struct Client {
+    options: ClientOptions,
+    ledger: Ledger,
+    /// Whether the host was asked for a checkpoint.
+    sought: bool,
+    checkpoint: Option<String>,
+    joined: bool,
+    /// Whether another life of the reader joined since.
+    replaced: bool,
+    /// Whether the lease that was given is, or was, that of the log.
+    lease_is_set: bool,
+    /// After how many entries the next checkpoint is due.
+    due: u64,
+    /// Ascending by handle.
+    given: Vec<Given>,
+    handles: u64,
+    /// The numbers of this life's claims that nobody has.
+    loose: Vec<u64>,
+    /// An entry of which the log has not said whether it was appended, and the number that it would have.
+    unsure: Option<(u64, String)>,
+    task: Task,
+    asked: Asked,
+    /// Whether the log has to be read to its end before the task goes on.
+    must_read: bool,
+    /// Whether somebody else has appended an entry that was not read yet.
+    refused: bool,
+    /// How often somebody else was faster.
+    refusals: u32,
+}
+
+impl Client {
+    /// A reader that has not opened its log. Failures: those of [`Ledger::header`]; `checkpoint-interval`.
+    pub fn new(options: ClientOptions) -> Result<Self, Failure> {
+        let ClientOptions { state, block, lease, checkpoint_interval, .. } = &options;
+        let header = Ledger::header(state, block.unwrap_or(BLOCK), lease.unwrap_or(LEASE))?;
+        let interval = checkpoint_interval.unwrap_or(CHECKPOINT_INTERVAL);
+        if !(1..=MAX_EXACT).contains(&interval) {
+            return Err(Failure::out_of_range("checkpoint-interval", interval, format!("1 to {MAX_EXACT}")));
+        }
+        Ok(Self {
+            ledger: Ledger::new(&header)?,
+            options,
+            sought: false,
+            checkpoint: None,
+            joined: false,
+            replaced: false,
+            lease_is_set: false,
+            due: interval,
+            given: Vec::new(),
+            handles: 0,
+            loose: Vec::new(),
+            unsure: None,
+            task: Task::CatchUp,
+            asked: Asked::Nothing,
+            must_read: true,
+            refused: false,
+            refusals: 0,
+        })
+    }
+
+    /// Begins the log, or joins the one that is there: what an earlier life of this reader held is free again. Every other operation
+    /// does this first, if it was not done.
+    pub fn open(&mut self, now: u64) -> Result<ClientStep, Failure> {
+        let must_read = !self.joined;
+        self.begin(Task::CatchUp, must_read, now)
+    }
+
+    /// Claims positions. Where nothing is free, `waits` says whether the host will wait: the steps `wait` are then short, so that it
+    /// looks at the log now and then, and a reader that itself holds all that is left fails. Failures: `reader` (another life of it
+    /// has joined), `claim` (`contradiction`).
+    pub fn claim(&mut self, waits: bool, now: u64) -> Result<ClientStep, Failure> {
+        self.begin(Task::Claim { waits }, true, now)
+    }
+
+    /// Commits the next `count` positions of a claim; the rest by default. Failures: `claim` (it was lost; no such handle), `count`.
+    pub fn commit(&mut self, handle: u64, count: Option<u32>, now: u64) -> Result<ClientStep, Failure> {
+        let ClientRun { count: all, committed, .. } = self.given(handle)?.run;
+        let left = all - committed;
+        let count = count.unwrap_or(left);
+        if count > left {
+            return Err(Failure::out_of_range("count", count, format!("0 to {left}")));
+        }
+        self.begin(Task::Commit { handle, goal: committed + count, count }, false, now)
+    }
+
+    /// Says that the reader is there, for all that it holds. Failures: as `commit`.
+    pub fn renew(&mut self, handle: u64, now: u64) -> Result<ClientStep, Failure> {
+        self.commit(handle, Some(0), now)
+    }
+
+    /// Gives back what is not committed of a claim. Failures: as `commit`.
+    pub fn release(&mut self, handle: u64, now: u64) -> Result<ClientStep, Failure> {
+        self.given(handle)?;
+        self.begin(Task::Release { handle }, false, now)
+    }
+
+    /// Sets for how long a reader may be silent from now on. Failures: `lease`; `reader` (another life of it has joined).
+    pub fn set_lease(&mut self, lease: u64, now: u64) -> Result<ClientStep, Failure> {
+        if !(1..=MAX_EXACT).contains(&lease) {
+            return Err(Failure::out_of_range("lease", lease, format!("1 to {MAX_EXACT}")));
+        }
+        self.begin(Task::SetLease { lease }, true, now)
+    }
+
+    /// Reads what is new in the log.
+    pub fn catch_up(&mut self, now: u64) -> Result<ClientStep, Failure> {
+        self.begin(Task::CatchUp, true, now)
+    }
+
+    /// Says that nobody has a claim any more: what is not committed of it is the next claim of this reader. Nothing happens where
+    /// there is no such handle.
+    pub fn forget(&mut self, handle: u64) {
+        let Ok(place) = self.given.binary_search_by_key(&handle, |given| given.handle) else { return };
+        let Given { run: ClientRun { claim, count, is_lost, .. }, known, .. } = self.given.remove(place);
+        // Without room it ends with the lease.
+        if !is_lost && known < count && has_room(&mut self.loose, 1) {
+            self.loose.push(claim);
+        }
+    }
+
+    /// The last checkpoint of the log, where the host knows one.
+    pub fn tell_checkpoint(&mut self, checkpoint: Option<String>, now: u64) -> Result<ClientStep, Failure> {
+        self.expect(self.asked == Asked::Checkpoint, "checkpoint")?;
+        (self.sought, self.checkpoint) = (true, checkpoint);
+        self.advance(now)
+    }
+
+    /// Entries that were read: all there are, or as many as were read at a time; none at the end of the log. Failures: as
+    /// [`Ledger::apply`]; `log` (it has no entry where it refused one).
+    pub fn tell_entries(&mut self, entries: &[String], now: u64) -> Result<ClientStep, Failure> {
+        self.expect(self.asked == Asked::Entries, "read")?;
+        if entries.is_empty() {
+            if self.refused {
+                let at = self.ledger.entries;
+                let value = format!("with an entry {at} when another one is appended, and none when it is read");
+                return Err(Failure::contradiction("log", value, "a log that shows every entry it has"));
+            }
+            self.must_read = false;
+            return self.advance(now);
+        }
+        for entry in entries {
+            self.apply(entry, now)?;
+            self.refused = false;
+            if let Some(checkpoint) = self.checkpoint.take() {
+                self.ledger.skip_to(&checkpoint, now)?;
+                self.set_due();
+                break;
+            }
+        }
+        self.advance(now)
+    }
+
+    /// Whether the entry was appended; or somebody else's is there.
+    pub fn tell_appended(&mut self, appended: bool, now: u64) -> Result<ClientStep, Failure> {
+        let (Asked::Append { is_last }, Some((_, entry))) = (self.asked, self.unsure.clone()) else {
+            self.expect(false, "append")?;
+            return Ok(ClientStep::over("done"));
+        };
+        self.asked = Asked::Nothing;
+        if !appended {
+            self.unsure = None;
+            (self.must_read, self.refused, self.refusals) = (true, true, self.refusals.saturating_add(1));
+            return self.advance(now);
+        }
+        self.apply(&entry, now)?;
+        if is_last {
+            return Ok(self.end());
+        }
+        self.advance(now)
+    }
+
+    /// A claim that was given out. Failures: `claim` (no such handle).
+    pub fn run(&self, handle: u64) -> Result<ClientRun, Failure> {
+        self.given(handle).map(|given| given.run)
+    }
+
+    /// How far the readers have come, as far as the log was read.
+    pub fn progress(&self) -> Progress {
+        self.ledger.progress()
+    }
+
+    /// How many positions are claimed at a time.
+    pub fn block(&self) -> u32 {
+        self.ledger.block
+    }
+
+    /// How long a reader may be silent, in milliseconds, as far as the log was read.
+    pub fn lease(&self) -> u64 {
+        self.ledger.lease
+    }
+
+    fn begin(&mut self, task: Task, must_read: bool, now: u64) -> Result<ClientStep, Failure> {
+        self.task = task;
+        self.must_read = must_read || !self.joined;
+        (self.refused, self.refusals) = (false, 0);
+        self.advance(now)
+    }
+
+    /// The next step of the task.
+    fn advance(&mut self, now: u64) -> Result<ClientStep, Failure> {
+        self.asked = Asked::Nothing;
+        if !self.sought {
+            self.asked = Asked::Checkpoint;
+            return Ok(ClientStep::over("checkpoint"));
+        }
+        if self.must_read {
+            self.asked = Asked::Entries;
+            let milliseconds = if self.refused { self.pause() } else { 0 };
+            return Ok(ClientStep { number: self.ledger.entries, milliseconds, ..ClientStep::over("read") });
+        }
+        if self.ledger.entries == 0 {
+            return Ok(self.append(self.ledger.header.clone(), false));
+        }
+        let ClientOptions { reader, life, .. } = self.options;
+        if !self.joined {
+            return Ok(self.append(join(reader, life), false));
+        }
+        if let Some(set) = self.options.lease
+            && !self.lease_is_set
+            && !self.replaced
+        {
+            if set != self.ledger.lease {
+                return Ok(self.append(lease(reader, set), false));
+            }
+            self.lease_is_set = true;
+        }
+        match self.task {
+            Task::CatchUp => Ok(ClientStep::over("done")),
+            Task::Claim { waits } => self.next_claim(waits, now),
+            Task::Commit { handle, goal, count } => {
+                let &Given { run, before, known, .. } = self.given(handle)?;
+                // What was appended, though the log had not said so, is known by now.
+                if run.committed == run.count || known == run.count || known >= goal && count > 0 {
+                    return Ok(self.end());
+                }
+                let entry = self.ledger.commit(run.claim, before + goal.max(known))?;
+                Ok(self.append(entry, true))
+            }
+            Task::Release { handle } => {
+                let &Given { run, known, .. } = self.given(handle)?;
+                if known == run.count {
+                    return Ok(self.end());
+                }
+                let entry = self.ledger.release(run.claim)?;
+                Ok(self.append(entry, true))
+            }
+            Task::SetLease { lease: set } => {
+                self.check_life()?;
+                if set == self.ledger.lease {
+                    return Ok(self.end());
+                }
+                Ok(self.append(lease(reader, set), true))
+            }
+        }
+    }
+
+    fn next_claim(&mut self, waits: bool, now: u64) -> Result<ClientStep, Failure> {
+        self.check_life()?;
+        let ClientOptions { reader, .. } = self.options;
+        if let Some(handle) = self.adopted()? {
+            return Ok(ClientStep { number: handle, ..ClientStep::over("claimed") });
+        }
+        if self.ledger.entries >= self.due {
+            match self.ledger.checkpoint() {
+                Some(entry) => return Ok(self.append(entry, false)),
+                None => self.set_due(),
+            }
+        }
+        match self.ledger.claim(reader, now)? {
+            Proposal::Entry(entry) => Ok(self.append(entry, false)),
+            Proposal::Wait(time) => {
+                let milliseconds = if waits { time.min(POLL) } else { time };
+                Ok(ClientStep { milliseconds, ..ClientStep::over("wait") })
+            }
+            Proposal::Held if waits => {
+                let allowed = "a reader that commits or releases what it holds: nothing else is left";
+                Err(Failure::contradiction("claim", format!("reader {reader}"), allowed))
+            }
+            Proposal::Held => Ok(ClientStep::over("held")),
+            Proposal::Finished => Ok(ClientStep::over("finished")),
+        }
+    }
+
+    /// Gives out a claim of this life that nobody has, the one with the lowest positions.
+    fn adopted(&mut self) -> Result<Option<u64>, Failure> {
+        let Self { ledger, loose, options, .. } = self;
+        loose.retain(|claim| ledger.leases.iter().any(|run| run.claim == *claim && run.reader == options.reader));
+        let Some(run) = ledger.leases.iter().find(|run| loose.contains(&run.claim)) else { return Ok(None) };
+        if !has_room(&mut self.given, 1) {
+            return Err(Failure::out_of_memory("claim", self.given.len() + 1, "fewer claims at a time"));
+        }
+        self.handles += 1;
+        self.given.push(Given {
+            handle: self.handles,
+            run: ClientRun { claim: run.claim, start: run.start, count: run.left, committed: 0, is_lost: false },
+            before: run.done(),
+            known: 0,
+        });
+        loose.retain(|claim| *claim != run.claim);
+        Ok(Some(self.handles))
+    }
+
+    /// What is left of the task once its entry is in the log.
+    fn end(&mut self) -> ClientStep {
+        if let Task::Commit { handle, goal, .. } = self.task
+            && let Some(given) = self.given.iter_mut().find(|given| given.handle == handle)
+        {
+            given.run.committed = goal;
+        }
+        ClientStep::over("done")
+    }
+
+    fn append(&mut self, entry: String, is_last: bool) -> ClientStep {
+        let number = self.ledger.entries;
+        self.unsure = Some((number, entry.clone()));
+        self.asked = Asked::Append { is_last };
+        ClientStep { number, entry, ..ClientStep::over("append") }
+    }
+
+    /// How long to wait before another attempt: of readers that are as fast, each another time.
+    fn pause(&self) -> u64 {
+        if self.refusals < PATIENCE {
+            return 0;
+        }
+        let ClientOptions { life, .. } = self.options;
+        let mut words = Words::new("ledger pause", life as i64, 0, self.refusals.into());
+        words.below(self.refusals.min(MAX_PAUSE) + 1).into()
+    }
+
+    /// Applies an entry, also to the claims of this life.
+    fn apply(&mut self, entry: &str, now: u64) -> Result<(), Failure> {
+        let number = self.ledger.entries;
+        if number == 0 && self.options.block.is_none() {
+            self.take_block(entry)?;
+        }
+        if !has_room(&mut self.loose, 1) {
+            return Err(Failure::out_of_memory("entry", self.loose.len() + 1, "fewer claims at a time"));
+        }
+        let applied = self.ledger.take(entry, now)?;
+        let unsure = self.unsure.take_if(|(at, _)| *at == number);
+        let is_own = unsure.is_some_and(|(_, own)| own == entry);
+        match applied {
+            Applied::Run(event) => self.follow(event, is_own),
+            Applied::Join { reader, life } if reader == self.options.reader => {
+                self.replaced = self.joined && life != self.options.life;
+                self.joined |= life == self.options.life;
+                self.loose.clear();
+                for given in &mut self.given {
+                    given.run.is_lost |= given.known < given.run.count;
+                }
+            }
+            Applied::Checkpoint => self.set_due(),
+            Applied::Header | Applied::Join { .. } | Applied::Lease => {}
+        }
+        Ok(())
+    }
+
+    /// Follows what happens to a claim of this life.
+    fn follow(&mut self, Event { kind, start, count, claim, .. }: Event, is_own: bool) {
+        if kind == EventKind::Claim {
+            if is_own {
+                self.loose.push(claim);
+            }
+            return;
+        }
+        let Some(given) = self.given.iter_mut().find(|given| given.run.claim == claim) else { return };
+        match kind {
+            EventKind::Commit => given.known = (start + u64::from(count) - given.run.start) as u32,
+            EventKind::Release if is_own => (given.run.count, given.run.committed) = (given.known, given.known),
+            _ => given.run.is_lost = true,
+        }
+    }
+
+    /// The block of the log that is there, where none was asked for.
+    fn take_block(&mut self, entry: &str) -> Result<(), Failure> {
+        // What is no first entry is told by whoever applies it.
+        let Ok(LedgerState { block, .. }) = LedgerState::read(entry) else { return Ok(()) };
+        let own = LedgerState::read(&self.ledger.header)?;
+        self.ledger = Ledger::new(&LedgerState { block, ..own }.write())?;
+        Ok(())
+    }
+
+    fn set_due(&mut self) {
+        let interval = self.options.checkpoint_interval.unwrap_or(CHECKPOINT_INTERVAL);
+        self.due = self.ledger.entries + interval;
+    }
+
+    /// Failures: `claim` (no such handle).
+    fn given(&self, handle: u64) -> Result<&Given, Failure> {
+        let place = self.given.binary_search_by_key(&handle, |given| given.handle);
+        place.ok().and_then(|place| self.given.get(place)).ok_or_else(|| {
+            Failure::contradiction(
+                "claim",
+                format!("handle {handle}"),
+                "a claim that was given out, and not forgotten since",
+            )
+        })
+    }
+
+    /// Failures: `reader` (another life of it has joined).
+    fn check_life(&self) -> Result<(), Failure> {
+        if self.replaced {
+            let allowed = "a number that no other process uses: another one has joined the log as this reader";
+            return Err(Failure::contradiction("reader", self.options.reader, allowed));
+        }
+        Ok(())
+    }
+
+    /// Whether a host tells what it was asked for. Failures: `step`.
+    fn expect(&mut self, is_asked: bool, action: &str) -> Result<(), Failure> {
+        if !is_asked {
+            let value = shorten(&format!("the outcome of {action}"));
+            return Err(Failure::contradiction(
+                "step",
+                value,
+                "the outcome of the action that the last step asked for",
+            ));
+        }
+        self.asked = Asked::Nothing;
+        Ok(())
+    }
+}

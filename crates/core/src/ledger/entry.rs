@@ -1,0 +1,150 @@
+//! Entries of a log as texts: JSON, one line each.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{EventKind, Lease};
+use crate::MAX_EXACT;
+use crate::base::memory::has_room;
+use crate::state::EntryFields;
+
+/// What an entry says, but the first one.
+pub(super) enum Entry {
+    /// Something happens to a run of positions.
+    Run(Run),
+    /// A reader begins a life: what it held in another one is free.
+    Join { reader: u32, life: u64 },
+    /// A reader sets for how long readers may be silent from now on, in milliseconds.
+    Lease { reader: u32, lease: u64 },
+    /// What the entries before it come to.
+    Checkpoint(Checkpoint),
+}
+
+/// Something that happens to a run of positions.
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    pub kind: EventKind,
+    pub reader: u32,
+    pub start: u64,
+    pub count: u32,
+}
+
+/// All of a ledger that the entries after it need.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Checkpoint {
+    /// Which entry it is.
+    pub number: u64,
+    pub next: u64,
+    pub committed: u64,
+    pub lease: u64,
+    /// Ascending.
+    pub free: Vec<(u64, u32)>,
+    /// Ascending by start.
+    pub held: Vec<Lease>,
+}
+
+/// How many numbers a held run has in a checkpoint.
+const HELD: usize = 5;
+
+impl Run {
+    pub fn write(&self) -> String {
+        let Self { kind, reader, start, count } = self;
+        format!("{{\"event\":\"{}\",\"reader\":{reader},\"start\":{start},\"count\":{count}}}", kind.name())
+    }
+}
+
+pub(super) fn join(reader: u32, life: u64) -> String {
+    format!("{{\"event\":\"join\",\"reader\":{reader},\"life\":\"{life:016x}\"}}")
+}
+
+pub(super) fn lease(reader: u32, lease: u64) -> String {
+    format!("{{\"event\":\"lease\",\"reader\":{reader},\"lease\":{lease}}}")
+}
+
+impl Checkpoint {
+    pub fn write(&self) -> String {
+        let Self { number, next, committed, lease, free, held } = self;
+        let mut text = format!(
+            "{{\"event\":\"checkpoint\",\"number\":{number},\"next\":{next},\"committed\":{committed},\"lease\":{lease},\
+             \"free\":["
+        );
+        for (at, (start, count)) in free.iter().enumerate() {
+            text += &format!("{}{start},{count}", comma(at));
+        }
+        text += "],\"held\":[";
+        for (at, run) in held.iter().enumerate() {
+            let Lease { claim, reader, count, .. } = run;
+            text += &format!("{}{claim},{reader},{},{count},{}", comma(at), run.first(), run.done());
+        }
+        text += "]}";
+        text
+    }
+
+    fn read(fields: &EntryFields) -> Option<Self> {
+        let (free, held) = (fields.free.as_ref()?, fields.held.as_ref()?);
+        let ((free, []), (held, [])) = (free.as_chunks::<2>(), held.as_chunks::<HELD>()) else { return None };
+        let (mut free_runs, mut held_runs) = (Vec::new(), Vec::new());
+        if !has_room(&mut free_runs, free.len()) || !has_room(&mut held_runs, held.len()) {
+            return None;
+        }
+        for &[start, count] in free {
+            free_runs.push((exact(start)?, count.try_into().ok()?));
+        }
+        for &[claim, reader, first, count, done] in held {
+            let (count, done): (u32, u32) = (count.try_into().ok()?, done.try_into().ok()?);
+            held_runs.push(Lease {
+                start: exact(exact(first)? + u64::from(done))?,
+                left: count.checked_sub(done)?,
+                reader: reader.try_into().ok()?,
+                claim: exact(claim)?,
+                count,
+            });
+        }
+        Some(Self {
+            number: exact(fields.number?)?,
+            next: exact(fields.next?)?,
+            committed: exact(fields.committed?)?,
+            lease: exact(fields.lease?).filter(|&lease| lease > 0)?,
+            free: free_runs,
+            held: held_runs,
+        })
+    }
+}
+
+impl Entry {
+    /// What a text from anywhere says.
+    pub fn read(text: &str) -> Option<Self> {
+        let fields = EntryFields::read(text)?;
+        let reader = || fields.reader?.try_into().ok();
+        // Each field that an entry needs is there; so where there are as many as it needs, there are no others.
+        let (entry, needed) = match fields.event {
+            "join" => (Self::Join { reader: reader()?, life: life(fields.life?)? }, 3),
+            "lease" => {
+                let lease = exact(fields.lease?).filter(|&lease| lease > 0)?;
+                (Self::Lease { reader: reader()?, lease }, 3)
+            }
+            "checkpoint" => (Self::Checkpoint(Checkpoint::read(&fields)?), 7),
+            event => {
+                let &(kind, _) = EventKind::ALL.iter().find(|&&(_, name)| name == event)?;
+                let (start, count) = (exact(fields.start?)?, fields.count?.try_into().ok()?);
+                (Self::Run(Run { kind, reader: reader()?, start, count }), 4)
+            }
+        };
+        (fields.len == needed).then_some(entry)
+    }
+}
+
+fn exact(number: u64) -> Option<u64> {
+    (number <= MAX_EXACT).then_some(number)
+}
+
+/// The number that 16 hexadecimal digits are, in lower case.
+fn life(text: &str) -> Option<u64> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    (text.len() == 16 && text.bytes().all(is_digit)).then(|| u64::from_str_radix(text, 16).ok())?
+}
+
+fn comma(at: usize) -> &'static str {
+    if at == 0 { "" } else { "," }
+}

@@ -1,0 +1,558 @@
+//! Clients of ledgers: what they do with a log, whoever else writes to it, and what they make of a log that fails.
+
+use matrix::Engine;
+use matrix::format::{Call, Case, ClientCall, LedgerClient, Subject, U64};
+use matrix::native::Native;
+use serde_json::Value;
+
+use super::ledgers::{entry, header, sampler_state};
+use super::{MAX_EXACT, asked};
+
+const LEASE: u64 = 100;
+
+pub fn cases() -> Vec<Case> {
+    [epochs(), others(), failures(), lives(), leases(), checkpoints(), claims(), options(), misuse()].concat()
+}
+
+/// What becomes of an entry that a client wants to append.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    Appended,
+    /// The log fails; the entry is there.
+    Unsure,
+    /// The log fails; the entry is not there.
+    Failed,
+}
+
+/// A client that is driven over a log, and what it was asked.
+struct Driven {
+    subject: Subject,
+    engine: Native,
+    calls: Vec<Call>,
+    now: u64,
+}
+
+impl Driven {
+    fn new(given: LedgerClient) -> Self {
+        let subject = Subject::LedgerClient(given);
+        let engine = Native::create(&subject).expect("a client");
+        Self { subject, engine, calls: Vec::new(), now: 0 }
+    }
+
+    fn ask(&mut self, call: ClientCall) -> Value {
+        let call = Call::Client(call);
+        let answer = self.engine.call(&call);
+        self.calls.push(call);
+        answer.unwrap_or(Value::Null)
+    }
+
+    /// An operation, with an answer to each step; none for the whole if the log fails.
+    fn run(&mut self, begin: ClientCall, log: &mut Vec<String>, fates: &[Fate]) -> Value {
+        let mut fates = fates.iter().copied();
+        let mut step = self.ask(begin);
+        loop {
+            let now = U64(self.now);
+            let call = match step["action"].as_str() {
+                Some("checkpoint") => {
+                    let found = log.iter().rev().find(|entry| entry.starts_with("{\"event\":\"checkpoint\""));
+                    ClientCall::TellCheckpoint { checkpoint: found.cloned(), now }
+                }
+                Some("read") => {
+                    let from = number(&step) as usize;
+                    // A few at a time.
+                    let entries = log.iter().skip(from).take(3).cloned().collect();
+                    ClientCall::TellEntries { entries, now }
+                }
+                Some("append") => {
+                    let appended = number(&step) == log.len() as u64;
+                    let fate = if appended { fates.next().unwrap_or(Fate::Appended) } else { Fate::Appended };
+                    if appended && fate != Fate::Failed {
+                        log.push(step["entry"].as_str().expect("a text").into());
+                    }
+                    if fate != Fate::Appended {
+                        return Value::Null;
+                    }
+                    ClientCall::TellAppended { appended, now }
+                }
+                _ => return step,
+            };
+            step = self.ask(call);
+        }
+    }
+
+    fn claim(&mut self, log: &mut Vec<String>) -> Value {
+        self.run(ClientCall::Claim { waits: false, now: U64(self.now) }, log, &[])
+    }
+
+    /// A claim that there is, by its handle.
+    fn claimed(&mut self, log: &mut Vec<String>) -> U64 {
+        let step = self.claim(log);
+        assert_eq!(step["action"], "claimed");
+        let handle = U64(number(&step));
+        self.ask(ClientCall::Run { handle });
+        handle
+    }
+
+    fn commit(&mut self, handle: U64, count: Option<u32>, log: &mut Vec<String>) -> Value {
+        let done = self.run(ClientCall::Commit { handle, count, now: U64(self.now) }, log, &[]);
+        self.ask(ClientCall::Run { handle });
+        done
+    }
+
+    fn catch_up(&mut self, log: &mut Vec<String>) {
+        self.run(ClientCall::CatchUp { now: U64(self.now) }, log, &[]);
+        self.ask(ClientCall::Progress);
+    }
+
+    fn case(self, name: &str) -> Case {
+        asked(name, self.subject, self.calls)
+    }
+}
+
+fn number(step: &Value) -> u64 {
+    step["number"].as_str().and_then(|number| number.parse().ok()).expect("a number")
+}
+
+fn of(samples: u64, reader: u32, life: u64) -> LedgerClient {
+    let state = sampler_state(samples, 0);
+    LedgerClient { state, reader, life: U64(life), block: Some(4), lease: Some(U64(LEASE)), checkpoint_interval: None }
+}
+
+/// Whole epochs: two readers by turns, one of whom reads more at a time.
+fn epochs() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (samples, interval) in [(0, None), (3, None), (30, None), (30, Some(4)), (30, Some(1))] {
+        let checkpoint_interval = interval.map(U64);
+        let mut readers = [7, 9].map(|reader| {
+            Driven::new(LedgerClient { checkpoint_interval, ..of(samples, reader, u64::from(reader) << 40) })
+        });
+        let mut log = Vec::new();
+        let mut ended = [false; 2];
+        while !ended.iter().all(|ended| *ended) {
+            for ((reader, ended), part) in readers.iter_mut().zip(&mut ended).zip([3, 2]) {
+                reader.now += 1;
+                let step = reader.claim(&mut log);
+                if step["action"] == "finished" {
+                    *ended = true;
+                    continue;
+                }
+                let handle = U64(number(&step));
+                reader.ask(ClientCall::Run { handle });
+                reader.commit(handle, Some(part.min(samples as u32)), &mut log);
+                reader.commit(handle, None, &mut log);
+                reader.ask(ClientCall::Forget { handle });
+            }
+        }
+        let interval = interval.map_or("the default".into(), |interval: u64| interval.to_string());
+        for (name, mut reader) in ["first", "second"].into_iter().zip(readers) {
+            reader.catch_up(&mut log);
+            cases.push(reader.case(&format!("the {name} of two readers of {samples}, checkpoint interval {interval}")));
+        }
+    }
+    cases
+}
+
+/// Others are faster: with the first entry, with other entries, and again and again.
+fn others() -> Vec<Case> {
+    let mut reader = Driven::new(of(40, 1, 2));
+    let now = U64(5);
+    reader.ask(ClientCall::Open { now });
+    reader.ask(ClientCall::TellCheckpoint { checkpoint: None, now });
+    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
+    reader.ask(ClientCall::TellAppended { appended: false, now });
+    // It shows nothing in its place.
+    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
+    reader.ask(ClientCall::CatchUp { now });
+    reader.ask(ClientCall::TellEntries { entries: vec![header(40, 0, 4)], now });
+    reader.ask(ClientCall::TellEntries { entries: vec![entry("claim", 5, 0, 4)], now });
+    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
+    reader.ask(ClientCall::TellAppended { appended: true, now });
+    reader.ask(ClientCall::Claim { waits: true, now });
+    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
+    for at in 0..8 {
+        reader.ask(ClientCall::TellAppended { appended: false, now });
+        let entries = vec![entry("commit", 5, 0, 0); at % 2 + 1];
+        reader.ask(ClientCall::TellEntries { entries, now });
+        reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
+    }
+    reader.ask(ClientCall::TellAppended { appended: true, now });
+    // The next operation is not slower for it.
+    reader.ask(ClientCall::Claim { waits: true, now });
+    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
+    reader.ask(ClientCall::TellAppended { appended: false, now });
+    vec![reader.case("others are faster")]
+}
+
+/// A log that fails, before or after it has appended an entry: whatever is asked afterwards, nothing is lost and nothing is done
+/// twice.
+fn failures() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for fate in [Fate::Unsure, Fate::Failed] {
+        for other in [false, true] {
+            let mut reader = Driven::new(of(20, 1, 2));
+            let mut log = Vec::new();
+            let now = U64(0);
+            // The first entry, the join, and nothing.
+            for fates in [&[fate][..], &[Fate::Appended, fate], &[]] {
+                reader.run(ClientCall::Open { now }, &mut log, fates);
+            }
+            // What others append meanwhile.
+            let meanwhile = |log: &mut Vec<String>, reader: &mut Driven| {
+                if other {
+                    log.push(format!("{{\"event\":\"join\",\"reader\":9,\"life\":\"{:016x}\"}}", log.len()));
+                }
+                reader.catch_up(log);
+            };
+            reader.run(ClientCall::Claim { waits: false, now }, &mut log, &[fate]);
+            meanwhile(&mut log, &mut reader);
+            let handle = reader.claimed(&mut log);
+            for count in [Some(1), Some(0), Some(2), None] {
+                reader.run(ClientCall::Commit { handle, count, now }, &mut log, &[fate]);
+                meanwhile(&mut log, &mut reader);
+                reader.commit(handle, count, &mut log);
+            }
+            reader.commit(handle, None, &mut log);
+            let handle = reader.claimed(&mut log);
+            reader.run(ClientCall::Renew { handle, now }, &mut log, &[fate]);
+            reader.run(ClientCall::Renew { handle, now }, &mut log, &[]);
+            // All of it, and then something else than the same.
+            reader.run(ClientCall::Commit { handle, count: Some(3), now }, &mut log, &[fate]);
+            reader.commit(handle, Some(1), &mut log);
+            reader.run(ClientCall::Release { handle, now }, &mut log, &[fate]);
+            meanwhile(&mut log, &mut reader);
+            reader.run(ClientCall::Release { handle, now }, &mut log, &[]);
+            reader.ask(ClientCall::Run { handle });
+            reader.commit(handle, None, &mut log);
+            reader.ask(ClientCall::IsLost { handle });
+            reader.run(ClientCall::SetLease { milliseconds: U64(7), now }, &mut log, &[fate]);
+            reader.run(ClientCall::SetLease { milliseconds: U64(7), now }, &mut log, &[]);
+            reader.ask(ClientCall::Lease);
+            reader.catch_up(&mut log);
+            let fate = if fate == Fate::Unsure { "after" } else { "before" };
+            let other = if other { ", and others go on" } else { "" };
+            cases.push(reader.case(&format!("a log that fails {fate} it appends{other}")));
+        }
+    }
+    cases
+}
+
+/// Two processes with the number of one reader: the second takes over.
+fn lives() -> Vec<Case> {
+    let mut log = Vec::new();
+    let [mut old, mut new] = [1, u64::MAX].map(|life| Driven::new(of(20, 3, life)));
+    let now = U64(0);
+    let first = old.claimed(&mut log);
+    let second = old.claimed(&mut log);
+    old.commit(first, Some(1), &mut log);
+    old.commit(second, None, &mut log);
+    let mut other = Driven::new(of(20, 4, 1));
+    other.claimed(&mut log);
+    // Its claim is in the log when the other one joins, though it does not know that.
+    old.run(ClientCall::Claim { waits: false, now }, &mut log, &[Fate::Unsure]);
+    let handle = new.claimed(&mut log);
+    old.commit(first, Some(1), &mut log);
+    old.ask(ClientCall::IsLost { handle: first });
+    old.ask(ClientCall::IsLost { handle: second });
+    for begin in [
+        ClientCall::Renew { handle: first, now },
+        ClientCall::Release { handle: first, now },
+        ClientCall::Release { handle: second, now },
+        ClientCall::Claim { waits: false, now },
+        ClientCall::Claim { waits: true, now },
+        ClientCall::SetLease { milliseconds: U64(5), now },
+        ClientCall::Open { now },
+    ] {
+        old.run(begin, &mut log, &[]);
+    }
+    old.catch_up(&mut log);
+    new.commit(handle, None, &mut log);
+    while new.claim(&mut log)["action"] == "claimed" {}
+    new.catch_up(&mut log);
+    // A third one, to which the log says nothing of the join that it has appended.
+    let mut third = Driven::new(of(20, 3, 5));
+    third.run(ClientCall::Open { now }, &mut log, &[Fate::Unsure]);
+    third.claim(&mut log);
+    third.catch_up(&mut log);
+    vec![
+        old.case("the first life of a reader"),
+        new.case("the second life of a reader"),
+        third.case("a life whose join is not known to be there"),
+    ]
+}
+
+/// Leases that are set, taken from the log, and changed.
+fn leases() -> Vec<Case> {
+    let mut log = Vec::new();
+    let with = |reader, lease: Option<u64>| {
+        Driven::new(LedgerClient { lease: lease.map(U64), ..of(6, reader, reader.into()) })
+    };
+    let mut cases = Vec::new();
+    let mut one = with(1, None);
+    one.claimed(&mut log);
+    one.ask(ClientCall::Lease);
+    let mut two = with(2, Some(500));
+    two.claimed(&mut log);
+    two.ask(ClientCall::Lease);
+    let mut three = with(3, None);
+    three.claim(&mut log);
+    three.ask(ClientCall::Lease);
+    for (lease, now) in [(60, 50), (MAX_EXACT, 70), (0, 80), (MAX_EXACT + 1, 80), (10, 90), (10, 90)] {
+        two.now = now;
+        two.run(ClientCall::SetLease { milliseconds: U64(lease), now: U64(now) }, &mut log, &[]);
+        three.now = now;
+        for waits in [true, false] {
+            three.run(ClientCall::Claim { waits, now: U64(now) }, &mut log, &[]);
+        }
+    }
+    three.now = 2_000;
+    three.claim(&mut log);
+    // Of one that was set, opening is the end.
+    two.claim(&mut log);
+    two.ask(ClientCall::Lease);
+    let mut four = with(4, Some(10));
+    four.claim(&mut log);
+    for (name, reader) in [("in the log", one), ("that is set", two), ("that others set", three), ("as it is", four)] {
+        cases.push(reader.case(&format!("a lease {name}")));
+    }
+    cases
+}
+
+/// Logs that are read from a checkpoint on, and checkpoints that are none.
+fn checkpoints() -> Vec<Case> {
+    let mut log = Vec::new();
+    let interval = |reader, life| LedgerClient { checkpoint_interval: Some(U64(2)), ..of(40, reader, life) };
+    let mut one = Driven::new(interval(1, 1));
+    let mut handles = Vec::new();
+    for _ in 0..4 {
+        handles.push(one.claimed(&mut log));
+    }
+    one.commit(handles[2], Some(3), &mut log);
+    one.run(ClientCall::Release { handle: handles[1], now: U64(0) }, &mut log, &[]);
+    one.commit(handles[0], None, &mut log);
+    one.run(ClientCall::SetLease { milliseconds: U64(900), now: U64(0) }, &mut log, &[]);
+    one.claimed(&mut log);
+    let at = log.iter().rposition(|entry| entry.contains("checkpoint")).expect("a checkpoint");
+    let good = log[at].clone();
+    let mut cases = Vec::new();
+
+    // It goes on, also with what others hold.
+    let mut two = Driven::new(interval(2, 2));
+    two.now = 3;
+    two.claimed(&mut log);
+    two.ask(ClientCall::Progress);
+    two.ask(ClientCall::Lease);
+    one.commit(handles[3], None, &mut log);
+    one.commit(handles[2], None, &mut log);
+    two.catch_up(&mut log);
+    while two.claim(&mut log)["action"] == "claimed" {}
+    two.now = 2_000;
+    two.claim(&mut log);
+    cases.push(one.case("a reader that writes checkpoints"));
+    cases.push(two.case("a reader that goes on behind a checkpoint"));
+
+    // The same reader once more.
+    let mut again = Driven::new(interval(1, 9));
+    again.claim(&mut log);
+    again.catch_up(&mut log);
+    cases.push(again.case("another life behind a checkpoint"));
+
+    let others = [
+        good.replace("\"number\":", "\"number\":0,\"more\":"),
+        format!("{good} "),
+        good.replace("\"committed\":", "\"committed\":1"),
+        good.replace("\"lease\":900", "\"lease\":0"),
+        good.replace("\"free\":[", "\"free\":[1,"),
+        good.replace("\"held\":[", "\"held\":[1,"),
+        entry("claim", 1, 0, 4),
+        header(40, 0, 4),
+        String::new(),
+        " ".repeat((1 << 14) + 1),
+        checkpoint(0, 0, 0, "", ""),
+        checkpoint(1, 41, 41, "", ""),
+        checkpoint(9, 4, 4, "", ""),
+        checkpoint(9, 40, 40, "", ""),
+        checkpoint(9, 40, 39, "", ""),
+        checkpoint(9, 8, 0, "0,4,4,4", ""),
+        checkpoint(9, 8, 0, "4,4,0,4", ""),
+        checkpoint(9, 8, 0, "0,4,3,4", ""),
+        checkpoint(9, 8, 4, "4,0", ""),
+        checkpoint(9, 8, 0, "0,4", "1,5,4,4,0"),
+        checkpoint(9, 8, 0, "4,4", "1,5,0,4,0"),
+        checkpoint(9, 8, 2, "4,4", "1,5,0,4,2"),
+        checkpoint(9, 8, 0, "", "1,5,0,4,0,1,6,4,4,0"),
+        checkpoint(9, 8, 0, "", "1,5,0,4,0,9,6,4,4,0"),
+        checkpoint(9, 8, 0, "", "1,5,4,4,0,2,6,0,4,0"),
+        checkpoint(9, 8, 8, "", "1,5,4,4,4"),
+        checkpoint(9, 8, 9, "", "1,5,4,4,5"),
+        checkpoint(9, 8, 0, "", "0,5,0,4,0,2,6,4,4,0"),
+        checkpoint(9, 8, 0, "", "1,4294967296,0,4,0,2,6,4,4,0"),
+        checkpoint(9, 8, 0, "", "1,4294967295,0,4,0,2,6,4,4,0"),
+        checkpoint(9, 8, 4, "", "1,5,0,4294967296,0"),
+        checkpoint(MAX_EXACT, 0, 0, "", ""),
+        checkpoint(MAX_EXACT + 1, 0, 0, "", ""),
+    ];
+    for (at, text) in others.into_iter().enumerate() {
+        let mut reader = Driven::new(interval(3, 3));
+        let now = U64(0);
+        reader.ask(ClientCall::Claim { waits: false, now });
+        reader.ask(ClientCall::TellCheckpoint { checkpoint: Some(text), now });
+        reader.ask(ClientCall::TellEntries { entries: vec![header(40, 0, 4)], now });
+        reader.ask(ClientCall::Progress);
+        // Another attempt reads all entries.
+        reader.ask(ClientCall::CatchUp { now });
+        cases.push(reader.case(&format!("checkpoints from anywhere, {at}")));
+    }
+    cases
+}
+
+fn checkpoint(number: u64, next: u64, committed: u64, free: &str, held: &str) -> String {
+    format!(
+        "{{\"event\":\"checkpoint\",\"number\":{number},\"next\":{next},\"committed\":{committed},\"lease\":100,\
+         \"free\":[{free}],\"held\":[{held}]}}"
+    )
+}
+
+/// Claims that are given out, forgotten and lost.
+fn claims() -> Vec<Case> {
+    let mut log = Vec::new();
+    let now = U64(0);
+    let mut one = Driven::new(of(12, 1, 1));
+    let mut two = Driven::new(LedgerClient { block: None, lease: None, ..of(12, 2, 2) });
+    two.ask(ClientCall::Block);
+    let handles = [one.claimed(&mut log), one.claimed(&mut log)];
+    one.commit(handles[0], Some(1), &mut log);
+    for count in [Some(4), Some(u32::MAX), Some(0)] {
+        one.commit(handles[0], count, &mut log);
+    }
+    for handle in handles {
+        one.ask(ClientCall::Forget { handle });
+        one.ask(ClientCall::Run { handle });
+        one.ask(ClientCall::IsLost { handle });
+        one.run(ClientCall::Commit { handle, count: None, now }, &mut log, &[]);
+        one.run(ClientCall::Renew { handle, now }, &mut log, &[]);
+        one.run(ClientCall::Release { handle, now }, &mut log, &[]);
+    }
+    let again = one.claimed(&mut log);
+    one.commit(again, Some(1), &mut log);
+    one.ask(ClientCall::Forget { handle: again });
+    let again = one.claimed(&mut log);
+    let other = two.claimed(&mut log);
+    two.ask(ClientCall::Block);
+    let last = one.claimed(&mut log);
+    for reader in [&mut one, &mut two] {
+        for waits in [false, true] {
+            reader.run(ClientCall::Claim { waits, now }, &mut log, &[]);
+        }
+    }
+    two.commit(other, None, &mut log);
+    for waits in [false, true] {
+        one.run(ClientCall::Claim { waits, now }, &mut log, &[]);
+    }
+    // It is silent for too long.
+    two.now = LEASE + 1;
+    let taken = two.claimed(&mut log);
+    one.commit(again, Some(1), &mut log);
+    for handle in [again, last] {
+        one.ask(ClientCall::IsLost { handle });
+        one.run(ClientCall::Renew { handle, now }, &mut log, &[]);
+        one.ask(ClientCall::Forget { handle });
+    }
+    let mine = one.claim(&mut log);
+    two.commit(taken, None, &mut log);
+    two.ask(ClientCall::Forget { handle: taken });
+    two.ask(ClientCall::Forget { handle: taken });
+    two.claim(&mut log);
+    if mine["action"] == "claimed" {
+        one.commit(U64(number(&mine)), None, &mut log);
+    }
+    two.claim(&mut log);
+    one.claim(&mut log);
+    vec![one.case("claims that are forgotten and lost"), two.case("claims of another reader")]
+}
+
+/// Options, and logs of something else.
+fn options() -> Vec<Case> {
+    let good = of(10, 1, 2);
+    let subject = |given: &LedgerClient| Subject::LedgerClient(given.clone());
+    let mut cases = Vec::new();
+    for (name, given) in [
+        ("block 0", LedgerClient { block: Some(0), ..good.clone() }),
+        ("lease 0", LedgerClient { lease: Some(U64(0)), ..good.clone() }),
+        ("lease 2^53", LedgerClient { lease: Some(U64(MAX_EXACT + 1)), ..good.clone() }),
+        ("checkpoint interval 0", LedgerClient { checkpoint_interval: Some(U64(0)), ..good.clone() }),
+        ("checkpoint interval 2^53", LedgerClient { checkpoint_interval: Some(U64(MAX_EXACT + 1)), ..good.clone() }),
+        ("no state", LedgerClient { state: "{}".into(), block: Some(0), ..good.clone() }),
+        ("a long state", LedgerClient { state: " ".repeat((1 << 14) + 1), ..good.clone() }),
+        ("a header", LedgerClient { state: header(10, 0, 4), ..good.clone() }),
+    ] {
+        cases.push(asked(&format!("clients that are refused: {name}"), subject(&given), []));
+    }
+    let own = header(10, 0, 4);
+    for (at, (found, block)) in [
+        (own.replace("\"samples\":10", "\"samples\":11"), Some(4)),
+        (own.replace("\"block\":4", "\"block\":5"), Some(4)),
+        (own.replace("\"block\":4", "\"block\":5"), None),
+        (own.replace("\"block\":4", "\"block\":0"), None),
+        (own.replace("\"lease\":100", "\"lease\":101"), Some(4)),
+        (own.replace("\"seed\":0", "\"seed\":9").replace("\"block\":4", "\"block\":5"), None),
+        (entry("claim", 1, 0, 4), None),
+        (format!("{own}\n"), None),
+        (" ".repeat((1 << 14) + 1), None),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut reader = Driven::new(LedgerClient { block, lease: None, ..good.clone() });
+        let now = U64(0);
+        reader.ask(ClientCall::Open { now });
+        reader.ask(ClientCall::TellCheckpoint { checkpoint: None, now });
+        reader.ask(ClientCall::TellEntries { entries: vec![found, entry("claim", 1, 1, 1)], now });
+        reader.ask(ClientCall::Block);
+        reader.ask(ClientCall::Lease);
+        reader.ask(ClientCall::Progress);
+        reader.ask(ClientCall::CatchUp { now });
+        cases.push(reader.case(&format!("logs of something else, {at}")));
+    }
+    cases
+}
+
+/// A host that tells what it was not asked for.
+fn misuse() -> Vec<Case> {
+    let now = U64(0);
+    let tell = [
+        ClientCall::TellCheckpoint { checkpoint: None, now },
+        ClientCall::TellEntries { entries: Vec::new(), now },
+        ClientCall::TellAppended { appended: true, now },
+    ];
+    let mut reader = Driven::new(of(10, 1, 2));
+    let mut log = Vec::new();
+    reader.ask(ClientCall::Run { handle: U64(1) });
+    reader.ask(ClientCall::Commit { handle: U64(0), count: None, now });
+    reader.ask(ClientCall::Forget { handle: U64(u64::MAX) });
+    reader.ask(ClientCall::Progress);
+    for call in &tell {
+        reader.ask(call.clone());
+    }
+    for asked in [0, 1, 2] {
+        let mut fresh = reader.ask(ClientCall::Open { now });
+        while fresh["action"] != ["checkpoint", "read", "append"][asked] && !fresh.is_null() {
+            fresh = match fresh["action"].as_str() {
+                Some("checkpoint") => reader.ask(tell[0].clone()),
+                Some("read") => reader.ask(tell[1].clone()),
+                _ => break,
+            };
+        }
+        for (at, call) in tell.iter().enumerate() {
+            if at != asked {
+                reader.ask(call.clone());
+            }
+        }
+    }
+    // None of it has done any harm.
+    let handle = reader.claimed(&mut log);
+    reader.commit(handle, None, &mut log);
+    for call in &tell {
+        reader.ask(call.clone());
+    }
+    vec![reader.case("outcomes that nobody asked for")]
+}

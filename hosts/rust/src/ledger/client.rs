@@ -1,0 +1,247 @@
+use wasmtime::component::ResourceAny;
+
+use super::Progress;
+use crate::Error;
+use crate::engine::{MAX_STATE, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types};
+
+/// How many entries are told at a time.
+const WINDOW: usize = 1 << 12;
+
+/// What decides how a reader takes part in a log. What is `None` has its default; see [`LedgerBuilder`](super::LedgerBuilder).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientOptions {
+    /// The state of the sampler whose positions are claimed.
+    pub state: String,
+    /// The number of the reader.
+    pub reader: u32,
+    /// 64 random bits, other ones whenever a log is opened.
+    pub life: u64,
+    /// How many positions are claimed at a time.
+    pub block: Option<u32>,
+    /// After how many milliseconds of silence a reader loses what it holds.
+    pub lease: Option<u64>,
+    /// How many entries come between two checkpoints.
+    pub checkpoint_interval: Option<u64>,
+}
+
+impl ClientOptions {
+    /// Nothing but what must be given.
+    pub fn new(state: impl Into<String>, reader: u32, life: u64) -> Self {
+        Self { state: state.into(), reader, life, block: None, lease: None, checkpoint_interval: None }
+    }
+}
+
+/// What is to be done next, or what came of an operation; see [`Client`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientStep {
+    /// `checkpoint`, `read`, `append`: what is to be done. `done`, `claimed`, `wait`, `held`, `finished`: the operation is over.
+    pub action: String,
+    /// The number of an entry that is read or appended; the handle of a claim.
+    pub number: u64,
+    /// What is appended.
+    pub entry: String,
+    /// How long to wait: before a `read`, or before another claim.
+    pub milliseconds: u64,
+}
+
+impl From<ledger::Step> for ClientStep {
+    fn from(ledger::Step { action, number, entry, milliseconds }: ledger::Step) -> Self {
+        Self { action, number, entry, milliseconds }
+    }
+}
+
+/// A claim that a [`Client`] has given out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ClientRun {
+    /// The number of its entry in the log.
+    pub claim: u64,
+    /// The first position that was not committed when it was given out.
+    pub start: u64,
+    /// How many positions there are, without those that were given back.
+    pub count: u32,
+    /// How many of them, the first ones, are committed by commits that are over.
+    pub committed: u32,
+}
+
+/// One reader of a log, without the log: it says what is to be read and appended. [`Ledger`](super::Ledger) does that for logs
+/// whose calls wait; a client is for others, such as stores with asynchronous calls.
+///
+/// An operation gives its first step. Whoever drives the client does what the step says, and tells the outcome by
+/// [`tell_checkpoint`](Self::tell_checkpoint), [`tell_entries`](Self::tell_entries) or [`tell_appended`](Self::tell_appended),
+/// which give the next step, until the operation is over. If the log fails, nothing is told: the next operation takes the place
+/// of this one. Times are in milliseconds on any clock that does not go back.
+pub struct Client {
+    client: Object<Planning>,
+}
+
+impl Client {
+    /// A reader whose log is not open. Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`),
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`, `lease`, `checkpoint-interval`).
+    pub fn new(options: &ClientOptions) -> Result<Self, Error> {
+        let ClientOptions { state, reader, life, block, lease, checkpoint_interval } = options;
+        let state = checked_state(state)?;
+        let client = Object::new(MOST_MEMORY, |exports: &Planning, store| {
+            let interface = exports.samedeal_deal_ledger();
+            let options = interface.client_options();
+            let own = options.call_constructor(&mut *store, state, *reader, *life)?;
+            if let Some(block) = block {
+                options.call_set_block(&mut *store, own, *block)?;
+            }
+            if let Some(lease) = lease {
+                options.call_set_lease(&mut *store, own, *lease)?;
+            }
+            if let Some(interval) = checkpoint_interval {
+                options.call_set_checkpoint_interval(&mut *store, own, *interval)?;
+            }
+            let client = interface.client().call_constructor(&mut *store, own)?;
+            own.resource_drop(store)?;
+            Ok(client)
+        })?;
+        Ok(Self { client })
+    }
+
+    /// Begins the log, or joins the one that is there. Every other operation does this first. Errors: those of
+    /// [`LedgerBuilder::open`](super::LedgerBuilder::open) but the log's.
+    pub fn open(&self, now: u64) -> Result<ClientStep, Error> {
+        self.step(|methods, store, client| methods.call_open(store, client, now))
+    }
+
+    /// Claims positions. `waits` says whether another claim follows a step `wait`. Errors: those of
+    /// [`Ledger::claim`](super::Ledger::claim) but the log's.
+    pub fn claim(&self, waits: bool, now: u64) -> Result<ClientStep, Error> {
+        self.step(|methods, store, client| methods.call_claim(store, client, waits, now))
+    }
+
+    /// Commits the next positions of a claim, by its handle; all that are left by default. Errors: those of
+    /// [`Claim::commit`](super::Claim::commit) but the log's.
+    pub fn commit(&self, handle: u64, count: Option<u32>, now: u64) -> Result<ClientStep, Error> {
+        self.step(|methods, store, client| methods.call_commit(store, client, handle, count, now))
+    }
+
+    /// Says that the reader is there. Errors: as [`commit`](Self::commit).
+    pub fn renew(&self, handle: u64, now: u64) -> Result<ClientStep, Error> {
+        self.step(|methods, store, client| methods.call_renew(store, client, handle, now))
+    }
+
+    /// Gives back what is not committed. Errors: as [`commit`](Self::commit).
+    pub fn release(&self, handle: u64, now: u64) -> Result<ClientStep, Error> {
+        self.step(|methods, store, client| methods.call_release(store, client, handle, now))
+    }
+
+    /// Sets the lease of the log. Errors: out of range (`lease`), contradiction (`reader`).
+    pub fn set_lease(&self, milliseconds: u64, now: u64) -> Result<ClientStep, Error> {
+        self.step(|methods, store, client| methods.call_set_lease(store, client, milliseconds, now))
+    }
+
+    /// Reads what is new in the log.
+    pub fn catch_up(&self, now: u64) -> Result<ClientStep, Error> {
+        self.step(|methods, store, client| methods.call_catch_up(store, client, now))
+    }
+
+    /// The last checkpoint of the log, if one was found.
+    pub fn tell_checkpoint(&self, checkpoint: Option<&str>, now: u64) -> Result<ClientStep, Error> {
+        let checkpoint = checkpoint.map(cut);
+        self.step(|methods, store, client| methods.call_tell_checkpoint(store, client, checkpoint, now))
+    }
+
+    /// The entries from number `from` on, as they were read; none at the end of the log.
+    pub fn tell_entries(&self, from: u64, entries: &[String], now: u64) -> Result<ClientStep, Error> {
+        let tell = |entries: &[String]| {
+            let entries: Vec<_> = entries.iter().map(|entry| cut(entry)).map(String::from).collect();
+            self.step(|methods, store, client| methods.call_tell_entries(store, client, &entries, now))
+        };
+        let mut parts = entries.chunks(WINDOW);
+        let (mut told, first) = (from, parts.next().unwrap_or_default());
+        let mut step = tell(first)?;
+        told += first.len() as u64;
+        for part in parts {
+            // It may go on elsewhere, behind a checkpoint.
+            if step.action != "read" || step.number != told {
+                break;
+            }
+            step = tell(part)?;
+            told += part.len() as u64;
+        }
+        Ok(step)
+    }
+
+    /// Whether the entry was appended; if not, another one has its number.
+    pub fn tell_appended(&self, appended: bool, now: u64) -> Result<ClientStep, Error> {
+        self.step(|methods, store, client| methods.call_tell_appended(store, client, appended, now))
+    }
+
+    /// A claim, by its handle. Errors: contradiction (`claim`: there is none).
+    pub fn run(&self, handle: u64) -> Result<ClientRun, Error> {
+        let ledger::Run { claim, start, count, committed } =
+            self.ask(|methods, store, client| methods.call_run(store, client, handle))?;
+        Ok(ClientRun { claim, start, count, committed })
+    }
+
+    /// Whether what is not committed of a claim was taken away, as far as the log was read. Errors: as [`run`](Self::run).
+    pub fn is_lost(&self, handle: u64) -> Result<bool, Error> {
+        self.ask(|methods, store, client| methods.call_is_lost(store, client, handle))
+    }
+
+    /// Says that nobody uses a claim any more: what is not committed of it is the next claim. Errors: the engine's alone.
+    pub fn forget(&self, handle: u64) -> Result<(), Error> {
+        self.call(|methods, store, client| methods.call_forget(store, client, handle))
+    }
+
+    /// How far the readers have come, as far as the log was read. Errors: the engine's alone.
+    pub fn progress(&self) -> Result<Progress, Error> {
+        self.call(|methods, store, client| methods.call_progress(store, client)).map(Progress::from)
+    }
+
+    /// How many positions are claimed at a time. Errors: the engine's alone.
+    pub fn block(&self) -> Result<u32, Error> {
+        self.call(|methods, store, client| methods.call_block(store, client))
+    }
+
+    /// The lease in milliseconds, as far as the log was read. Errors: the engine's alone.
+    pub fn lease(&self) -> Result<u64, Error> {
+        self.call(|methods, store, client| methods.call_lease(store, client))
+    }
+
+    fn step(
+        &self,
+        call: impl FnOnce(
+            &ledger::GuestClient<'_>,
+            &mut Store,
+            ResourceAny,
+        ) -> wasmtime::Result<Result<ledger::Step, planning_types::Failure>>,
+    ) -> Result<ClientStep, Error> {
+        self.ask(call).map(ClientStep::from)
+    }
+
+    fn call<T>(
+        &self,
+        call: impl FnOnce(&ledger::GuestClient<'_>, &mut Store, ResourceAny) -> wasmtime::Result<T>,
+    ) -> Result<T, Error> {
+        self.client.call(|exports, store, client| call(&exports.samedeal_deal_ledger().client(), store, client))
+    }
+
+    fn ask<T>(
+        &self,
+        call: impl FnOnce(
+            &ledger::GuestClient<'_>,
+            &mut Store,
+            ResourceAny,
+        ) -> wasmtime::Result<Result<T, planning_types::Failure>>,
+    ) -> Result<T, Error> {
+        self.client.ask(|exports, store, client| call(&exports.samedeal_deal_ledger().client(), store, client))
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("progress", &self.progress()).finish()
+    }
+}
+
+/// What does not fit into the memory would stop the component before it can say so.
+fn cut(entry: &str) -> &str {
+    if entry.len() <= MAX_STATE { entry } else { &entry[..entry.ceil_char_boundary(MAX_STATE + 1)] }
+}

@@ -1,0 +1,60 @@
+//! Clients of ledgers in the notation of the golden cases.
+
+use serde::{Deserialize, Serialize};
+
+use super::U64;
+
+/// A client, by its options. Those that are not there are not set.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LedgerClient {
+    pub state: String,
+    pub reader: u32,
+    pub life: U64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease: Option<U64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_interval: Option<U64>,
+}
+
+/// The calls of a client. Most have names that calls of other objects have too, with other arguments.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum ClientCall {
+    Open { now: U64 },
+    Claim { waits: bool, now: U64 },
+    Commit { handle: U64, count: Option<u32>, now: U64 },
+    Renew { handle: U64, now: U64 },
+    Release { handle: U64, now: U64 },
+    SetLease { milliseconds: U64, now: U64 },
+    CatchUp { now: U64 },
+    TellCheckpoint { checkpoint: Option<String>, now: U64 },
+    TellEntries { entries: Vec<String>, now: U64 },
+    TellAppended { appended: bool, now: U64 },
+    Run { handle: U64 },
+    IsLost { handle: U64 },
+    Forget { handle: U64 },
+    Progress,
+    Block,
+    Lease,
+}
+
+/// What a client says is next.
+#[derive(Serialize)]
+pub struct ClientStep {
+    pub action: String,
+    pub number: U64,
+    pub entry: String,
+    pub milliseconds: U64,
+}
+
+/// A claim that a client has given out.
+#[derive(Serialize)]
+pub struct ClientRun {
+    pub claim: U64,
+    pub start: U64,
+    pub count: u32,
+    pub committed: u32,
+}

@@ -90,7 +90,7 @@ fn resources_come_and_go_by_their_handles() {
     assert!(text.contains("    def both(self) -> tuple[Thing, int]:"), "{text}");
     assert!(text.contains("    @staticmethod\n    def find(core: Core, name: str) -> Thing | None:"), "{text}");
     assert!(text.contains("{\"self\": abi.U32, \"lent\": THING, \"given\": abi.option(THING)}"), "{text}");
-    assert!(text.contains("#[method]thing.both\", abi.returned(abi.group(THING, abi.U32))"), "{text}");
+    assert!(text.contains("abi.returned(abi.group(THING, abi.U32))"), "{text}");
     assert!(text.contains("#[constructor]thing\", abi.scalar(abi.U32), {})"), "{text}");
     assert!(text.contains("call_thing_drop = abi.Function(f\"{_INTERFACE}#[dtor]thing\""), "{text}");
 }

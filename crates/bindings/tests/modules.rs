@@ -72,8 +72,8 @@ fn names_that_python_reserves_are_changed_in_python_alone() {
     assert!(text.contains("    from_: int\n"), "{text}");
     assert!(text.contains("    count: int  # type: ignore[assignment]"), "{text}");
     assert!(text.contains("def pass_(core: Core, as_: Place, core_: int) -> None:"), "{text}");
-    assert!(text.contains("PLACE = abi.record(Place, {\"from\": abi.U32, \"count\": abi.U32})"), "{text}");
-    assert!(text.contains("#pass\", abi.NOTHING, {\"as\": PLACE, \"core\": abi.U32})"), "{text}");
+    assert!(text.contains("ABI_PLACE = abi.record(Place, {\"from\": abi.U32, \"count\": abi.U32})"), "{text}");
+    assert!(text.contains("#pass\", abi.NOTHING, {\"as\": ABI_PLACE, \"core\": abi.U32})"), "{text}");
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn resources_come_and_go_by_their_handles() {
     assert!(text.contains("    def other(self, lent: Thing, given: Thing | None) -> Thing:"), "{text}");
     assert!(text.contains("    def both(self) -> tuple[Thing, int]:"), "{text}");
     assert!(text.contains("    @staticmethod\n    def find(core: Core, name: str) -> Thing | None:"), "{text}");
-    assert!(text.contains("{\"self\": abi.U32, \"lent\": THING, \"given\": abi.option(THING)}"), "{text}");
-    assert!(text.contains("abi.returned(abi.group(THING, abi.U32))"), "{text}");
+    assert!(text.contains("{\"self\": abi.U32, \"lent\": ABI_THING, \"given\": abi.option(ABI_THING)}"), "{text}");
+    assert!(text.contains("abi.returned(abi.group(ABI_THING, abi.U32))"), "{text}");
     assert!(text.contains("#[constructor]thing\", abi.scalar(abi.U32), {})"), "{text}");
     assert!(text.contains("call_thing_drop = abi.Function(f\"{_INTERFACE}#[dtor]thing\""), "{text}");
 }
@@ -104,8 +104,8 @@ fn results_are_values_or_errors() {
         "def a(core: Core) -> int:",
         "def b(core: Core) -> None:",
         "def c(core: Core) -> NDArray[np.int64] | None:",
-        "abi.fallible(abi.UNIT, FAILURE)",
-        "abi.fallible(abi.option(abi.U64S), FAILURE)",
+        "abi.fallible(abi.UNIT, ABI_FAILURE)",
+        "abi.fallible(abi.option(abi.U64S), ABI_FAILURE)",
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }

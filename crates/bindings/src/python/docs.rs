@@ -47,6 +47,9 @@ pub fn note(text: &str, indent: usize, known: &Known) -> String {
 }
 
 fn quoted(lines: &[String], indent: usize) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
     let space = " ".repeat(indent);
     let mut text = lines
         .iter()
@@ -196,6 +199,7 @@ mod tests {
     #[test]
     fn one_sentence_takes_one_line() {
         assert_eq!(docstring("The names.", 0, &known()), "\"\"\"The names.\"\"\"\n");
+        assert_eq!(note("", 0, &known()), "");
         assert_eq!(note("`a-b`", 0, &known()), "\"\"\" \"a-b\" \"\"\"\n");
     }
 

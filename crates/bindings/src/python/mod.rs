@@ -268,7 +268,7 @@ impl Module<'_> {
     fn layout(&self, id: TypeId) -> Result<String, String> {
         let def = &self.resolve.types[id];
         let name = def.name.as_deref().ok_or("a type has no name")?;
-        let (own, class) = (upper(name), pascal(name));
+        let (own, class) = (names::layout(name), pascal(name));
         Ok(match &def.kind {
             TypeDefKind::Record(record) => {
                 let fields = record.fields.iter().map(|field| {
@@ -287,7 +287,7 @@ impl Module<'_> {
                 let cases = cases.collect::<Result<Vec<_>, String>>()?;
                 nested(&format!("{own} = abi.variant({class}, {{"), &cases)
             }
-            TypeDefKind::Enum(_) => format!("{own} = abi.enum({own}_NAMES)\n"),
+            TypeDefKind::Enum(_) => format!("{own} = abi.enum({}_NAMES)\n", upper(name)),
             TypeDefKind::Resource => format!("{own} = abi.handle({class})\n"),
             other => return Err(format!("{name}: a {} has no form in Python yet", other.as_str())),
         })

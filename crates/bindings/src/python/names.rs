@@ -31,9 +31,14 @@ pub fn pascal(name: &str) -> String {
     name.split('-').map(word).collect()
 }
 
-/// The layout of a type.
+/// A constant.
 pub fn upper(name: &str) -> String {
     name.replace('-', "_").to_uppercase()
+}
+
+/// The layout of a type. It differs from the class also where a name has one letter.
+pub fn layout(name: &str) -> String {
+    format!("ABI_{}", upper(name))
 }
 
 /// The name of a function within its interface or resource.
@@ -116,6 +121,6 @@ mod tests {
         assert_eq!(snake("from"), "from_");
         assert_eq!(snake("core"), "core_");
         assert_eq!(pascal("batch-stream"), "BatchStream");
-        assert_eq!(upper("step-bounds"), "STEP_BOUNDS");
+        assert_eq!(layout("step-bounds"), "ABI_STEP_BOUNDS");
     }
 }

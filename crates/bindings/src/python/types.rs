@@ -2,7 +2,7 @@
 
 use wit_parser::{Function, Handle, Type, TypeDefKind, TypeId, TypeOwner};
 
-use super::names::{pascal, snake, upper};
+use super::names::{layout, pascal, snake};
 use super::{Module, Use};
 
 impl Module<'_> {
@@ -107,9 +107,9 @@ impl Module<'_> {
         };
         Ok(match &self.resolve.types[id].kind {
             TypeDefKind::Record(_) | TypeDefKind::Variant(_) | TypeDefKind::Enum(_) | TypeDefKind::Resource => {
-                self.named(id, upper)?
+                self.named(id, layout)?
             }
-            TypeDefKind::Handle(Handle::Own(held) | Handle::Borrow(held)) => self.named(self.root(*held), upper)?,
+            TypeDefKind::Handle(Handle::Own(held) | Handle::Borrow(held)) => self.named(self.root(*held), layout)?,
             TypeDefKind::Option(inner) => format!("abi.option({})", self.abi(inner)?),
             TypeDefKind::Tuple(tuple) => {
                 let all: Result<Vec<_>, _> = tuple.types.iter().map(|ty| self.abi(ty)).collect();

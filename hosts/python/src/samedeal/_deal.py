@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_THERE = abi.fallible(abi.U64S_VIEW, types.FAILURE)
+_THERE = abi.fallible(abi.U64S_VIEW, types.ABI_FAILURE)
 
 
 class Deal(sampling.Sampler):

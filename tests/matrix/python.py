@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,17 @@ import numpy as np
 import samedeal
 from samedeal import _batching as batching
 from samedeal import collate
-from samedeal._batch_records import BatchPlace, Buckets, Run, Stretch
+from samedeal._batch_records import split
 from samedeal._deal import Deal
-from samedeal._grid import Grid, variables
-from samedeal._ledgering import Event, Machine, header
-from samedeal._plan_records import Axis, Locality, MeshConfig, PlanConfig
+from samedeal._grid import Grid, MeshConfig, variables
+from samedeal._ledgering import Machine, header
 from samedeal._planning import Plan, verify
-from samedeal._records import Sharding
+from samedeal.bindings.batches import BatchConfig, BatchPlace, Buckets, Metrics, Run, Stretch
+from samedeal.bindings.collation import Packed, Padded
+from samedeal.bindings.ledger import Event, Proposal
+from samedeal.bindings.mesh import Axis
+from samedeal.bindings.sampling import Sharding
+from samedeal.bindings.shards import Locality, PlanConfig
 from samedeal.read._binding import Read
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
@@ -83,7 +86,7 @@ def make_mesh(world: int, axes: list[dict[str, Any]]) -> Any:
     """By the public call, which has no words for two axes of one name."""
     sizes = {axis["name"]: axis["size"] for axis in axes}
     if len(sizes) < len(axes):
-        return Grid(MeshConfig(world, [Axis(**axis) for axis in axes]))
+        return Grid(MeshConfig(world, tuple(Axis(**axis) for axis in axes)))
     return samedeal.Mesh(world, sizes, [axis["name"] for axis in axes if axis["role"] == "divide"])
 
 
@@ -98,7 +101,7 @@ def make_batch_stream(config: dict[str, Any], rank: int) -> Any:
         except samedeal.ContradictionError as error:
             if not is_unused(error):
                 raise
-    return batching.Stream(raw_batches(config | {"history": history}), rank, MEMORY)
+    return batching.Stream(raw_batches(config | {"history": tuple(history)}), rank, MEMORY)
 
 
 def make_batcher(history: list[dict[str, int]], **config: Any) -> Any:
@@ -110,7 +113,7 @@ def make_batcher(history: list[dict[str, int]], **config: Any) -> Any:
     except samedeal.ContradictionError as error:
         if not is_unused(error):
             raise
-    return batching.Plan(raw_batches(config | {"history": [Stretch(*past) for past in pasts]}), MEMORY)
+    return batching.Plan(raw_batches(config | {"history": tuple(Stretch(*past) for past in pasts)}), MEMORY)
 
 
 def is_unused(error: samedeal.ContradictionError) -> bool:
@@ -118,12 +121,12 @@ def is_unused(error: samedeal.ContradictionError) -> bool:
     return error.allowed.startswith("none with strategy")
 
 
-def raw_batches(config: dict[str, Any]) -> batching.BatchConfig:
+def raw_batches(config: dict[str, Any]) -> BatchConfig:
     held = None
     if config["buckets"]:
         ((kind, value),) = config["buckets"].items()
         held = Buckets(kind.replace("_", "-"), u32s(value) if isinstance(value, list) else value)
-    return batching.BatchConfig(**config | {"lengths": u32s(config["lengths"]), "buckets": held})
+    return BatchConfig(**config | {"lengths": u32s(config["lengths"]), "buckets": held})
 
 
 class Readings:
@@ -199,7 +202,7 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
     if isinstance(made, samedeal.Batcher) and name == "take":
         run = made._engine.use(batching.Plan.take, *values)
         rank, start, count = values
-        assert same(run.batches(), islice(made.batches(start, rank), count))
+        assert same(split(run), islice(made.batches(start, rank), count))
         return run
     if isinstance(made, samedeal.BatchStream) and name == "take":
         return made._use(batching.Stream.take)
@@ -262,27 +265,23 @@ def written(value: Any) -> Any:
     """A result as the golden cases write it."""
     if isinstance(value, samedeal.Verification):
         return {"overlaps": [number for overlap in value.overlaps for number in overlap], "gaps": value.gaps}
-    if isinstance(value, (samedeal.Place, samedeal.Detection)):
-        return record(asdict(value))
-    if isinstance(value, samedeal.Metrics):
-        # What the ratios are of is this host's.
-        own = value._field_defaults
-        return {name.replace("_", "-"): str(number) for name, number in value._asdict().items() if name not in own}
-    if isinstance(value, (Run, batching.PaddedCells, batching.PackedCells)):
+    if isinstance(value, Metrics):
+        return {name.replace("_", "-"): str(number) for name, number in value._asdict().items()}
+    if isinstance(value, (Run, Padded, Packed)):
         return {
             name.replace("_", "-"): number if isinstance(number, int) else written(number)
             for name, number in value._asdict().items()
         }
     if isinstance(value, BatchPlace):
         return value._asdict() | {"step": str(value.step)}
-    if type(value) is tuple:
+    if isinstance(value, Proposal):
         kind, held = value
         return kind if held is None else {kind: str(held)}
     if isinstance(value, Event):
-        return asdict(value) | {name: str(getattr(value, name)) for name in ("number", "start", "claim")}
+        return value._asdict() | {name: str(getattr(value, name)) for name in ("number", "start", "claim")}
     if hasattr(value, "_asdict"):
         return record(value._asdict())
-    if isinstance(value, list) and value and hasattr(value[0], "_asdict"):
+    if type(value) is tuple or (isinstance(value, list) and value and hasattr(value[0], "_asdict")):
         return [written(item) for item in value]
     if isinstance(value, np.ndarray):
         return [str(item) for item in value.reshape(-1).tolist()] if value.dtype.itemsize == 8 else value.tolist()

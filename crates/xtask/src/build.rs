@@ -15,6 +15,9 @@ use crate::stamp::Stamp;
 const COMPONENT: &str = "target/wasm32-wasip2/wasm/samedeal.wasm";
 const PLANNING: &str = "target/wasm32-wasip2/wasm/planning.wasm";
 const BATCHING: &str = "target/wasm32-wasip2/wasm/batching.wasm";
+/// It writes the layer between the Python package and the components.
+const GENERATOR: &str = "target/debug/bindings";
+const PYTHON_BINDINGS: &str = "hosts/python/src/samedeal/bindings";
 /// It writes the JavaScript around the web build.
 const BINDGEN: &str = "target/debug/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
@@ -28,8 +31,10 @@ const WHOLE_NPM: &[&str] = &["hosts/js", "wit", COMPONENT, PLANNING, BATCHING, W
 
 /// What the WebAssembly builds become, for the stamps of what is made from them.
 pub const WASM: &[&str] = &[COMPONENT, PLANNING, BATCHING, WEB];
-/// The components, and their copies in the hosts.
+/// The components, their copies in the hosts, and what the hosts call them by.
 pub const COMPONENTS: &str = "components";
+/// The layer between the Python package and the components.
+pub const BINDINGS: &str = "bindings";
 /// The module for pages.
 pub const WEB_BUILD: &str = "web build";
 /// The command `samedeal`, as the demo and the tests run it.
@@ -46,12 +51,15 @@ pub const NPM_FOR_NODE: &str = "npm package for Node";
 pub const CARGO: &str = "cargo";
 /// The same for WebAssembly, which has folders of its own.
 pub const CARGO_WASM: &str = "cargo for WebAssembly";
+const COMPILED: &str = "components: WebAssembly";
 const WRITES_BINDGEN: &str = "wasm-bindgen";
 
 /// The steps that make artefacts.
 pub fn parts() -> Vec<Step> {
     vec![
-        Step::new(COMPONENTS, &[setup::TARGETS], components).with_lock(CARGO_WASM),
+        Step::new(COMPILED, &[setup::TARGETS], components).with_lock(CARGO_WASM),
+        Step::new(BINDINGS, &[setup::MACHINE], bindings).with_lock(CARGO),
+        Step::new(COMPONENTS, &[COMPILED, BINDINGS], |_| Ok(Report::default())),
         Step::new(COMMAND, &[COMPONENTS], |progress| {
             progress.run(&mut host(&["--bin=samedeal"]))?;
             Ok(Report::note("target/debug/samedeal"))
@@ -103,6 +111,12 @@ fn components(progress: &Progress) -> Outcome {
         notes.push(format!("{} of {} bytes", path.file_name().unwrap_or_default().display(), built.len()));
     }
     Ok(Report::note(notes.join(", ")))
+}
+
+fn bindings(progress: &Progress) -> Outcome {
+    progress.run(&mut host(&["--bin=bindings"]))?;
+    progress.run(&mut project::own(GENERATOR, &["wit", PYTHON_BINDINGS]))?;
+    Ok(Report::note(PYTHON_BINDINGS))
 }
 
 fn web(progress: &Progress) -> Outcome {

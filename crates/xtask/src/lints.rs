@@ -41,7 +41,7 @@ pub fn steps() -> Vec<Step> {
         .with_lock(build::CARGO_WASM),
         lint("Python format", &[setup::PYTHON], || ruff(&["format", "--check"])).made_from(python),
         lint("Python lints", &[setup::PYTHON], || ruff(&["check"])).made_from(python),
-        lint("Python types", &[setup::PYTHON], || {
+        lint("Python types", &[setup::PYTHON, build::BINDINGS], || {
             let mut command = project::own("target/venv/bin/python", &["-m", "mypy"]);
             command.current_dir(project::path("hosts/python"));
             command

@@ -115,7 +115,7 @@ def test_ratios() -> None:
 def test_metrics_in_a_notebook() -> None:
     metrics = Metrics(10, 5, 5, 60, 100, 40, 90, 50, 0, 0, 0, 0, 0, 0, 0, 0, world=2, budget=5, counting="<b>&")
     found = dict(cells(metrics._repr_html_()))
-    assert found.keys() == {"name", *Metrics._fields} | {
+    assert found.keys() == {"name", *Metrics._fields, "world", "budget", "counting"} | {
         "padding_ratio",
         "budget_utilisation",
         "slowest_rank_utilisation",

@@ -102,7 +102,7 @@ def test_a_trap_ends_one_call_alone() -> None:
     sampler, other = Sampler(10), Sampler(10)
 
     def trap(deal: Deal) -> int:
-        deal._this = 0xFFFFFFF0
+        deal.handle = 0xFFFFFFF0
         return deal.sample_at(0)
 
     for _ in range(2):
@@ -272,7 +272,7 @@ def test_a_trap_ends_one_call_of_a_plan_alone() -> None:
     before = plan.shards(0).tolist()
 
     def trap(plan: Plan) -> int:
-        plan._this = 0xFFFFFFF0
+        plan.handle = 0xFFFFFFF0
         return plan.num_shards(0, 0)
 
     for _ in range(2):

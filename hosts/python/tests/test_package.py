@@ -44,8 +44,9 @@ def test_version() -> None:
     assert importlib.metadata.version("samedeal") == samedeal.__version__
 
 
-def test_without_the_component(tmp_path: Path) -> None:
-    shutil.copytree(PACKAGE, tmp_path / "samedeal", ignore=shutil.ignore_patterns("*.wasm", "__pycache__"))
+@pytest.mark.parametrize("built", ["*.wasm", "bindings"])
+def test_without_what_a_build_makes(tmp_path: Path, built: str) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "samedeal", ignore=shutil.ignore_patterns(built, "__pycache__"))
     done = subprocess.run([sys.executable, "-c", "import samedeal"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
     assert "ImportError" in done.stderr
@@ -121,6 +122,10 @@ def test_wheel_contents(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     components = {f"samedeal/{name}.wasm" for name in ("samedeal", "planning", "batching")}
     assert components | {"samedeal/py.typed", "samedeal/__init__.py"} <= set(names)
+    # They are not in git either.
+    generated = {f"samedeal/bindings/{path.name}" for path in (PACKAGE / "bindings").glob("*.py")}
+    assert len(generated) > 5
+    assert generated <= set(names)
     assert wheel.name.endswith("py3-none-any.whl")
     assert not [name for name in names if "test" in name]
 

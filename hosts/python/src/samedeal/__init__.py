@@ -22,19 +22,22 @@ from ._errors import (
     UnknownNameError,
     WrongTypeError,
 )
-from ._records import Config, Place, Round, ShardPlace
+from ._records import Round
 from ._sampler import Sampler
+from .bindings.sampling import Config, Place, ShardPlace
 
 if TYPE_CHECKING:
     from . import collate
-    from ._batch_records import Batch, BatchConfig, BatchPlace, Buckets, Metrics, Stretch
+    from ._batch_records import Batch, Metrics
     from ._batch_stream import BatchStream
     from ._batcher import Batcher
     from ._launch import detect_rank
     from ._mesh import Mesh
     from ._plan import ShardPlan, verify_shards
-    from ._plan_records import Balance, Detection, Loads, Overlap, Steps, Verification
+    from ._plan_records import Balance, Loads, Overlap, Steps, Verification
     from ._stream import ChunkStream
+    from .bindings.batches import BatchConfig, BatchPlace, Buckets, Stretch
+    from .bindings.launch import Detection
     from .read import Reading, ReadRound
 
 __version__ = "0.1.0"
@@ -84,13 +87,13 @@ __all__ = [
 _LATER = {
     "Balance": "_plan_records",
     "Batch": "_batch_records",
-    "BatchConfig": "_batch_records",
-    "BatchPlace": "_batch_records",
+    "BatchConfig": "bindings.batches",
+    "BatchPlace": "bindings.batches",
     "BatchStream": "_batch_stream",
     "Batcher": "_batcher",
-    "Buckets": "_batch_records",
+    "Buckets": "bindings.batches",
     "ChunkStream": "_stream",
-    "Detection": "_plan_records",
+    "Detection": "bindings.launch",
     "Loads": "_plan_records",
     "Mesh": "_mesh",
     "Metrics": "_batch_records",
@@ -99,7 +102,7 @@ _LATER = {
     "Reading": "read",
     "ShardPlan": "_plan",
     "Steps": "_plan_records",
-    "Stretch": "_batch_records",
+    "Stretch": "bindings.batches",
     "Verification": "_plan_records",
     "detect_rank": "_launch",
     "verify_shards": "_plan",

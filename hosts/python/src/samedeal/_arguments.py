@@ -6,7 +6,7 @@ import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ._errors import OutOfRangeError, UnknownNameError, WrongTypeError
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+N = TypeVar("N", bound=str)
 U32_MAX = 2**32 - 1
 U64_MAX = 2**64 - 1
 MAX_EXACT = 2**53 - 1
@@ -227,11 +228,11 @@ def variable(field: str, value: Any) -> str:
     return encoded.decode("utf-8", "replace")[:65]
 
 
-def enum(field: str, value: Any, names: Sequence[str]) -> str:
+def enum(field: str, value: Any, names: Sequence[N]) -> N:
     """`value`, if it is one of the names of an enum of the interface."""
     given = name(field, value)
     if given in names:
-        return given
+        return names[names.index(given)]
     raise UnknownNameError(field, given[:64], ", ".join(names))
 
 

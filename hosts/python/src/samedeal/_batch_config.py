@@ -6,8 +6,17 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from . import _arguments as check
-from ._batch_records import COUNTINGS, PACKINGS, STRATEGIES, TAILS, TOO_LONG, BatchConfig, Buckets, Stretch
 from ._errors import ContradictionError, MissingError, WrongTypeError
+from .bindings.batches import (
+    COUNTING_NAMES,
+    PACKING_NAMES,
+    STRATEGY_NAMES,
+    TAIL_NAMES,
+    TOO_LONG_NAMES,
+    BatchConfig,
+    Buckets,
+    Stretch,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,7 +66,7 @@ def configured(
     history: Iterable[tuple[SupportsIndex, SupportsIndex]] = (),
 ) -> BatchConfig:
     """The configuration, with what the strategy takes where nothing is given. `lengths` are none where not known."""
-    kind = check.enum("strategy", strategy, STRATEGIES)
+    kind = check.enum("strategy", strategy, STRATEGY_NAMES)
     rows = None if max_batch_size is None else check.integer("max-batch-size", max_batch_size, check.U32)
     longest = None if max_length is None else check.integer("max-length", max_length, check.U32)
     tokens = None if budget is None else check.integer("budget", budget, _BUDGET)
@@ -73,11 +82,11 @@ def configured(
     if rows is None:
         rows = {"budget": 0, "pack": 1, "bucket": 0 if tokens else 32}.get(kind, 32)
     most = check.U32_MAX if longest is None else longest
-    counted = check.enum("counting", counting, COUNTINGS)
+    counted = check.enum("counting", counting, COUNTING_NAMES)
     per_token = check.integer("linear", linear, check.U32)
     per_pair = check.integer("quadratic", quadratic, check.U32)
     unit = check.integer("multiple", multiple, check.U32_FROM_1)
-    effort = check.enum("packing", packing, PACKINGS)
+    effort = check.enum("packing", packing, PACKING_NAMES)
     looked_at = None if window is None else check.integer("window", window, check.U32)
     given = {"bucket-width": bucket_width, "boundaries": boundaries, "quantiles": quantiles}
     options = {name: value for name, value in given.items() if value is not None}
@@ -111,8 +120,8 @@ def configured(
         effort,
         buckets,
         looked_at,
-        check.enum("too-long", too_long, TOO_LONG),
-        check.enum("tail", tail, TAILS),
+        check.enum("too-long", too_long, TOO_LONG_NAMES),
+        check.enum("tail", tail, TAIL_NAMES),
         _history(history),
     )
 
@@ -134,7 +143,7 @@ def _named(strategy: str | None, counting: str | None) -> str:
     return " with ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
 
 
-def _history(history: Any) -> list[Stretch]:
+def _history(history: Any) -> tuple[Stretch, ...]:
     """Worlds and steps."""
     if isinstance(history, (str, bytes)) or not isinstance(history, Iterable):
         raise WrongTypeError("history", check.described(history), "pairs of world and steps")
@@ -144,7 +153,7 @@ def _history(history: Any) -> list[Stretch]:
             raise WrongTypeError("history", check.described(past), "pairs of world and steps")
         world, steps = past
         found.append(Stretch(check.integer("history", world, _WORLD), check.integer("history", steps, check.U64)))
-    return found
+    return tuple(found)
 
 
 def _buckets(given: dict[str, Any]) -> Buckets | None:

@@ -1,136 +1,16 @@
-"""The records of the interfaces of batches and of collation."""
+"""What Python shows of batches in another form than the interface has it."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ._tables import table
+from .bindings import batches
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-STRATEGIES = ("pad-to-max", "bucket", "budget", "pack")
-COUNTINGS = ("padded", "unpadded", "weighted")
-TOO_LONG = ("error", "truncate", "drop", "split", "single")
-TAILS = ("drop", "keep", "even-split", "duplicate")
-PACKINGS = ("fast", "optimal")
-SIDES = ("right", "left")
-
-
-class Buckets(NamedTuple):
-    """Which lengths are a bucket, in one of three ways."""
-
-    kind: str
-    """ "bucket-width", "boundaries" or "quantiles"."""
-    value: int | NDArray[np.uint32]
-    """The width of each; the greatest length of each, ascending; or how many there are."""
-
-
-class Stretch(NamedTuple):
-    """Steps that a world took."""
-
-    world: int
-    """How many ranks there were."""
-    steps: int
-    """How many steps each of them took."""
-
-
-class BatchPlace(NamedTuple):
-    """Where an item of a sample is."""
-
-    step: int
-    """Number of the step."""
-    rank: int
-    """Whose batch it is."""
-    row: int
-    """Number of the row in that batch."""
-    slot: int
-    """Number of the item in that row."""
-    start: int
-    """Where in the sample the item begins, in tokens: 0 unless it is a part."""
-
-
-class BatchConfig(NamedTuple):
-    """Everything that decides a plan of batches."""
-
-    lengths: NDArray[np.uint32]
-    """The length of every sample, in tokens; a stream does not look at them."""
-    seed: int
-    """Seed of the order, and of the order of steps."""
-    epoch: int
-    """Number of the epoch."""
-    order: str
-    """The order of the epoch."""
-    world: int
-    """How many data-parallel readers there are."""
-    strategy: str
-    """How items become batches."""
-    max_batch_size: int
-    """The most rows of a batch; 0 for no bound."""
-    max_length: int
-    """The most tokens of an item."""
-    budget: int
-    """What a batch may cost; 0 for no bound."""
-    counting: str
-    """What is counted."""
-    linear: int
-    """What a token costs, with "weighted"."""
-    quadratic: int
-    """What a pair of tokens costs, with "weighted"."""
-    multiple: int
-    """Batches have a multiple of so many items."""
-    capacity: int
-    """Tokens of a row, with "pack"."""
-    packing: str
-    """How hard to look for few packs."""
-    buckets: Buckets | None
-    """Which lengths are a bucket, with "bucket"; None for the default."""
-    window: int | None
-    """How many items are looked at together; None for the default, which follows the world."""
-    too_long: str
-    """What happens to items that are too long."""
-    tail: str
-    """What happens to the last ones."""
-    history: list[Stretch]
-    """What was taken of the epoch before."""
-
-    @property
-    def told(self) -> dict[str, Any]:
-        """What metrics have of it."""
-        # What rows have room for is counted in tokens.
-        if self.strategy == "pack":
-            return {"world": self.world, "budget": self.max_batch_size * self.capacity, "counting": "unpadded"}
-        return {"world": self.world, "budget": self.budget, "counting": self.counting}
-
-
-class Run(NamedTuple):
-    """Batches of one rank, end to end."""
-
-    samples: NDArray[np.int64]
-    starts: NDArray[np.uint32]
-    lengths: NDArray[np.uint32]
-    row_ends: NDArray[np.uint32]
-    batch_ends: NDArray[np.uint32]
-    padded_lengths: NDArray[np.uint32]
-    costs: NDArray[np.uint64]
-    repeated: NDArray[np.uint32]
-
-    def batches(self) -> list[Batch]:
-        """One by one."""
-        ends = [0, *self.batch_ends.tolist()]
-        rows = [0, *self.row_ends.tolist()]
-        numbers = zip(self.padded_lengths.tolist(), self.costs.tolist(), self.repeated.tolist(), strict=True)
-        made = []
-        for (first, last), (width, cost, repeated) in zip(pairwise(ends), numbers, strict=True):
-            start, stop = rows[first], rows[last]
-            row_ends = self.row_ends[first:last] - self.row_ends.dtype.type(start)
-            items = slice(start, stop)
-            made.append(
-                Batch(self.samples[items], self.starts[items], self.lengths[items], row_ends, width, cost, repeated)
-            )
-        return made
 
 
 class Batch(NamedTuple):
@@ -165,47 +45,43 @@ class Batch(NamedTuple):
         return [self.samples[start:end] for start, end in pairwise([0, *self.row_ends.tolist()])]
 
 
-class Metrics(NamedTuple):
+def split(run: batches.Run) -> list[Batch]:
+    """The batches of a run, one by one."""
+    ends = [0, *run.batch_ends.tolist()]
+    rows = [0, *run.row_ends.tolist()]
+    numbers = zip(run.padded_lengths.tolist(), run.costs.tolist(), run.repeated.tolist(), strict=True)
+    made = []
+    for (first, last), (width, cost, repeated) in zip(pairwise(ends), numbers, strict=True):
+        start, stop = rows[first], rows[last]
+        row_ends = run.row_ends[first:last] - run.row_ends.dtype.type(start)
+        items = slice(start, stop)
+        made.append(Batch(run.samples[items], run.starts[items], run.lengths[items], row_ends, width, cost, repeated))
+    return made
+
+
+class Metrics(batches.Metrics):
     """What batches amount to: tokens, unless it says otherwise, of all ranks together."""
 
-    steps: int
-    """Steps of every rank."""
-    items: int
-    """Items in batches, repetitions included."""
-    rows: int
-    """Rows in batches."""
-    tokens: int
-    """Tokens of the items."""
-    padded: int
-    """The same with padding."""
-    slowest: int
-    """For every step, the tokens with padding of the rank with the most of them, summed up."""
-    cost: int
-    """The cost of all batches."""
-    slowest_cost: int
-    """For every step, the cost of the rank with the most of it, summed up."""
-    packs_bound: int
-    """A number of packs that no packing of the same windows goes below; 0 for none, or where some were taken before."""
-    over_budget: int
-    """Batches that cost more than the budget: samples by themselves."""
-    empty: int
-    """Batches without an item."""
-    repeated: int
-    """Items that are there again to fill a step."""
-    dropped: int
-    """Items that are left out at the end."""
-    truncated: int
-    """Samples that were cut."""
-    too_long: int
-    """Samples that were left out because of their length."""
-    split: int
-    """Samples that became several items."""
-    world: int = 1
+    world: int
     """How many ranks there are."""
-    budget: int = 0
+    budget: int
     """What a batch may cost; with "pack", the tokens of its rows; 0 for no bound."""
-    counting: str = "padded"
+    counting: str
     """What is counted."""
+
+    def __new__(cls, *numbers: int, world: int = 1, budget: int = 0, counting: str = "padded") -> Metrics:
+        """The numbers of the interface, and what their ratios are of."""
+        made = super().__new__(cls, *numbers)
+        made.world, made.budget, made.counting = world, budget, counting
+        return made
+
+    @classmethod
+    def of(cls, found: batches.Metrics, config: batches.BatchConfig) -> Metrics:
+        """Of batches with this configuration."""
+        if config.strategy == "pack":
+            # What rows have room for is counted in tokens.
+            return cls(*found, world=config.world, budget=config.max_batch_size * config.capacity, counting="unpadded")
+        return cls(*found, world=config.world, budget=config.budget, counting=config.counting)
 
     @property
     def padding_ratio(self) -> float:
@@ -231,5 +107,9 @@ class Metrics(NamedTuple):
     def _repr_html_(self) -> str:
         """A table for notebooks, with the ratios."""
         ratios = ("padding_ratio", "budget_utilisation", "slowest_rank_utilisation", "cost_imbalance")
-        rows = [*self._asdict().items(), *((name, f"{getattr(self, name):.6g}") for name in ratios)]
+        rows = [
+            *self._asdict().items(),
+            *vars(self).items(),
+            *((name, f"{getattr(self, name):.6g}") for name in ratios),
+        ]
         return table("Metrics", ("name", "value"), rows, len(rows))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 from . import _arguments as check
 from . import _component
 from ._batch_config import configured
-from ._batch_records import Batch, BatchConfig, Metrics
+from ._batch_records import Batch, Metrics, split
 from ._batching import Stream
+from .bindings.batches import BatchConfig
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -180,7 +181,7 @@ class BatchStream:
 
         What happened to samples that are too long is told of all that were pushed.
         """
-        return self._use(Stream.metrics)._replace(**self._config.told)
+        return Metrics.of(self._use(Stream.metrics), self._config)
 
     def __reduce__(self) -> NoReturn:
         """Refuses: what was pushed is in the memory of this process."""
@@ -189,7 +190,7 @@ class BatchStream:
     def _fill(self) -> None:
         """Takes the next window, if nothing is left of the one before."""
         if not self._left and (run := self._use(Stream.take)) is not None:
-            self._left.extend(run.batches())
+            self._left.extend(split(run))
 
     def _use(self, function: Callable[..., T], *arguments: Any) -> T:
         if self._process is not _component.process:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from . import _arguments as check
 from ._batch_config import configured
-from ._batch_records import Batch, BatchConfig, BatchPlace, Metrics, Stretch
+from ._batch_records import Batch, Metrics, split
 from ._batching import Plan
 from ._engine import Answered, Engine
 from ._errors import OutOfMemoryError, OutOfRangeError
+from .bindings.batches import BatchConfig, BatchPlace, Stretch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -217,12 +218,12 @@ class Batcher(Answered):
         def moved(config: BatchConfig, found: BatchConfig) -> BatchConfig:
             return config._replace(epoch=found.epoch, history=found.history)
 
-        self._engine.ask_and_set(Plan.resume, moved, text)
+        self._engine.ask_and_set(_resumed, moved, text)
 
     @property
     def history(self) -> list[Stretch]:
         """What was taken of the epoch before; not to be written to."""
-        return self._engine.config.history
+        return list(self._engine.config.history)
 
     def locate(self, sample: SupportsIndex) -> list[BatchPlace]:
         """The inverse: where a sample is, in the order of steps.
@@ -233,7 +234,7 @@ class Batcher(Answered):
         Raises:
             OutOfRangeError: There is no such sample.
         """
-        return self._engine.use(Plan.locate, check.number("sample", sample, lambda: len(self.lengths)))
+        return list(self._engine.use(Plan.locate, check.number("sample", sample, lambda: len(self.lengths))))
 
     def metrics(self) -> Metrics:
         """What the batches of all ranks amount to."""
@@ -283,6 +284,7 @@ class Batcher(Answered):
         named = {name: repr(value) for name, value in config._asdict().items() if name not in ("lengths", "buckets")}
         named["rank"] = repr(self._rank)
         # What stands for nothing given.
+        named["history"] = repr(self.history)
         if not config.history:
             del named["history"]
         if config.capacity == 0:
@@ -318,15 +320,21 @@ def _stay(config: BatchConfig, current: BatchConfig) -> None:
         raise RuntimeError("the batcher moved during iteration; call iter() again after set_epoch or resume")
 
 
+def _resumed(plan: Plan, state: str) -> BatchConfig:
+    plan.resume(state)
+    found: BatchConfig = plan.current
+    return found
+
+
 def _metrics(plan: Plan) -> Metrics:
-    return plan.metrics()._replace(**plan.current.told)
+    return Metrics.of(plan.metrics(), plan.current)
 
 
 def _batch(plan: Plan, rank: int, step: int) -> Batch:
     steps = plan.metrics().steps
     if step >= steps:
         raise OutOfRangeError("step", str(step), check.below(steps))
-    (batch,) = plan.take(rank, step, 1).batches()
+    (batch,) = split(plan.take(rank, step, 1))
     return batch
 
 
@@ -338,4 +346,4 @@ def _extent(plan: Plan, rank: int) -> tuple[BatchConfig, int]:
 
 def _window(plan: Plan, config: BatchConfig, rank: int, start: int, count: int) -> list[Batch]:
     _stay(config, plan.current)
-    return plan.take(rank, start, count).batches()
+    return split(plan.take(rank, start, count))

@@ -39,10 +39,10 @@ class Component(Enum):
         return Path(__file__).with_name(self.value)
 
 
-for _each in Component:
-    if not _each.path.is_file():
+for _each in (*(each.path for each in Component), Path(__file__).with_name("bindings") / "__init__.py"):
+    if not _each.is_file():
         raise ImportError(
-            f"{_each.path} is missing: the component is not in this installation. Install a wheel of samedeal, "
+            f"{_each} is missing: this installation lacks what a build makes. Install a wheel of samedeal, "
             "or run `cargo xtask build` in a checkout."
         )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import addressof, byref, c_bool, c_char_p, c_size_t, c_uint64, c_void_p
-from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import wasmtime
@@ -18,17 +17,11 @@ from wasmtime import _ffi
 
 from . import _component
 from ._component import Component
-from ._errors import (
-    ContradictionError,
-    MissingError,
-    OutOfMemoryError,
-    OutOfRangeError,
-    SamedealError,
-    UnknownNameError,
-    WrongTypeError,
-)
+from ._errors import OutOfMemoryError, OutOfRangeError
 
 if TYPE_CHECKING:
+    from struct import Struct
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -56,16 +49,6 @@ _ALWAYS = 2**15
 _SMALL = 2**12
 
 _MASK32 = 2**32 - 1
-
-_FAILURE = Struct("<B3xIIIIII")
-_KINDS: tuple[type[SamedealError], ...] = (
-    OutOfRangeError,
-    UnknownNameError,
-    OutOfMemoryError,
-    WrongTypeError,
-    MissingError,
-    ContradictionError,
-)
 
 
 class Function(NamedTuple):
@@ -221,13 +204,6 @@ class Core:
     def string(self, pointer: int, length: int) -> str:
         """A `string`."""
         return str(self.view(pointer, length), "utf-8")
-
-    def failure(self, pointer: int) -> SamedealError:
-        """A `failure`, as the exception that it is here."""
-        kind, *strings = self.unpack(_FAILURE, pointer)
-        field, value, allowed = (self.string(*strings[i : i + 2]) for i in (0, 2, 4))
-        raised: type[SamedealError] = _KINDS[kind]
-        return raised(field, value, allowed)
 
     def _trapped(self, error: int | None) -> TrapError:
         if error:

@@ -35,7 +35,7 @@ def move_by(function: Function[None], resource: Any, change: Callable[[Any], Any
             resource.current = change(resource.current)
         return failure
 
-    function.read(resource.core, lift, resource._this, *arguments)
+    function.read(resource.core, lift, resource.handle, *arguments)
 
 
 class EpochMoved:
@@ -45,7 +45,7 @@ class EpochMoved:
     """Its function for that."""
     core: Core
     current: Any
-    _this: int
+    handle: int
 
     def move(self, config: Any) -> bool:
         """Moves to the epoch of a configuration that differs in nothing else."""

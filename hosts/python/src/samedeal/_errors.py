@@ -82,6 +82,24 @@ class OutOfMemoryError(SamedealError, MemoryError):
         return f"no memory for {self.field.replace('-', '_')} = {self.value}; allowed: {self.allowed}"
 
 
+_BY_KIND: dict[str, type[SamedealError]] = {
+    each.kind: each
+    for each in (
+        OutOfRangeError,
+        UnknownNameError,
+        OutOfMemoryError,
+        WrongTypeError,
+        MissingError,
+        ContradictionError,
+    )
+}
+
+
+def raised(kind: str, field: str, value: str, allowed: str) -> SamedealError:
+    """A `failure` of the interface, as the exception that it is in Python."""
+    return _BY_KIND[kind](field, value, allowed)
+
+
 for _each in (
     SamedealError,
     OutOfRangeError,

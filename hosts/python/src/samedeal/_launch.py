@@ -9,7 +9,7 @@ from typing import SupportsIndex
 from . import _arguments as check
 from ._errors import WrongTypeError
 from ._grid import detect, variables
-from ._plan_records import Detection
+from .bindings.launch import Detection
 
 
 def detect_rank(

@@ -8,8 +8,8 @@ from typing import Any, SupportsIndex
 from . import _arguments as check
 from ._engine import Answered, Engine
 from ._errors import MissingError, OutOfRangeError, UnknownNameError, WrongTypeError
-from ._grid import Grid
-from ._plan_records import Axis, MeshConfig
+from ._grid import Grid, MeshConfig
+from .bindings.mesh import Axis
 
 _MOST_AXES = 64
 
@@ -56,7 +56,7 @@ class Mesh(Answered):
             )
             for name, crossing in shown.items()
         ]
-        self._engine = Engine(Grid, MeshConfig(ranks, sizes))
+        self._engine = Engine(Grid, MeshConfig(ranks, tuple(sizes)))
 
     @property
     def world(self) -> int:

@@ -10,19 +10,16 @@ from . import _arguments as check
 from . import _plan_reading as reading
 from ._engine import Answered, Engine
 from ._errors import MissingError, OutOfMemoryError
-from ._plan_records import (
-    POLICIES,
-    TIERS,
-    WEIGHTS,
-    WORKER_POLICIES,
-    Balance,
-    Loads,
+from ._plan_records import Balance, Loads, Steps, Verification
+from ._planning import Plan, verify
+from .bindings.shards import (
+    POLICY_NAMES,
+    TIER_NAMES,
+    WEIGHT_NAMES,
+    WORKER_POLICY_NAMES,
     Locality,
     PlanConfig,
-    Steps,
-    Verification,
 )
-from ._planning import Plan, verify
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,9 +91,9 @@ class ShardPlan(Answered):
             check.u64s("bytes", () if bytes is None else bytes, check.COUNT),
             check.integer("world", world, _READERS),
             check.integer("workers", workers, _READERS),
-            check.enum("policy", policy, POLICIES),
-            check.enum("worker-policy", worker_policy, WORKER_POLICIES),
-            check.enum("weight", weight, WEIGHTS),
+            check.enum("policy", policy, POLICY_NAMES),
+            check.enum("worker-policy", worker_policy, WORKER_POLICY_NAMES),
+            check.enum("weight", weight, WEIGHT_NAMES),
             _locality(holders, rank_nodes, check.integer("tolerance", tolerance, check.U32)),
             check.boolean("shuffle", shuffle),
             check.boolean("reshuffle", reshuffle),
@@ -224,7 +221,7 @@ class ShardPlan(Answered):
 
     def loads(self, tier: str = "ranks") -> Loads:
         """What each rank (tier "ranks") or each worker ("workers", those of rank 0 first) has to read."""
-        return self._engine.use(reading.loads, check.enum("tier", tier, TIERS))
+        return self._engine.use(reading.loads, check.enum("tier", tier, TIER_NAMES))
 
     def balance(self, tier: str = "ranks", weight: str = "samples") -> Balance:
         """How evenly the samples, or the bytes, are spread over the ranks or the workers.
@@ -232,7 +229,8 @@ class ShardPlan(Answered):
         Raises:
             MissingError: The bytes are asked for and were not given.
         """
-        return self._engine.use(Plan.balance, check.enum("tier", tier, TIERS), check.enum("weight", weight, WEIGHTS))
+        which = check.enum("tier", tier, TIER_NAMES), check.enum("weight", weight, WEIGHT_NAMES)
+        return Balance(*self._engine.use(Plan.balance, *which))
 
     def steps(self, batch_size: SupportsIndex, drop_last: bool = False) -> Steps:
         """How many steps ranks take with batches that each worker forms from its own samples.
@@ -240,7 +238,7 @@ class ShardPlan(Answered):
         Where they differ, ranks wait for one another at the end of the epoch, or for ever.
         """
         size = check.integer("batch-size", batch_size, check.U32_FROM_1)
-        return self._engine.use(Plan.steps, size, check.boolean("drop-last", drop_last))
+        return Steps(*self._engine.use(Plan.steps, size, check.boolean("drop-last", drop_last)))
 
     def config_fingerprint(self) -> str:
         """SHA-256 over the configuration with the current epoch, in hexadecimal: equal on all ranks that plan alike."""

@@ -9,6 +9,7 @@ from . import _planning as planning
 from ._errors import OutOfMemoryError
 from ._plan_records import Loads, Verification
 from ._planning import Plan
+from .bindings.shards import Tier
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +50,7 @@ def rows(plan: Plan, shard: int, start: SupportsIndex, stop: SupportsIndex | Non
     return out
 
 
-def loads(plan: Plan, tier: str) -> Loads:
+def loads(plan: Plan, tier: Tier) -> Loads:
     """What every rank or worker has to read."""
     import numpy
 

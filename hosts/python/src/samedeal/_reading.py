@@ -9,7 +9,7 @@ from . import _arguments as check
 from ._deal import Deal, max_window
 from ._engine import Engine
 from ._errors import IndexOutOfRangeError, OutOfMemoryError, OutOfRangeError
-from ._records import Config
+from .bindings.sampling import Config
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,9 @@ from ._batches import Batches
 from ._deal import Deal, in_epoch
 from ._engine import Answered, Engine
 from ._errors import ContradictionError, MissingError, UnknownNameError, WrongTypeError
-from ._records import LAYOUTS, REMAINDERS, Config, Place, Round, Sharding, ShardPlace
+from ._records import Round
+from .bindings.sampling import Config, Place, Sharding, ShardPlace
+from .bindings.types import LAYOUT_NAMES, REMAINDER_NAMES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -302,7 +304,7 @@ class Sampler(Answered):
         def moved(config: Config, found: Config) -> Config:
             return config._replace(epoch=found.epoch, consumed=found.consumed)
 
-        self._engine.ask_and_set(Deal.resume, moved, text)
+        self._engine.ask_and_set(_resumed, moved, text)
 
     def indices(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> NDArray[np.int64]:
         """This rank's samples number `start` to `stop` - 1, in order: by default all of them.
@@ -412,7 +414,7 @@ class Sampler(Answered):
                 too wide for so many lanes or so small shards.
             OutOfMemoryError: There is no memory for the spans.
         """
-        return self._engine.use(Deal.round, check.number("number", number, lambda: self.num_rounds))
+        return Round.of(self._engine.use(Deal.round, check.number("number", number, lambda: self.num_rounds)))
 
     def shard_of(self, sample: SupportsIndex) -> ShardPlace:
         """With the order "sharded": where a sample is stored, in O(log shards).
@@ -456,6 +458,11 @@ class Sampler(Answered):
         return check.number("position", position, lambda: self.consumed + self.num_positions)
 
 
+def _resumed(deal: Deal, state: str) -> Config:
+    deal.resume(state)
+    return deal.current
+
+
 def _config(
     samples: int,
     seed: SupportsIndex,
@@ -474,7 +481,7 @@ def _config(
         order,
         check.integer("rank", rank, check.RANK),
         check.integer("world", world, check.U32_FROM_1),
-        check.enum("remainder", remainder, REMAINDERS),
-        check.enum("layout", layout, LAYOUTS),
+        check.enum("remainder", remainder, REMAINDER_NAMES),
+        check.enum("layout", layout, LAYOUT_NAMES),
         check.integer("consumed", consumed, check.Width(0, check.U64_MAX, f"0 to {samples}")),
     )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, SupportsIndex
 from . import _arguments as check
 from ._engine import Answered, Engine
 from ._errors import OutOfRangeError
-from ._plan_records import StreamConfig
 from ._planning import Stream
+from .bindings.shards import StreamConfig
 
 if TYPE_CHECKING:
     import numpy as np

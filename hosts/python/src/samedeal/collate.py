@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 import numpy as np
 
 from . import _arguments as check
-from ._batch_records import SIDES
-from ._batching import PADDING, Collation, PackedCells, PaddedCells
+from ._batching import PADDING, Collation
 from ._engine import Engine
 from ._errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
+from .bindings import collation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -122,14 +122,14 @@ def pack(
 
 def padded_cells(
     lengths: NDArray[np.uint32], *, width: SupportsIndex | None, multiple: SupportsIndex, side: str
-) -> PaddedCells:
+) -> collation.Padded:
     """Where each cell of `pad` comes from."""
     wide = 0 if width is None else check.integer("width", width, check.U32)
     if width is not None and wide == 0 and len(lengths) and lengths.max():
         # Which means the longest to the component.
         raise OutOfRangeError("width", "0", f"at least {lengths.max()}, the longest sequence")
     every = check.integer("multiple", multiple, check.U32_FROM_1)
-    return _engine().use(Collation.pad, lengths, wide, every, check.enum("side", side, SIDES))
+    return _engine().use(Collation.pad, lengths, wide, every, check.enum("side", side, collation.SIDE_NAMES))
 
 
 def packed_cells(
@@ -137,7 +137,7 @@ def packed_cells(
     *,
     row_ends: ArrayLike | Iterable[SupportsIndex] | None,
     width: SupportsIndex | None,
-) -> tuple[PackedCells, tuple[int, int]]:
+) -> tuple[collation.Packed, tuple[int, int]]:
     """Where each cell of `pack` comes from, and the shape of them all."""
     if row_ends is None:
         ends = np.full(min(len(lengths), 1), len(lengths), dtype=np.uint32)

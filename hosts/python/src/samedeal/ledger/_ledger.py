@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeVar
 from .. import _arguments as check
 from .. import _component
 from .._errors import ContradictionError, OutOfRangeError, SamedealError, WrongTypeError
-from .._ledgering import ENTRY, HELD, WAIT, Event, Machine, Progress, header
+from .._ledgering import ENTRY, HELD, WAIT, Machine, Progress, header
 from .._sampler import Sampler
+from ..bindings.ledger import Event
 from ._log import Log, text_of
 
 if TYPE_CHECKING:

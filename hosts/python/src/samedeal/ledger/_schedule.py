@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 from .. import _arguments as check
 from .._errors import ContradictionError, SamedealError, WrongTypeError
-from .._ledgering import Event, Machine, Progress
+from .._ledgering import Machine, Progress
 from .._sampler import Sampler
 from .._tables import table
+from ..bindings.ledger import Event
 from ._ledger import _whole
 from ._log import Log, text_of
 

@@ -160,7 +160,7 @@ class Reading(Answered):
 
     def steps(self) -> Steps:
         """The fewest and the most steps of a rank."""
-        return self._engine.use(Read.steps)
+        return Steps(*self._engine.use(Read.steps))
 
     def num_idle_readers(self) -> int:
         """How many readers have no batch."""
@@ -210,7 +210,7 @@ class Reading(Answered):
             return
         begin = self._engine.use(Read.round_of, *reader, first)
         for number in range(begin, self._engine.use(Read.num_rounds, *reader)):
-            found = self._engine.use(Read.round, *reader, number)
+            found = ReadRound.of(self._engine.use(Read.round, *reader, number))
             if found.count:
                 yield found
 

@@ -11,7 +11,8 @@ import torch
 
 from .. import ContradictionError, MissingError, OutOfRangeError, WrongTypeError
 from .. import _arguments as check
-from .._batching import PADDING, PackedCells
+from .._batching import PADDING
+from ..bindings.collation import Packed
 from ..collate import lengths_of, packed_cells, padded_cells
 
 INPUTS, MASK, LABELS = "input_ids", "attention_mask", "labels"
@@ -299,7 +300,7 @@ def _row_ends(lengths: list[int], capacity: int) -> list[int]:
     return [*ends, len(lengths)] if lengths else []
 
 
-def _filled(lengths: np.ndarray[Any, Any], ends: list[int], longest: int, shape: tuple[int, int]) -> PackedCells:
+def _filled(lengths: np.ndarray[Any, Any], ends: list[int], longest: int, shape: tuple[int, int]) -> Packed:
     """The cells of the same rows, with sequences of padding up to their ends.
 
     No such sequence is longer than the longest sample: a model may know no more positions than that.

@@ -1,0 +1,57 @@
+//! `bindings WIT FOLDER` writes the binding layer of the Python host: a module for each interface of the WIT. A file that is
+//! as it should be is not written again, and a module whose interface is gone is removed.
+
+mod python;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use wit_parser::Resolve;
+
+fn main() -> ExitCode {
+    let words: Vec<_> = env::args().skip(1).collect();
+    let [wit, folder] = words.as_slice() else {
+        eprintln!("usage: bindings WIT FOLDER");
+        return ExitCode::from(2);
+    };
+    match generated(wit).and_then(|files| write(&files, Path::new(folder)).map_err(|error| error.to_string())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{wit}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The files of the layer, by their names.
+fn generated(wit: &str) -> Result<BTreeMap<String, String>, String> {
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_dir(wit).map_err(|error| format!("{error:#}"))?;
+    python::modules(&resolve, package)
+}
+
+fn write(files: &BTreeMap<String, String>, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.ends_with(".py") && !files.contains_key(&*name) {
+            fs::remove_file(&path)?;
+        }
+    }
+    for (name, text) in files {
+        let path = folder.join(name);
+        if fs::read_to_string(&path).is_ok_and(|old| old == *text) {
+            continue;
+        }
+        // At once: a process that imports the package meanwhile never finds half a module.
+        let temporary = path.with_extension("new");
+        fs::write(&temporary, text)?;
+        fs::rename(temporary, path)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! What the program writes, from the WIT of the project and from one with what that has not.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn run(wit: &Path, folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_bindings")).args([wit, folder]).output().unwrap()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
+/// An empty folder of its own.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::remove_dir_all(&path).ok();
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn modules(folder: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let python = entries.filter(|path| path.extension().is_some_and(|extension| extension == "py"));
+    python
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(&path).unwrap()))
+        .collect()
+}
+
+/// The only module of a package with one interface `sample`.
+fn sample(name: &str, items: &str) -> Result<String, String> {
+    let wit = folder(&format!("{name}-wit"));
+    fs::write(wit.join("sample.wit"), format!("package a:b@1.0.0;\ninterface sample {{\n{items}\n}}\n")).unwrap();
+    let out = folder(&format!("{name}-out"));
+    let done = run(&wit, &out);
+    if done.status.success() {
+        Ok(modules(&out).remove("sample.py").unwrap())
+    } else {
+        Err(String::from_utf8(done.stderr).unwrap())
+    }
+}
+
+#[test]
+fn the_python_host_holds_what_is_generated_now() {
+    let out = folder("current");
+    assert!(run(&root().join("wit"), &out).status.success());
+    let made = modules(&out);
+    assert!(made.len() > 5);
+    assert_eq!(made, modules(&root().join("hosts/python/src/samedeal/bindings")), "run `cargo xtask build`");
+}
+
+#[test]
+fn what_is_as_it_should_be_is_not_written_again() {
+    let out = folder("again");
+    assert!(run(&root().join("wit"), &out).status.success());
+    let gone = out.join("gone.py");
+    fs::write(&gone, "").unwrap();
+    let kept = out.join("read.py");
+    let before = fs::metadata(&kept).unwrap().modified().unwrap();
+    fs::write(out.join("mesh.py"), "changed").unwrap();
+    assert!(run(&root().join("wit"), &out).status.success());
+    assert!(!gone.exists());
+    assert_eq!(fs::metadata(&kept).unwrap().modified().unwrap(), before);
+    assert_ne!(fs::read_to_string(out.join("mesh.py")).unwrap(), "changed");
+}
+
+#[test]
+fn names_that_python_reserves_are_changed_in_python_alone() {
+    let text = sample("names", "record place { %from: u32, count: u32 }\n pass: func(%as: place, core: u32);").unwrap();
+    assert!(text.contains("    from_: int\n"), "{text}");
+    assert!(text.contains("    count: int  # type: ignore[assignment]"), "{text}");
+    assert!(text.contains("def pass_(core: Core, as_: Place, core_: int) -> None:"), "{text}");
+    assert!(text.contains("ABI_PLACE = abi.record(Place, {\"from\": abi.U32, \"count\": abi.U32})"), "{text}");
+    assert!(text.contains("#pass\", abi.NOTHING, {\"as\": ABI_PLACE, \"core\": abi.U32})"), "{text}");
+}
+
+#[test]
+fn resources_come_and_go_by_their_handles() {
+    let items = "resource thing {
+        constructor();
+        other: func(lent: borrow<thing>, given: option<thing>) -> thing;
+        both: func() -> tuple<thing, u32>;
+        find: static func(name: string) -> option<thing>;
+    }";
+    let text = sample("resources", items).unwrap();
+    assert!(text.contains("    def __init__(self, core: Core) -> None:"), "{text}");
+    assert!(text.contains("    def other(self, lent: Thing, given: Thing | None) -> Thing:"), "{text}");
+    assert!(text.contains("    def both(self) -> tuple[Thing, int]:"), "{text}");
+    assert!(text.contains("    @staticmethod\n    def find(core: Core, name: str) -> Thing | None:"), "{text}");
+    assert!(text.contains("{\"self\": abi.U32, \"lent\": ABI_THING, \"given\": abi.option(ABI_THING)}"), "{text}");
+    assert!(text.contains("abi.returned(abi.group(ABI_THING, abi.U32))"), "{text}");
+    assert!(text.contains("#[constructor]thing\", abi.scalar(abi.U32), {})"), "{text}");
+    assert!(text.contains("call_thing_drop = abi.Function(f\"{_INTERFACE}#[dtor]thing\""), "{text}");
+}
+
+#[test]
+fn results_are_values_or_errors() {
+    let items = "record failure { why: string }\n a: func() -> result<u32, failure>;\n b: func() -> result<_, failure>;
+        c: func() -> result<option<list<u64>>, failure>;";
+    let text = sample("results", items).unwrap();
+    for line in [
+        "def a(core: Core) -> int:",
+        "def b(core: Core) -> None:",
+        "def c(core: Core) -> NDArray[np.int64] | None:",
+        "abi.fallible(abi.UNIT, ABI_FAILURE)",
+        "abi.fallible(abi.option(abi.U64S), ABI_FAILURE)",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+}
+
+#[test]
+fn what_has_no_form_in_python_is_refused_by_name() {
+    for (name, items, said) in [
+        ("float", "a: func(b: f64);", "F64"),
+        ("flags", "flags all { one, two }", "all: a flags has no form"),
+        ("nested", "a: func() -> option<result<u32, u32>>;", "a result has no form in Python here"),
+    ] {
+        let error = sample(name, items).unwrap_err();
+        assert!(error.contains("interface sample") && error.contains(said), "{error}");
+    }
+}

@@ -306,8 +306,7 @@ export const kinds = {
       indices: (raw, { rank, worker, start, count }) => raw.indices(rank, worker, start, count),
       'num-rounds': (raw, { rank, worker }) => raw.numRounds(rank, worker),
       round: (raw, { rank, worker, number }) => raw.round(rank, worker, number),
-      'round-rows': (raw, { rank, worker, number, start, count }) =>
-        raw.roundRows(rank, worker, number, start, count),
+      'round-rows': (raw, { rank, worker, number, start, count }) => raw.roundRows(rank, worker, number, start, count),
       'round-of': (raw, { rank, worker, index }) => raw.roundOf(rank, worker, index),
       shards: (raw, { rank, worker }) => raw.shards(rank, worker),
     },

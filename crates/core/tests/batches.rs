@@ -1,7 +1,7 @@
 //! Batcher: every item once, within its bounds, the same steps everywhere; and how good they are.
 
-use samedeal_core::OrderId;
 use samedeal_core::batch::{BatchConfig, BatchStream, Batcher, Buckets, Counting, Metrics, Strategy, Tail, TooLong};
+use samedeal_core::{Kind, OrderId};
 
 /// A generator of its own, so that the lengths are nobody's business.
 struct Noise(u64);
@@ -44,6 +44,19 @@ fn report(name: &str, plan: &Batcher) -> Metrics {
         ratio(world * m.slowest_cost, m.cost),
     );
     m
+}
+
+#[test]
+fn a_ratio_has_a_name() {
+    let config = || BatchConfig { budget: 5, max_batch_size: 0, ..BatchConfig::new(vec![2, 3], Strategy::Budget) };
+    let plan = Batcher::new(config()).unwrap();
+    let Metrics { tokens, padded, .. } = plan.metrics();
+    assert_eq!(plan.ratio("padding"), Ok((2_000_000 * (padded - tokens) + padded) / (2 * padded)));
+    let stream = BatchStream::new(BatchConfig { lengths: vec![], ..config() }, 0).unwrap();
+    for failure in [plan.ratio("imbalance"), stream.ratio("imbalance")].map(Result::unwrap_err) {
+        assert_eq!((failure.kind, failure.field, &*failure.value), (Kind::UnknownName, "ratio", "imbalance"));
+        assert!(failure.allowed.contains("cost-imbalance"));
+    }
 }
 
 #[test]

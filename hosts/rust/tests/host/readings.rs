@@ -137,12 +137,9 @@ fn millions_of_readers_take_little_memory() {
     assert_eq!((rest.num_samples(0, 0), rest.num_samples(1, 0)), (Ok(33), Ok(6)));
     // Many groups, one after the other.
     let mut state = many(1).state(1).unwrap();
-    for number in 0..62 {
-        let next = small().world_size((1 << 16) - number % 2).batch_size(1 + number % 3 / 2);
+    for number in 0..12 {
+        let next = small().world_size((1 << 16) - number % 2);
         state = next.build().unwrap().resume(&state).unwrap().state(1).unwrap();
-        if number == 11 {
-            break;
-        }
     }
     assert!(many(3).resume(&state).unwrap().is_rest().unwrap());
 }

@@ -239,7 +239,10 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
     let statuses = [0, 1].map(|number| found["samples"][number]["status"].clone());
     assert_eq!(statuses, ["seen", "to come"]);
     assert_eq!(found["samples"][0]["places"], value!([{ "position": 319, "status": "seen" }]));
-    assert!(text(&format!("explain {path} --sample {seen}")).contains("--world and --batch-size add rank, step and padding"));
+    assert!(
+        text(&format!("explain {path} --sample {seen}"))
+            .contains("--world and --batch-size add rank, step and padding")
+    );
 }
 
 #[test]

@@ -144,17 +144,17 @@ impl ByLengthArgs {
         let has_buckets = is_one_of(&[Strategy::Bucket]);
         let builder =
             Batcher::builder(lengths).seed(deal.seed()).epoch(deal.epoch).order(deal.order()).world(deal.world());
-        let builder = set(builder, deal.window, BatchBuilder::window);
-        let builder = set(builder, self.max_length, BatchBuilder::max_length);
-        let builder = set(builder, self.linear.filter(|_| is_weighted), BatchBuilder::linear);
-        let builder = set(builder, self.quadratic.filter(|_| is_weighted), BatchBuilder::quadratic);
-        let builder = set(builder, self.multiple.filter(|_| has_multiple), BatchBuilder::multiple);
+        let builder = deal.window.into_iter().fold(builder, BatchBuilder::window);
+        let builder = self.max_length.into_iter().fold(builder, BatchBuilder::max_length);
+        let builder = self.linear.filter(|_| is_weighted).into_iter().fold(builder, BatchBuilder::linear);
+        let builder = self.quadratic.filter(|_| is_weighted).into_iter().fold(builder, BatchBuilder::quadratic);
+        let builder = self.multiple.filter(|_| has_multiple).into_iter().fold(builder, BatchBuilder::multiple);
         let buckets = (self.bucket_width.map(Buckets::Width))
             .or_else(|| self.boundaries.clone().map(Buckets::Boundaries))
             .or_else(|| self.quantiles.map(Buckets::Quantiles));
-        let builder = set(builder, buckets.filter(|_| has_buckets), BatchBuilder::buckets);
-        let builder = set(builder, self.too_long, BatchBuilder::too_long);
-        set(builder, self.tail, BatchBuilder::tail)
+        let builder = buckets.filter(|_| has_buckets).into_iter().fold(builder, BatchBuilder::buckets);
+        let builder = self.too_long.into_iter().fold(builder, BatchBuilder::too_long);
+        self.tail.into_iter().fold(builder, BatchBuilder::tail)
     }
 
     /// The batcher that the options ask for.
@@ -190,12 +190,12 @@ impl ByLengthArgs {
             _ => {}
         }
         let builder = self.builder(deal, lengths, None);
-        let builder = set(builder, self.strategy, BatchBuilder::strategy);
-        let builder = set(builder, self.max_batch_size, BatchBuilder::max_batch_size);
-        let builder = set(builder, self.budget, BatchBuilder::budget);
-        let builder = set(builder, self.counting, BatchBuilder::counting);
-        let builder = set(builder, self.capacity, BatchBuilder::capacity);
-        Ok(set(builder, self.packing, BatchBuilder::packing))
+        let builder = self.strategy.into_iter().fold(builder, BatchBuilder::strategy);
+        let builder = self.max_batch_size.into_iter().fold(builder, BatchBuilder::max_batch_size);
+        let builder = self.budget.into_iter().fold(builder, BatchBuilder::budget);
+        let builder = self.counting.into_iter().fold(builder, BatchBuilder::counting);
+        let builder = self.capacity.into_iter().fold(builder, BatchBuilder::capacity);
+        Ok(self.packing.into_iter().fold(builder, BatchBuilder::packing))
     }
 
     /// Plans, and says what can be done where samples are too long.
@@ -229,17 +229,5 @@ impl CompareArgs {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// Sets what is given.
-fn set<T>(
-    builder: BatchBuilder<Batcher>,
-    value: Option<T>,
-    with: impl FnOnce(BatchBuilder<Batcher>, T) -> BatchBuilder<Batcher>,
-) -> BatchBuilder<Batcher> {
-    match value {
-        Some(value) => with(builder, value),
-        None => builder,
     }
 }

@@ -64,10 +64,6 @@ pub enum Status {
 }
 
 impl Status {
-    fn is_to_come(self) -> bool {
-        self == Self::ToCome
-    }
-
     pub const fn name(self) -> &'static str {
         match self {
             Self::Seen => "seen",
@@ -221,6 +217,9 @@ impl<'a> Search<'a> {
             }
             places.extend(self.scanned.get(&sample).into_iter().flatten());
             places.sort_by_key(|place| place.status == Status::Padding);
+            for (after, place) in (0..).zip(places.iter_mut().rev()) {
+                place.spot.iter_mut().for_each(|spot| spot.copies = after);
+            }
             let copies = places.iter().filter(|place| place.status == Status::Padding).count() as u32;
             let status = places.first().map_or(Status::Dropped, |place| place.status);
             return Ok(Found { sample, status, copies, places });
@@ -340,8 +339,9 @@ pub fn to_come(saved: &Saved, dataset: &Dataset, asked: &BTreeSet<u64>) -> Resul
 /// A row for every place, or for a sample that has none. For programs, the last part says how many more times the sample is
 /// dealt. `told` is whether rows have to say what becomes of the sample, which they do where it is not the same of all.
 fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: bool) -> Items {
-    let is_plain =
-        |one: &Found| one.places.iter().map(|place| place.status).chain([one.status]).all(Status::is_to_come);
+    let is_plain = |one: &Found| {
+        one.places.iter().map(|place| place.status).chain([one.status]).all(|status| status == Status::ToCome)
+    };
     let told = told || !found.iter().all(is_plain);
     let is_table = format == Format::Table;
     let has_position = !is_table || found.iter().flat_map(|one| &one.places).any(|place| place.position.is_some());

@@ -17,7 +17,7 @@ pub struct StateArgs {
     pub epoch: EpochArgs,
     #[command(flatten)]
     ranks: AllRanks,
-    /// How many samples every rank has consumed: steps times batch size
+    /// How many samples every rank has consumed, or every worker with --workers: its batches times their size
     #[arg(long, value_name = "SAMPLES", value_parser = number)]
     #[arg(required_unless_present = "steps")]
     pub taken: Option<u64>,
@@ -25,10 +25,10 @@ pub struct StateArgs {
     #[arg(long, value_name = "STEPS", value_parser = number, conflicts_with = "taken")]
     pub steps: Option<u64>,
     /// Changes nothing: a state is JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Write to this file, which appears when it is complete
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 }
 

@@ -23,7 +23,9 @@ impl Contents {
     /// Reads the row groups that hold the samples, and no others.
     pub fn read(dataset: &Dataset, column: &str, samples: impl Iterator<Item = u64>) -> Result<Self, Problem> {
         if dataset.files.is_empty() {
-            return Err(Problem::message("--column is for samples that are stored in files, in place of --samples"));
+            return Err(Problem::message(
+                "--column is for samples that are stored in files; name the files instead of --samples",
+            ));
         }
         let wanted = samples.collect::<BTreeSet<_>>();
         let mut found = BTreeMap::new();

@@ -107,7 +107,7 @@ fn a_plan_verifies() {
     let checks = text(&format!("shards {path} --world 3 --workers 2 --shuffle --verify --format text"));
     let loads = text(&format!("shards {path} --world 3 --workers 2 --shuffle --format text"));
     assert_eq!(loads.lines().count(), 9);
-    let verified = "overlaps\tok\t0 readings too many\ngaps\tok\t0 of 7 files read by nobody\n";
+    let verified = "overlaps\tok\t0 readings too many\ngaps\tok\t0 of 7 files read by no reader\n";
     assert_eq!(checks, loads + verified);
     let shown = text(&format!("shards {path} --world 3 --verify"));
     let [loads, totals, checks] =
@@ -133,7 +133,7 @@ fn what_was_really_read_is_held_against_the_files() {
     write(value!([[6, 0, 1], [1, 5, 5]]));
     let shown = verdict(&verify, 1);
     assert!(shown.contains("a.parquet: read by reader 0, and again by reader 1\n"), "{shown}");
-    assert!(shown.contains("deep.parquet: read by nobody\n") && shown.contains("FAILED"), "{shown}");
+    assert!(shown.contains("deep.parquet: read by no reader\n") && shown.contains("FAILED"), "{shown}");
     let found: Value = serde_json::from_str(&verdict(&format!("{verify} --json"), 1)).unwrap();
     let found = &found["verification"];
     assert_eq!(found["passed"], false);

@@ -116,6 +116,14 @@ fn samples_are_located_among_the_readers() {
             let is_it = |place: &&Value| place["rank"] == rank && place["batch"] == number && place["slot"] == 0;
             assert_eq!(found["samples"][0]["places"].as_array().unwrap().iter().filter(is_it).count(), 1, "{found}");
         }
+        let lines = text(&format!("locate {options} --sample {asked} --format text"));
+        for sample in 0..97 {
+            // How many more times it comes.
+            let cells = lines.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+            let own = cells.filter(|cells| cells[0] == format!("{sample}") && !cells[3].is_empty()).collect::<Vec<_>>();
+            let copies = own.iter().map(|cells| cells.last().unwrap().parse::<usize>().unwrap());
+            assert!(copies.eq((0..own.len()).rev()), "{own:?}");
+        }
         let shown = text(&format!("locate {options} --sample 0,1,2,3,4,5,6,7"));
         assert!(shown.contains("┆ worker ┆") && shown.contains("counted from the state on"), "{shown}");
         assert_eq!(failing(&format!("locate {options} --sample 97")).1, "error: --sample is 97; allowed: 0 to 96");

@@ -74,7 +74,7 @@ impl Checked {
         let mut items = Items::new(["check", "result", "found"]);
         let result = |holds| if holds { "ok" } else { "FAILED" }.into();
         items.push(["overlaps".into(), result(overlaps.is_empty()), format!("{again} too many").into()]);
-        items.push(["gaps".into(), result(gaps.is_empty()), format!("{missed} of {files} read by nobody").into()]);
+        items.push(["gaps".into(), result(gaps.is_empty()), format!("{missed} of {files} read by no reader").into()]);
         let mut lines = vec![if format == Format::Table { items.table().to_string() } else { items.lines() }];
         let named = if format == Format::Table { NAMED } else { usize::MAX };
         let name =
@@ -88,7 +88,7 @@ impl Checked {
         }
         for &shard in gaps.iter().take(named) {
             lines.push(match format {
-                Format::Table => format!("{}: read by nobody", name(shard)),
+                Format::Table => format!("{}: read by no reader", name(shard)),
                 _ => format!("gap\t{shard}\t{}", name(shard)),
             });
         }

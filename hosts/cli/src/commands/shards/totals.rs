@@ -66,9 +66,9 @@ fn unequal(steps: Steps, size: u32) -> Option<String> {
     let ([least, most], size) = ([steps.least, steps.most].map(grouped), grouped(size.into()));
     (!steps.is_equal()).then(|| {
         format!(
-            "ranks end at different steps, {least} to {most} in batches of {size}; one that waits for the others then \
-             waits for ever.\nStop all of them after step {least}, or deal single samples: `samedeal batches PATH --order \
-             sharded` ends everywhere on the same step."
+            "ranks end at different steps, {least} to {most} in batches of {size}; a rank that waits for the others hangs.\nStop \
+             all ranks after {least} steps, or deal single samples: `samedeal batches PATH --order sharded` gives all ranks the \
+             same number of steps."
         )
     })
 }

@@ -38,13 +38,13 @@ pub fn read(mut file: impl Read, lengths: &mut Collected) -> Result<(), String> 
     }
     match file.read(&mut [0]) {
         Ok(0) => Ok(()),
-        Ok(_) => Err(format!("goes on after the {count} values that its header tells of; write it again")),
+        Ok(_) => Err(format!("has more than the {count} values that its header names; write it again")),
         Err(error) => Err(format!("cannot be read: {error}")),
     }
 }
 
 fn short(count: u64) -> String {
-    format!("ends before the {count} values that its header tells of; write it again")
+    format!("ends before the {count} values that its header names; write it again")
 }
 
 fn header(file: &mut impl Read) -> Result<Integers, String> {
@@ -161,7 +161,7 @@ mod tests {
             (array(1, &header("'<i8'", "()"), &[0; 8]), "of the shape ()"),
             (array(1, &header("'<i8'", "(2,)"), &[0; 15]), "ends before the 2 values"),
             (array(1, &header("'<i8'", "(9223372036854775807,)"), &[0; 15]), "ends before"),
-            (array(1, &header("'<i8'", "(2,)"), &[0; 17]), "goes on after the 2 values"),
+            (array(1, &header("'<i8'", "(2,)"), &[0; 17]), "has more than the 2 values"),
             (array(1, &header("'|i1'", "(3,)"), &[1, 2, 253]), "value 2 is -3; allowed: whole numbers from 0"),
             (array(1, &header("'<u8'", "(1,)"), &[255; 8]), "value 0 is 18446744073709551615;"),
             ([&b"\x93NUMPY\x02\x00"[..], &[255; 9]].concat(), "a header of 4294967295 bytes"),

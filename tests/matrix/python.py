@@ -16,6 +16,8 @@ import samedeal
 from samedeal import _batching as batching
 from samedeal import collate
 from samedeal._batch_records import split
+from samedeal._component import Component
+from samedeal._core import Core
 from samedeal._deal import Deal
 from samedeal._grid import Grid, MeshConfig, variables
 from samedeal._ledgering import Machine, header
@@ -24,8 +26,9 @@ from samedeal.bindings.batches import BatchConfig, BatchPlace, Buckets, Metrics,
 from samedeal.bindings.collation import Packed, Padded
 from samedeal.bindings.ledger import Event, Proposal
 from samedeal.bindings.mesh import Axis
+from samedeal.bindings.read import ReadBatch
 from samedeal.bindings.sampling import Sharding
-from samedeal.bindings.shards import Locality, PlanConfig
+from samedeal.bindings.shards import Locality, PlanConfig, VerificationInRuns, verify_in_runs
 from samedeal.read._binding import Read
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
@@ -39,7 +42,7 @@ TEXTS |= {"deal", "strategy", "counting", "packing", "too_long", "tail", "side",
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
 WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries"}
-NARROW_CALLS = ("num-shards", "data-world", "data-rank", "rank-at")
+NARROW_CALLS = ("num-shards", "data-world", "data-rank", "rank-at", "reads-per-row", "lanes-read-once")
 
 
 def u32s(values: list[int]) -> Any:
@@ -194,6 +197,8 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
             public = np.stack(made.loads(*whose), axis=1)[start : start + count].reshape(-1)
         assert np.array_equal(result, public)
         return result
+    if isinstance(made, samedeal.ShardPlan) and name == "imbalance":
+        return made._engine.use(Plan.imbalance, *values)
     if isinstance(made, samedeal.Mesh) and name == "rank_at":
         place = args["coordinates"]
         if len(place) != len(made.axes):
@@ -204,6 +209,10 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
         rank, start, count = values
         assert same(split(run), islice(made.batches(start, rank), count))
         return run
+    if isinstance(made, samedeal.Batcher) and name == "ratio":
+        return made._engine.use(batching.Plan.ratio, *values)
+    if isinstance(made, samedeal.BatchStream) and name == "ratio":
+        return made._use(batching.Stream.ratio, *values)
     if isinstance(made, samedeal.BatchStream) and name == "take":
         return made._use(batching.Stream.take)
     if isinstance(made, batching.Stream) and name == "push":
@@ -218,6 +227,10 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
 def call_verify(shards: int, offsets: list[int], assigned: list[int]) -> samedeal.Verification:
     readers = lists(offsets, assigned)
     return verify(shards, u32s(offsets), u32s(assigned)) if readers is None else samedeal.verify_shards(shards, readers)
+
+
+def call_verify_in_runs(shards: int, offsets: list[int], assigned: list[int]) -> VerificationInRuns:
+    return verify_in_runs(Core(Component.PLANNING, MEMORY), shards, u32s(offsets), u32s(assigned))
 
 
 def call_detect(environment: list[list[str]], rank: int | None, world: int | None) -> samedeal.Detection:
@@ -255,6 +268,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "pad": call_pad,
     "pack": call_pack,
     "verify": call_verify,
+    "verify_in_runs": call_verify_in_runs,
     "detect": call_detect,
     "header": header,
     "variables": lambda: list(variables()),
@@ -272,6 +286,8 @@ def written(value: Any) -> Any:
             name.replace("_", "-"): number if isinstance(number, int) else written(number)
             for name, number in value._asdict().items()
         }
+    if isinstance(value, ReadBatch):
+        return value._asdict() | {name: str(getattr(value, name)) for name in ("number", "step", "start")}
     if isinstance(value, BatchPlace):
         return value._asdict() | {"step": str(value.step)}
     if isinstance(value, Proposal):

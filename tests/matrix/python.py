@@ -36,6 +36,8 @@ TEXTS |= {"deal", "strategy", "counting", "packing", "too_long", "tail", "side",
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
 WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries"}
+# The client of a ledger is not bound here yet.
+WITHOUT = ("ledger-client",)
 NARROW_CALLS = ("num-shards", "data-world", "data-rank", "rank-at")
 
 
@@ -341,11 +343,12 @@ def mismatch(case: dict[str, Any]) -> str | None:
 
 def main() -> int:
     """Runs every case of every group."""
-    # The client of a ledger is not bound here yet.
-    without = ("schema.json", "ledger-client.json")
-    files = [path for path in sorted(VECTORS.glob("*.json")) if path.name not in without]
+    files = [path for path in sorted(VECTORS.glob("*.json")) if path.name != "schema.json"]
     all_failed = 0
     for path in files:
+        if path.stem in WITHOUT:
+            print("without", ENGINE, path.stem, sep="\t", flush=True)
+            continue
         group = json.loads(path.read_text(encoding="utf-8"))
         failed = 0
         cases = [case for case in group["cases"] if SLOW or not case.get("slow")]

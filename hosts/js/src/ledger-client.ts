@@ -83,8 +83,7 @@ export class LedgerClient {
   /** Tells the entries from number `from` on, at a time in milliseconds. */
   tellEntries(from: number, entries: readonly unknown[], now: Integer): Step {
     const texts = entries.map(entryText);
-    const tell = (at: number) =>
-      this.step((raw) => raw.tellEntries(texts.slice(at, at + WINDOW), BigInt(now)));
+    const tell = (at: number) => this.step((raw) => raw.tellEntries(texts.slice(at, at + WINDOW), BigInt(now)));
     let step = tell(0);
     for (let at = WINDOW; at < texts.length; at += WINDOW) {
       // It may go on elsewhere, behind a checkpoint.

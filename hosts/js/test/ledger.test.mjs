@@ -518,7 +518,8 @@ describe('Ledger', () => {
     ]) {
       const told = field === 'checkpointInterval' ? 'checkpoint-interval' : field;
       for (const value of out) await assert.rejects(open({ [field]: value }), { kind: 'out-of-range', field: told });
-      for (const value of NOT_WHOLE) await assert.rejects(open({ [field]: value }), { kind: 'wrong-type', field: told });
+      for (const value of NOT_WHOLE)
+        await assert.rejects(open({ [field]: value }), { kind: 'wrong-type', field: told });
     }
     await assert.rejects(open({ reader: undefined }), { kind: 'missing', field: 'reader' });
     await assert.rejects(open({ readers: 2 }), { kind: 'unknown-name', field: 'options' });

@@ -6,10 +6,10 @@ Section numbers are those of SPEC.md; the operations are named as in tests/vecto
 from .base import Failure
 from .batches import BatchConfig, Batcher, BatchPlace, BatchStream, Metrics, Run
 from .chunks import ChunkStream, Verification, VerificationInRuns, verify, verify_in_runs
+from .client import Client, ClientRun, ClientStep
 from .collation import Packed, Padded, pad
 from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
-from .client import Client, ClientRun, ClientStep
 from .ledger import Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import Balance, Locality, Plan, PlanConfig, Steps
@@ -25,13 +25,13 @@ __all__ = [
     "BatchStream",
     "Batcher",
     "ChunkStream",
+    "Client",
+    "ClientRun",
+    "ClientStep",
     "Config",
     "Detection",
     "Event",
     "Failure",
-    "Client",
-    "ClientRun",
-    "ClientStep",
     "Ledger",
     "Locality",
     "Mesh",

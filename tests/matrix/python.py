@@ -22,6 +22,7 @@ from samedeal._deal import Deal
 from samedeal._grid import Grid, MeshConfig, variables
 from samedeal._ledgering import Machine, header
 from samedeal._planning import Plan, verify
+from samedeal.bindings import sampling
 from samedeal.bindings.batches import BatchConfig, BatchPlace, Buckets, Metrics, Run, Stretch
 from samedeal.bindings.collation import Packed, Padded
 from samedeal.bindings.ledger import Event, Proposal
@@ -38,7 +39,7 @@ MEMORY = 2**31
 SLOW = "SAMEDEAL_SLOW" in os.environ
 """Whether cases that need a table of several hundred megabytes are asked for."""
 TEXTS = {"order", "remainder", "layout", "policy", "worker_policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"deal", "strategy", "counting", "packing", "too_long", "tail", "side", "state", "header", "entry"}
+TEXTS |= {"text", "deal", "strategy", "counting", "packing", "too_long", "tail", "side", "state", "header", "entry"}
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
 WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries"}
@@ -72,6 +73,14 @@ def make_sharded(config: dict[str, Any], sharding: dict[str, Any]) -> Any:
         return Deal(samedeal.Config(**config), MEMORY, Sharding(**{**sharding, "sizes": u64s(sharding["sizes"])}))
     rest = {name: value for name, value in config.items() if name not in ("samples", "order")}
     return samedeal.Sampler.sharded(**sharding, **rest)
+
+
+def make_of_recipe(text: str, lists: dict[str, list[int]]) -> Any:
+    """By the public call, which has a parameter for the sizes and for no other list."""
+    if lists.keys() <= {"sizes"}:
+        return samedeal.Sampler.from_recipe(text, **lists)
+    core = Core(Component.SAMPLING, MEMORY)
+    return sampling.Sampler.from_recipe(core, text, [sampling.NamedList(name, u64s(lists[name])) for name in lists])
 
 
 def make_plan(locality: dict[str, Any] | None, **config: Any) -> Any:
@@ -165,6 +174,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "reading": Readings,
     "config": make_sampler,
     "sharded": make_sharded,
+    "recipe": make_of_recipe,
     "plan": make_plan,
     "chunk-stream": samedeal.ChunkStream,
     "ledger": Machine,
@@ -188,6 +198,8 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
         if name == "indices":
             assert np.array_equal(result, made.indices(args["start"], args["start"] + args["count"]))
         return result
+    if isinstance(made, samedeal.Sampler) and name == "sharding":
+        return made._engine.use(Deal.sharding)
     if isinstance(made, samedeal.ShardPlan) and name in ("shards", "loads", "rows"):
         result = made._engine.use(getattr(Plan, name), *values)
         *whose, start, count = values

@@ -46,28 +46,35 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// All of them are made here, once: every host compiles the component when it starts.
+    #[cold]
+    #[inline(never)]
+    fn new(kind: Kind, field: &'static str, value: &dyn fmt::Display, allowed: &dyn fmt::Display) -> Self {
+        Self { kind, field, value: value.to_string(), allowed: allowed.to_string() }
+    }
+
     pub(crate) fn out_of_range(field: &'static str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
-        Self { kind: Kind::OutOfRange, field, value: value.to_string(), allowed: allowed.to_string() }
+        Self::new(Kind::OutOfRange, field, &value, &allowed)
     }
 
     pub(crate) fn unknown_name(field: &'static str, name: &str, known: impl fmt::Display) -> Self {
-        Self { kind: Kind::UnknownName, field, value: shorten(name), allowed: known.to_string() }
+        Self::new(Kind::UnknownName, field, &shorten(name), &known)
     }
 
     pub(crate) fn wrong_type(field: &'static str, value: &str, allowed: impl fmt::Display) -> Self {
-        Self { kind: Kind::WrongType, field, value: shorten(value), allowed: allowed.to_string() }
+        Self::new(Kind::WrongType, field, &shorten(value), &allowed)
     }
 
     pub(crate) fn missing(field: &'static str, allowed: impl fmt::Display) -> Self {
-        Self { kind: Kind::Missing, field, value: String::new(), allowed: allowed.to_string() }
+        Self::new(Kind::Missing, field, &"", &allowed)
     }
 
     pub(crate) fn contradiction(field: &'static str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
-        Self { kind: Kind::Contradiction, field, value: value.to_string(), allowed: allowed.to_string() }
+        Self::new(Kind::Contradiction, field, &value, &allowed)
     }
 
     pub(crate) fn out_of_memory(field: &'static str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
-        Self { kind: Kind::OutOfMemory, field, value: value.to_string(), allowed: allowed.to_string() }
+        Self::new(Kind::OutOfMemory, field, &value, &allowed)
     }
 }
 

@@ -40,7 +40,7 @@ impl Shards {
 
     /// How many samples each shard holds.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = u64> + Clone {
-        self.starts.windows(2).map(|ends| ends[1] - ends[0])
+        self.starts.iter().zip(self.starts.iter().skip(1)).map(|(start, end)| end - start)
     }
 
     /// The index of a shard's first sample.

@@ -196,13 +196,9 @@ fn mistyped(key: &Key, before: &str) -> Failure {
 
 /// The first value of a text, to be shown.
 fn token(text: &str) -> &str {
-    let text = text.trim_start_matches([' ', '\t', '\n', '\r']);
-    let end = if text.starts_with('"') {
-        text[1..].find('"').map(|end| end + 2)
-    } else {
-        text.find([',', '}', ']', ' ', '\n'])
-    };
-    &text[..end.unwrap_or(text.len())]
+    let text = text.trim_ascii_start();
+    let ends = |byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n');
+    text.bytes().position(ends).and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 /// What is in the way of a text that is no JSON object.

@@ -102,10 +102,10 @@ impl Recipe {
         if let Some((name, _)) = lists.iter().find(|(name, _)| !LISTS.contains(name)) {
             return Err(Failure::unknown_name("lists", name, LISTS.join(", ")));
         }
-        if let Some((_, (name, _))) =
-            lists.iter().enumerate().find(|&(at, (name, _))| lists[..at].iter().any(|(other, _)| other == name))
-        {
-            return Err(Failure::contradiction("lists", format!("{name} twice"), "each name once"));
+        for (at, (name, _)) in lists.iter().enumerate() {
+            if lists.iter().take(at).any(|(before, _)| before == name) {
+                return Err(Failure::contradiction("lists", format!("{name} twice"), "each name once"));
+            }
         }
         let fields = Fields::read(text, SECTIONS)?;
         if let Some(version) = fields.count("samedeal")

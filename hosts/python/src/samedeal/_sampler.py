@@ -11,6 +11,7 @@ from ._batches import Batches
 from ._deal import Deal, in_epoch
 from ._engine import Answered, Engine
 from ._errors import ContradictionError, MissingError, UnknownNameError, WrongTypeError
+from ._recipe import read as read_recipe
 from ._records import Round
 from .bindings.sampling import Config, Place, Sharding, ShardPlace
 from .bindings.types import LAYOUT_NAMES, REMAINDER_NAMES
@@ -131,6 +132,60 @@ class Sampler(Answered):
         self = cls.__new__(cls)
         self._engine = Engine(Deal, config, check.integer("memory-limit", memory_limit, check.MEMORY), sharding)
         return self
+
+    @classmethod
+    def from_recipe(
+        cls: type[Self],
+        recipe: str | Mapping[str, Any],
+        *,
+        sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
+        rank: SupportsIndex = 0,
+        epoch: SupportsIndex = 0,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> Self:
+        """The sampler of a recipe: one document that has everything which decides a deal.
+
+            Sampler.from_recipe({"order": {"samples": 1000, "seed": 42}, "deal": {"world_size": 4}}, rank=3)
+
+        Args:
+            recipe: A dictionary, or a text of JSON. "order" has "name", "samples" and "seed"; with the order "sharded"
+                also "lanes", "shuffle_window", "shards" and "sizes". "deal" has "world_size", "remainder" and "layout".
+                What is not there has its default; only "samples", or "sizes", must be there.
+            sizes: Samples in each shard, if the recipe has their hash, or does not have them.
+            rank: Which of the data-parallel readers this is, 0 to the world size - 1.
+            epoch: Number of the epoch, 0 to 2**64 - 1.
+            memory_limit: As for `Sampler`.
+
+        Raises:
+            OutOfRangeError: A number is outside its range.
+            UnknownNameError: There is no such field, order, remainder or layout.
+            WrongTypeError: It is no JSON object, or a value is not of the type that its field takes.
+            MissingError: The samples, or the sizes, are missing.
+            ContradictionError: A field is there that the order does not use, or `sizes` are not those of the recipe.
+            OutOfMemoryError: There is no memory for so many shards.
+        """
+        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+        config, sharding = read_recipe(recipe, sizes, limit)
+        config = config._replace(
+            rank=check.number("rank", rank, lambda: config.world, check.U32_MAX),
+            epoch=check.integer("epoch", epoch, check.U64),
+        )
+        self = cls.__new__(cls)
+        self._engine = Engine(Deal, config, limit, sharding)
+        return self
+
+    @property
+    def recipe(self) -> str:
+        """The recipe of this sampler: JSON in one line, with every field, the defaults too; `from_recipe` takes it.
+
+        It is the same on all ranks and in all epochs, and the same text in every language. The "sizes" of more than 256
+        shards are a hash.
+        """
+        return self._engine.use(Deal.recipe)
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over the recipe, in hexadecimal: it names the run."""
+        return self._engine.use(Deal.recipe_fingerprint)
 
     @property
     def samples(self) -> int:

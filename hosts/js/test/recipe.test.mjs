@@ -1,0 +1,75 @@
+// Recipes: what is written is read again as the same sampler, and what is no recipe is an error.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as node from '../dist/index.js';
+import { entries } from './entries.mjs';
+
+const SIZES = Array.from({ length: 300 }, (_, shard) => shard % 9);
+
+for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
+  test(`${entry}: a sampler is made again by its recipe`, () => {
+    for (const order of node.orders()) {
+      const options = { order, seed: -3, world: 3, remainder: 'uneven', layout: 'contiguous' };
+      const sampler = new Sampler(101, { ...options, rank: 2, epoch: 5 });
+      for (const recipe of [sampler.recipe, JSON.parse(sampler.recipe)]) {
+        const again = Sampler.fromRecipe(recipe, { rank: 2, epoch: 5 });
+        assert.deepEqual(again.toJSON(), sampler.toJSON());
+        assert.deepEqual(again.indices(), sampler.indices());
+        assert.equal(again.recipe, sampler.recipe);
+        assert.equal(again.recipeFingerprint(), sampler.recipeFingerprint());
+      }
+    }
+  });
+
+  test(`${entry}: what is not said has its default, and numbers may be of any kind`, () => {
+    const recipe = { order: { samples: 10n, seed: -(2n ** 63n) }, deal: { world_size: 4 } };
+    assert.equal(
+      Sampler.fromRecipe(recipe, { rank: 3 }).recipe,
+      '{"samedeal":1,"order":{"name":"feistel","samples":10,"seed":-9223372036854775808},' +
+        '"deal":{"world_size":4,"remainder":"pad","layout":"strided"}}',
+    );
+    const sharded = { order: { sizes: Uint32Array.of(3, 4), lanes: 2 } };
+    assert.equal(Sampler.fromRecipe(sharded).samples, 7);
+  });
+
+  test(`${entry}: shards are named or hashed`, () => {
+    const few = Sampler.sharded(SIZES.slice(0, 256), { lanes: 4, window: 8, world: 2 });
+    assert.deepEqual(Sampler.fromRecipe(few.recipe).toJSON(), few.toJSON());
+    const many = Sampler.sharded(SIZES, { lanes: 4, window: 8, world: 2 });
+    assert.equal(typeof JSON.parse(many.recipe).order.sizes, 'string');
+    assert.throws(() => Sampler.fromRecipe(many.recipe), { kind: 'missing', field: 'sizes' });
+    assert.deepEqual(Sampler.fromRecipe(many.recipe, { sizes: SIZES }).toJSON(), many.toJSON());
+    assert.throws(() => Sampler.fromRecipe(many.recipe, { sizes: SIZES.slice(1) }), {
+      kind: 'contradiction',
+      field: 'sizes',
+    });
+  });
+
+  test(`${entry}: what is no recipe is refused`, () => {
+    const circle = {};
+    circle.order = circle;
+    for (const [recipe, kind, field] of [
+      ['', 'wrong-type', 'recipe'],
+      [null, 'wrong-type', 'recipe'],
+      [undefined, 'wrong-type', 'recipe'],
+      [7, 'wrong-type', 'recipe'],
+      [[{ order: { samples: 7 } }], 'wrong-type', 'recipe'],
+      [circle, 'wrong-type', 'recipe'],
+      [{ order: { samples: 7.5 } }, 'wrong-type', 'recipe'],
+      [{ order: { samples: '7' } }, 'wrong-type', 'samples'],
+      [{ order: { samples: Number.NaN } }, 'wrong-type', 'samples'],
+      [{ order: { samples: 7, sed: 1 } }, 'unknown-name', 'order'],
+      [{ order: { samples: 7 }, deal: { world_size: 0 } }, 'out-of-range', 'world-size'],
+      [{ order: { samples: 7, lanes: 1 } }, 'contradiction', 'lanes'],
+      [{}, 'missing', 'order'],
+      [`{"order":{"samples":7}}${' '.repeat(2 ** 20)}`, 'out-of-range', 'recipe'],
+    ]) {
+      const refused = (error) => error instanceof SamedealError && error.kind === kind && error.field === field;
+      assert.throws(() => Sampler.fromRecipe(recipe), refused, String(recipe).slice(0, 40));
+    }
+    for (const options of [{ rank: 1 }, { rank: -1 }, { epoch: -1 }, { sizes: [1] }]) {
+      assert.throws(() => Sampler.fromRecipe({ order: { samples: 7, name: 'feistel' } }, options), SamedealError);
+    }
+    assert.throws(() => Sampler.fromRecipe({ order: { samples: 7 } }, { world: 2 }), SamedealError);
+  });
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
@@ -55,6 +56,15 @@ def test_batcher() -> None:
 def test_resume() -> None:
     code = next(code for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if ".resume(" in code)
     assert output(sys.executable, "-c", code).strip() == code.rsplit("# ", 1)[1].strip()
+
+
+def test_recipe() -> None:
+    code = next(code for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if ".from_recipe(" in code)
+    recipe, fingerprint = output(sys.executable, "-c", code).splitlines()
+    order = '{"name":"feistel","samples":10000000,"seed":42}'
+    deal = '{"world_size":8,"remainder":"pad","layout":"strided"}'
+    assert recipe == f'{{"samedeal":1,"order":{order},"deal":{deal}}}'
+    assert fingerprint == hashlib.sha256(recipe.encode()).hexdigest()
 
 
 def test_comparison() -> None:

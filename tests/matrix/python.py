@@ -22,9 +22,9 @@ from samedeal._deal import Deal
 from samedeal._grid import Grid, MeshConfig, variables
 from samedeal._ledgering import Client, Machine, header
 from samedeal._planning import Plan, verify
+from samedeal.bindings import ledger
 from samedeal.bindings.batches import BatchConfig, BatchPlace, Buckets, Metrics, Run, Stretch
 from samedeal.bindings.collation import Packed, Padded
-from samedeal.bindings import ledger
 from samedeal.bindings.ledger import Event, Proposal
 from samedeal.bindings.mesh import Axis
 from samedeal.bindings.read import ReadBatch

@@ -206,6 +206,8 @@ class Ledger:
         """The claims that nobody has any more, such as of a loop that broke off: they are given out again."""
         self._known = 0
         """The last handle for which there was a `Claim`."""
+        self._claiming = False
+        """Whether a call that claims has not come to its end."""
         self._client = self._new_client()
         with self._turn():
             self._operate(Client.open)
@@ -300,20 +302,22 @@ class Ledger:
     def _try(self, waits: bool = False) -> Claim | Step:
         """A claim, or the step that says why there is none."""
         with self._turn() as client:
-            # Of a call that was interrupted before anybody had its claim.
-            while _has(client, self._known + 1):
+            # Of calls that were interrupted before anybody had their claims.
+            while self._claiming and _has(client, self._known + 1):
                 client.forget(self._known + 1)
                 self._known += 1
             while self._left:
                 of, handle = self._left.popleft()
                 if of is client:
                     client.forget(handle)
-            step = self._operate(lambda client, now: client.claim(waits, now))
-            if step.action != "claimed":
-                return step
-            claim = Claim(self, client, step.number)
-            self._known = step.number
-            return claim
+            self._claiming = True
+            found: Claim | Step = self._operate(lambda client, now: client.claim(waits, now))
+            if isinstance(found, Step) and found.action == "claimed":
+                handle = found.number
+                found = Claim(self, client, handle)
+                self._known = handle
+            self._claiming = False
+            return found
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[Client]:
@@ -329,7 +333,7 @@ class Ledger:
             self._busy = True
             try:
                 if not self._client.core.whole:
-                    # A call was interrupted, and nobody knows what it did. What the reader held is free for another life.
+                    # A call was interrupted, and nobody knows what it did. Another life frees what the reader held.
                     self._client, self._known = self._new_client(), 0
                 yield self._client
             finally:

@@ -284,8 +284,8 @@ class FileLog:
         self._known = _Known()
 
 
-def _is_checkpoint(entry: str) -> bool:
-    return entry.startswith(_CHECKPOINT)
+def _is_checkpoint(entry: Any) -> bool:
+    return isinstance(entry, str) and entry.startswith(_CHECKPOINT)
 
 
 def _checkpoint_number(checkpoint: str) -> int | None:

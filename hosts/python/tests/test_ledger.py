@@ -91,8 +91,10 @@ def test_a_reader_that_comes_back_begins_anew(tmp_path: Path) -> None:
     claim.commit(10)
     again = Ledger(Sampler(100), FileLog(path), reader=7, block=30)
     assert again.progress()[:3] == (100, 10, 0)
-    with pytest.raises(ContradictionError, match="claim is 1"):
+    with pytest.raises(ContradictionError, match="claim is 2"):
         claim.commit(1)
+    with pytest.raises(ContradictionError, match="reader is 7"):
+        first.claim()
     runs = [(claim.start, claim.count) for claim in again]
     assert runs == [(10, 20), (30, 30), (60, 30), (90, 10)]
     assert again.claim() is None
@@ -157,19 +159,22 @@ def test_who_is_silent_loses_what_it_holds() -> None:
     third = other.claim(timeout=HANG)
     assert third is not None
     assert (third.start, third.count) == (2, 4)
-    with pytest.raises(ContradictionError, match="claim is 1"):
+    assert not second.lost
+    with pytest.raises(ContradictionError, match="claim is 3"):
         first.commit()
     assert first.lost
-    with pytest.raises(ContradictionError, match="reader 1 itself"):
+    with pytest.raises(ContradictionError, match="claim is reader 1; allowed: a reader that commits or releases"):
         other.claim()
     # The same run again, and another claim.
     third.release()
     again = silent.claim()
     assert again is not None
     assert again.start == third.start
-    for lost in (first, third):
-        with pytest.raises(ContradictionError, match="claim is"):
-            lost.commit(1)
+    with pytest.raises(ContradictionError, match="claim is"):
+        first.commit(1)
+    # What was given back is no part of it any more.
+    with pytest.raises(OutOfRangeError, match="count is 1"):
+        third.commit(1)
     again.commit()
     assert other.claim() is None
     assert silent.claim() is None
@@ -210,7 +215,7 @@ class Unsure(MemoryLog):
 
 
 def test_nothing_is_committed_twice_where_a_log_does_not_say_what_it_did() -> None:
-    ledger = Ledger(Sampler(20), Unsure(1, 2, 3), reader=0, block=10)
+    ledger = Ledger(Sampler(20), Unsure(2, 3, 4), reader=0, block=10)
     with pytest.raises(OSError, match="in time"):
         ledger.claim()
     # It was claimed nevertheless, and nobody else has it.
@@ -226,7 +231,7 @@ def test_nothing_is_committed_twice_where_a_log_does_not_say_what_it_did() -> No
 
 
 def test_what_a_log_did_not_say_that_it_appended_is_known_later() -> None:
-    ledger = Ledger(Sampler(40), Unsure(1, 3, 5, 8), reader=0, block=20)
+    ledger = Ledger(Sampler(40), Unsure(2, 4, 6, 9), reader=0, block=20)
     with pytest.raises(OSError, match="no answer"):
         ledger.claim()
     claim = ledger.claim()
@@ -238,7 +243,7 @@ def test_what_a_log_did_not_say_that_it_appended_is_known_later() -> None:
     # Whoever asks meanwhile learns that it was: the same again is no more.
     assert ledger.progress().committed == 6
     claim.commit(3)
-    assert (claim.committed, ledger.progress().entries) == (6, 4)
+    assert (claim.committed, ledger.progress().entries) == (6, 5)
     claim.commit(4)
     with pytest.raises(OSError, match="no answer"):
         claim.commit(10)
@@ -246,33 +251,192 @@ def test_what_a_log_did_not_say_that_it_appended_is_known_later() -> None:
     claim.commit(10)
     claim.commit()
     claim.release()
-    assert (claim.committed, ledger.progress().entries) == (20, 6)
+    assert (claim.committed, ledger.progress().entries) == (20, 7)
     second = ledger.claim()
     assert second is not None
     second.renew()
     with pytest.raises(OSError, match="no answer"):
         second.release()
+    assert ledger.progress().claimed == 0
     second.release()
     assert second.lost
+    assert (second.count, len(second.samples)) == (0, 0)
     third = ledger.claim()
     assert third is not None
-    assert (third.start, ledger.progress().entries) == (20, 10)
-    with pytest.raises(ContradictionError):
-        second.commit()
+    assert (third.start, ledger.progress().entries) == (20, 11)
+    with pytest.raises(OutOfRangeError):
+        second.commit(1)
 
 
-def test_two_lives_of_a_reader_share_nothing() -> None:
+def test_the_last_life_of_a_reader_takes_over() -> None:
     log = MemoryLog()
-    old, new = (Ledger(Sampler(40), log, reader=0, block=10) for _ in range(2))
-    found = [ledger.claim() for ledger in (new, old, new, old)]
-    assert [claim.start for claim in found if claim is not None] == [0, 10, 20, 30]
-    # Who comes back takes nothing along, whoever it was of.
-    again = Ledger(Sampler(40), log, reader=0, block=10)
-    for claim in found:
+    old = Ledger(Sampler(40), log, reader=0, block=10)
+    held = [old.claim() for _ in range(2)]
+    new = Ledger(Sampler(40), log, reader=0, block=10)
+    first = new.claim()
+    assert first is not None
+    assert first.start == 0
+    for claim in held:
         assert claim is not None
-        with pytest.raises(ContradictionError):
+        # Also of the same positions as those of the other life.
+        with pytest.raises(ContradictionError, match="claim is"):
             claim.commit()
-    assert [claim.start for claim in again] == [0, 10, 20, 30]
+        assert claim.lost
+    with pytest.raises(ContradictionError, match="another one has joined the log as this reader"):
+        old.claim()
+    first.commit()
+    assert [claim.start for claim in new] == [10, 20, 30]
+    assert old.progress().finished
+
+
+def test_a_claim_that_was_dropped_is_the_next_one() -> None:
+    ledger = Ledger(Sampler(30), MemoryLog(), reader=0, block=10)
+    claim = ledger.claim()
+    assert claim is not None
+    claim.commit(4)
+    number = claim.number
+    del claim
+    again = ledger.claim()
+    assert again is not None
+    assert (again.number, again.start, again.count) == (number, 4, 6)
+
+
+def test_what_an_interrupted_call_claimed_is_the_next_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = Ledger(Sampler(20), MemoryLog(), reader=0, block=10)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Claim, "__init__", interrupt)
+        patch.delattr(Claim, "__del__")
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                ledger.claim()
+    # Nobody had the claim, so that nobody could commit it.
+    assert ledger.progress().claimed == 10
+    assert [claim.start for claim in ledger] == [0, 10]
+
+
+def test_an_engine_that_was_interrupted_gives_back_what_was_held() -> None:
+    ledger = Ledger(Sampler(20), MemoryLog(), reader=0, block=10)
+    claim = ledger.claim()
+    assert claim is not None
+    claim.commit(3)
+    # As after an exception of a signal handler in the middle of a call of the component.
+    ledger._client.core.whole = False
+    assert ledger.progress()[:3] == (20, 3, 0)
+    assert claim.lost
+    for call in (claim.commit, claim.renew, claim.release):
+        with pytest.raises(ContradictionError, match=f"claim is {claim.number}; allowed: one that is held"):
+            call()
+    assert [(one.start, one.count) for one in ledger] == [(3, 7), (10, 10)]
+
+
+def test_the_lease_of_a_log_can_be_changed() -> None:
+    log = MemoryLog()
+    one = Ledger(Sampler(20), log, reader=0)
+    assert (one.block, one.lease) == (1024, 60.0)
+    two = Ledger(Sampler(20), log, reader=1, lease=2.5)
+    assert (one.lease, two.lease) == (2.5, 2.5)
+    one.set_lease(7)
+    assert (one.lease, two.lease) == (7.0, 7.0)
+    assert Ledger(Sampler(20), log, reader=2).lease == 7.0
+    for wrong, error in [(0, OutOfRangeError), (True, WrongTypeError), ("7", WrongTypeError)]:
+        with pytest.raises(error, match="lease"):
+            one.set_lease(wrong)  # type: ignore[arg-type]
+    assert Schedule(log).progress().committed == 0
+
+
+class Counting:
+    """A log that counts the entries that were read."""
+
+    def __init__(self, log: Any) -> None:
+        self.log, self.read_entries = log, 0
+        self.append, self.last_checkpoint = log.append, log.last_checkpoint
+
+    def read(self, start: int) -> Any:
+        entries = self.log.read(start)
+        self.read_entries += len(entries)
+        return entries
+
+
+@pytest.mark.parametrize("kind", ["file", "memory"])
+def test_a_long_log_opens_from_its_last_checkpoint(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("samedeal.ledger._log._WINDOW", 8)
+    log: Any = FileLog(tmp_path / "log") if kind == "file" else MemoryLog()
+    assert log.last_checkpoint() is None
+    ledger = Ledger(Sampler(400), log, reader=0, block=2, checkpoint_interval=100)
+    for claim in ledger:
+        if claim.start == 300:
+            break
+    last = json.loads(log.last_checkpoint())["number"]
+    assert json.loads(log.read(last)[0])["number"] == last
+    # From another place on than the last call, and of another object than the one that wrote it.
+    again: Any = FileLog(tmp_path / "log") if kind == "file" else log
+    assert [again.read(number)[0] for number in (last, 3, last)] == [log.read(number)[0] for number in (last, 3, last)]
+    counting = Counting(FileLog(tmp_path / "log") if kind == "file" else log)
+    other = Ledger(Sampler(400), counting, reader=1)
+    assert other.progress() == ledger.progress()
+    total = other.progress().entries
+    if kind == "file":
+        # Some of the first ones, and all that come after the checkpoint.
+        assert counting.read_entries <= 8 + total - last < total - 100
+    assert (other.block, other.progress().committed, other.progress().claimed) == (2, 300, 2)
+    taken = other.claim()
+    assert taken is not None
+    assert taken.start == 302
+    taken.commit()
+    # Without the checkpoint, all of it comes to the same.
+    plain = Binary()
+    assert copy_log(again, plain) == total + 2
+    assert Ledger(Sampler(400), plain, reader=1).progress()[:2] == (400, 302)
+    assert Schedule(again).progress().committed == 302
+
+
+def test_a_checkpoint_is_searched_in_all_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    ledger = Ledger(Sampler(4000), FileLog(path), reader=0, block=1, checkpoint_interval=3)
+    for claim in ledger:
+        if claim.start == 10:
+            break
+    text = path.read_text()
+    last = [line for line in text.splitlines() if line.startswith('{"event":"checkpoint"')][-1]
+    header, rest = text.split("\n", 1)
+    commit = '{"event":"commit","reader":0,"start":10,"count":0}\n'
+    for lines in (0, 1, 1200, 1300, 2600):
+        # Also where a block of the search begins in the middle of it, and where the last line has no end.
+        for shift in range(0, 60, 7):
+            torn = '{"event":"checkpoint","number":9999,"ne'
+            path.write_text(f"{header}\n{rest}{commit * lines}{' ' * shift}{commit}{torn}")
+            assert FileLog(path).last_checkpoint() == last
+    path.write_text(f"{last}\n")
+    assert FileLog(path).last_checkpoint() is None
+
+
+RUST = (
+    '{"samedeal":1,"kind":"ledger","order":"feistel","samples":10,"seed":0,"epoch":0,"consumed":0,"block":4,'
+    '"lease":60000,"fingerprint":"b819dd3b75931dbc3041201600cfd5d29f259df7fd3017af65f88602a8713ad6"}\n'
+    '{"event":"join","reader":1,"life":"0000000000000002"}\n'
+    '{"event":"claim","reader":1,"start":0,"count":4}\n'
+    '{"event":"lease","reader":1,"lease":7000}\n'
+    '{"event":"commit","reader":1,"start":0,"count":3}\n'
+    '{"event":"checkpoint","number":5,"next":4,"committed":3,"lease":7000,"free":[],"held":[2,1,0,4,3]}\n'
+)
+"""As other hosts write it."""
+
+
+def test_a_log_of_another_host_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(RUST)
+    ledger = Ledger(Sampler(10), FileLog(path), reader=5)
+    assert (ledger.block, ledger.lease, ledger.progress()[:3]) == (4, 7.0, (10, 3, 1))
+    # The reader comes back, in this host.
+    back = Ledger(Sampler(10), FileLog(path), reader=1)
+    assert [(claim.start, claim.count) for claim in back] == [(3, 1), (4, 4), (8, 2)]
+    assert ledger.claim() is None
+    assert path.read_text().startswith(RUST)
+    assert np.concatenate([*Schedule(FileLog(path)).replay(Sampler(10))]).tolist() == [*Sampler(10)]
 
 
 def test_a_loop_that_breaks_off_leaves_its_claim_to_the_next() -> None:
@@ -313,7 +477,7 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     assert other.progress().committed == 10
     claim = other.claim()
     assert claim is not None
-    assert path.read_bytes().startswith(whole + b'{"event":"claim","reader":1,"start":10')
+    assert path.read_bytes().startswith(whole + b'{"event":"join","reader":1,"life":"')
     assert ledger.progress() == other.progress()
 
 
@@ -339,7 +503,7 @@ def test_a_log_that_was_replaced_is_another_one(tmp_path: Path, how: str) -> Non
         held = new.claim()
     before = path.read_bytes() if path.exists() else None
     for call in (claim.commit, claim.release, old.claim, old.progress):
-        with pytest.raises(ContradictionError, match="another log than the one of which 2 entries were read"):
+        with pytest.raises(ContradictionError, match="another log than the one of which 3 entries were read"):
             call()
     assert (path.read_bytes() if path.exists() else None) == before
     if new is not None and held is not None:
@@ -361,7 +525,7 @@ def test_zeros_that_a_loss_of_power_left_are_cut_off(tmp_path: Path, torn: bytes
     path.write_bytes(whole + torn + bytes(zeros))
     other = Ledger(Sampler(40), FileLog(path), reader=1, block=10)
     assert other.claim() is not None
-    assert path.read_bytes().startswith(whole + b'{"event":"claim","reader":1,"start":10')
+    assert path.read_bytes().startswith(whole + b'{"event":"join","reader":1,"life":"')
     assert ledger.progress() == other.progress()
     # All of a log that was not written before the power was gone.
     path.write_bytes(torn.replace(b"event", b"samedeal")[:4] + bytes(zeros))
@@ -395,7 +559,7 @@ def test_entries_may_be_bytes() -> None:
     starts = [claim.start for claim in Ledger(Sampler(40), binary, reader=0, block=10)]
     assert starts == [0, 10, 20, 30]
     assert Ledger(Sampler(40), binary, reader=1, block=10).progress().finished
-    assert copy_log(binary, copied) == 9
+    assert copy_log(binary, copied) == 11
     assert copy_log(binary, copied) == copy_log(copied, binary) == 0
     assert Schedule(binary).commits == Schedule(copied).commits
 
@@ -436,11 +600,11 @@ def test_stores_that_show_nothing_are_told_of() -> None:
     log = Blind()
     ledger = Ledger(Sampler(40), log, reader=0)
     log.blind = True
-    with pytest.raises(ContradictionError, match="without an entry number 1"):
+    with pytest.raises(ContradictionError, match="log is with an entry 2 when another one is appended"):
         ledger.claim()
     other = Blind()
     other.blind = True
-    with pytest.raises(ContradictionError, match="log is empty"):
+    with pytest.raises(ContradictionError, match="log is with an entry 0"):
         Ledger(Sampler(40), other, reader=0)
 
 
@@ -461,17 +625,28 @@ def test_what_a_loop_left_is_given_out_again() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_fork_reads_the_log_again(tmp_path: Path) -> None:
-    ledger = Ledger(Sampler(40), FileLog(tmp_path / "log"), reader=0, block=10)
+def test_a_forked_process_opens_the_ledger_anew(tmp_path: Path) -> None:
+    log = FileLog(tmp_path / "log")
+    ledger = Ledger(Sampler(40), log, reader=0, block=10)
     claim = ledger.claim()
     assert claim is not None
     child = os.fork()
     if child == 0:
-        claim.commit(4)
-        os._exit(0 if ledger.progress().committed == 4 else 1)
+        told = 0
+        for call in (claim.commit, claim.release, ledger.claim, ledger.progress):
+            try:
+                call()
+            except ContradictionError as error:
+                told += "after a fork, open the ledger anew" in str(error)
+        other = Ledger(Sampler(40), log, reader=1)
+        taken = other.claim()
+        assert taken is not None
+        taken.commit(4)
+        os._exit(0 if told == 4 and other.progress().committed == 4 else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert ledger.progress().committed == 4
-    assert claim.committed == 4
+    claim.commit(4)
+    assert (claim.committed, ledger.progress().committed) == (4, 8)
 
 
 def test_logs_are_copied(tmp_path: Path) -> None:
@@ -480,7 +655,7 @@ def test_logs_are_copied(tmp_path: Path) -> None:
     claim = ledger.claim()
     assert claim is not None
     claim.commit(3)
-    assert copy_log(log, kept) == 3
+    assert copy_log(log, kept) == 4
     assert copy_log(log, kept) == 0
     claim.commit()
     assert copy_log(log, pickle.loads(pickle.dumps(kept))) == 1
@@ -502,16 +677,14 @@ def test_a_log_of_something_else_is_refused(tmp_path: Path) -> None:
         (Sampler(40, seed=1, order="torch"), 1024, "order"),
         (Sampler(40, seed=1, consumed=3), 1024, "consumed"),
         (Sampler(40, seed=1), 10, "block"),
-        (Sampler(40, seed=1), 0, "lease"),
         (Sampler.sharded([40], seed=1), 1024, "order"),
     ]:
-        options: dict[str, Any] = {"block": block} if block else {"lease": 1.0}
         with pytest.raises(ContradictionError) as caught:
-            Ledger(sampler, FileLog(path), reader=1, **options)
+            Ledger(sampler, FileLog(path), reader=1, block=block)
         assert caught.value.field == field
     with pytest.raises(ContradictionError, match="seed"):
         Schedule(FileLog(path)).replay(Sampler(40))
-    header = path.read_text()
+    header = path.read_text().splitlines(keepends=True)[0]
     event = {"event": "commit", "reader": 0, "start": 0, "count": 1}
     for line, shown in [(json.dumps(event), "line 2"), ("x", "line 2"), ("\xff", "line 2"), (header, "line 2")]:
         path.write_text(f"{header}{line.strip()}\n", encoding="latin-1")
@@ -537,6 +710,8 @@ def test_arguments_are_checked() -> None:
         ({"lease": 0}, OutOfRangeError, "lease is 0"),
         ({"lease": float("nan")}, OutOfRangeError, "lease is nan"),
         ({"lease": True}, WrongTypeError, "lease"),
+        ({"checkpoint_interval": 0}, OutOfRangeError, "checkpoint_interval is 0"),
+        ({"checkpoint_interval": 1.5}, WrongTypeError, "checkpoint_interval"),
         ({"sampler": 40}, WrongTypeError, "sampler"),
     ]
     for options, error, shown in wrong:

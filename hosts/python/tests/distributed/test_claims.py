@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -67,7 +68,9 @@ def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
 def test_any_store(kind: str, tmp_path: Path) -> None:
     store = FileStore(str(tmp_path / "store"), 1) if kind == "file" else HashStore()
     log = StoreLog(PrefixStore("job", store) if kind == "prefix" else store, "epoch-0")
-    one, two = (Ledger(Sampler(100), log, reader=reader, block=10) for reader in (1, 2))
+    options: dict[str, int] = {"block": 10, "checkpoint_interval": 4}
+    one, two = (Ledger(Sampler(100), log, reader=reader, **options) for reader in (1, 2))
+    assert log.last_checkpoint() is None
     first = two.claim()
     assert first is not None
     assert first.start == 0
@@ -75,6 +78,10 @@ def test_any_store(kind: str, tmp_path: Path) -> None:
     first.release()
     assert [claim.start for claim in one] == [4, *range(10, 100, 10)]
     assert two.claim() is None
+    last = log.last_checkpoint()
+    assert last is not None
+    assert log.read(json.loads(last)["number"])[0] == last
+    assert Ledger(Sampler(100), log, reader=3).progress().finished
     again = StoreLog(store if kind != "prefix" else PrefixStore("job", store), "epoch-1")
     assert copy_log(log, again) == one.progress().entries
     assert Schedule(again).commits == Schedule(log).commits
@@ -86,8 +93,8 @@ def test_an_entry_that_nobody_counted_is_found() -> None:
     log = StoreLog(store)
     ledger = Ledger(Sampler(100), log, reader=1, block=60)
     claim = '{"event":"claim","reader":9,"start":0,"count":60}'
-    store.compare_set("samedeal/ledger/1", "", f"{claim}\nmark")
-    assert log.read(1) == [claim]
+    store.compare_set("samedeal/ledger/2", "", f"{claim}\nmark")
+    assert log.read(2) == [claim]
     found = ledger.claim()
     assert found is not None
     assert (found.start, found.count) == (60, 40)
@@ -118,7 +125,7 @@ def test_a_loop_that_lost_its_claim_is_told() -> None:
     next(loop)
     taken = other.claim(timeout=10)
     assert taken is not None
-    with pytest.raises(ContradictionError, match="claim is 1"):
+    with pytest.raises(ContradictionError, match="claim is 3"):
         next(loop)
 
 

@@ -4,59 +4,88 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import random
+import secrets
 import threading
 import time
-import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import _arguments as check
 from .. import _component
-from .._errors import ContradictionError, OutOfRangeError, SamedealError, WrongTypeError
-from .._ledgering import ENTRY, HELD, WAIT, Machine, Progress, header
+from .._errors import ContradictionError, OutOfRangeError, WrongTypeError
+from .._ledgering import Client, Progress
 from .._sampler import Sampler
-from ..bindings.ledger import Event
+from ..bindings.ledger import Step
 from ._log import Log, text_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-T = TypeVar("T")
-
-POLL = 0.1
-"""Seconds between two looks at a log in which nothing is free."""
+Operation = Callable[[Client, int], Step]
+"""An operation of a client, at a time."""
 
 
 class Claim:
     """A run of positions that a reader holds."""
 
-    def __init__(self, ledger: Ledger, number: int, start: int, count: int, done: int = 0) -> None:
+    def __init__(self, ledger: Ledger, client: Client, handle: int) -> None:
         """Made by `Ledger.claim`."""
         self._ledger = ledger
-        self._number = number
-        """Of its entry in the log."""
-        self._done = done
-        """How many positions the entry took before those of this object."""
-        self.start = start + done
-        """The first position of the run."""
-        self.count = count - done
-        """How many there are."""
-        self.committed = 0
-        """How many of them are committed, the first ones."""
-        self.lost = False
-        """Whether what is not committed was given back, or taken over, as far as is known."""
-        self._told = 0
-        """How many positions the calls of `commit` that have returned took."""
+        self._client = client
+        self._handle = handle
+        self._run = client.run(handle)
         self._released = False
-        """Whether its reader gave it back."""
+        """Whether this object gave back what was not committed."""
+
+    def __del__(self) -> None:
+        """What is not committed is the next claim of the ledger, which cannot be asked just now."""
+        self._ledger._left.append((self._client, self._handle))
+
+    @property
+    def number(self) -> int:
+        """The number of its entry in the log, which no other claim has."""
+        return self._run.claim
+
+    @property
+    def start(self) -> int:
+        """The first position of the run."""
+        return self._run.start
+
+    @property
+    def count(self) -> int:
+        """How many positions there are. What `release` gave back is none of them any more."""
+        return self._run.count
+
+    @property
+    def committed(self) -> int:
+        """How many of them are committed, the first ones, by calls of `commit` that have returned."""
+        return self._run.committed
+
+    @property
+    def lost(self) -> bool:
+        """Whether what is not committed was given back or taken away, as far as the log was read."""
+        if self._released or self.committed == self.count:
+            return self._released
+        with self._ledger._turn() as client:
+            if client is not self._client:
+                return True
+            try:
+                return client.is_lost(self._handle)
+            except ContradictionError:
+                # It was forgotten: the rest of it is another claim.
+                return True
 
     @cached_property
+    def _samples(self) -> NDArray[np.int64]:
+        return self._ledger.samples(self.start, self.count)
+
+    @property
     def samples(self) -> NDArray[np.int64]:
         """The sample indices of the run, in order."""
-        return self._ledger.samples(self.start, self.count)
+        return self._samples[: self.count]
 
     def commit(self, count: SupportsIndex | None = None) -> None:
         """Says that the reader is through with the next `count` positions, by default with all that are left.
@@ -70,19 +99,8 @@ class Claim:
                 longer than the lease, or another process has its number.
             OSError: The log cannot be written.
         """
-        left = self.count - self._told
-        number = left if count is None else check.integer("count", count, check.Width(0, left, f"0 to {left}"))
-        if left == 0:
-            return
-        goal = self._told + number
-
-        def propose(machine: Machine) -> str | None:
-            # What was appended, though the log had not said so, is known by now.
-            known = self.committed >= goal and number > 0
-            return None if known else machine.commit(self._number, self._done + max(goal, self.committed))
-
-        self._ledger._write(propose)
-        self._told = goal
+        number = None if count is None else check.integer("count", count, check.U32)
+        self._do(lambda client, now: client.commit(self._handle, number, now))
 
     def renew(self) -> None:
         """Says that the reader is still there: before a lease ends, where nothing is to be committed yet.
@@ -90,7 +108,7 @@ class Claim:
         Raises:
             ContradictionError: As in `commit`.
         """
-        self.commit(0)
+        self._do(lambda client, now: client.renew(self._handle, now))
 
     def release(self) -> None:
         """Gives back what is not committed.
@@ -98,12 +116,17 @@ class Claim:
         Raises:
             ContradictionError: As in `commit`.
         """
+        before = self.count
+        self._do(lambda client, now: client.release(self._handle, now))
+        self._released = self._released or self.count < before
 
-        def propose(machine: Machine) -> str | None:
-            nothing = self.committed == self.count or self._released
-            return None if nothing else machine.release(self._number)
-
-        self._ledger._write(propose)
+    def _do(self, begin: Operation) -> None:
+        with self._ledger._turn() as client:
+            if client is not self._client:
+                allowed = "one that is held: a call of its ledger was interrupted, which gave back what the reader held"
+                raise ContradictionError("claim", str(self.number), allowed)
+            self._ledger._operate(begin)
+            self._run = client.run(self._handle)
 
     def __len__(self) -> int:
         """How many positions there are."""
@@ -117,15 +140,6 @@ class Claim:
         )
 
 
-class Wait(NamedTuple):
-    """That nothing is free."""
-
-    seconds: float
-    """For how long at most."""
-    held: bool
-    """Whether this reader itself holds all that is left."""
-
-
 class Ledger:
     """One reader of an epoch whose positions go to whoever claims them.
 
@@ -137,7 +151,8 @@ class Ledger:
     that reader did with it before it fell silent, such as a step of training, only it knows: give leases longer than
     any pause.
 
-    It does not pickle: each process, and each thread that claims, opens the log for itself.
+    It does not pickle: each process, and each thread that claims, opens the log for itself. A process that was forked
+    cannot use the ledgers and claims that its parent opened.
     """
 
     def __init__(
@@ -146,19 +161,24 @@ class Ledger:
         log: Log,
         *,
         reader: SupportsIndex,
-        block: SupportsIndex = 1024,
-        lease: float = 60.0,
+        block: SupportsIndex | None = None,
+        lease: float | None = None,
+        checkpoint_interval: SupportsIndex | None = None,
     ) -> None:
-        """Reads the log, begins one that is empty, and gives back what an earlier life of this reader held.
+        """Begins the log or joins the one that is there, and gives back what an earlier life of this reader held.
+
+        A process that has the log open with the same reader number loses what it holds, and can claim no more.
 
         Args:
             sampler: Of what order: its epoch, from its `consumed` positions on. Its rank and world do not matter.
             log: Where all readers write, such as a `FileLog`, or a `samedeal.torch.StoreLog`. One for each epoch.
             reader: The number of this reader, 0 to 2**32 - 1: no other reader has it.
             block: How many positions a claim takes, 1 to 2**32 - 1, the same for all readers. The last claim of the
-                slowest one is what the others may wait for.
-            lease: After how many seconds without an entry of it, a reader loses what it holds: 0.001 or more, the same
-                for all readers.
+                slowest one is what the others may wait for. By default as in the log; of a new log 1,024.
+            lease: After how many seconds without an entry of it, a reader loses what it holds: 0.001 or more. If given,
+                it is the lease of the log from now on, for all readers. By default as in the log; of a new log 60.
+            checkpoint_interval: How many entries come between two checkpoints, by which a long log opens at once, 1 to
+                2**53 - 1. By default 4,096.
 
         Raises:
             SamedealError: A value is not allowed, or the log is one of something else.
@@ -169,25 +189,56 @@ class Ledger:
         if not all(callable(getattr(log, method, None)) for method in ("read", "append")):
             raise WrongTypeError("log", check.described(log), "a log, such as FileLog(path)")
         self.reader = check.integer("reader", reader, check.U32)
-        self.block = check.integer("block", block, check.U32_FROM_1)
-        self.lease = _seconds(lease)
         self.log = log
         self._order = _whole(sampler)
         self._first = self._order.consumed
-        self._header = header(self._order.state(0), self.block, max(1, round(self.lease * 1000)))
+        self._options = {
+            "block": None if block is None else check.integer("block", block, check.U32_FROM_1),
+            "lease": None if lease is None else _milliseconds(lease),
+            "checkpoint_interval": None
+            if checkpoint_interval is None
+            else check.integer("checkpoint-interval", checkpoint_interval, check.COUNT_FROM_1),
+        }
+        self._process = _component.process
         self._lock = threading.RLock()
         self._busy = False
-        self._own: set[int] = set()
-        """The numbers of claims of this object, and no other of the same reader: a former life may still be there."""
-        # Those of them that nobody has any more, such as a loop that broke off, are given out again.
-        self._claims: weakref.WeakValueDictionary[int, Claim] = weakref.WeakValueDictionary()
-        self._unsure: tuple[int, str] | None = None
-        """An entry of which the log has not said whether it was appended, and the number that it would have."""
+        self._left: deque[tuple[Client, int]] = deque()
+        """The claims that nobody has any more, such as of a loop that broke off: they are given out again."""
+        self._known = 0
+        """The last handle for which there was a `Claim`."""
+        self._claiming = False
+        """Whether a call that claims has not come to its end."""
+        self._client = self._new_client()
         with self._turn():
-            self._begin()
-            # Others may give back the same meanwhile.
-            while self._append(self._release) is not None:
-                pass
+            self._operate(Client.open)
+
+    @property
+    def block(self) -> int:
+        """How many positions a claim takes."""
+        with self._turn() as client:
+            return client.block()
+
+    @property
+    def lease(self) -> float:
+        """After how many seconds without an entry of it a reader loses what it holds, by the log as it is now."""
+        with self._turn() as client:
+            self._operate(Client.catch_up)
+            return client.lease() / 1000
+
+    def set_lease(self, lease: float) -> None:
+        """Sets the lease of the log from now on, for all readers.
+
+        Args:
+            lease: In seconds, 0.001 or more.
+
+        Raises:
+            OutOfRangeError: It is outside its range.
+            ContradictionError: Another process opened the log as this reader.
+            OSError: The log cannot be read or written.
+        """
+        milliseconds = _milliseconds(lease)
+        with self._turn():
+            self._operate(lambda client, now: client.set_lease(milliseconds, now))
 
     def claim(self, timeout: float | None = None) -> Claim | None:
         """The next run of positions for this reader; None once all are committed.
@@ -198,22 +249,25 @@ class Ledger:
             timeout: For how many seconds to wait at most; for as long as it takes by default.
 
         Raises:
-            ContradictionError: This reader itself holds all that is left: it has to commit or release that first.
+            ContradictionError: This reader itself holds all that is left: it has to commit or release that first. Or
+                another process opened the log as this reader.
             TimeoutError: Nothing was free in time.
             OSError: The log cannot be read or written.
         """
         end = None if timeout is None else time.monotonic() + timeout
         while True:
-            found = self._try()
-            if not isinstance(found, Wait):
+            found = self._try(waits=True)
+            if isinstance(found, Claim):
                 return found
-            if found.held:
-                allowed = "a commit or a release of what it holds first"
-                raise ContradictionError("claim", f"all that is left, held by reader {self.reader} itself", allowed)
-            left = found.seconds if end is None else min(found.seconds, end - time.monotonic())
-            if left <= 0:
-                raise TimeoutError(f"reader {self.reader} found nothing free in {timeout} s")
-            time.sleep(min(left, POLL))
+            if found.action == "finished":
+                return None
+            seconds = found.milliseconds / 1000
+            if end is not None:
+                left = end - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError(f"reader {self.reader} found nothing free in {timeout} s")
+                seconds = min(seconds, left)
+            time.sleep(seconds)
 
     def __iter__(self) -> Iterator[Claim]:
         """Run after run, each committed when the next one is asked for, unless that was done.
@@ -228,13 +282,13 @@ class Ledger:
                 done = True
             finally:
                 if not done:
-                    self._claims.pop(claim._number, None)
+                    self._left.append((claim._client, claim._handle))
 
     def progress(self) -> Progress:
         """How far all readers have come, by the log as it is now."""
-        with self._turn():
-            self._catch_up()
-            return self._ask(Machine.progress)
+        with self._turn() as client:
+            self._operate(Client.catch_up)
+            return client.progress()
 
     def samples(self, start: SupportsIndex, count: SupportsIndex) -> NDArray[np.int64]:
         """The sample indices at positions `start` to `start + count - 1`."""
@@ -243,138 +297,70 @@ class Ledger:
 
     def __repr__(self) -> str:
         """Whose, and of what."""
-        return f"<Ledger of {self._order!r}, reader {self.reader}, block {self.block}, lease {self.lease} s>"
+        return f"<Ledger of {self._order!r}, reader {self.reader}>"
 
-    def _try(self) -> Claim | Wait | None:
-        """A claim, or that nothing is free, or nothing once all is committed."""
-        told: list[Any] = []
-
-        def propose(machine: Machine) -> str | None:
-            told[:] = machine.claim(self.reader, _now())
-            return told[1] if told[0] == ENTRY else None
-
-        with self._turn():
-            self._catch_up()
-            if (claim := self._adopted()) is not None:
-                return claim
-            while (event := self._append(propose)) is not None:
-                if event.kind == "claim":
-                    return self._known(Claim(self, event.claim, event.start, event.count))
-            kind, value = told
-            if kind == WAIT:
-                return Wait(value / 1000, held=False)
-            return Wait(0, held=True) if kind == HELD else None
-
-    def _adopted(self) -> Claim | None:
-        """A claim of its own that nobody has: a loop broke off, or a log had not said that it was appended."""
-        held = self._ask(lambda machine: machine.held_by(self.reader)).reshape(-1, 4).tolist()
-        for number, start, count, done in held:
-            if number in self._own and number not in self._claims:
-                return self._known(Claim(self, number, start, count, done))
-        return None
-
-    def _known(self, claim: Claim) -> Claim:
-        self._own.add(claim._number)
-        self._claims[claim._number] = claim
-        return claim
-
-    def _release(self, machine: Machine) -> str | None:
-        """Gives back something that this reader holds."""
-        held = machine.held_by(self.reader).tolist()
-        return machine.release(held[0]) if held else None
+    def _try(self, waits: bool = False) -> Claim | Step:
+        """A claim, or the step that says why there is none."""
+        with self._turn() as client:
+            # Of calls that were interrupted before anybody had their claims.
+            while self._claiming and _has(client, self._known + 1):
+                client.forget(self._known + 1)
+                self._known += 1
+            while self._left:
+                of, handle = self._left.popleft()
+                if of is client:
+                    client.forget(handle)
+            self._claiming = True
+            found: Claim | Step = self._operate(lambda client, now: client.claim(waits, now))
+            if isinstance(found, Step) and found.action == "claimed":
+                handle = found.number
+                found = Claim(self, client, handle)
+                self._known = handle
+            self._claiming = False
+            return found
 
     @contextlib.contextmanager
-    def _turn(self) -> Iterator[None]:
-        """One call at a time."""
+    def _turn(self) -> Iterator[Client]:
+        """One call at a time, and what answers it."""
+        if self._process is not _component.process:
+            # The lock may have been taken by a thread that is not there any more.
+            allowed = "one that this process opened: after a fork, open the ledger anew"
+            raise ContradictionError("ledger", "one that another process opened", allowed)
         with self._lock:
             if self._busy:
                 # It may hold the lock of a file, for which this would wait for ever.
                 raise RuntimeError("a ledger is asked in the middle of a call of its own, such as by a signal handler")
             self._busy = True
             try:
-                yield
+                if not self._client.core.whole:
+                    # A call was interrupted, and nobody knows what it did. Another life frees what the reader held.
+                    self._client, self._known = self._new_client(), 0
+                yield self._client
             finally:
                 self._busy = False
 
-    def _write(self, propose: Callable[[Machine], str | None]) -> None:
-        with self._turn():
-            self._append(propose)
+    def _new_client(self) -> Client:
+        return Client(self._order.state(0), self.reader, secrets.randbits(64), **self._options)
 
-    def _append(self, propose: Callable[[Machine], str | None]) -> Event | None:
-        """Appends what a reader that knows all of the log proposes, and applies it; None where it proposes nothing."""
-        attempt = 0
+    def _operate(self, begin: Operation) -> Step:
+        """Does what an operation says until it is over; what came of it."""
+        client = self._client
+        step = begin(client, _now())
         while True:
-            before = self._entries
-            self._catch_up()
-            if attempt and self._entries == before:
-                allowed = "one that shows the entry for which it refused another"
-                raise ContradictionError("log", f"without an entry number {before}", allowed)
-            entry = self._ask(propose)
-            if entry is None:
-                return None
-            self._unsure = self._entries, entry
-            if self.log.append(self._entries, entry):
-                return self._apply(entry)
-            self._unsure = None
-            if attempt > 2:
-                # Others that take as long are always first: not all at the same time.
-                time.sleep(random.uniform(0, 0.001 * min(attempt, 100)))
-            attempt += 1
-
-    def _catch_up(self) -> None:
-        if self._process is not _component.process or not (self._whole and self._machine.core.whole):
-            # On the other side of a fork, or after a call that was interrupted: the log knows.
-            if self._process is not _component.process:
-                # What nobody has there, the parent gives out.
-                self._own.clear()
-            self._begin()
-        while entries := self.log.read(self._entries):
-            for entry in entries:
-                self._apply(text_of(entry))
-
-    def _begin(self) -> None:
-        """A ledger that has read the log, which has a first entry then."""
-        self._whole = False
-        self._process = _component.process
-        self._machine = Machine(self._header)
-        self._entries = 0
-        self._whole = True
-        self._catch_up()
-        if self._entries == 0:
-            # Or somebody else does meanwhile.
-            self.log.append(0, self._header)
-            self._catch_up()
-        if self._entries == 0:
-            raise ContradictionError("log", "empty", "one that shows what was appended to it")
-
-    def _apply(self, entry: str) -> Event | None:
-        # Where this is interrupted, nobody knows what was applied.
-        self._whole = False
-        try:
-            event = self._ask(lambda machine: machine.apply(entry, _now()))
-        except SamedealError:
-            self._whole = True
-            raise
-        own = self._unsure == (self._entries, entry)
-        if self._unsure is not None and self._unsure[0] == self._entries:
-            self._unsure = None
-        self._entries += 1
-        self._whole = True
-        if event is None:
-            return None
-        if own and event.kind == "claim":
-            self._own.add(event.claim)
-        if (claim := self._claims.get(event.claim)) is not None:
-            if event.kind == "commit":
-                claim.committed = event.start + event.count - claim.start
-            claim.lost = event.kind == "release"
-            claim._released = claim.lost and own
-            if claim.lost or claim.committed == claim.count:
-                self._own.discard(event.claim)
-        return event
-
-    def _ask(self, function: Callable[[Machine], T]) -> T:
-        return function(self._machine)
+            if step.action == "checkpoint":
+                find = getattr(self.log, "last_checkpoint", None)
+                found = None if find is None else find()
+                text = None if found is None else text_of(found)[: check.STATE + 1]
+                step = client.tell_checkpoint(text, _now())
+            elif step.action == "read":
+                if step.milliseconds:
+                    time.sleep(step.milliseconds / 1000)
+                entries = [text_of(entry) for entry in self.log.read(step.number)]
+                step = client.tell(step.number, entries, _now())
+            elif step.action == "append":
+                step = client.tell_appended(bool(self.log.append(step.number, step.entry)), _now())
+            else:
+                return step
 
     def __reduce__(self) -> Any:
         """Refuses: a copy would be another reader of the same number."""
@@ -388,12 +374,21 @@ def _whole(sampler: Sampler) -> Sampler:
     return found
 
 
-def _seconds(lease: Any) -> float:
+def _has(client: Client, handle: int) -> bool:
+    """Whether a client has given out a claim with this handle."""
+    try:
+        client.run(handle)
+    except ContradictionError:
+        return False
+    return True
+
+
+def _milliseconds(lease: Any) -> int:
     if isinstance(lease, bool) or not isinstance(lease, (int, float)):
         raise WrongTypeError("lease", check.described(lease), "a number of seconds")
     if not 0.001 <= lease <= 2**43:
         raise OutOfRangeError("lease", str(lease), f"0.001 to {2**43} seconds")
-    return float(lease)
+    return max(1, round(lease * 1000))
 
 
 def _now() -> int:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from .. import _arguments as check
 from .._errors import ContradictionError, WrongTypeError
@@ -21,8 +21,14 @@ else:
 
 _BEGINNINGS = (b'{"samedeal":1,"kind":"ledger"', b'{"event":"')
 """Of lines of a log, the longest one first."""
+_CHECKPOINT = '{"event":"checkpoint","number":'
+"""What a checkpoint begins with. Its number follows."""
 _TAIL = 4096
 """So many bytes before the next entry tell a log from another one in a file of the same name."""
+_WINDOW = 4096
+"""How many entries are read at a time."""
+_SEARCHED = 1 << 16
+"""How many bytes are searched for a checkpoint at a time."""
 
 
 class Log(Protocol):
@@ -30,6 +36,10 @@ class Log(Protocol):
 
     What is needed is a store that many can read, and in which one of several that write the same key is first: such as
     a table with a unique number, or a key-value store with compare-and-set.
+
+    A log may have a third method, `last_checkpoint()`: the last entry that begins with
+    `{"event":"checkpoint","number":`, where it can be found without a look at all entries, or None. A reader that opens
+    the log then reads the first entry, and those after that one.
     """
 
     def read(self, start: int) -> Sequence[str | bytes]:
@@ -58,6 +68,21 @@ class MemoryLog:
                 return False
             self._entries.append(entry)
             return True
+
+    def last_checkpoint(self) -> str | None:
+        """The last checkpoint, if there is one."""
+        entries = self._entries
+        numbers = range(len(entries) - 1, 0, -1)
+        return next((entries[number] for number in numbers if _is_checkpoint(entries[number])), None)
+
+
+class _Mark(NamedTuple):
+    """A checkpoint in a file."""
+
+    number: int
+    """Which entry it is."""
+    start: int
+    """Where in the file it begins."""
 
 
 class _Known(NamedTuple):
@@ -88,13 +113,15 @@ class FileLog:
         """The file need not be there yet."""
         self.path = Path(path)
         self._known = _Known()
+        self._mark: _Mark | None = None
+        """To go on there without a look at what is before it."""
 
     def __repr__(self) -> str:
         """The call that makes an equal one."""
         return f"FileLog({str(self.path)!r})"
 
     def read(self, start: int) -> Sequence[str]:
-        """The entries from number `start` on.
+        """The entries from number `start` on, or the first ones of them.
 
         Raises:
             ContradictionError: The entries before `start` were read, and are not in the file any more.
@@ -102,7 +129,7 @@ class FileLog:
         """
         try:
             with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
-                return self._new(file.fileno(), start)
+                return self._new(file.fileno(), start, _WINDOW)
         except FileNotFoundError:
             self._check_same(start, same=False)
             return []
@@ -124,9 +151,13 @@ class FileLog:
             return False
         try:
             with _locked(descriptor):
-                self._new(descriptor, number)
+                before = self._known
+                faster = self._new(descriptor, number, 1)
                 known = self._known
-                if known.entries != number:
+                if faster or known.entries != number:
+                    if faster and before.entries == number:
+                        # Whoever asks for it reads it again.
+                        self._known = before
                     return False
                 self._cut(descriptor)
                 os.lseek(descriptor, known.end, os.SEEK_SET)
@@ -138,6 +169,43 @@ class FileLog:
                 return True
         finally:
             os.close(descriptor)
+
+    def last_checkpoint(self) -> str | None:
+        """The last checkpoint, if there is one, which is searched from the end of the file on.
+
+        Raises:
+            OSError: The file cannot be read; that there is none is no error.
+        """
+        try:
+            with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
+                return self._find_checkpoint(file)
+        except FileNotFoundError:
+            return None
+
+    def _find_checkpoint(self, file: BinaryIO) -> str | None:
+        # It is never the first line.
+        beginning = b"\n" + _CHECKPOINT.encode()
+        end = searched = file.seek(0, os.SEEK_END)
+        while searched > 0:
+            low = max(0, searched - _SEARCHED)
+            # No beginning is cut in two.
+            high = min(end, searched + len(beginning) - 1)
+            file.seek(low)
+            at = file.read(high - low).rfind(beginning)
+            if at < 0:
+                searched = low
+                continue
+            start = low + at + 1
+            file.seek(start)
+            # The last line may have no end.
+            line = file.readline()
+            entry = line.decode(errors="replace").removesuffix("\n")
+            number = _checkpoint_number(entry)
+            if line.endswith(b"\n") and number is not None:
+                self._mark = _Mark(number, start)
+                return entry
+            searched = low + at
+        return None
 
     def _cut(self, descriptor: int) -> None:
         """Cuts off what a writer or a loss of power has left of a line; of a file that is no log, nothing."""
@@ -153,26 +221,40 @@ class FileLog:
             raise ContradictionError("log", value, "a file that is the log of a ledger, or not there yet")
         os.ftruncate(descriptor, known.end)
 
-    def _new(self, descriptor: int, start: int) -> list[str]:
-        """The whole lines from number `start` on."""
-        known = self._known
-        if known.entries:
+    def _new(self, descriptor: int, start: int, most: int) -> list[str]:
+        """The whole lines from number `start` on, as many as `most`."""
+        if self._known.entries:
             self._check_same(start, self._is_same(descriptor))
-            known = self._known
-        if known.entries > start:
+        if self._known.entries > start:
             # Somebody begins anew.
-            known = _Known()
+            self._known = _Known()
+        self._skip(descriptor, start)
+        known = self._known
         os.lseek(descriptor, known.end, os.SEEK_SET)
-        data = bytearray()
-        while part := os.read(descriptor, 1 << 20):
+        data, found, wanted = bytearray(), 0, start + most - known.entries
+        while found < wanted and (part := os.read(descriptor, 1 << 20)):
             data += part
-        size = data.rfind(b"\n") + 1
+            found += part.count(b"\n")
+        lines = data.split(b"\n", wanted)[:-1]
+        self._learn(descriptor, len(lines), data[: sum(map(len, lines)) + len(lines)])
         # An entry that is none is told by whoever applies it.
-        lines = data[:size].decode(errors="replace").split("\n")[:-1]
-        new = lines[max(0, start - known.entries) :]
-        self._known = known
-        self._learn(descriptor, len(lines), data[:size])
-        return new
+        return [line.decode(errors="replace") for line in lines[max(0, start - known.entries) :]]
+
+    def _skip(self, descriptor: int, start: int) -> None:
+        """Goes to the last checkpoint that was found, if that comes before entry `start`."""
+        known, mark = self._known, self._mark
+        if mark is None or not known.entries < mark.number <= start:
+            return
+        size = min(mark.start, _TAIL)
+        os.lseek(descriptor, mark.start - size, os.SEEK_SET)
+        before = os.read(descriptor, size)
+        beginning = f"{_CHECKPOINT}{mark.number},".encode()
+        if not before.endswith(b"\n") or os.read(descriptor, len(beginning)) != beginning:
+            # It is another file by now.
+            return
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        first = known.first or os.read(descriptor, size)
+        self._known = _Known(mark.number, mark.start, _identity(descriptor), first, before)
 
     def _learn(self, descriptor: int, entries: int, text: bytes | bytearray) -> None:
         """Keeps what tells this log from another one: these entries follow on what was known."""
@@ -200,6 +282,16 @@ class FileLog:
             value = f"{self.path}: another log than the one of which {known.entries} entries were read"
             raise ContradictionError("log", value, "the same file for the whole epoch: open the ledger anew")
         self._known = _Known()
+
+
+def _is_checkpoint(entry: Any) -> bool:
+    return isinstance(entry, str) and entry.startswith(_CHECKPOINT)
+
+
+def _checkpoint_number(checkpoint: str) -> int | None:
+    """The number in a checkpoint."""
+    number = checkpoint.removeprefix(_CHECKPOINT).partition(",")[0]
+    return int(number) if number.isascii() and number.isdigit() and len(number) <= 16 else None
 
 
 def _identity(descriptor: int) -> tuple[int, int]:
@@ -231,7 +323,8 @@ def copy_log(source: Log, target: Log) -> int:
     copied = number = 0
     while entries := source.read(number):
         there = target.read(number)
-        for place, given in enumerate(entries):
+        # Either log may give fewer entries at a time than there are.
+        for place, given in enumerate(entries[: len(there) or None]):
             entry = text_of(given)
             found = there[place : place + 1] or ([entry] if target.append(number, entry) else target.read(number)[:1])
             if [*map(text_of, found)] != [entry]:

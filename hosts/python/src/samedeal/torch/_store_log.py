@@ -11,6 +11,8 @@ from .. import _arguments as check
 
 _AT_ONCE = 1024
 """Entries that are read at a time."""
+_CHECKPOINT = '{"event":"checkpoint",'
+"""What a checkpoint begins with."""
 _LONGEST_NAME = 1024
 """In bytes."""
 
@@ -33,7 +35,7 @@ class StoreLog:
             WrongTypeError: It is no such store, or the name is no string.
             OutOfRangeError: The name is longer than 1,024 bytes, or it is no UTF-8.
         """
-        if not all(hasattr(store, method) for method in ("compare_set", "multi_get", "check", "add", "get")):
+        if not all(hasattr(store, method) for method in ("compare_set", "multi_get", "check", "add", "get", "set")):
             raise WrongTypeError("store", check.described(store), "a torch.distributed.Store, such as a TCPStore")
         self._store = store
         self._name = _checked(name)
@@ -56,7 +58,17 @@ class StoreLog:
         if self._store.compare_set(self._key(number), "", value).decode() != value:
             return False
         self._store.add(f"{self._name}/count", 1)
+        if entry.startswith(_CHECKPOINT):
+            # Where an earlier one comes later, it is read from that one on.
+            self._store.set(f"{self._name}/checkpoint", str(number))
         return True
+
+    def last_checkpoint(self) -> str | None:
+        """The last checkpoint that is known, if there is one."""
+        place = f"{self._name}/checkpoint"
+        if not self._store.check([place]):
+            return None
+        return _entry(self._store.get(self._key(int(self._store.get(place)))))
 
     def _key(self, number: int) -> str:
         return f"{self._name}/{number}"

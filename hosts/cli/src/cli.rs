@@ -8,6 +8,7 @@ use crate::commands::explain::{ExplainArgs, explain_epoch};
 use crate::commands::ledger::LedgerArgs;
 use crate::commands::locate::LocateArgs;
 use crate::commands::numbers::{BatchesArgs, IndicesArgs};
+use crate::commands::recipe::{RecipeArgs, hide_others};
 use crate::commands::replay::ReplayArgs;
 use crate::commands::state::StateArgs;
 use crate::commands::step::StepArgs;
@@ -72,6 +73,9 @@ pub enum Command {
     /// Show which rank this process is, by the variables of its launcher
     #[command(after_help = examples::RANK)]
     Rank(DetectArgs),
+    /// Print the recipe: everything that decides the deal, as one JSON document
+    #[command(after_help = examples::RECIPE, mut_args(hide_others))]
+    Recipe(RecipeArgs),
     /// Print the state of an epoch after some samples or steps, for --resume and for the libraries
     #[command(after_help = examples::STATE)]
     State(StateArgs),
@@ -86,7 +90,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Reads the state that is to be resumed, which decides some of the options.
+    /// Reads the recipe, and the state that is to be resumed, which decide some of the options.
     pub fn settle(&mut self) -> Result<(), Problem> {
         match self {
             Self::Batches(it) => it.epoch.settle(it.by_length.lengths.is_some()),
@@ -95,6 +99,7 @@ impl Command {
             Self::Indices(it) => it.epoch.settle(false),
             Self::Fingerprint(it) => it.epoch.settle(false),
             Self::Verify(it) => it.epoch.settle(false),
+            Self::Recipe(it) => it.epoch.settle(false),
             Self::State(it) => it.epoch.settle(false),
             Self::Replay(it) => it.epoch.settle(false),
             Self::Shards(_) | Self::Mesh(_) | Self::Rank(_) | Self::Ledger(_) | Self::Explain(_) | Self::Orders(_) => {
@@ -116,8 +121,8 @@ mod tests {
     #[test]
     fn every_example_is_a_command_line() {
         use examples::{
-            ALL, BATCHES, EXPLAIN, FINGERPRINT, INDICES, LEDGER, LOCATE, MESH, RANK, REPLAY, SHARDS, STATE, STEP,
-            VERIFY,
+            ALL, BATCHES, EXPLAIN, FINGERPRINT, INDICES, LEDGER, LOCATE, MESH, RANK, RECIPE, REPLAY, SHARDS, STATE,
+            STEP, VERIFY,
         };
         let all = [
             ALL,
@@ -129,6 +134,7 @@ mod tests {
             LOCATE,
             MESH,
             RANK,
+            RECIPE,
             REPLAY,
             SHARDS,
             STATE,

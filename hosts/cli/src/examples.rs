@@ -23,6 +23,23 @@ Examples:
   Bare numbers for another program:
     samedeal indices --samples 100 --all --format text | sort -n";
 
+pub const RECIPE: &str = "\
+Examples:
+  Everything that decides the deal of a run, in a file:
+    samedeal recipe --samples 1e6 --seed 42 --world 8 --output run.json
+  The samples of rank 3 of this run, in epoch 2:
+    samedeal indices --recipe run.json --rank 3 --epoch 2
+  The recipe of a dataset in files, and the check of this recipe on another machine:
+    samedeal recipe data/train --order sharded --lanes 64 --world 8 --output run.json
+    samedeal recipe data/train --recipe run.json
+  The fingerprint, which names the run:
+    samedeal recipe --recipe run.json --fingerprint
+
+--recipe replaces --samples, --seed, --order, --lanes, --window, --world, --remainder and --layout in every subcommand that has them,
+except with --lengths. Epoch, rank, workers and batch size are no part of a recipe. With an order other than sharded, files may be
+named: their rows must be as many as the samples of the recipe. With the order sharded, a recipe has the number of rows of each file,
+of more than 256 files only a hash of them; then the files must be named. The libraries read and write the same recipes.";
+
 pub const STATE: &str = "\
 Examples:
   After 1000 batches of 32 on 8 ranks:

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use cli::{Cli, Command};
 use commands::{
-    batching, explain, ledger, locate, mesh, numbers, rank, replay, shards, state, step, summaries, verify,
+    batching, explain, ledger, locate, mesh, numbers, rank, recipe, replay, shards, state, step, summaries, verify,
 };
 use write::problem::Problem;
 
@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Shards(args) => return exit(shards::run(&args)),
         Command::Mesh(args) => mesh::run(&args),
         Command::Rank(args) => rank::run(&args),
+        Command::Recipe(args) => recipe::run(&args),
         Command::State(args) => state::run(&args),
         Command::Ledger(args) => ledger::run(&args),
         Command::Explain(args) => explain::run(args),

@@ -23,13 +23,18 @@ pub struct DatasetArgs {
     /// Number of samples, such as 50000, 50_000 or 5e4
     #[arg(long, value_name = "N", value_parser = number)]
     pub samples: Option<u64>,
+    /// What is dealt, if the recipe was read, which needs the files before.
+    #[arg(skip)]
+    pub known: Option<Dataset>,
 }
 
 /// What is dealt: so many samples, which may be the rows of files laid end to end.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Dataset {
     pub samples: u64,
     pub files: Vec<Rows>,
+    /// How many samples each file has, if a recipe says so and no file is named.
+    pub sizes: Option<Vec<u64>>,
 }
 
 /// A file that cannot be read.
@@ -41,6 +46,7 @@ pub struct Unreadable {
 }
 
 /// A file, and which samples its rows are.
+#[derive(Clone)]
 pub struct Rows {
     pub path: PathBuf,
     /// The sample that its first row is.
@@ -52,12 +58,13 @@ pub struct Rows {
 
 impl Dataset {
     pub fn new(args: &DatasetArgs) -> Result<Self, Problem> {
-        match args.samples {
-            Some(samples) => Ok(Self { samples, files: Vec::new() }),
-            None if args.paths.is_empty() => {
-                Err(Problem::message("the samples are missing; needed: a PATH, --samples <N> or --resume <FILE>"))
-            }
-            None => Self::of_files(&args.paths),
+        match (&args.known, args.samples) {
+            (Some(known), _) => Ok(known.clone()),
+            (None, Some(samples)) => Ok(Self { samples, ..Self::default() }),
+            (None, None) if args.paths.is_empty() => Err(Problem::message(
+                "the samples are missing; needed: a PATH, --samples <N>, --recipe <FILE> or --resume <FILE>",
+            )),
+            (None, None) => Self::of_files(&args.paths),
         }
     }
 
@@ -72,7 +79,7 @@ impl Dataset {
     }
 
     fn read(paths: Vec<Found>, mut broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
-        let mut dataset = Self { samples: 0, files: Vec::with_capacity(paths.len()) };
+        let mut dataset = Self { files: Vec::with_capacity(paths.len()), ..Self::default() };
         let bar = progress::bar("reading footers", paths.len() as u64);
         for Found { path, named } in paths {
             match footer(&path) {
@@ -93,9 +100,12 @@ impl Dataset {
         self.files.push(file);
     }
 
-    /// How many rows each file has.
-    pub fn sizes(&self) -> Vec<u64> {
-        self.files.iter().map(|file| file.count).collect()
+    /// How many rows each file has; none if the dataset is a mere number.
+    pub fn sizes(&self) -> Option<Vec<u64>> {
+        match self.files.is_empty() {
+            true => self.sizes.clone(),
+            false => Some(self.files.iter().map(|file| file.count).collect()),
+        }
     }
 
     /// The columns that say where a sample is; none if the dataset is a mere number.

@@ -64,6 +64,11 @@ pub struct DealArgs {
     /// Which positions a rank gets
     #[arg(long, default_value = "strided", value_parser = named::<Layout>(Layout::ALL.iter().map(|it| it.name())))]
     pub layout: Layout,
+    /// Take the deal from a recipe that a library or `samedeal recipe` wrote: order, seed, world size, remainder, layout, and the number
+    /// of samples. - is standard input. Name the files too if the recipe has a hash of their sizes
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["samples", "seed", "order", "lanes", "window", "world", "remainder", "layout"])]
+    pub recipe: Option<PathBuf>,
     /// Continue from a state that a library or `samedeal state` wrote. FILE is the state, a checkpoint that `samedeal explain`
     /// can read, or - for standard input. The state decides order, seed, epoch and number of samples; the world size may differ
     #[arg(long, value_name = "FILE", conflicts_with = "epoch")]
@@ -148,13 +153,13 @@ impl DealArgs {
 /// A sampler of an order over a dataset, still to be built.
 pub fn ordered(dataset: &Dataset, order: &str, lanes: Option<u32>, window: Option<u32>) -> Result<Builder, Problem> {
     if order == SHARDED {
-        if dataset.files.is_empty() {
+        let Some(sizes) = dataset.sizes() else {
             let needed = "name the files or their directories instead of --samples";
             return Err(Problem::message(format!(
                 "--order {SHARDED} needs samples that are stored in files; {needed}"
             )));
-        }
-        return Ok(Sampler::sharded(dataset.sizes(), lanes.unwrap_or(64), window.unwrap_or(256)));
+        };
+        return Ok(Sampler::sharded(sizes, lanes.unwrap_or(64), window.unwrap_or(256)));
     }
     if lanes.is_some() || window.is_some() {
         let what = format!("--lanes and --window are for --order {SHARDED}; the order is {order}");

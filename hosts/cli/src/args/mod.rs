@@ -5,5 +5,6 @@ pub mod dataset;
 pub mod deal;
 pub mod format;
 pub mod plan;
+pub mod recipe;
 pub mod resume;
 pub mod values;

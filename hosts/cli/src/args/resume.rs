@@ -10,8 +10,9 @@ use crate::read::checkpoint::{self, Kind, Saved};
 use crate::write::problem::Problem;
 
 impl EpochArgs {
-    /// Reads the state that is to be resumed, if there is one. `by_length` is whether batches have samples of different length.
+    /// Reads the recipe, and the state that is to be resumed, if there is one. `by_length` is whether batches have samples of different length.
     pub fn settle(&mut self, by_length: bool) -> Result<(), Problem> {
+        self.read_recipe(by_length)?;
         let Some(path) = &self.deal.resume else { return Ok(()) };
         let saved = checkpoint::only(path)?;
         self.take_over(saved, by_length)
@@ -47,7 +48,10 @@ impl EpochArgs {
             if let (Some(given), Some(own)) = (given, own)
                 && given != own
             {
-                return Err(saved.refused(contradiction(option, given, own)));
+                return Err(saved.refused(match deal.recipe {
+                    None => contradiction(option, given, own),
+                    Some(_) => format!("{option} is {own}, and {given} in the recipe; give the recipe of the run"),
+                }));
             }
         }
         // What is no state says nothing, and the library says so.

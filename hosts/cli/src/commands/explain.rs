@@ -77,6 +77,7 @@ pub fn run(mut args: ExplainArgs) -> Result<(), Problem> {
         return show(&args, &states);
     }
     let saved = args.chosen(&states)?;
+    args.epoch.read_recipe(args.by_length.lengths.is_some())?;
     args.epoch.take_over(saved.clone(), args.by_length.lengths.is_some())?;
     match saved.kind() {
         Kind::Batcher => batches_of(args, saved),
@@ -253,7 +254,8 @@ impl ExplainArgs {
 /// What became of samples or of a step, by the state of a sampler. Within the epoch, the same world deals the same, from the
 /// beginning on or resumed, so that one sampler of the whole epoch knows all of it.
 fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
-    if args.epoch.dataset.paths.is_empty() && args.epoch.deal.order() == SHARDED {
+    let has_files = !args.epoch.dataset.paths.is_empty() || args.epoch.dataset.known.is_some();
+    if !has_files && args.epoch.deal.order() == SHARDED {
         let needed =
             "name the files or their directories after the checkpoint, and the --lanes and --window of the run";
         return Err(saved.refused(format!("the order is {SHARDED}, which is made of the files; {needed}")));

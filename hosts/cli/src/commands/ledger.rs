@@ -154,7 +154,7 @@ fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem>
     let order = state["order"].as_str().ok_or_else(unknown)?.to_owned();
     let (seed, samples) = (state["seed"].as_i64().ok_or_else(unknown)?, state["samples"].as_u64().ok_or_else(unknown)?);
     let dataset =
-        if args.paths.is_empty() { Dataset { samples, files: Vec::new() } } else { Dataset::of_files(&args.paths)? };
+        if args.paths.is_empty() { Dataset { samples, ..Dataset::default() } } else { Dataset::of_files(&args.paths)? };
     let sampler = ordered(&dataset, &order, args.lanes, args.window)?.seed(seed).build()?;
     Ok((dataset, sampler))
 }

@@ -8,6 +8,7 @@ pub mod mesh;
 pub mod numbers;
 pub mod rank;
 pub mod readers;
+pub mod recipe;
 pub mod replay;
 pub mod shards;
 pub mod state;

@@ -102,8 +102,7 @@ fn builder(saved: &Saved, dataset: &Dataset) -> Result<ReadingBuilder, Problem> 
     let flag = |name: &str| saved.field(name).and_then(Value::as_bool);
     let word = |name: &str| saved.field(name).and_then(Value::as_str);
     let number = |name: &str| u32::try_from(saved.number(name)?).ok();
-    let sizes = if dataset.files.is_empty() { numbers("sizes") } else { Some(dataset.sizes()) };
-    let Some(sizes) = sizes else {
+    let Some(sizes) = dataset.sizes().or_else(|| numbers("sizes")) else {
         return Err(saved.refused("the state has a hash of the sizes of the files, not the sizes; name the files"));
     };
     if word("bytes").is_some() {

@@ -10,6 +10,7 @@ mod ledger;
 mod lengths;
 mod plans;
 mod readings;
+mod recipes;
 mod states;
 mod steps;
 mod workers;
@@ -323,6 +324,7 @@ fn every_subcommand_has_help_with_examples() {
         "shards",
         "mesh",
         "rank",
+        "recipe",
         "state",
         "explain",
     ] {

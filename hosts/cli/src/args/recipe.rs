@@ -1,0 +1,91 @@
+//! `--recipe`: what a recipe decides.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use samedeal::{Builder, Error, FailureKind, Sampler};
+
+use crate::args::dataset::Dataset;
+use crate::args::deal::EpochArgs;
+use crate::write::output::{counted, grouped};
+use crate::write::problem::Problem;
+
+/// The most bytes that are read. The library says that a recipe has fewer.
+const MOST: u64 = 1 << 26;
+
+impl EpochArgs {
+    /// Reads the recipe, if one is named, and sets the options that it decides. `by_length` is whether batches have samples of
+    /// different length.
+    pub fn read_recipe(&mut self, by_length: bool) -> Result<(), Problem> {
+        let Some(path) = &self.deal.recipe else { return Ok(()) };
+        if by_length {
+            let instead = "a recipe does not say how batches are made; add --seed, --order and --world instead";
+            return Err(Problem::message(format!("--recipe has no meaning with --lengths: {instead}")));
+        }
+        let text = text(path)?;
+        let files = if self.dataset.paths.is_empty() { None } else { Some(Dataset::new(&self.dataset)?) };
+        let sampler = sampler(&text, files.as_ref()).map_err(|error| Problem::of(path, explained(&error)))?;
+        let config = sampler.config();
+        let sizes = sampler.sizes().map(Vec::from);
+        let dataset = files.unwrap_or_else(|| Dataset { samples: config.samples, files: Vec::new(), sizes });
+        if dataset.samples != config.samples {
+            let own = counted(config.samples, "sample", "samples");
+            let what =
+                format!("the recipe is of {own}, and the files have {}; name the files of the run", dataset.samples);
+            return Err(Problem::of(path, what));
+        }
+        let deal = &mut self.deal;
+        (deal.seed, deal.order, deal.world) = (Some(config.seed), Some(config.order.clone()), Some(config.world));
+        (deal.remainder, deal.layout) = (Some(config.remainder), config.layout);
+        (deal.lanes, deal.window) = (sampler.lanes(), sampler.lane_window());
+        if self.dataset.paths.is_empty() {
+            self.dataset.samples = Some(dataset.samples);
+        }
+        self.dataset.known = Some(dataset);
+        Ok(())
+    }
+}
+
+fn text(path: &Path) -> Result<String, Problem> {
+    let failed = |error: io::Error| Problem::of(path, error);
+    let file: Box<dyn Read> =
+        if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path).map_err(failed)?) };
+    let mut bytes = Vec::new();
+    file.take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MOST {
+        return Err(Problem::of(path, format!("is no recipe: it has more than {} bytes", grouped(MOST))));
+    }
+    String::from_utf8(bytes).map_err(|_| Problem::of(path, "is no recipe: it is not UTF-8"))
+}
+
+/// The sampler of a recipe. Files are its `sizes`, except with an order that has none.
+fn sampler(text: &str, files: Option<&Dataset>) -> Result<Sampler, Error> {
+    let Some(sizes) = files.and_then(Dataset::sizes) else { return Builder::from_recipe(text)?.build() };
+    let error = match Builder::from_recipe_and_sizes(text, sizes) {
+        Ok(builder) => return builder.build(),
+        Err(error) => error,
+    };
+    if !is_of(&error, FailureKind::Contradiction, "sizes") {
+        return Err(error);
+    }
+    match Builder::from_recipe(text).and_then(Builder::build) {
+        Ok(sampler) if sampler.sizes().is_none() => Ok(sampler),
+        _ => Err(error),
+    }
+}
+
+fn is_of(error: &Error, kind: FailureKind, field: &str) -> bool {
+    error.failure().is_some_and(|failure| failure.kind == kind && failure.field == field)
+}
+
+/// The error, and what to do on the command line.
+fn explained(error: &Error) -> String {
+    if is_of(error, FailureKind::Missing, "sizes") {
+        return format!("{error}. Name the files of the run or their directories");
+    }
+    if is_of(error, FailureKind::Contradiction, "sizes") {
+        return format!("{error}. The numbers of rows of the files differ: name the files of the run, in their order");
+    }
+    error.to_string()
+}

@@ -1,0 +1,169 @@
+//! Recipes: printed by one call, read by another.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use samedeal::Sampler;
+
+use crate::files::{self, Dataset};
+use crate::{command, failing, json, run, text};
+
+#[test]
+fn a_recipe_that_is_printed_and_read_gives_the_same_deal() {
+    let folder = files::folder("recipes");
+    let path = folder.join("run.json");
+    let deal = "--samples 1003 --seed -7 --order torch --world 4 --remainder uneven --layout contiguous";
+    assert_eq!(text(&format!("recipe {deal} --output {}", path.display())), "");
+    let printed = fs::read_to_string(&path).unwrap();
+    let sampler = Sampler::builder(1003).seed(-7).order("torch").world(4);
+    let sampler = sampler.remainder(samedeal::Remainder::Uneven).layout(samedeal::Layout::Contiguous).build().unwrap();
+    assert_eq!(printed, sampler.recipe().unwrap() + "\n");
+    let recipe = format!("--recipe {}", path.display());
+    for rest in [
+        "indices --epoch 2 --rank 3 --all --json",
+        "batches --rank 1 --batch-size 32 --all --json",
+        "locate --sample 7,8 --batch-size 32 --json",
+        "step 5 --batch-size 32 --json",
+        "fingerprint --rank 2 --json",
+        "verify --batch-size 32 --json",
+        "recipe",
+    ] {
+        // verify fails, since the ranks are uneven: with the same answer.
+        let answer = |deal: &str| run(&format!("{rest} {deal}"));
+        let (given, read) = (answer(deal), answer(&recipe));
+        assert!(!given.stdout.is_empty(), "{rest}");
+        assert_eq!((&given.stdout, given.status.code()), (&read.stdout, read.status.code()), "{rest}");
+    }
+    let fingerprint = sampler.recipe_fingerprint().unwrap();
+    assert_eq!(text(&format!("recipe {recipe} --fingerprint")), format!("{fingerprint}\n"));
+    assert_eq!(json(&format!("recipe {deal} --fingerprint --json"))["recipe_fingerprint"], fingerprint);
+}
+
+#[test]
+fn a_recipe_comes_from_a_pipe_and_may_be_short() {
+    let mut child = command("indices --recipe - --rank 1 --all --format text")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let recipe = b" {\"deal\": {\"world_size\": 3},\n \"order\": {\"seed\": 42, \"samples\": 10}}\n";
+    child.stdin.take().unwrap().write_all(recipe).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "8\n0\n1\n6\n");
+}
+
+#[test]
+fn files_are_the_sizes_of_a_recipe() {
+    let dataset = Dataset::write("recipe-files");
+    let (folder, path) = (dataset.folder.display(), dataset.folder.join("run.recipe"));
+    let recipe = format!("--recipe {}", path.display());
+    let deal = "--order sharded --lanes 8 --window 16 --seed 5 --world 2";
+    fs::write(&path, text(&format!("recipe {folder} {deal}"))).unwrap();
+    // Without the files, the recipe still has their sizes; with them, their names are shown.
+    let bare = text(&format!("indices {recipe} --rank 1 --workers 2 --all --format text"));
+    let indices = format!("indices {folder} --rank 1 --workers 2 --all --format text");
+    let named = text(&format!("{indices} {deal}"));
+    assert_eq!(text(&format!("{indices} {recipe}")), named);
+    assert!(named.lines().map(|line| line.split('\t').next().unwrap()).eq(bare.lines()), "{named}");
+    assert_eq!(text(&format!("verify {folder} {recipe} --json")), text(&format!("verify {folder} {deal} --json")));
+    // A state goes on with the recipe of its run, and with no other.
+    let state = dataset.folder.join("epoch.state");
+    let resume = format!("--resume {}", state.display());
+    fs::write(&state, text(&format!("state {recipe} --epoch 3 --taken 10"))).unwrap();
+    let rest = |more: &str| text(&format!("indices {folder} {more} {resume} --all --format text"));
+    assert_eq!(rest(&recipe), rest(deal));
+    let position = |more: &str| {
+        let found = json(&format!("explain {} {more} --sample 7 --json", state.display()));
+        found["samples"][0]["places"][0]["position"].as_u64().unwrap()
+    };
+    assert_eq!(position(&format!("{recipe} --batch-size 5")), position(&format!("{folder} --lanes 8 --window 16")));
+    let other = dataset.folder.join("other.recipe");
+    fs::write(&other, text(&format!("recipe {folder} --order sharded --lanes 8 --window 16 --seed 6"))).unwrap();
+    let (_, said) = failing(&format!("indices {folder} --recipe {} {resume}", other.display()));
+    assert!(said.ends_with("seed is 5, and 6 in the recipe; give the recipe of the run"), "{said}");
+    // Other files.
+    let (_, said) = failing(&format!("indices {folder}/b {recipe}"));
+    assert!(
+        said.contains("run.recipe: sizes is ") && said.ends_with("name the files of the run, in their order"),
+        "{said}"
+    );
+    // With an order that has no files, they are as many samples.
+    fs::write(&path, r#"{"order": {"name": "feistel", "samples": 130, "seed": 5}}"#).unwrap();
+    assert_eq!(
+        text(&format!("indices {folder} {recipe} --all --json")),
+        text(&format!("indices {folder} --seed 5 --all --json"))
+    );
+    let (_, said) = failing(&format!("indices {folder}/b {recipe}"));
+    assert!(said.ends_with("the recipe is of 130 samples, and the files have 29; name the files of the run"), "{said}");
+}
+
+#[test]
+fn more_than_256_files_are_a_hash_and_must_be_named() {
+    let dataset = Dataset::write("recipe-hash");
+    let folder = dataset.folder.join("many");
+    fs::create_dir(&folder).unwrap();
+    for number in 0..257 {
+        fs::copy(dataset.folder.join("Z.parquet"), folder.join(format!("{number:03}.parquet"))).unwrap();
+    }
+    let path = dataset.folder.join("run.recipe");
+    let deal = "--order sharded --world 4 --seed 3";
+    let printed = text(&format!("recipe {} {deal}", folder.display()));
+    assert!(printed.contains(r#""shards":257,"sizes":""#), "{printed}");
+    fs::write(&path, &printed).unwrap();
+    let recipe = format!("--recipe {}", path.display());
+    let indices = format!("indices {} --rank 2 --all --format text", folder.display());
+    assert_eq!(text(&format!("{indices} {recipe}")), text(&format!("{indices} {deal}")));
+    assert_eq!(text(&format!("recipe {} {recipe}", folder.display())), printed);
+    let (code, said) = failing(&format!("indices {recipe}"));
+    assert!(code == 2 && said.contains("run.recipe: sizes is missing"), "{said}");
+    assert!(said.ends_with("Name the files of the run or their directories"), "{said}");
+    fs::remove_file(folder.join("007.parquet")).unwrap();
+    let (_, said) = failing(&format!("{indices} {recipe}"));
+    assert!(said.contains("sizes is 256 numbers that are others"), "{said}");
+}
+
+#[test]
+fn errors_name_the_field() {
+    let path = files::folder("recipe-errors").join("run.json");
+    let recipe = format!("indices --recipe {}", path.display());
+    for (wrong, words) in [
+        (r#"{"order": {"samples": 9}, "deal": {"world_size": 0}}"#, "world_size is 0; allowed: "),
+        (r#"{"order": {"samples": 9, "sed": 1}}"#, "order is \"sed\"; known: "),
+        (r#"{"order": {"samples": "9"}}"#, "samples is "),
+        (r#"{"order": {"seed": 9}}"#, "samples is missing"),
+        (r#"{"order": {"samples": 9, "name": "sharded"}}"#, "sizes is missing"),
+        (r#"{"order": {"samples": 9}, "deal": {"remainder": "keep"}}"#, "remainder is \"keep\"; known: "),
+        ("", "recipe is "),
+    ] {
+        fs::write(&path, wrong).unwrap();
+        let (code, said) = failing(&recipe);
+        assert!(code == 2 && said.starts_with(&format!("error: {}: {words}", path.display())), "{said}");
+    }
+    fs::write(&path, b"\xff").unwrap();
+    assert!(failing(&recipe).1.ends_with("is no recipe: it is not UTF-8"));
+    fs::write(&path, r#"{"order": {"samples": 9}}"#).unwrap();
+    for option in [
+        "--samples 9",
+        "--order feistel",
+        "--seed 0",
+        "--world 1",
+        "--remainder pad",
+        "--layout strided",
+        "--lanes 64",
+        "--window 256",
+    ] {
+        let (code, said) = failing(&format!("{recipe} {option}"));
+        assert!(code == 2 && said.contains("cannot be used with"), "{option}: {said}");
+    }
+    for option in ["--epoch 1", "--workers 2", "--resume state.json", "--batch-size 2", "--drop-last"] {
+        let (code, said) = failing(&format!("recipe --samples 9 {option}"));
+        assert!(code == 2, "{said}");
+        if !option.starts_with("--resume") {
+            let name = option.split(' ').next().unwrap();
+            assert_eq!(said, format!("error: {name} is no part of a recipe; leave it out"));
+        }
+    }
+    let (_, said) = failing(&format!("batches lengths.csv --lengths words --recipe {}", path.display()));
+    assert!(said.starts_with("error: --recipe has no meaning with --lengths"), "{said}");
+}

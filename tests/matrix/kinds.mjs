@@ -318,7 +318,7 @@ export const kinds = {
     },
     // A run has an end in place of a count.
     rawFailures: ['indices'],
-    rawOnly: ['lanes-read-once', 'mixing-advice', 'num-batches', 'batch', 'batch-at', 'round-rows'],
+    rawOnly: ['num-batches', 'batch', 'batch-at', 'round-rows'],
     // These give another reading, which the calls after them are of.
     moves: ['at-epoch', 'resume'],
   },

@@ -198,6 +198,13 @@ describe('Reading', () => {
     assert.equal(reading.recipe, new Reading(SIZES, { seed: -(2n ** 63n), batchSize: 5 }).recipe);
     assert.equal(reading.readsPerRow, 3);
     assert.equal(new Reading(SIZES, { lanes: 6, world: 3 }).readsPerRow, 1);
+    assert.equal(reading.lanesReadOnce, 63);
+    for (const none of [new Reading(SIZES, { shuffle: false }), new Reading(SIZES, { deal: 'shards' })]) {
+      assert.deepEqual([none.lanesReadOnce, none.mixingAdvice()], [undefined, undefined]);
+    }
+    assert.equal(reading.mixingAdvice(), undefined);
+    const advice = { lanesPerReader: 8, varianceRatio: 4, lanes: 128, window: 128 };
+    assert.deepEqual(new Reading(SIZES, { world: 8, batchSize: 32 }).mixingAdvice(), advice);
     assert.deepEqual([...reading.sizes], SIZES);
     reading.sizes.fill(1);
     assert.deepEqual([...reading.sizes], SIZES);

@@ -91,6 +91,16 @@ def test_it_never_changes_and_travels() -> None:
     assert reading.resume({"samedeal": moved.state(2)}).state(0) == rest.state(0)
 
 
+def test_advice_about_lanes() -> None:
+    reading = Reading(SIZES, world=3)
+    assert (reading.reads_per_row, reading.lanes_read_once, reading.mixing_advice()) == (3, 63, None)
+    found = Reading([1_003], world=8, batch_size=32).mixing_advice()
+    assert found is not None
+    assert found._asdict() == {"lanes_per_reader": 8, "variance_ratio": 4, "lanes": 128, "window": 128}
+    for none in (Reading(SIZES, shuffle=False), Reading(SIZES, deal="shards"), reading.resume(reading.state(1))):
+        assert (none.lanes_read_once, none.mixing_advice()) == (None, None)
+
+
 @pytest.mark.parametrize(
     ("error", "field", "options"),
     [

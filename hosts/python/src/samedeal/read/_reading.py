@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from .. import _arguments as check
 from .._engine import Answered, Engine
 from .._plan_records import Steps
+from ..bindings.read import MixingAdvice
 from ._binding import Read, ReadConfig, ReadRound
 
 if TYPE_CHECKING:
@@ -153,6 +154,23 @@ class Reading(Answered):
     def reads_per_row(self) -> int:
         """How many readers decode each row: 1, or more where their number does not divide the lanes."""
         return self._engine.use(Read.reads_per_row)
+
+    @property
+    def lanes_read_once(self) -> int | None:
+        """The number of lanes nearest to `lanes` with which one reader decodes each row.
+
+        None where no number up to 4,096 does, where the order has no lanes, and where a part of the epoch was read
+        before: lanes cannot change within an epoch.
+        """
+        return self._engine.use(Read.lanes_read_once)
+
+    def mixing_advice(self) -> MixingAdvice | None:
+        """The lanes and the window to use instead, if the mean of a batch varies more than twice as much as by chance.
+
+        None where it does not, where no number of lanes up to 4,096 is better, where a reader has no more samples than
+        a batch, where the order has no lanes, and where a part of the epoch was read before.
+        """
+        return self._engine.use(Read.mixing_advice)
 
     def num_steps(self, rank: SupportsIndex) -> int:
         """How many steps a rank has: the batches of all its workers."""

@@ -157,7 +157,21 @@ describe('Reading', () => {
               assert(first + many <= SIZES[shard]);
               for (let row = first; row < first + many; row++) rows.add(bases[shard] + row);
             }
-            assert(samples.subarray(start, next).every((sample) => rows.has(sample)));
+            const own = samples.subarray(start, next);
+            assert(own.every((sample) => rows.has(sample)));
+            const stored = Array.from({ length: spans.length / 4 }, (_, i) => {
+              const [, shard, first, many] = spans.subarray(4 * i, 4 * i + 4);
+              return Array.from({ length: many }, (_, row) => bases[shard] + first + row);
+            }).flat();
+            const number = reading.roundOf(rank, worker, start);
+            const found = reading.roundRows(rank, worker, number);
+            assert.deepEqual(
+              Array.from(found.rows, (row) => stored[row]),
+              [...own],
+            );
+            const dealt = samples.length - reading.numPadding(rank, worker);
+            assert.equal(found.padding, Math.max(0, next - Math.max(start, dealt)));
+            assert.deepEqual(reading.roundRows(rank, worker, number, 1).rows, found.rows.slice(1));
           }
           assert.equal(next, samples.length);
           for (const at of [0, 1, Math.floor(next / 2), next - 1].filter((at) => at >= 0 && at < next)) {

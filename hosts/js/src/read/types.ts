@@ -63,6 +63,14 @@ export interface ReadRound {
   spans: Float64Array<ArrayBuffer>;
 }
 
+/** Samples of a round, by the rows that hold them. */
+export interface RoundRows {
+  /** For each sample, the number of its row among the rows of the round's spans, laid end to end. */
+  rows: Float64Array<ArrayBuffer>;
+  /** How many of these samples, the last ones, are padding. */
+  padding: number;
+}
+
 /** Lanes from which batches mix better. */
 export interface MixingAdvice {
   /** How many lanes each reader has now. The rows of a batch come from as many places of the dataset. */

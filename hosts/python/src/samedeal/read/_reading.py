@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from .. import _arguments as check
 from .._engine import Answered, Engine
 from .._plan_records import Steps
-from ..bindings.read import MixingAdvice
+from ..bindings.read import MixingAdvice, RoundRows
 from ._binding import Read, ReadConfig, ReadRound
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 WINDOW = 2**16
 """Indices that are read at a time."""
+ROWS = 2**20
+"""Rows of a round that are read at a time: as many as can be, since each call finds the spans of the round again."""
 
 
 class Reading(Answered):
@@ -231,6 +233,40 @@ class Reading(Answered):
             found = ReadRound.of(self._engine.use(Read.round, *reader, number))
             if found.count:
                 yield found
+
+    def round_of(self, rank: SupportsIndex, worker: SupportsIndex, index: SupportsIndex) -> int:
+        """The number of the round that sample number `index` of a reader is in."""
+        return self._engine.use(Read.round_of, *_reader(rank, worker), check.integer("index", index, check.U64))
+
+    def round_rows(
+        self,
+        rank: SupportsIndex,
+        worker: SupportsIndex,
+        number: SupportsIndex,
+        start: SupportsIndex = 0,
+        stop: SupportsIndex | None = None,
+    ) -> RoundRows:
+        """Which rows hold samples `start` to `stop` - 1 of a round, counted from 0 in it; all of them by default.
+
+        The rows of all spans of the round are numbered end to end, from 0.
+
+        Returns:
+            `rows`, int64 of shape (stop - start,), and `padding`: how many of these samples, the last ones, are
+            padding.
+        """
+        import numpy
+
+        which = (*_reader(rank, worker), check.integer("number", number, check.U64))
+        count = self._engine.use(Read.round, *which).count
+        first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
+        last = count if stop is None else check.integer("stop", stop, check.Width(first, count, f"{first} to {count}"))
+        rows, padding = numpy.empty(last - first, dtype=numpy.int64), 0
+        for at in range(first, last, ROWS):
+            end = min(at + ROWS, last)
+            found = self._engine.use(Read.round_rows, *which, at, end - at)
+            rows[at - first : end - first] = found.rows
+            padding += found.padding
+        return RoundRows(rows, padding)
 
     def shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> NDArray[np.uint32]:
         """The shards that are a reader's alone, in the order in which it reads them.

@@ -469,11 +469,11 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         own = advice.lanes_per_reader
         lanes_each = f"{own} {'lane' if own == 1 else 'lanes'}"
         places = f"{own} {'place' if own == 1 else 'places'}"
+        readers, lanes = self.world * workers, self._recipe["lanes"]
         told = (
-            f"{self.world * workers} readers of {self._recipe['lanes']} lanes have {lanes_each} each: the rows of a batch"
-            f" of {self.batch_size} are from {places} in the files, and vary about {advice.variance_ratio} times as much"
-            f" as chance; lanes={advice.lanes}, window={advice.window} mix better, with as many rows in memory and more"
-            " open files"
+            f"{readers} readers of {lanes} lanes have {lanes_each} each: the rows of a batch of {self.batch_size} are"
+            f" from {places} in the files, and vary about {advice.variance_ratio} times as much as chance;"
+            f" lanes={advice.lanes}, window={advice.window} mix better, with as many rows in memory and more open files"
         )
         warnings.warn(told, LanesWarning, stacklevel=4)
 

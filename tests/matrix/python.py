@@ -154,12 +154,19 @@ class Readings:
         if name in ("at_epoch", "resume"):
             self.now = getattr(self.now, name)(*values)
             return None
-        if name in ("num_rounds", "round", "round_of"):
+        if name in ("num_rounds", "round"):
             return self.now._engine.use(getattr(Read, name), *values)
         if name == "indices":
             rank, worker, start, count = values
             result = self.now._engine.use(Read.indices, *values)
             assert np.array_equal(result, self.now.indices(rank, worker, start, start + count))
+            return result
+        if name == "round_rows":
+            *which, start, count = values
+            result = self.now._engine.use(Read.round_rows, *values)
+            public = self.now.round_rows(*which, start, start + count)
+            assert np.array_equal(result.rows, public.rows)
+            assert result.padding == public.padding
             return result
         if name == "recipe":
             return self.now._engine.use(Read.recipe)

@@ -157,7 +157,21 @@ describe('Reading', () => {
               assert(first + many <= SIZES[shard]);
               for (let row = first; row < first + many; row++) rows.add(bases[shard] + row);
             }
-            assert(samples.subarray(start, next).every((sample) => rows.has(sample)));
+            const own = samples.subarray(start, next);
+            assert(own.every((sample) => rows.has(sample)));
+            const stored = Array.from({ length: spans.length / 4 }, (_, i) => {
+              const [, shard, first, many] = spans.subarray(4 * i, 4 * i + 4);
+              return Array.from({ length: many }, (_, row) => bases[shard] + first + row);
+            }).flat();
+            const number = reading.roundOf(rank, worker, start);
+            const found = reading.roundRows(rank, worker, number);
+            assert.deepEqual(
+              Array.from(found.rows, (row) => stored[row]),
+              [...own],
+            );
+            const dealt = samples.length - reading.numPadding(rank, worker);
+            assert.equal(found.padding, Math.max(0, next - Math.max(start, dealt)));
+            assert.deepEqual(reading.roundRows(rank, worker, number, 1).rows, found.rows.slice(1));
           }
           assert.equal(next, samples.length);
           for (const at of [0, 1, Math.floor(next / 2), next - 1].filter((at) => at >= 0 && at < next)) {
@@ -198,6 +212,13 @@ describe('Reading', () => {
     assert.equal(reading.recipe, new Reading(SIZES, { seed: -(2n ** 63n), batchSize: 5 }).recipe);
     assert.equal(reading.readsPerRow, 3);
     assert.equal(new Reading(SIZES, { lanes: 6, world: 3 }).readsPerRow, 1);
+    assert.equal(reading.lanesReadOnce, 63);
+    for (const none of [new Reading(SIZES, { shuffle: false }), new Reading(SIZES, { deal: 'shards' })]) {
+      assert.deepEqual([none.lanesReadOnce, none.mixingAdvice()], [undefined, undefined]);
+    }
+    assert.equal(reading.mixingAdvice(), undefined);
+    const advice = { lanesPerReader: 8, varianceRatio: 4, lanes: 128, window: 128 };
+    assert.deepEqual(new Reading(SIZES, { world: 8, batchSize: 32 }).mixingAdvice(), advice);
     assert.deepEqual([...reading.sizes], SIZES);
     reading.sizes.fill(1);
     assert.deepEqual([...reading.sizes], SIZES);

@@ -100,11 +100,22 @@ def test_every_sample_once_and_no_batch_over_its_budget(strategy: str, world: in
 
 
 def test_ratios() -> None:
-    metrics = Metrics(10, 5, 5, 60, 100, 40, 90, 50, 0, 0, 0, 0, 0, 0, 0, 0, world=2, budget=5)
-    assert metrics.padding_ratio == 0.4
-    assert metrics.budget_utilisation == 0.6
-    assert metrics.slowest_rank_utilisation == 0.75
-    assert metrics.cost_imbalance == 100 / 90
+    def ratios(lengths: list[int], **options: Any) -> tuple[float, float, float, float]:
+        found = Batcher(lengths, order="sequential", **options).metrics()
+        copied = pickle.loads(pickle.dumps(found))
+        assert (copied, vars(copied)) == (found, vars(found))
+        return found.padding_ratio, found.budget_utilisation, found.slowest_rank_utilisation, found.cost_imbalance
+
+    # Six decimal places.
+    assert ratios([3, 1], strategy="pad-to-max") == (0.333333, 1.0, 0.666667, 1.0)
+    assert ratios([4, 2], strategy="pad-to-max", max_batch_size=1, world=2) == (0.0, 1.0, 0.75, 1.333333)
+    assert ratios([3, 1, 2], strategy="pack", capacity=4) == (0.25, 0.75, 0.75, 1.0)
+    assert ratios([3, 1], budget=30, counting="weighted", quadratic=1)[1] == 0.466667
+    stream = BatchStream(budget=10)
+    stream.push([0, 1], [3, 1])
+    stream.flush()
+    assert len(stream.take()) == 1
+    assert (stream.metrics().padding_ratio, stream.metrics().budget_utilisation) == (0.333333, 0.4)
     nothing = Batcher([], budget=5).metrics()
     assert (nothing.padding_ratio, nothing.budget_utilisation) == (0.0, 1.0)
     assert (nothing.slowest_rank_utilisation, nothing.cost_imbalance) == (1.0, 1.0)
@@ -113,7 +124,9 @@ def test_ratios() -> None:
 
 
 def test_metrics_in_a_notebook() -> None:
-    metrics = Metrics(10, 5, 5, 60, 100, 40, 90, 50, 0, 0, 0, 0, 0, 0, 0, 0, world=2, budget=5, counting="<b>&")
+    numbers = (10, 5, 5, 60, 100, 40, 90, 50, 0, 0, 0, 0, 0, 0, 0, 0)
+    ratios = {"padding_ratio": 0.4, "cost_imbalance": 1.111111}
+    metrics = Metrics(*numbers, world=2, budget=5, counting="<b>&", **ratios)
     found = dict(cells(metrics._repr_html_()))
     assert found.keys() == {"name", *Metrics._fields, "world", "budget", "counting"} | {
         "padding_ratio",

@@ -96,7 +96,10 @@ def test_loads_and_balance() -> None:
             assert balance == Balance(min(values), max(values), sum(values), len(groups))
             assert balance.imbalance == pytest.approx(max(values) / (sum(values) / len(values)))
     assert plan.balance() == plan.balance("ranks", "samples")
-    assert Balance(0, 0, 0, 5).imbalance == 1.0
+    # Six decimal places.
+    assert ShardPlan([3, 1, 1], world=3).balance().imbalance == 1.8
+    assert ShardPlan([4, 2, 1], world=3).balance().imbalance == 1.714286
+    assert ShardPlan([], world=5).balance().imbalance == 1.0
 
 
 def test_loads_in_a_notebook() -> None:

@@ -91,6 +91,34 @@ def test_it_never_changes_and_travels() -> None:
     assert reading.resume({"samedeal": moved.state(2)}).state(0) == rest.state(0)
 
 
+def test_rows_of_rounds() -> None:
+    bases = np.concatenate(([0], np.cumsum(SIZES)))
+    padded = 0
+    for options in ({"lanes": 6, "window": 5}, {"deal": "shards"}):
+        reading = Reading(SIZES, **GROUP, **options)
+        for rank, worker in ((0, 0), (1, 2)):
+            for start, count, spans in reading.rounds(rank, worker):
+                number = reading.round_of(rank, worker, start)
+                rows, padding = reading.round_rows(rank, worker, number)
+                stored = np.concatenate([bases[shard] + np.arange(row, row + many) for _, shard, row, many in spans])
+                assert stored[rows].tolist() == reading.indices(rank, worker, start, start + count).tolist()
+                assert reading.round_rows(rank, worker, number, 1, count).rows.tolist() == rows[1:].tolist()
+                padded += padding
+        with pytest.raises(OutOfRangeError, match="stop"):
+            reading.round_rows(0, 0, 0, 0, 10**6)
+    assert padded == Reading(SIZES, **GROUP, lanes=6, window=5).num_padding(1, 2) > 0
+
+
+def test_advice_about_lanes() -> None:
+    reading = Reading(SIZES, world=3)
+    assert (reading.reads_per_row, reading.lanes_read_once, reading.mixing_advice()) == (3, 63, None)
+    found = Reading([1_003], world=8, batch_size=32).mixing_advice()
+    assert found is not None
+    assert found._asdict() == {"lanes_per_reader": 8, "variance_ratio": 4, "lanes": 128, "window": 128}
+    for none in (Reading(SIZES, shuffle=False), Reading(SIZES, deal="shards"), reading.resume(reading.state(1))):
+        assert (none.lanes_read_once, none.mixing_advice()) == (None, None)
+
+
 @pytest.mark.parametrize(
     ("error", "field", "options"),
     [

@@ -22,7 +22,6 @@ export async function* readingBlocks(
   rank: number,
   worker: number,
 ): AsyncGenerator<Block, void> {
-  const bases = basesOf(shards);
   const cursors = new Map<number, Cursor>();
   const cursorOf = (stream: number) => {
     const cursor = cursors.get(stream) ?? new Cursor(shards);
@@ -33,11 +32,8 @@ export async function* readingBlocks(
     // Where whole shards come row by row as they are stored, all rows of the span are the reader's.
     const { shuffle_rows: shuffles } = JSON.parse(reading.recipe) as { shuffle_rows?: boolean };
     const isStored = shuffles === false;
-    const dealt = reading.numSamples(rank, worker) - reading.numPadding(rank, worker);
     for (const { start, count, spans } of reading.rounds(rank, worker)) {
-      const real = Math.max(0, Math.min(count, dealt - start));
       const length = spans.length / 4;
-      const windows = length - (count - real);
       if (isStored && length === 1) {
         yield* storedBlocks(cursorOf, spanAt(spans, 0), (from, to) =>
           reading.indices(rank, worker, start + from, start + to),
@@ -45,24 +41,14 @@ export async function* readingBlocks(
         continue;
       }
       const samples = reading.indices(rank, worker, start, start + count);
+      const { rows, padding } = reading.roundRows(rank, worker, reading.roundOf(rank, worker, start));
       const runs: Run[] = [];
-      const first = new Float64Array(length);
       for (let i = 0; i < length; i++) {
-        const [stream, shard, offset, many] = spanAt(spans, i);
+        const [stream, shard, first, many] = spanAt(spans, i);
         // Padding is from anywhere, and no stream goes on there.
-        runs.push(await cursorOf(i < windows ? stream : -1).read(shard, offset, many));
-        first[i] = (bases[shard] as number) + offset;
+        runs.push(await cursorOf(i < length - padding ? stream : -1).read(shard, first, many));
       }
-      const spanOf = finder(first.subarray(0, windows));
-      yield {
-        count,
-        real,
-        place(i) {
-          const sample = samples[i] as number;
-          const span = i < real ? spanOf(sample) : windows + i - real;
-          return [runs[span] as Run, sample - (first[span] as number), sample];
-        },
-      };
+      yield { count, real: count - padding, place: placer(runs, rows, samples) };
     }
   } finally {
     for (const cursor of cursors.values()) await cursor.close();
@@ -107,25 +93,15 @@ export async function* ahead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<
   }
 }
 
-/** The index of the first sample of each shard. */
-function basesOf(shards: Shards): Float64Array {
-  let base = 0;
-  return shards.sizes.map((size) => {
-    base += size;
-    return base - size;
-  });
-}
-
-/** Finds the run that holds a sample, among runs that begin at `first` and do not overlap. */
-function finder(first: Float64Array): (sample: number) => number {
-  const order = Uint32Array.from(first.keys()).sort((a, b) => (first[a] as number) - (first[b] as number));
-  return (sample) => {
-    let [low, high] = [0, order.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((first[order[middle] as number] as number) <= sample) low = middle;
-      else high = middle - 1;
-    }
-    return order[low] as number;
+/** Where each sample is, by the number of its row among the rows of all runs, laid end to end. */
+function placer(runs: readonly Run[], rows: Float64Array, samples: Float64Array): Block['place'] {
+  const starts = new Float64Array(runs.length);
+  for (let i = 1; i < runs.length; i++) starts[i] = (starts[i - 1] as number) + (runs[i - 1] as Run).count;
+  const runOf = new Uint32Array(runs.reduce((sum, { count }) => sum + count, 0));
+  for (const [i, { count }] of runs.entries()) runOf.fill(i, starts[i], (starts[i] as number) + count);
+  return (i) => {
+    const row = rows[i] as number;
+    const run = runOf[row] as number;
+    return [runs[run] as Run, row - (starts[run] as number), samples[i] as number];
   };
 }

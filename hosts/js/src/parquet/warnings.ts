@@ -2,9 +2,6 @@
 import { detectRank, type Reading, SamedealError } from '#samedeal';
 import type { Integer } from '../types.js';
 
-/** The most lanes. */
-const MOST = 4096;
-
 const told = new Set<string>();
 
 /** Node prints it; `process.on('warning')` and `--disable-warning=CODE` know it by its code. */
@@ -28,8 +25,8 @@ export function warnOfLanes(reading: Reading, world?: Integer, workers?: Integer
     return;
   }
   const readers = Number(world) * Number(workers);
-  const better = Math.min(Math.max(1, Math.round(lanes / readers)), Math.floor(MOST / readers)) * readers;
-  const advice = better > 0 ? `; lanes: ${better} would be read once` : '';
+  const better = reading.lanesReadOnce;
+  const advice = better === undefined ? '' : `; lanes: ${better} would be read once`;
   const who = `${readers} readers (${world} ranks x ${workers} workers)`;
   const what = `each row is read and decoded by ${times} of them, and given by one`;
   warn('SAMEDEAL_LANES', `${who} do not divide ${lanes} lanes, so that ${what}${advice}`);

@@ -7,7 +7,7 @@ import { plain } from '../options.js';
 import type { Steps } from '../shard/types.js';
 import type { Integer } from '../types.js';
 import { ReadingRecipe, type Stand } from './recipe.js';
-import type { ReadingJson, ReadingOptions, ReadRound, SavedState } from './types.js';
+import type { MixingAdvice, ReadingJson, ReadingOptions, ReadRound, RoundRows, SavedState } from './types.js';
 
 /** How many indices one call hands out. */
 const WINDOW = 1 << 20;
@@ -60,6 +60,23 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
   /** How many readers decode each row: 1; or more, where samples are dealt to readers whose number does not divide the lanes. */
   get readsPerRow(): number {
     return this.call((raw) => raw.readsPerRow());
+  }
+
+  /**
+   * The number of lanes nearest to `lanes` with which one reader decodes each row. It is undefined where no number up to 4,096
+   * does, where the order has no lanes, and where a part of the epoch was read before: lanes cannot change within an epoch.
+   */
+  get lanesReadOnce(): number | undefined {
+    return this.call((raw) => raw.lanesReadOnce());
+  }
+
+  /**
+   * The lanes and the window to use instead, if the mean of a batch varies more than twice as much as by chance. It is undefined
+   * where it does not, where no number of lanes up to 4,096 is better, where a reader has no more samples than a batch, where
+   * the order has no lanes, and where a part of the epoch was read before.
+   */
+  mixingAdvice(): MixingAdvice | undefined {
+    return this.call((raw) => raw.mixingAdvice());
   }
 
   /** The whole of another epoch, for the same readers: another reading. Errors: `epoch`, memory. */
@@ -175,6 +192,26 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
     const reader = readerOf(rank, worker);
     const which = natural('index', index, () => this.numSamples(...reader));
     return this.number((raw) => raw.roundOf(...reader, which));
+  }
+
+  /**
+   * Which rows hold a round's samples number `start` to `end` - 1, counted from 0 in each round: all of them by default. Errors:
+   * as `round`, and `start`, `end`.
+   */
+  roundRows(rank: Integer, worker: Integer, number: Integer, start: Integer = 0, end?: Integer): RoundRows {
+    const reader = readerOf(rank, worker);
+    const which = natural('number', number, () => this.numRounds(...reader));
+    const { count } = this.call((raw) => raw.round(...reader, which));
+    const first = integer('start', start, [0n, count]);
+    const last = integer('end', end === undefined ? count : end, [first, count]);
+    let padding = 0;
+    const read = (at: number, many: number) => {
+      const found = this.call((raw) => raw.roundRows(...reader, which, first + BigInt(at), many));
+      padding += found.padding;
+      return numbers(found.rows);
+    };
+    const rows = gathered(Float64Array, Number(last - first), WINDOW, 'rows', read);
+    return { rows, padding };
   }
 
   /**

@@ -63,6 +63,29 @@ export interface ReadRound {
   spans: Float64Array<ArrayBuffer>;
 }
 
+/** Samples of a round, by the rows that hold them. */
+export interface RoundRows {
+  /** For each sample, the number of its row among the rows of the round's spans, laid end to end. */
+  rows: Float64Array<ArrayBuffer>;
+  /** How many of these samples, the last ones, are padding. */
+  padding: number;
+}
+
+/** Lanes from which batches mix better. */
+export interface MixingAdvice {
+  /** How many lanes each reader has now. The rows of a batch come from as many places of the dataset. */
+  lanesPerReader: number;
+  /**
+   * How much the mean of a batch varies if neighbouring rows are alike, as a multiple of its variance by chance: batch size /
+   * `lanesPerReader`, to the nearest integer.
+   */
+  varianceRatio: number;
+  /** The lanes to use instead. */
+  lanes: number;
+  /** The window to use with them. About as many rows are in memory then. */
+  window: number;
+}
+
 /** The dictionary that Python's `state_dict` saves: the text of the state is in it. */
 export interface SavedState {
   samedeal: string;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from ._records import MILLION
 from ._tables import table
 from .bindings import batches
 
@@ -69,47 +70,51 @@ class Metrics(batches.Metrics):
     counting: str
     """What is counted."""
 
-    def __new__(cls, *numbers: int, world: int = 1, budget: int = 0, counting: str = "padded") -> Metrics:
-        """The numbers of the interface, and what their ratios are of."""
+    padding_ratio: float
+    """What part of the padded tokens is padding: 0.0 where there are none. Ratios have six decimal places."""
+    budget_utilisation: float
+    """Tokens, or with "weighted" the cost, divided by the budget of all batches: 1.0 where there is none."""
+    slowest_rank_utilisation: float
+    """Tokens divided by what all ranks compute while they wait for the slowest of each step: 1.0 for no tokens."""
+    cost_imbalance: float
+    """The greatest cost of a step divided by the mean: 1.0 where all ranks cost the same, or nothing."""
+
+    def __new__(
+        cls,
+        *numbers: int,
+        world: int = 1,
+        budget: int = 0,
+        counting: str = "padded",
+        padding_ratio: float = 0.0,
+        budget_utilisation: float = 1.0,
+        slowest_rank_utilisation: float = 1.0,
+        cost_imbalance: float = 1.0,
+    ) -> Metrics:
+        """The numbers of the interface, what they are of, and what the core says of them."""
         made = super().__new__(cls, *numbers)
         made.world, made.budget, made.counting = world, budget, counting
+        made.padding_ratio, made.budget_utilisation = padding_ratio, budget_utilisation
+        made.slowest_rank_utilisation, made.cost_imbalance = slowest_rank_utilisation, cost_imbalance
         return made
 
     @classmethod
-    def of(cls, found: batches.Metrics, config: batches.BatchConfig) -> Metrics:
+    def of(cls, source: batches.Batcher | batches.BatchStream, config: batches.BatchConfig) -> Metrics:
         """Of batches with this configuration."""
-        if config.strategy == "pack":
-            # What rows have room for is counted in tokens.
-            return cls(*found, world=config.world, budget=config.max_batch_size * config.capacity, counting="unpadded")
-        return cls(*found, world=config.world, budget=config.budget, counting=config.counting)
-
-    @property
-    def padding_ratio(self) -> float:
-        """What part of the padded tokens is padding: 0.0 where there are none."""
-        return (self.padded - self.tokens) / self.padded if self.padded else 0.0
-
-    @property
-    def budget_utilisation(self) -> float:
-        """Tokens, or with "weighted" the cost, divided by the budget of all batches: 1.0 where there is none."""
-        room = self.budget * self.steps * self.world
-        return (self.cost if self.counting == "weighted" else self.tokens) / room if room else 1.0
-
-    @property
-    def slowest_rank_utilisation(self) -> float:
-        """Tokens divided by what all ranks compute while they wait for the slowest of each step: 1.0 for no tokens."""
-        return self.tokens / (self.world * self.slowest) if self.slowest else 1.0
-
-    @property
-    def cost_imbalance(self) -> float:
-        """The greatest cost of a step divided by the mean: 1.0 where all ranks cost the same, or nothing."""
-        return self.world * self.slowest_cost / self.cost if self.cost else 1.0
+        # What rows have room for is counted in tokens.
+        packs = config.strategy == "pack"
+        return cls(
+            *source.metrics(),
+            world=config.world,
+            budget=config.max_batch_size * config.capacity if packs else config.budget,
+            counting="unpadded" if packs else config.counting,
+            padding_ratio=source.ratio("padding") / MILLION,
+            budget_utilisation=source.ratio("budget-utilisation") / MILLION,
+            slowest_rank_utilisation=source.ratio("slowest-rank-utilisation") / MILLION,
+            cost_imbalance=source.ratio("cost-imbalance") / MILLION,
+        )
 
     def _repr_html_(self) -> str:
         """A table for notebooks, with the ratios."""
-        ratios = ("padding_ratio", "budget_utilisation", "slowest_rank_utilisation", "cost_imbalance")
-        rows = [
-            *self._asdict().items(),
-            *vars(self).items(),
-            *((name, f"{getattr(self, name):.6g}") for name in ratios),
-        ]
+        others = ((name, f"{value:.6g}" if isinstance(value, float) else value) for name, value in vars(self).items())
+        rows = [*self._asdict().items(), *others]
         return table("Metrics", ("name", "value"), rows, len(rows))

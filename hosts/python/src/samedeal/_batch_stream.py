@@ -181,7 +181,7 @@ class BatchStream:
 
         What happened to samples that are too long is told of all that were pushed.
         """
-        return Metrics.of(self._use(Stream.metrics), self._config)
+        return self._use(Metrics.of, self._config)
 
     def __reduce__(self) -> NoReturn:
         """Refuses: what was pushed is in the memory of this process."""

@@ -327,7 +327,7 @@ def _resumed(plan: Plan, state: str) -> BatchConfig:
 
 
 def _metrics(plan: Plan) -> Metrics:
-    return Metrics.of(plan.metrics(), plan.current)
+    return Metrics.of(plan, plan.current)
 
 
 def _batch(plan: Plan, rank: int, step: int) -> Batch:

@@ -230,7 +230,7 @@ class ShardPlan(Answered):
             MissingError: The bytes are asked for and were not given.
         """
         which = check.enum("tier", tier, TIER_NAMES), check.enum("weight", weight, WEIGHT_NAMES)
-        return Balance(*self._engine.use(Plan.balance, *which))
+        return self._engine.use(reading.balance, *which)
 
     def steps(self, batch_size: SupportsIndex, drop_last: bool = False) -> Steps:
         """How many steps ranks take with batches that each worker forms from its own samples.

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, SupportsIndex
 from . import _arguments as check
 from . import _planning as planning
 from ._errors import OutOfMemoryError
-from ._plan_records import Loads, Verification
+from ._plan_records import Balance, Loads, Verification
 from ._planning import Plan
-from .bindings.shards import Tier
+from ._records import MILLION
+from .bindings.shards import Tier, Weight
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,6 +61,11 @@ def loads(plan: Plan, tier: Tier) -> Loads:
         part = out[:, start : start + WINDOW]
         part[:] = plan.loads(tier, start, part.shape[1]).reshape(-1, 4).T
     return Loads(*out)
+
+
+def balance(plan: Plan, tier: Tier, weight: Weight) -> Balance:
+    """How evenly loads are spread."""
+    return Balance(*plan.balance(tier, weight), imbalance=plan.imbalance(tier, weight) / MILLION)
 
 
 def verify(plan: Plan) -> Verification:

@@ -33,12 +33,14 @@ class Loads(NamedTuple):
 class Balance(shards.Balance):
     """Between which bounds loads lie."""
 
-    __slots__ = ()
+    imbalance: float
+    """The heaviest load divided by the mean, with six decimal places: 1.0 where all are equal, or nothing is to be read."""
 
-    @property
-    def imbalance(self) -> float:
-        """The heaviest load divided by the mean: 1.0 where all are equal, or nothing is to be read."""
-        return self.most * self.members / self.total if self.total else 1.0
+    def __new__(cls, *numbers: int, imbalance: float = 1.0) -> Balance:
+        """The numbers of the interface, and what the core says of them."""
+        made = super().__new__(cls, *numbers)
+        made.imbalance = imbalance
+        return made
 
 
 class Steps(shards.Steps):

@@ -1,8 +1,11 @@
-"""What Python shows of a sampler in another form than the interface has it."""
+"""What Python shows in another form than the interface has it."""
 
 from __future__ import annotations
 
 from .bindings import sampling
+
+MILLION = 10**6
+"""Ratios cross as whole numbers, in parts per million."""
 
 
 class Round(sampling.Round):

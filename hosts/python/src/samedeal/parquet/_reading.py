@@ -63,7 +63,6 @@ def read_reader(
     recipe = reading.recipe
     stored = recipe["deal"] == "shards" and not recipe["shuffle_rows"]
     bases = np.concatenate(([0], np.cumsum(shards.sizes)))
-    real = reading.num_samples(rank, worker) - reading.num_padding(rank, worker)
     cursors: dict[int, Cursor] = {}
     streams = 1
     try:
@@ -85,7 +84,9 @@ def read_reader(
                     at += run.num_rows
                 continue
             samples = reading.indices(rank, worker, first, begin + count)
-            own = max(0, min(len(samples), real - first))
+            number = reading.round_of(rank, worker, begin)
+            rows, padding = reading.round_rows(rank, worker, number, first - begin)
+            own = count - (first - begin) - padding
             if len(here) == 1 and len(spans) * FEW_ROWS > count:
                 # Rows that are stored apart from one another.
                 yield from read_rows(shards, samples.tolist(), own, marks, cursors[here.pop()])
@@ -93,8 +94,6 @@ def read_reader(
             read: list[pa.RecordBatch] = []
             for stream, shard, row, length in spans.tolist():
                 read.extend(cursors[stream].read(shard, row, length))
-            padding = count - max(0, min(count, real - begin))
-            rows = _rows_of(samples, own, bases[spans[:, 1]] + spans[:, 2], spans[:, 3], padding)
             table = pa.Table.from_batches(read, shards.schema)
             del read
             yield from _taken(table, rows, samples, own, marks)
@@ -169,27 +168,6 @@ def batches(tables: Iterator[pa.Table], size: int, drop_last: bool) -> Iterator[
                 held += run.num_rows - at
     if rest and not drop_last:
         yield pa.concat_batches(rest)
-
-
-def _rows_of(
-    samples: NDArray[np.int64],
-    real: int,
-    starts: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    padding: int,
-) -> NDArray[np.int64]:
-    """Where samples are among the rows that were read: the spans end to end, each from sample `starts` on.
-
-    Those after the first `real` ones are padding, and the last `padding` spans are padding, one each: of these samples,
-    the last ones.
-    """
-    offsets = np.cumsum(counts) - counts
-    padded = len(samples) - real
-    windows = len(counts) - padding
-    order = np.argsort(starts[:windows])
-    span = order[np.searchsorted(starts[order], samples[:real], side="right") - 1]
-    rows = offsets[span] + samples[:real] - starts[span]
-    return np.concatenate((rows, offsets[len(counts) - padded :]))
 
 
 def _taken(

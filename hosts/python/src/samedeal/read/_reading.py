@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from .. import _arguments as check
 from .._engine import Answered, Engine
 from .._plan_records import Steps
+from ..bindings.read import MixingAdvice, RoundRows
 from ._binding import Read, ReadConfig, ReadRound
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 WINDOW = 2**16
 """Indices that are read at a time."""
+ROWS = 2**20
+"""Rows of a round that are read at a time: as many as can be, since each call finds the spans of the round again."""
 
 
 class Reading(Answered):
@@ -154,6 +157,23 @@ class Reading(Answered):
         """How many readers decode each row: 1, or more where their number does not divide the lanes."""
         return self._engine.use(Read.reads_per_row)
 
+    @property
+    def lanes_read_once(self) -> int | None:
+        """The number of lanes nearest to `lanes` with which one reader decodes each row.
+
+        None where no number up to 4,096 does, where the order has no lanes, and where a part of the epoch was read
+        before: lanes cannot change within an epoch.
+        """
+        return self._engine.use(Read.lanes_read_once)
+
+    def mixing_advice(self) -> MixingAdvice | None:
+        """The lanes and the window to use instead, if the mean of a batch varies more than twice as much as by chance.
+
+        None where it does not, where no number of lanes up to 4,096 is better, where a reader has no more samples than
+        a batch, where the order has no lanes, and where a part of the epoch was read before.
+        """
+        return self._engine.use(Read.mixing_advice)
+
     def num_steps(self, rank: SupportsIndex) -> int:
         """How many steps a rank has: the batches of all its workers."""
         return self._engine.use(Read.num_steps, check.integer("rank", rank, check.RANK))
@@ -213,6 +233,40 @@ class Reading(Answered):
             found = ReadRound.of(self._engine.use(Read.round, *reader, number))
             if found.count:
                 yield found
+
+    def round_of(self, rank: SupportsIndex, worker: SupportsIndex, index: SupportsIndex) -> int:
+        """The number of the round that sample number `index` of a reader is in."""
+        return self._engine.use(Read.round_of, *_reader(rank, worker), check.integer("index", index, check.U64))
+
+    def round_rows(
+        self,
+        rank: SupportsIndex,
+        worker: SupportsIndex,
+        number: SupportsIndex,
+        start: SupportsIndex = 0,
+        stop: SupportsIndex | None = None,
+    ) -> RoundRows:
+        """Which rows hold samples `start` to `stop` - 1 of a round, counted from 0 in it; all of them by default.
+
+        The rows of all spans of the round are numbered end to end, from 0.
+
+        Returns:
+            `rows`, int64 of shape (stop - start,), and `padding`: how many of these samples, the last ones, are
+            padding.
+        """
+        import numpy
+
+        which = (*_reader(rank, worker), check.integer("number", number, check.U64))
+        count = self._engine.use(Read.round, *which).count
+        first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
+        last = count if stop is None else check.integer("stop", stop, check.Width(first, count, f"{first} to {count}"))
+        rows, padding = numpy.empty(last - first, dtype=numpy.int64), 0
+        for at in range(first, last, ROWS):
+            end = min(at + ROWS, last)
+            found = self._engine.use(Read.round_rows, *which, at, end - at)
+            rows[at - first : end - first] = found.rows
+            padding += found.padding
+        return RoundRows(rows, padding)
 
     def shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> NDArray[np.uint32]:
         """The shards that are a reader's alone, in the order in which it reads them.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -444,39 +443,39 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             again = f"epoch {epoch} is read a second time, in the same order: call dataset.set_epoch(epoch) before each"
             warnings.warn(again, EpochWarning, stacklevel=3)
         self._warn_of_steps(workers, level=4)
-        # Only who warns has to ask.
-        reads = self._reading(workers).reads_per_row if "lanes" in self._recipe and self.rank == 0 else 1
-        if reads > 1 and self._board.is_first_of_lanes():
-            readers, lanes = self.world * workers, self._recipe["lanes"]
-            fits = min(max(1, round(lanes / readers)), 4096 // readers) * readers
-            # What a state has left is dealt in the lanes that it is of.
-            advice = f"; lanes={fits} would be read once" if fits and not self._is_rest(self._progress()) else ""
-            several = f"{readers} readers ({self.world} ranks x {workers} workers) do not divide {lanes} lanes, so that"
-            told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
-            warnings.warn(told, LanesWarning, stacklevel=3)
-        advice = self._mixing_advice(self.world * workers)
-        if advice and self.rank == 0 and self._board.is_first_of_mixing():
-            warnings.warn(advice, LanesWarning, stacklevel=3)
+        # Only rank 0 warns. Without lanes, there is nothing to choose.
+        if "lanes" in self._recipe and self.rank == 0:
+            reading = self._reading(workers)
+            self._warn_of_shared_lanes(reading, workers)
+            self._warn_of_mixing(reading, workers)
 
-    def _mixing_advice(self, readers: int) -> str:
-        """What to say where batches come from so few lanes that they vary more than twice as much as chance."""
-        if "lanes" not in self._recipe or self.batch_size is None or self._is_rest(self._progress()):
-            return ""
-        lanes, window = self._recipe["lanes"], self._recipe["window"]
-        own = lanes // math.gcd(readers, lanes)
-        # A batch of neighbours from `own` places: the variance of its mean is batch_size / own times that of chance.
-        wanted = min(-(-self.batch_size // 2), 4096 // readers)
-        if own >= -(-self.batch_size // 2) or wanted <= own or self.shards.samples // readers <= self.batch_size:
-            return ""
-        more = wanted * readers
-        less = max(1, lanes * window // more)
+    def _warn_of_shared_lanes(self, reading: Reading, workers: int) -> None:
+        """Once, where several readers decode the same rows."""
+        reads = reading.reads_per_row
+        if reads == 1 or not self._board.is_first_of_lanes():
+            return
+        readers, lanes = self.world * workers, self._recipe["lanes"]
+        fits = reading.lanes_read_once
+        advice = "" if fits is None else f"; lanes={fits} would be read once"
+        several = f"{readers} readers ({self.world} ranks x {workers} workers) do not divide {lanes} lanes, so that"
+        told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
+        warnings.warn(told, LanesWarning, stacklevel=4)
+
+    def _warn_of_mixing(self, reading: Reading, workers: int) -> None:
+        """Once, where batches come from so few lanes that they vary more than twice as much as chance."""
+        advice = reading.mixing_advice()
+        if advice is None or not self._board.is_first_of_mixing():
+            return
+        own = advice.lanes_per_reader
         lanes_each = f"{own} {'lane' if own == 1 else 'lanes'}"
         places = f"{own} {'place' if own == 1 else 'places'}"
-        return (
+        readers, lanes = self.world * workers, self._recipe["lanes"]
+        told = (
             f"{readers} readers of {lanes} lanes have {lanes_each} each: the rows of a batch of {self.batch_size} are"
-            f" from {places} in the files, and vary about {self.batch_size / own:.0f} times as much as chance;"
-            f" lanes={more}, window={less} mix better, with as many rows in memory and more open files"
+            f" from {places} in the files, and vary about {advice.variance_ratio} times as much as chance;"
+            f" lanes={advice.lanes}, window={advice.window} mix better, with as many rows in memory and more open files"
         )
+        warnings.warn(told, LanesWarning, stacklevel=4)
 
     def _warn_of_steps(self, workers: int, level: int) -> None:
         """Once, where ranks end at different steps or readers have nothing: before the first pass, or as it begins."""

@@ -25,9 +25,9 @@ fn what_readers_did_and_its_samples() {
     let found = json(&format!("ledger {log} --json"));
     assert_eq!((&found["state"]["order"], &found["state"]["consumed"]), (&"torch".into(), &10.into()));
     assert_eq!(found["progress"]["committed"], 25);
-    assert_eq!((&found["progress"]["finished"], &found["progress"]["entries"]), (&false.into(), &6.into()));
+    assert_eq!((&found["progress"]["finished"], &found["progress"]["entries"]), (&false.into(), &8.into()));
     let shown = text(&format!("ledger {log}"));
-    assert!(shown.ends_with("25 of 90 samples committed, in 6 entries; order torch, seed -5, epoch 1\n"), "{shown}");
+    assert!(shown.ends_with("25 of 90 samples committed, in 8 entries; order torch, seed -5, epoch 1\n"), "{shown}");
 
     let all: Vec<u64> = sampler.indices(..).unwrap();
     let lines = |samples: &[u64]| samples.iter().map(|sample| format!("{sample}\n")).collect::<String>();
@@ -49,12 +49,12 @@ fn what_readers_did_and_its_samples() {
     );
     let good = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{good}{{\"event\":\"claim\"")).unwrap();
-    assert_eq!(json(&format!("ledger {log} --json"))["progress"]["entries"], 6);
+    assert_eq!(json(&format!("ledger {log} --json"))["progress"]["entries"], 8);
     fs::write(&path, good.replace("\"release\"", "\"claim\"")).unwrap();
     for more in ["", "--reader 0 --readers 1"] {
         let told = told(&format!("ledger {log} {more}"));
         assert!(
-            told.contains("epoch.log: entry is {\"event\":\"claim\"") && told.contains("(line 6 of the log)"),
+            told.contains("epoch.log: entry is {\"event\":\"claim\"") && told.contains("(line 8 of the log)"),
             "{told}"
         );
     }

@@ -266,6 +266,43 @@ LEDGER_CALLS: Calls = [
     ("progress",),
     ("initial-state",),
 ]
+STATE = Sampler(10, consumed=2).state(0)
+HELD = CLAIM.replace("1", "7", 1)
+CLIENT_CALLS: Calls = [
+    ("tell-appended", True, 0),
+    ("claim", False, 1),
+    ("tell-checkpoint", None, 1),
+    ("tell-entries", [], 1),
+    ("tell-appended", True, 1),
+    ("tell-appended", True, 1),
+    ("tell-appended", False, 1),
+    ("tell-entries", [HELD], 2),
+    ("tell-entries", [], 2),
+    ("tell-appended", True, 2),
+    ("run", 1),
+    ("is-lost", 1),
+    ("run", 2**64 - 1),
+    ("commit", 1, 2, 3),
+    ("tell-appended", True, 3),
+    ("commit", 1, 2**32 - 1, 3),
+    ("renew", 1, 4),
+    ("tell-appended", True, 4),
+    ("commit", 1, None, 4),
+    ("open", 5),
+    ("set-lease", 2**53, 5),
+    ("set-lease", 2**53 - 1, 5),
+    ("tell-entries", ["naïve ✓"], 5),
+    ("catch-up", 6),
+    ("tell-entries", [], 6),
+    ("release", 1, 6),
+    ("tell-appended", True, 6),
+    ("forget", 1),
+    ("claim", True, 2**64 - 1),
+    ("tell-entries", [], 7),
+    ("progress",),
+    ("block",),
+    ("lease",),
+]
 BAD_HEADERS: list[tuple[Any, ...]] = [("",), ("naïve ✓",), (HEADER.replace("ledger", "sampler"),)]
 
 
@@ -431,6 +468,18 @@ def test_ledgers() -> None:
     agree(oracle, "ledger", theirs, _ledgering.Machine(HEADER), LEDGER_CALLS)
 
 
+def test_clients_of_ledgers() -> None:
+    oracle = Oracle(Component.PLANNING, "ledger")
+    options = oracle.call("[constructor]client-options", STATE, 1, 2**64 - 1)
+    for name, value in (("block", 4), ("lease", 2**53 - 1), ("checkpoint-interval", 3)):
+        oracle.call(f"[method]client-options.set-{name}", options, value)
+    theirs = oracle.call("[constructor]client", options)
+    agree(oracle, "client", theirs, _ledgering.Client(STATE, 1, 2**64 - 1, 4, 2**53 - 1, 3), CLIENT_CALLS)
+    oracle.call("[method]client-options.set-block", options, 0)
+    wanted = plain(oracle.call("[constructor]client", options))
+    assert ours(_ledgering.Client, STATE, 1, 2**64 - 1, 0) == wanted
+
+
 def read_by(oracle: Oracle, config: reads.ReadConfig) -> Any:
     """A reading in its hands, or its failure."""
     options = oracle.call("[constructor]options", config.sizes)
@@ -575,6 +624,8 @@ RESOURCES = {
     "shards#plan": test_plans,
     "shards#chunk-stream": test_streams,
     "ledger#ledger": test_ledgers,
+    "ledger#client-options": test_clients_of_ledgers,
+    "ledger#client": test_clients_of_ledgers,
     "read#options": test_options,
     "read#reading": test_readings,
     "batches#batcher": test_batchers,
@@ -633,7 +684,9 @@ def test_the_bindings_have_the_names_of_the_interface(component: Component, inte
     scope = getattr(module, "".join(map(str.capitalize, owner.split("-")))) if owner else module
     made = getattr(scope, own.replace("-", "_"))
     first = {"[method]": [], "[constructor]": ["self", "core"]}.get(name.partition("]")[0] + "]", ["core"])
-    assert list(inspect.signature(made).parameters) == [*first, *(each.replace("-", "_") for each in names)]
+    # The field of a resource has that name, too.
+    shown = ("handle_" if each == "handle" else each.replace("-", "_") for each in names)
+    assert list(inspect.signature(made).parameters) == [*first, *shown]
     # The documentation of the WIT.
     assert len(made.__doc__) > 10
 

@@ -41,7 +41,10 @@ export interface SamplerBindings extends Bindings {
   orders(): string[];
   create(config: Sampling.Config, sharding: Sampling.Sharding | undefined): RawSampler;
   /** What a recipe comes to. */
-  read(recipe: string, lists: Sampling.NamedList[]): { config: Sampling.Config; sharding: Sampling.Sharding | undefined };
+  read(
+    recipe: string,
+    lists: Sampling.NamedList[],
+  ): { config: Sampling.Config; sharding: Sampling.Sharding | undefined };
 }
 
 /** What an instance of the component `samedeal.wasm` exports. */

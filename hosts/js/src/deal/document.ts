@@ -34,7 +34,8 @@ export class RecipeDocument {
 /** A recipe as text: an object is written as JSON, whose numbers may be `bigint` and whose lists may be typed arrays. */
 function textOf(recipe: unknown): string {
   if (typeof recipe === 'string') return recipeText(recipe);
-  if (typeof recipe !== 'object' || recipe === null) fail('wrong-type', 'recipe', recipe, 'an object, or a text of JSON');
+  if (typeof recipe !== 'object' || recipe === null)
+    fail('wrong-type', 'recipe', recipe, 'an object, or a text of JSON');
   const plain = (_: string, value: unknown) => {
     if (typeof value === 'bigint') return `\u0000${value}`;
     return ArrayBuffer.isView(value) ? Array.from(value as BigUint64Array) : value;
@@ -43,7 +44,8 @@ function textOf(recipe: unknown): string {
     return recipeText(JSON.stringify(recipe, plain).replace(/"\\u0000(-?\d+)"/g, '$1'));
   } catch (error) {
     // A circle.
-    if (error instanceof TypeError && error.name === 'TypeError') fail('wrong-type', 'recipe', String(error), 'what JSON has');
+    if (error instanceof TypeError && error.name === 'TypeError')
+      fail('wrong-type', 'recipe', String(error), 'what JSON has');
     throw error;
   }
 }

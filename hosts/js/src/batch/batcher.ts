@@ -36,7 +36,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, RawBatcher> i
     super(engine, 'batcher', recipe);
     this.#recipe = recipe;
     this.#rank = rank;
-    this.#metrics = this.call((raw) => new Metrics(raw.metrics(), recipe.config));
+    this.#metrics = this.call((raw) => new Metrics(raw));
   }
 
   /** The batcher of what `toJSON` gave. Errors: as the constructor. */
@@ -92,7 +92,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, RawBatcher> i
     const moved = this.#recipe.inEpoch(integer('epoch', epoch, U64));
     const metrics = this.call((raw) => {
       raw.setEpoch(moved.config.epoch);
-      return new Metrics(raw.metrics(), moved.config);
+      return new Metrics(raw);
     });
     this.#move(moved, metrics);
   }
@@ -119,7 +119,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, RawBatcher> i
     const { recipe, metrics } = this.call((raw) => {
       raw.resume(text);
       const recipe = this.#recipe.with({ epoch: raw.epoch(), history: raw.history() });
-      return { recipe, metrics: new Metrics(raw.metrics(), recipe.config) };
+      return { recipe, metrics: new Metrics(raw) };
     });
     this.#move(recipe, metrics);
   }

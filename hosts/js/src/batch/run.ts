@@ -1,9 +1,9 @@
-import type { Copied } from '../bindings/types.js';
-import type { BatchConfig, Metrics as RawMetrics, Run } from '../jco/interfaces/samedeal-deal-batches.js';
+import type { Copied, RawBatcher, RawBatchStream } from '../bindings/types.js';
+import type { Run } from '../jco/interfaces/samedeal-deal-batches.js';
 import { numbers } from '../lists.js';
-import { plain } from '../options.js';
+import { MILLION, plain } from '../options.js';
 import type { Integer } from '../types.js';
-import type { Batch, Counting } from './types.js';
+import type { Batch } from './types.js';
 
 /** The batches of a run, each with memory of its own. */
 export function batchesOf(run: Copied<Run>): Batch[] {
@@ -69,53 +69,31 @@ export class Metrics {
   readonly tooLong!: number;
   /** Samples that became several items. */
   readonly split!: number;
-  readonly #world: number;
-  /** What all batches of a step may cost; 0 for no bound. */
-  readonly #budget: number;
-  readonly #counting: Counting;
+  /** What part of the padded tokens is padding: 0 where there are none. Ratios have six decimal places. */
+  readonly paddingRatio: number;
+  /** Tokens, or with `weighted` the cost, divided by the budget of all batches: 1 where there is none. */
+  readonly budgetUtilisation: number;
+  /** Tokens divided by what all ranks compute while they wait for the slowest of each step: 1 for no tokens. */
+  readonly slowestRankUtilisation: number;
+  /** The greatest cost of a step divided by the mean: 1 where all ranks cost the same, or nothing. */
+  readonly costImbalance: number;
 
   /** @internal */
-  constructor(raw: RawMetrics, { world, strategy, maxBatchSize, capacity, budget, counting }: BatchConfig) {
+  constructor(raw: Pick<RawBatcher | RawBatchStream, 'metrics' | 'ratio'>) {
     // Only sums may be beyond 2^53 - 1.
-    Object.assign(this, Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, plain(value)])));
-    this.#world = world;
-    // What rows have room for is counted in tokens.
-    this.#budget = strategy === 'pack' ? maxBatchSize * capacity : Number(budget);
-    this.#counting = strategy === 'pack' ? 'unpadded' : counting;
-  }
-
-  /** What part of the padded tokens is padding: 0 where there are none. */
-  get paddingRatio(): number {
-    return ratio(BigInt(this.padded) - BigInt(this.tokens), Number(this.padded), 0);
-  }
-
-  /** Tokens, or with `weighted` the cost, divided by the budget of all batches: 1 where there is none. */
-  get budgetUtilisation(): number {
-    const used = this.#counting === 'weighted' ? this.cost : this.tokens;
-    return ratio(used, this.#budget * this.steps * this.#world, 1);
-  }
-
-  /** Tokens divided by what all ranks compute while they wait for the slowest of each step: 1 for no tokens. */
-  get slowestRankUtilisation(): number {
-    return ratio(this.tokens, this.#world * Number(this.slowest), 1);
-  }
-
-  /** The greatest cost of a step divided by the mean: 1 where all ranks cost the same, or nothing. */
-  get costImbalance(): number {
-    return ratio(BigInt(this.#world) * BigInt(this.slowestCost), Number(this.cost), 1);
+    Object.assign(this, Object.fromEntries(Object.entries(raw.metrics()).map(([name, value]) => [name, plain(value)])));
+    const ratio = (name: string) => Number(raw.ratio(name)) / MILLION;
+    this.paddingRatio = ratio('padding');
+    this.budgetUtilisation = ratio('budget-utilisation');
+    this.slowestRankUtilisation = ratio('slowest-rank-utilisation');
+    this.costImbalance = ratio('cost-imbalance');
   }
 
   /** All of them, ratios too, for `JSON.stringify`; sums, which may have 64 bits, as decimal strings. */
   toJSON(): MetricsJson {
-    const { tokens, padded, slowest, cost, slowestCost, ...counts } = this;
+    const { tokens, padded, slowest, cost, slowestCost, ...others } = this;
     const sums = { tokens, padded, slowest, cost, slowestCost };
     const texts = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, String(sum)]));
-    const { paddingRatio, budgetUtilisation, slowestRankUtilisation, costImbalance } = this;
-    const ratios = { paddingRatio, budgetUtilisation, slowestRankUtilisation, costImbalance };
-    return { ...counts, ...texts, ...ratios } as MetricsJson;
+    return { ...others, ...texts } as unknown as MetricsJson;
   }
-}
-
-function ratio(part: Integer, whole: number, nothing: number): number {
-  return whole === 0 ? nothing : Number(part) / whole;
 }

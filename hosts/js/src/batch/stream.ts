@@ -92,7 +92,7 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
    * are too long is told of all that were pushed.
    */
   metrics(): Metrics {
-    return this.call((raw) => new Metrics(raw.metrics(), this.#recipe.config));
+    return this.call((raw) => new Metrics(raw));
   }
 
   /** The call that makes an equal stream, with nothing in it; what `console.log` shows. */

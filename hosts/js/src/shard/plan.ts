@@ -2,7 +2,7 @@ import type { PlanningBindings, RawPlan } from '../bindings/types.js';
 import { dropsLast, FROM_ONE, integer, natural32, oneOf, U64 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import { gathered, type Integers, numbers, shown } from '../lists.js';
-import { plain, settings } from '../options.js';
+import { MILLION, plain, settings } from '../options.js';
 import type { BatchOptions, Integer } from '../types.js';
 import { PlanRecipe, WEIGHTS } from './recipe.js';
 import type {
@@ -143,9 +143,11 @@ export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
   balance(tier: Tier, weight: Weight = 'samples'): Balance {
     const whose = oneOf('tier', tier, TIERS);
     const what = oneOf('weight', weight, WEIGHTS);
-    const { members, ...loads } = this.call((raw) => raw.balance(whose, what));
+    const { members, imbalance, ...loads } = this.call((raw) => {
+      return { ...raw.balance(whose, what), imbalance: Number(raw.imbalance(whose, what)) / MILLION };
+    });
     const [least, most, total] = [Number(loads.least), Number(loads.most), Number(loads.total)];
-    return { least, most, total, members, imbalance: total === 0 ? 1 : (most * members) / total };
+    return { least, most, total, members, imbalance };
   }
 
   /**

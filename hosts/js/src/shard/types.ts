@@ -98,7 +98,7 @@ export interface Balance {
   total: number;
   /** How many ranks or workers there are. */
   members: number;
-  /** The heaviest load in units of the mean: 1 where all are equal. */
+  /** The heaviest load divided by the mean, with six decimal places: 1 where all are equal, or nothing is to be read. */
   imbalance: number;
 }
 

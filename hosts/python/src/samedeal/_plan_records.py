@@ -34,7 +34,7 @@ class Balance(shards.Balance):
     """Between which bounds loads lie."""
 
     imbalance: float
-    """The heaviest load divided by the mean, with six decimal places: 1.0 where all are equal, or nothing is to be read."""
+    """The heaviest load divided by the mean, with six decimal places: 1.0 where all are equal, or empty."""
 
     def __new__(cls, *numbers: int, imbalance: float = 1.0) -> Balance:
         """The numbers of the interface, and what the core says of them."""

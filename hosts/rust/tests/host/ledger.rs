@@ -44,7 +44,7 @@ fn contradiction(field: &str) -> (FailureKind, String) {
 /// A reader in a process of its own: this test itself, run again with variables that say so.
 fn spawn(path: &Path, reader: u32, pause: u64) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "a_reader", "--nocapture", "--include-ignored"]);
+    command.args(["--exact", "ledger::a_reader", "--nocapture", "--include-ignored"]);
     command.env("LEDGER_LOG", path).env("LEDGER_READER", reader.to_string()).env("LEDGER_PAUSE", pause.to_string());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }

@@ -133,7 +133,7 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
       () => moved.resume(states[overflows % 3]),
     ];
     let overflows = 0;
-    for (let round = 0; round < 300; round++) {
+    for (let round = 0; round < 6 * calls.length; round++) {
       const call = calls[round % calls.length];
       // The depth at which the stack ends differs by the size of the frames.
       const deeper = (...frame) => {
@@ -149,7 +149,7 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
         }
       };
       try {
-        if (round % 2) deeper(...new Array(round));
+        if (round % 2) deeper(...new Array(6 * round));
         callNearTheEnd();
       } catch (error) {
         assert(error instanceof RangeError, String(error));
@@ -162,7 +162,7 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
       assert.deepEqual(moved.indices(), expected({ seed, epoch, rank, world, consumed }));
       assert.equal(moved.length, moved.indices().length);
     }
-    assert(overflows > 300);
+    assert(overflows > 6 * calls.length);
     for (const sampler of others) assert.deepEqual(sampler.indices(), expected({ seed: 2, order: sampler.order }));
     for (const sample of iterator) seen.push(sample);
     assert.deepEqual(

@@ -139,6 +139,18 @@ const proposal = ({ tag, val }) => (val === undefined ? tag : { [tag]: val });
 
 const withoutEqual = ({ equal, ...others }) => others;
 
+/** Metrics without their ratios, which calls of their own ask for. */
+function sums(own) {
+  const { paddingRatio, budgetUtilisation, slowestRankUtilisation, costImbalance, ...others } = own.metrics();
+  return others;
+}
+
+/** A ratio as the interface has it. */
+function ratio(own, { name }) {
+  const property = name === 'padding' ? 'paddingRatio' : camelled(name);
+  return BigInt(Math.round(1e6 * own.metrics()[property]));
+}
+
 /** The options of a client, by the names that JavaScript has for them. */
 const clientOptions = (options) => camel(wide(options));
 
@@ -250,13 +262,12 @@ export const kinds = {
         const { imbalance, ...others } = own.balance(tier, weight);
         return others;
       },
+      imbalance: (own, { tier, weight }) => BigInt(Math.round(1e6 * own.balance(tier, weight).imbalance)),
       rows: (own, { shard, start, count }) => own.rows(shard, start, start + BigInt(count)),
       steps: (own, args) => withoutEqual(own.steps(args['batch-size'], { dropLast: args['drop-last'] })),
     },
     // These are whole there.
     rawFailures: ['shards', 'loads', 'rows'],
-    // It is within `balance`, as a fraction.
-    rawOnly: ['imbalance'],
   },
   'chunk-stream': {
     engine: 'planning',
@@ -356,15 +367,15 @@ export const kinds = {
       return unlessUnused(() => new Batcher(config.lengths, options));
     },
     own: {
+      metrics: sums,
+      ratio,
       take(own, { rank, start, count }) {
         const pass = own.batches(start, rank);
         return run(Array.from({ length: count }, () => pass.next().value));
       },
     },
-    // A pass takes what there is.
-    rawFailures: ['take'],
-    // They are properties of `metrics`, as fractions.
-    rawOnly: ['ratio'],
+    // A pass takes what there is, and metrics have no ratios of other names.
+    rawFailures: ['take', 'ratio'],
   },
   'batch-stream': {
     engine: 'batching',
@@ -377,20 +388,22 @@ export const kinds = {
       return unlessUnused(() => new BatchStream({ ...batchOptions(config), rank }));
     },
     own: {
+      metrics: sums,
+      ratio,
       push: (own, { samples, lengths }) => own.push(samples.map(BigInt), lengths),
       take(own) {
         const batches = own.take();
         return batches.length > 0 ? run(batches) : null;
       },
     },
-    rawFailures: [],
-    rawOnly: ['ratio'],
+    rawFailures: ['ratio'],
   },
   functions: {
     raw: Object.fromEntries(
       FUNCTIONS.map(([call, engine, from]) => [
         call,
-        (engines, args) => engines[engine].once([call, ''], 0, (bindings) => from(bindings)[camelled(call)](...crossing(args))),
+        (engines, args) =>
+          engines[engine].once([call, ''], 0, (bindings) => from(bindings)[camelled(call)](...crossing(args))),
       ]),
     ),
     own: {

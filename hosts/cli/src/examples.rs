@@ -35,8 +35,8 @@ Examples:
   The fingerprint, which names the run:
     samedeal recipe --recipe run.json --fingerprint
 
---recipe replaces --samples, --seed, --order, --lanes, --window, --world, --remainder and --layout in every subcommand that has them,
-except with --lengths. Epoch, rank, workers and batch size are no part of a recipe. With an order other than sharded, files may be
+--recipe replaces --samples, --seed, --order, --lanes, --window, --world, --remainder and --layout in indices, batches, locate, step,
+verify, fingerprint, state, replay and explain, but not with --lengths. Epoch, rank, workers and batch size are no part of a recipe. With an order other than sharded, files may be
 named: their rows must be as many as the samples of the recipe. With the order sharded, a recipe has the number of rows of each file,
 of more than 256 files only a hash of them; then the files must be named. The libraries read and write the same recipes.";
 

@@ -55,10 +55,10 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       [7, 'wrong-type', 'recipe'],
       [[{ order: { samples: 7 } }], 'wrong-type', 'recipe'],
       [circle, 'wrong-type', 'recipe'],
-      [{ order: { samples: 7.5 } }, 'wrong-type', 'recipe'],
+      [{ order: { samples: 7.5 } }, 'wrong-type', 'samples'],
       [{ order: { samples: '7' } }, 'wrong-type', 'samples'],
       [{ order: { samples: Number.NaN } }, 'wrong-type', 'samples'],
-      [{ order: { samples: 7, sed: 1 } }, 'unknown-name', 'order'],
+      [{ order: { samples: 7, sed: 1 } }, 'unknown-name', 'order-member'],
       [{ order: { samples: 7 }, deal: { world_size: 0 } }, 'out-of-range', 'world-size'],
       [{ order: { samples: 7, lanes: 1 } }, 'contradiction', 'lanes'],
       [{}, 'missing', 'order'],
@@ -67,6 +67,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       const refused = (error) => error instanceof SamedealError && error.kind === kind && error.field === field;
       assert.throws(() => Sampler.fromRecipe(recipe), refused, String(recipe).slice(0, 40));
     }
+    assert.throws(() => Sampler.fromRecipe({ order: { samples: 10 } }, { sizes: [5, 5] }), { kind: 'contradiction' });
     for (const options of [{ rank: 1 }, { rank: -1 }, { epoch: -1 }, { sizes: [1] }]) {
       assert.throws(() => Sampler.fromRecipe({ order: { samples: 7, name: 'feistel' } }, options), SamedealError);
     }

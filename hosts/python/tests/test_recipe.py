@@ -53,6 +53,12 @@ def test_shards_are_named_or_hashed() -> None:
         Sampler.from_recipe(many.recipe, sizes=sizes[1:])
 
 
+def test_a_list_does_not_choose_the_order() -> None:
+    with pytest.raises(ContradictionError, match="sizes"):
+        Sampler.from_recipe({"order": {"samples": 10}}, sizes=[5, 5])
+    assert Sampler.from_recipe({"order": {"name": "sharded"}}, sizes=[5, 5]).order == "sharded"
+
+
 WHOLE: dict[str, Any] = {"order": {"samples": 7}}
 CIRCLE: dict[str, Any] = {}
 CIRCLE["order"] = CIRCLE
@@ -67,10 +73,13 @@ CIRCLE["order"] = CIRCLE
         ([WHOLE], WrongTypeError, "recipe"),
         (CIRCLE, WrongTypeError, "recipe"),
         ({"order": {"samples": {7}}}, WrongTypeError, "recipe"),
-        ({"order": {"samples": 7.5}}, WrongTypeError, "recipe"),
+        ({"order": {"samples": 7.5}}, WrongTypeError, "samples"),
+        ({"order": {"samples": 1e6}}, WrongTypeError, "samples"),
+        ({"order": {"sizes": [5, 5.5]}}, WrongTypeError, "sizes"),
+        ({"order": {"samples": 7, "name": "été"}}, UnknownNameError, "order"),
         ({"order": {"samples": "7"}}, WrongTypeError, "samples"),
         ({"order": {"samples": float("nan")}}, WrongTypeError, "samples"),
-        ({"order": {"samples": 7, "sed": 1}}, UnknownNameError, "order"),
+        ({"order": {"samples": 7, "sed": 1}}, UnknownNameError, "order-member"),
         ({**WHOLE, "deal": {"world_size": 0}}, OutOfRangeError, "world-size"),
         ({"order": {"samples": 7, "lanes": 1}}, ContradictionError, "lanes"),
         ({}, MissingError, "order"),

@@ -6,8 +6,8 @@ const MAX_RECIPE: usize = 1 << 20;
 
 /// Recipes: everything that decides a deal, as one JSON document.
 impl Builder {
-    /// The sampler of a recipe, at epoch 0, as rank 0 of its world. What a recipe does not say has its default; only `samples`, or the
-    /// `sizes` of shards, must be there. SPEC.md, section 14, has the grammar.
+    /// The sampler of a recipe, at epoch 0, as rank 0 of its world. What a recipe does not say has its default; `order` must be there,
+    /// with `samples` or the `sizes` of shards. SPEC.md, section 14, has the grammar.
     ///
     /// ```
     /// use samedeal::Builder;
@@ -23,7 +23,7 @@ impl Builder {
     /// # Ok::<(), samedeal::Error>(())
     /// ```
     /// Errors: [`WrongType`](crate::FailureKind::WrongType) (`recipe`: it is no JSON object; or a field),
-    /// [`UnknownName`](crate::FailureKind::UnknownName) (`recipe`, `order`, `deal`: they have an unknown field; or a field),
+    /// [`UnknownName`](crate::FailureKind::UnknownName) (`recipe-member`, `order-member`, `deal-member`: there is no such member; or a field),
     /// [`Missing`](crate::FailureKind::Missing) (`order`, `samples`, `sizes`), [`OutOfRange`](crate::FailureKind::OutOfRange)
     /// (`recipe`: more than 2^20 bytes; or a field), [`Contradiction`](crate::FailureKind::Contradiction) (a field that the order
     /// does not use, or that is there twice).
@@ -31,7 +31,7 @@ impl Builder {
         Self::of_recipe(recipe, Vec::new())
     }
 
-    /// The same for a recipe that has the `sizes` of its shards as a hash, or not at all. Errors: as
+    /// The same for a recipe of the order `sharded` that has the `sizes` of its shards as a hash, or not at all. Errors: as
     /// [`from_recipe`](Self::from_recipe); contradiction (`sizes`: they are not those of the recipe), out of memory.
     pub fn from_recipe_and_sizes(recipe: &str, sizes: impl Into<Vec<u64>>) -> Result<Self, Error> {
         Self::of_recipe(recipe, vec![("sizes".to_owned(), sizes.into())])

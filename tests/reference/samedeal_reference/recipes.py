@@ -24,7 +24,7 @@ NAMES = {
 }
 SPACE = re.compile(r"[ \t\n\r]*")
 STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')
-NUMBER = re.compile(r"-?[0-9]+")
+NUMBER = re.compile(r"-?[0-9]+[.eE+-]?")
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -73,7 +73,7 @@ def read_object(text: Text, section: str) -> dict[str, Any]:
         text.need(":")
         kind = NAMES[section].get(name[1])
         if kind is None:
-            raise Failure("unknown-name", section, name[1][:64])
+            raise Failure("unknown-name", f"{section}-member", name[1][:64])
         if name[1] in fields:
             raise Failure("contradiction", field_of(name[1]), "there twice")
         fields[name[1]] = read_value(text, name[1], kind)
@@ -144,7 +144,7 @@ def from_recipe(text: str, lists: list[tuple[str, list[int]]]) -> Sampler:
         raise Failure("missing", "order", "")
     order, deal = fields["order"], fields.get("deal", {})
     sizes = sizes_of(order, [numbers for _, numbers in lists])
-    name = order.get("name", "feistel" if sizes is None else "sharded")
+    name = order.get("name", "sharded" if "sizes" in order else "feistel")
     config = Config(
         samples=order.get("samples", 0),
         seed=order.get("seed", 0),

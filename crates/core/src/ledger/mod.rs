@@ -455,7 +455,8 @@ impl Ledger {
     fn held(&self, claim: u64) -> Result<&Lease, Failure> {
         self.begun()?;
         self.leases.iter().find(|lease| lease.claim == claim).ok_or_else(|| {
-            let allowed = "one that is held: this was committed, given back, or taken over after a silence";
+            let allowed = "one that is held: this was committed, given back, taken over after a silence, or freed by another \
+                           process with the number of this reader";
             Failure::contradiction("claim", claim, allowed)
         })
     }

@@ -93,7 +93,7 @@ impl<'a> Fields<'a> {
     ) -> Result<(), Failure> {
         let Some(key) = known.iter().find(|key| key.name == name) else {
             let names: Vec<&str> = known.iter().map(|key| key.name).collect();
-            return Err(Failure::unknown_name(section, name, names.join(", ")));
+            return Err(Failure::unknown_name(member_of(section), name, names.join(", ")));
         };
         if self.value(key.field).is_some() {
             return Err(Failure::contradiction(key.field, "there twice", "once"));
@@ -168,6 +168,15 @@ impl<'a> Fields<'a> {
             Value::Numbers(Numbers::Hash(_)) => "a hash".into(),
             Value::Section(_) => "an object".into(),
         })
+    }
+}
+
+/// What a failure calls a member of a section that is not known.
+fn member_of(section: &'static str) -> &'static str {
+    match section {
+        "order" => "order-member",
+        "deal" => "deal-member",
+        _ => "recipe-member",
     }
 }
 

@@ -92,12 +92,16 @@ const LISTS: [&str; 1] = ["sizes"];
 
 impl Recipe {
     /// Reads a document, and the lists that it has as a hash alone, or not at all. Failures: `recipe` (no JSON object, or more than
-    /// 2^20 bytes), `recipe`, `order` or `deal` (an unknown key), `lists` (an unknown name), or any field.
+    /// 2^20 bytes), `recipe-member`, `order-member` or `deal-member` (an unknown one), `lists` (an unknown name), or any field.
     #[inline(never)]
     pub fn read(text: &str, lists: &[List]) -> Result<Self, Failure> {
         if text.len() > MAX_RECIPE {
             let value = format!("of {} bytes", text.len());
-            return Err(Failure::out_of_range("recipe", value, format!("up to {MAX_RECIPE}")));
+            return Err(Failure::out_of_range(
+                "recipe",
+                value,
+                format!("up to {MAX_RECIPE}; long lists come beside it, by their names"),
+            ));
         }
         if let Some((name, _)) = lists.iter().find(|(name, _)| !LISTS.contains(name)) {
             return Err(Failure::unknown_name("lists", name, LISTS.join(", ")));
@@ -185,9 +189,10 @@ impl OrderPart {
     #[inline(never)]
     fn of(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
         let sizes = sizes(fields, lists)?;
+        // A list does not choose the order: a recipe is of one deal, whatever comes with it.
         let id = match fields.text("order") {
             Some(name) => OrderId::from_name(name)?,
-            None if sizes.is_some() => OrderId::Sharded,
+            None if fields.numbers("sizes").is_some() => OrderId::Sharded,
             None => OrderId::Feistel,
         };
         let seed = fields.signed("seed").unwrap_or(0);
@@ -241,7 +246,7 @@ fn sizes(fields: &Fields, lists: &[List]) -> Result<Option<Vec<u64>>, Failure> {
     let list = lists.iter().find(|(name, _)| *name == "sizes").map(|&(_, list)| list);
     let differs = |list: &[u64]| {
         let value = format!("{} numbers that are others", list.len());
-        Failure::contradiction("sizes", value, "the list of which the recipe is")
+        Failure::contradiction("sizes", value, "the numbers that the recipe was made with")
     };
     let numbers = match (fields.numbers("sizes"), list) {
         (None, None) => return Ok(None),

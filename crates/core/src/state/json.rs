@@ -324,6 +324,10 @@ impl<'a> Reader<'a> {
             amount = amount.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
             self.at += 1;
         }
+        // A fraction or an exponent is a number of another kind.
+        if let Some(b'.' | b'e' | b'E' | b'+' | b'-') = self.peek() {
+            return None;
+        }
         let digits = self.at - start;
         let zero_first = self.text.as_bytes().get(start) == Some(&b'0');
         (digits == 1 || digits > 1 && !zero_first).then_some((negative, amount))

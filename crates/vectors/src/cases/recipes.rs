@@ -98,8 +98,8 @@ fn lists() -> Vec<Case> {
         asked("a hash without its list", recipe(&canonical, None), look()),
         named(&sharded(",\"sizes\":\"6d1a\""), &many, "no hash"),
         named("{\"order\":{\"samples\":7,\"name\":\"feistel\"}}", &[3, 4], "sizes for another order"),
-        named("{\"order\":{\"samples\":7}}", &[3, 4], "sizes make the order sharded"),
-        named("{\"order\":{\"samples\":8}}", &[3, 4], "other samples than the sizes have"),
+        named("{\"order\":{\"samples\":7}}", &[3, 4], "a list does not make the order sharded"),
+        named("{\"order\":{\"samples\":8,\"name\":\"sharded\"}}", &[3, 4], "other samples than the sizes have"),
         named(&sharded(",\"shards\":3"), &[3, 4], "other shards than the sizes have"),
         named(&sharded(""), &[1 << 53, 1], "more samples than there may be"),
         asked("a list of another name", unknown, look()),
@@ -112,7 +112,7 @@ fn sizes_in_order() -> Vec<Case> {
         .into_iter()
         .map(|count| {
             let sizes: Vec<u64> = (0..count).collect();
-            asked(&format!("{count} shards"), recipe("{\"order\":{}}", Some(&sizes)), look())
+            asked(&format!("{count} shards"), recipe("{\"order\":{\"name\":\"sharded\"}}", Some(&sizes)), look())
         })
         .collect()
 }
@@ -142,6 +142,9 @@ fn refused() -> Vec<Case> {
         order("\"seed\":9223372036854775808"),
         order("\"seed\":\"1\""),
         order("\"seed\":1e3"),
+        order("\"seed\":3.0"),
+        order("\"sizes\":[10,5.5]"),
+        "{\"order\":{\"samples\":1e6}}".into(),
         order("\"seed\":true"),
         order("\"lanes\":4"),
         order("\"shuffle_window\":4"),

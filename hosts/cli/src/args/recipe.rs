@@ -71,6 +71,8 @@ fn sampler(text: &str, files: Option<&Dataset>) -> Result<Sampler, Error> {
     }
     match Builder::from_recipe(text).and_then(Builder::build) {
         Ok(sampler) if sampler.sizes().is_none() => Ok(sampler),
+        // Of an order without sizes, something else is wrong.
+        Err(other) if !is_of(&other, FailureKind::Missing, "sizes") => Err(other),
         _ => Err(error),
     }
 }
@@ -85,7 +87,7 @@ fn explained(error: &Error) -> String {
         return format!("{error}. Name the files of the run or their directories");
     }
     if is_of(error, FailureKind::Contradiction, "sizes") {
-        return format!("{error}. The numbers of rows of the files differ: name the files of the run, in their order");
+        return format!("{error}. The files are not those of the recipe: name the files of the run, in their order");
     }
     error.to_string()
 }

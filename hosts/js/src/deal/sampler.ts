@@ -68,10 +68,11 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   }
 
   /**
-   * The sampler of a recipe: an object, or a text of JSON, that has everything which decides a deal. `order` has `name`, `samples`,
-   * `seed` and, with the order `sharded`, `lanes`, `shuffle_window`, `shards` and `sizes`; `deal` has `world_size`, `remainder` and
-   * `layout`. What is not there has its default. `sizes` are given where the recipe has their hash, or does not have them; `rank` and
-   * `epoch` are 0 unless given. Errors: `recipe`, `order`, `deal` (they have an unknown field), any field.
+   * The sampler of a recipe: an object, or a text of JSON. `order` has `name`, `samples`, `seed` and, with the order `sharded`,
+   * `lanes`, `shuffle_window`, `shards` and `sizes`; `deal` has `world_size`, `remainder` and `layout`. What is not there has its
+   * default; `order` must be there, with `samples` or `sizes`. Give `sizes` if a recipe of the order `sharded` has their hash, or does
+   * not have them; `rank` and `epoch` are 0 by default. Errors: `recipe` (it is no JSON object), `recipe-member`, `order-member`,
+   * `deal-member` (there is no such member), any member.
    */
   static fromRecipe<T>(
     this: new (

@@ -33,7 +33,7 @@ def read(
 def _text(recipe: str | Mapping[str, Any]) -> str:
     if isinstance(recipe, Mapping):
         try:
-            recipe = json.dumps(recipe, default=_plain)
+            recipe = json.dumps(recipe, default=_plain, ensure_ascii=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise WrongTypeError(
                 "recipe", str(error)[:64], "what JSON has: numbers, texts, lists, dictionaries"

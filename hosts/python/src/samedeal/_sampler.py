@@ -143,15 +143,15 @@ class Sampler(Answered):
         epoch: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> Self:
-        """The sampler of a recipe: one document that has everything which decides a deal.
+        """The sampler of a recipe: one document that has the order, the world size, the remainder and the layout.
 
             Sampler.from_recipe({"order": {"samples": 1000, "seed": 42}, "deal": {"world_size": 4}}, rank=3)
 
         Args:
             recipe: A dictionary, or a text of JSON. "order" has "name", "samples" and "seed"; with the order "sharded"
                 also "lanes", "shuffle_window", "shards" and "sizes". "deal" has "world_size", "remainder" and "layout".
-                What is not there has its default; only "samples", or "sizes", must be there.
-            sizes: Samples in each shard, if the recipe has their hash, or does not have them.
+                What is not there has its default; "order" must be there, with "samples" or "sizes".
+            sizes: Samples in each shard, for the order "sharded", if the recipe has their hash, or does not have them.
             rank: Which of the data-parallel readers this is, 0 to the world size - 1.
             epoch: Number of the epoch, 0 to 2**64 - 1.
             memory_limit: As for `Sampler`.

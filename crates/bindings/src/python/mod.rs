@@ -125,8 +125,9 @@ impl Module<'_> {
         let mut text = String::new();
         for (name, &id) in &self.resolve.interfaces[self.id].types {
             let def = &self.resolve.types[id];
+            // A type of another interface has no documentation here.
             if let (TypeDefKind::Type(inner), Some(contents)) = (&def.kind, &def.docs.contents)
-                && !matches!(inner, Type::Id(_))
+                && !matches!(self.plain(inner), Type::Id(_))
             {
                 text += &format!("{} = int\n{}\n", pascal(name), note(contents, 0, self.known));
             }

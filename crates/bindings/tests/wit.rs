@@ -4,9 +4,6 @@ use std::collections::BTreeSet;
 
 use wit_parser::{FunctionKind, Resolve, Type, TypeDefKind, TypeId};
 
-/// Not written in terms of `u53` yet.
-const NOT_YET: &[&str] = &["batches", "named-list", "named-number"];
-
 /// Whether a type has a number of 64 bits of its own, and not by way of a name such as `u53`.
 fn is_wide(resolve: &Resolve, ty: &Type) -> bool {
     let within = |id: TypeId| match &resolve.types[id].kind {
@@ -37,13 +34,8 @@ fn numbers_of_64_bits_say_so() {
     };
     let docs = |id: TypeId| resolve.types[id].docs.contents.as_deref();
     for (interface, &id) in &resolve.packages[package].interfaces {
-        if NOT_YET.contains(&interface.as_str()) {
-            continue;
-        }
         for (name, &id) in &resolve.interfaces[id].types {
-            if let TypeDefKind::Record(record) = &resolve.types[id].kind
-                && !NOT_YET.contains(&name.as_str())
-            {
+            if let TypeDefKind::Record(record) = &resolve.types[id].kind {
                 for field in record.fields.iter().filter(|field| is_wide(&resolve, &field.ty)) {
                     see(format!("{interface}.{name}.{}", field.name), &[field.docs.contents.as_deref()]);
                 }

@@ -1,9 +1,10 @@
 //! Batches of sequences of different length: how long plans take, and any step of them.
 
 use std::hint::black_box;
+use std::rc::Rc;
 use std::time::Instant;
 
-use samedeal::{BatchBuilder, Batcher, Buckets, Strategy};
+use samedeal::{BatchBuilder, Batcher, Strategy};
 use samedeal_core::batch as core;
 
 use super::Group;
@@ -13,7 +14,7 @@ use crate::bench::{Bench, Series};
 use crate::quantity::Quantity::{Seconds, Share};
 use crate::table::Row;
 
-/// What a batch of the budget may cost: four of the longest.
+/// The most tokens of a batch: four of the longest samples.
 pub const BUDGET: u64 = 4 * MOST as u64;
 /// The longest of the log-normal lengths.
 pub const MOST: u32 = 4_096;
@@ -43,9 +44,9 @@ fn run(bench: &mut Bench) -> Result<()> {
         bench.series.record(format!("rust plan {name}"), began.elapsed().as_secs_f64());
         at_random(bench, name, &batcher)?;
 
-        let config = native(name, count, bench.run);
+        let config = native(name, count);
         let began = Instant::now();
-        let plan = core::Batcher::new(config)?;
+        let plan = core::Batcher::new(&Rc::new(core::BatchRecipe::of(config)?), bench.run, Vec::new())?;
         bench.series.record(format!("native plan {name}"), began.elapsed().as_secs_f64());
         let steps = batcher.num_steps();
         if plan.metrics().steps != steps {
@@ -60,7 +61,7 @@ fn run(bench: &mut Bench) -> Result<()> {
                 return Err("Python and Rust disagree".into());
             }
         }
-        at_random(bench, &format!("{name}, whole window"), &builder.window(WHOLE).build()?)?;
+        at_random(bench, &format!("{name}, whole window"), &builder.batch_window(WHOLE).build()?)?;
     }
     shapes(bench)
 }
@@ -88,15 +89,14 @@ fn room(name: &str) -> u64 {
 fn strategy(name: &str, count: u64) -> BatchBuilder<Batcher> {
     let builder = Batcher::builder(log_normal(count, most(name)));
     match name {
-        "budget" => builder.budget(BUDGET),
+        "budget" => builder.max_tokens(BUDGET),
         "pack" => builder.strategy(Strategy::Pack).capacity(CAPACITY),
-        _ => builder.strategy(Strategy::Bucket).buckets(Buckets::Quantiles(30)),
+        _ => builder.strategy(Strategy::Bucket).quantiles(30),
     }
 }
 
-fn native(name: &str, count: u64, epoch: u64) -> core::BatchConfig {
-    let made =
-        |strategy| core::BatchConfig { epoch, ..core::BatchConfig::new(log_normal(count, most(name)), strategy) };
+fn native(name: &str, count: u64) -> core::BatchConfig {
+    let made = |strategy| core::BatchConfig::new(log_normal(count, most(name)), strategy);
     match name {
         "budget" => core::BatchConfig { budget: BUDGET, max_batch_size: 0, ..made(core::Strategy::Budget) },
         "pack" => core::BatchConfig { capacity: CAPACITY, max_batch_size: 1, ..made(core::Strategy::Pack) },

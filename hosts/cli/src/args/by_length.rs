@@ -96,11 +96,11 @@ pub struct BatchOptions {
 pub struct CompareArgs {
     /// Compare all strategies, instead of showing batches
     #[arg(long, requires = "lengths")]
-    #[arg(conflicts_with_all = ["rank", "start", "count", "all", "strategy", "packing"])]
+    #[arg(conflicts_with_all = ["rank", "start", "count", "all", "strategy", "packing", "recipe"])]
     pub compare: bool,
     /// Compare all strategies, and draw the lengths and the waste of every strategy into this file
     #[arg(long, value_name = "FILE.svg", requires = "lengths")]
-    #[arg(conflicts_with_all = ["rank", "start", "count", "all", "strategy", "packing"])]
+    #[arg(conflicts_with_all = ["rank", "start", "count", "all", "strategy", "packing", "recipe"])]
     pub plot: Option<PathBuf>,
 }
 

@@ -97,8 +97,10 @@ fn explained(error: &Error) -> String {
         return format!("{error}. The files are not those of the recipe: name the files of the run, in their order");
     }
     if is_of(error, FailureKind::Contradiction, "batch") {
-        return "the recipe is of batches of samples of different length; add --lengths, and name the files that tell lengths"
-            .to_owned();
+        let what = "the recipe is of batches of samples of different length";
+        return format!(
+            "{what}; batches, locate, step, explain and recipe take it with --lengths and the files that tell lengths"
+        );
     }
     error.to_string()
 }

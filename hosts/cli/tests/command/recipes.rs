@@ -201,8 +201,8 @@ fn a_recipe_says_how_batches_are_made_too() {
     assert_eq!(step(&recipe), step("--max-tokens 200 --batch-window 50 --tail drop"));
     // Errors.
     let (_, said) = failing(&format!("batches --batch-size 4 {recipe}"));
-    assert!(said.contains("run.json: ") && said.contains("add --lengths"), "{said}");
-    for option in ["--max-tokens 9", "--strategy pack", "--tail drop", "--quantiles 3"] {
+    assert!(said.contains("run.json: the recipe is of batches") && said.contains("with --lengths"), "{said}");
+    for option in ["--max-tokens 9", "--strategy pack", "--tail drop", "--quantiles 3", "--compare"] {
         let (code, said) = failing(&format!("batches {files} {recipe} {option}"));
         assert!(code == 2 && said.contains("cannot be used with"), "{option}: {said}");
     }

@@ -57,6 +57,12 @@ impl<T> BatchBuilder<T> {
         self.set("order", "seed", seed)
     }
 
+    /// The number of the epoch; 0 unless set.
+    pub fn epoch(mut self, epoch: u64) -> Self {
+        self.choice.epoch = epoch;
+        self
+    }
+
     /// Which rank it answers for; 0 unless set. Range: 0 to `world` - 1.
     pub fn rank(mut self, rank: u32) -> Self {
         self.choice.rank = rank;
@@ -186,12 +192,6 @@ impl BatchBuilder<Batcher> {
         self.set("order", "name", cut(order.into()))
     }
 
-    /// The number of the epoch; 0 unless set.
-    pub fn epoch(mut self, epoch: u64) -> Self {
-        self.choice.epoch = epoch;
-        self
-    }
-
     /// The steps of this epoch that were taken before, segment by segment: the plan is of what they leave. Nothing unless set. Up to
     /// 64 segments. [`Batcher::resume`] takes them from a state.
     pub fn history(mut self, history: impl Into<Vec<Segment>>) -> Self {
@@ -218,7 +218,7 @@ impl BatchBuilder<BatchStream> {
     /// Checks the options. Errors: as those of a batcher; contradiction (`quantiles`), out of range (`rank`; `batch-window` above
     /// 2^24).
     pub fn build(self) -> Result<BatchStream, Error> {
-        BatchStream::build(self.choice.recipe()?, self.choice.rank)
+        BatchStream::build(self.choice.recipe()?, self.choice.epoch, self.choice.rank)
     }
 }
 

@@ -49,9 +49,9 @@ impl BatchStream {
         BatchBuilder::new(Some(recipe.into()), None)
     }
 
-    pub(super) fn build(recipe: BatchRecipe, rank: u32) -> Result<Self, Error> {
+    pub(super) fn build(recipe: BatchRecipe, epoch: u64, rank: u32) -> Result<Self, Error> {
         let stream =
-            recipe.make(|batches, store, recipe| batches.batch_stream().call_constructor(store, recipe, rank))?;
+            recipe.make(|batches, store, recipe| batches.batch_stream().call_constructor(store, recipe, epoch, rank))?;
         Ok(Self { recipe, stream, rank })
     }
 

@@ -282,8 +282,8 @@ fn a_stream_gives_what_a_batcher_gives() -> Result<(), Error> {
     let numbers = (0..3_000).collect::<Vec<u64>>();
     for (&strategy, piece) in Strategy::ALL.iter().flat_map(|it| [1, 100, 3_000].map(|piece| (it, piece))) {
         let batcher = in_windows(Batcher::builder(lengths.clone()), strategy, 256).order("sequential");
-        let batcher = batcher.world(2).rank(1).seed(3).build()?;
-        let stream = in_windows(BatchStream::builder(), strategy, 256).world(2).rank(1).seed(3);
+        let batcher = batcher.world(2).rank(1).seed(3).epoch(1).build()?;
+        let stream = in_windows(BatchStream::builder(), strategy, 256).world(2).rank(1).seed(3).epoch(1);
         let mut stream = stream.build()?;
         let mut found = Vec::new();
         for (samples, lengths) in numbers.chunks(piece).zip(lengths.chunks(piece)) {

@@ -1,7 +1,6 @@
 //! Batches of sequences of different length: how long plans take, and any step of them.
 
 use std::hint::black_box;
-use std::rc::Rc;
 use std::time::Instant;
 
 use samedeal::{BatchBuilder, Batcher, Strategy};
@@ -44,9 +43,9 @@ fn run(bench: &mut Bench) -> Result<()> {
         bench.series.record(format!("rust plan {name}"), began.elapsed().as_secs_f64());
         at_random(bench, name, &batcher)?;
 
-        let config = native(name, count);
+        let config = native(name, count, bench.run);
         let began = Instant::now();
-        let plan = core::Batcher::new(&Rc::new(core::BatchRecipe::of(config)?), bench.run, Vec::new())?;
+        let plan = core::Batcher::of(config)?;
         bench.series.record(format!("native plan {name}"), began.elapsed().as_secs_f64());
         let steps = batcher.num_steps();
         if plan.metrics().steps != steps {
@@ -95,8 +94,9 @@ fn strategy(name: &str, count: u64) -> BatchBuilder<Batcher> {
     }
 }
 
-fn native(name: &str, count: u64) -> core::BatchConfig {
-    let made = |strategy| core::BatchConfig::new(log_normal(count, most(name)), strategy);
+fn native(name: &str, count: u64, epoch: u64) -> core::BatchConfig {
+    let made =
+        |strategy| core::BatchConfig { epoch, ..core::BatchConfig::new(log_normal(count, most(name)), strategy) };
     match name {
         "budget" => core::BatchConfig { budget: BUDGET, max_batch_size: 0, ..made(core::Strategy::Budget) },
         "pack" => core::BatchConfig { capacity: CAPACITY, max_batch_size: 1, ..made(core::Strategy::Pack) },

@@ -265,7 +265,7 @@ fn batches_know_their_worlds() {
     let options = "--lengths --max-tokens 300 --tail duplicate";
     let found = json(&format!("explain {path} --json"))["states"][0].clone();
     assert_eq!(found["history"][1]["world"], 3);
-    assert_eq!((&found["kind"], &found["order"], &found["seed"]), (&"batches".into(), &"feistel".into(), &3.into()));
+    assert_eq!((&found["kind"], &found["order"], &found["seed"]), (&"batcher".into(), &"feistel".into(), &3.into()));
     assert_eq!((&found["samples"], &found["recipe"]["batch"]["max_tokens"]), (&600.into(), &300.into()));
     let shown = text(&format!("explain {path}"));
     for words in ["max tokens ", " 300 ", "duplicate", "feistel", "5 steps by 4 ranks"] {

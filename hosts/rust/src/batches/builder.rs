@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{BatchRecipe, BatchStream, Batcher, Counting, Packing, Segment, Strategy, Tail, TooLong};
 use crate::Error;
 use crate::engine::{MOST_MEMORY, cut};
+use crate::recipe::checked_recipe;
 
 /// What a new [`Batcher`] or [`BatchStream`] is to be; see [`Batcher::builder`], [`Batcher::from_recipe`] and
 /// [`BatchStream::builder`]. An option that is not set has its default, which may depend on the strategy. An option that the strategy
@@ -224,6 +225,7 @@ impl BatchBuilder<BatchStream> {
 
 impl Choice {
     fn recipe(&self) -> Result<BatchRecipe, Error> {
+        checked_recipe(self.recipe.as_deref().unwrap_or_default())?;
         BatchRecipe::new(&self.text(), self.lengths.as_deref(), &self.lists, self.memory_limit)
     }
 

@@ -120,7 +120,7 @@ fn what_is_no_state_of_a_batcher_is_refused() {
     let mut here = batcher(2);
     let state = here.state(9).unwrap();
     let wanted = here.fingerprint().unwrap();
-    for text in ["", "{}", &state.replace("batches", "sampler"), &state.replace("history", "story")] {
+    for text in ["", "{}", &state.replace("batcher", "sampler"), &state.replace("history", "story")] {
         assert_eq!(failing(here.resume(text)), (FailureKind::WrongType, "state".into()), "{text}");
     }
     assert_eq!(

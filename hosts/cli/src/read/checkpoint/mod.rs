@@ -98,7 +98,7 @@ impl Saved {
         match self.word("kind") {
             _ if self.of_worker => Kind::Worker,
             "sampler" => Kind::Sampler,
-            "batches" => Kind::Batcher,
+            "batcher" => Kind::Batcher,
             "reading" => Kind::Reading,
             _ => Kind::Other,
         }

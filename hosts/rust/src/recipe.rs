@@ -42,7 +42,8 @@ impl Builder {
     pub fn of_recipe(recipe: &str, lists: Vec<(String, Vec<u64>)>) -> Result<Self, Error> {
         if recipe.len() > MAX_RECIPE {
             let value = format!("of {} bytes", recipe.len());
-            return Err(Failure::out_of_range("recipe", value, format!("up to {MAX_RECIPE}")).into());
+            let failure = Failure::out_of_range("recipe", value, format!("up to {MAX_RECIPE}"));
+            return Err(failure.within(None, Some(MAX_RECIPE as u64)).into());
         }
         let count = lists.iter().map(|(_, numbers)| numbers.len()).sum();
         // Twice, since what is asked below comes back as a copy.

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::segment::Group;
-use crate::base::failure::shorten;
+use crate::base::failure::{self, shorten};
 use crate::base::memory::collect;
 use crate::order::{Sharding, Shards};
 use crate::shard::{Policy, Weight, WorkerPolicy, check_bytes};
@@ -191,10 +191,11 @@ fn named<T: Copy, const N: usize>(
     known: [(&'static str, T); N],
 ) -> Result<T, Failure> {
     let Some(name) = name else { return Ok(known[0].1) };
-    known.iter().find(|&&(own, _)| own == name).map(|&(_, value)| value).ok_or_else(|| {
-        let names = known.map(|(own, _)| own).join(", ");
-        Failure::unknown_name(field, &name, names)
-    })
+    known
+        .iter()
+        .find(|&&(own, _)| own == name)
+        .map(|&(_, value)| value)
+        .ok_or_else(|| Failure::unknown_name(field, &name, failure::known(known.map(|(own, _)| own))))
 }
 
 /// The name of what a name stands for.

@@ -9,7 +9,7 @@ use samedeal::{
 fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
     let error = result.unwrap_err();
     let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    (failure.kind, failure.field.clone())
+    (failure.kind.clone(), failure.field.clone())
 }
 
 fn out_of_range(field: &str) -> (FailureKind, String) {

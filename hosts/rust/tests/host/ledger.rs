@@ -41,7 +41,7 @@ fn first_line(path: &Path) -> String {
 fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
     let error = result.unwrap_err();
     let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    (failure.kind, failure.field.clone())
+    (failure.kind.clone(), failure.field.clone())
 }
 
 fn contradiction(field: &str) -> (FailureKind, String) {

@@ -6,7 +6,7 @@ use samedeal::{Deal, Error, FailureKind, Reading, ReadingBuilder, Remainder};
 fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
     let error = result.unwrap_err();
     let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    (failure.kind, failure.field.clone())
+    (failure.kind.clone(), failure.field.clone())
 }
 
 fn builder(deal: Deal) -> ReadingBuilder {

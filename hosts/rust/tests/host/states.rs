@@ -6,7 +6,7 @@ use samedeal::{Batcher, Error, FailureKind, Remainder, Sampler, Strategy, Stretc
 fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
     let error = result.unwrap_err();
     let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    (failure.kind, failure.field.clone())
+    (failure.kind.clone(), failure.field.clone())
 }
 
 fn sampler(rank: u32, world: u32) -> Sampler {

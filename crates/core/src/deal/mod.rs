@@ -7,6 +7,7 @@ mod rounds;
 mod sampler;
 
 pub use config::Config;
+pub(crate) use dealt::REMAINDERS;
 pub use dealt::{Deal, Layout, Place, Remainder};
 pub use rounds::Round;
 pub use sampler::Sampler;

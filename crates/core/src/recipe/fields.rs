@@ -1,13 +1,13 @@
 //! The fields of a document, each by its name and of its type. Every mistake is told by the name of the field.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::numbers::{Numbers, is_hash};
 use crate::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::grow;
+use crate::state::numbers::{Numbers, is_hash};
 use crate::state::{Number, Reader, signed, unsigned};
 
 /// A field that a section may have.
@@ -52,7 +52,7 @@ pub(super) struct Fields<'a> {
 enum Value<'a> {
     Number(Number),
     Text(&'a str),
-    Numbers(Numbers),
+    Numbers(Numbers<'a>),
     Section(Fields<'a>),
 }
 
@@ -104,7 +104,7 @@ impl<'a> Fields<'a> {
             Kind::Numbers if reader.is_at(b'[') => Value::Numbers(Numbers::All(numbers(reader, key.field)?)),
             Kind::Numbers if reader.is_at(b'"') => {
                 let hash = reader.string().filter(|text| is_hash(text)).ok_or_else(|| mistyped(key, before))?;
-                Value::Numbers(Numbers::Hash(hash.to_string()))
+                Value::Numbers(Numbers::Hash(hash))
             }
             Kind::Text => Value::Text(reader.string().ok_or_else(|| mistyped(key, before))?),
             Kind::Count => {
@@ -150,7 +150,7 @@ impl<'a> Fields<'a> {
     }
 
     #[inline(never)]
-    pub(super) fn numbers(&self, field: &str) -> Option<&Numbers> {
+    pub(super) fn numbers(&self, field: &str) -> Option<&Numbers<'a>> {
         if let Value::Numbers(numbers) = self.value(field)? { Some(numbers) } else { None }
     }
 

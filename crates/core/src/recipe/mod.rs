@@ -6,7 +6,6 @@
 //! Nothing here is asked often: it is kept out of line, since every host compiles the component when it starts.
 
 mod fields;
-mod numbers;
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -14,10 +13,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::fields::{Fields, Key, Kind};
-use self::numbers::Numbers;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::collect;
-use crate::order::{Sharding, Shards};
+use crate::base::names::{name_of, named};
+use crate::deal::REMAINDERS;
+use crate::order::{DEFAULT_LANES, DEFAULT_WINDOW, Sharding, Shards};
+use crate::state::numbers::{self, Numbers};
 use crate::{Config, Failure, Layout, OrderId, Remainder, Sampler};
 
 /// The version of the format.
@@ -26,12 +27,6 @@ const VERSION: u64 = 1;
 /// The most bytes of a recipe.
 const MAX_RECIPE: usize = 1 << 20;
 
-/// Of the order `sharded`, where nobody says anything else.
-const LANES: u32 = 64;
-const SHUFFLE_WINDOW: u32 = 256;
-
-const REMAINDERS: [(&str, Remainder); 3] =
-    [("pad", Remainder::Pad), ("drop", Remainder::Drop), ("uneven", Remainder::Uneven)];
 const LAYOUTS: [(&str, Layout); 2] = [("strided", Layout::Strided), ("contiguous", Layout::Contiguous)];
 
 const SECTIONS: &[Key] = &[
@@ -205,8 +200,8 @@ impl OrderPart {
             let all = shards.samples();
             same("shards", fields.count("shards"), shards.count().into())?;
             same("samples", samples, all)?;
-            let lanes = fields.u32("lanes")?.unwrap_or(LANES);
-            let window = fields.u32("shuffle-window")?.unwrap_or(SHUFFLE_WINDOW);
+            let lanes = fields.u32("lanes")?.unwrap_or(DEFAULT_LANES);
+            let window = fields.u32("shuffle-window")?.unwrap_or(DEFAULT_WINDOW);
             let sharding = Sharding::new(shards, lanes, window).map_err(|failure| match failure.field {
                 "window" => failure.of("shuffle-window"),
                 _ => failure,
@@ -269,21 +264,6 @@ fn same(field: &'static str, given: Option<u64>, here: u64) -> Result<(), Failur
         Some(given) if given != here => Err(Failure::contradiction(field, given, format!("{here}, as sizes has"))),
         _ => Ok(()),
     }
-}
-
-/// What a name stands for; without one, what the first stands for. Failures: `field`.
-#[inline(never)]
-fn named<T: Copy>(field: &'static str, name: Option<&str>, known: &[(&str, T)]) -> Result<T, Failure> {
-    let Some(name) = name else { return Ok(known[0].1) };
-    known.iter().find(|(own, _)| *own == name).map(|&(_, value)| value).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|&(own, _)| own).collect();
-        Failure::unknown_name(field, name, names.join(", "))
-    })
-}
-
-/// The name of what a name stands for.
-fn name_of<T: PartialEq>(value: &T, known: &[(&'static str, T)]) -> &'static str {
-    known.iter().find(|(_, own)| own == value).map_or("", |(name, _)| name)
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! How far an epoch has come, as a text.
 
 mod json;
+pub(crate) mod numbers;
 mod reading;
 
 pub(crate) use self::json::{EntryFields, Number, Reader, signed, unsigned};
-pub(crate) use self::reading::{ReadFields, ReadSegment, Sizes};
+pub(crate) use self::reading::{ReadFields, ReadSegment};
 
 use alloc::format;
 use alloc::string::String;

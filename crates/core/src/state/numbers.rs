@@ -7,16 +7,16 @@ use alloc::vec::Vec;
 use crate::base::fingerprint::Fingerprint;
 
 /// The most numbers that a text names; of more, it has a hash.
-const NAMED: usize = 256;
+pub(crate) const NAMED: usize = 256;
 
-/// What a recipe has of such numbers.
-pub(super) enum Numbers {
+/// What a text has of such numbers.
+pub(crate) enum Numbers<'a> {
     All(Vec<u64>),
-    Hash(String),
+    Hash(&'a str),
 }
 
 /// As they stand in a canonical text.
-pub(super) fn text(numbers: impl Iterator<Item = u64> + Clone) -> String {
+pub(crate) fn text(numbers: impl Iterator<Item = u64> + Clone) -> String {
     if numbers.clone().nth(NAMED).is_some() {
         return format!("\"{}\"", hash(numbers));
     }
@@ -29,7 +29,7 @@ pub(super) fn text(numbers: impl Iterator<Item = u64> + Clone) -> String {
 }
 
 /// SHA-256 over all of them, each as 8 bytes, little-endian; in hexadecimal.
-pub(super) fn hash(numbers: impl Iterator<Item = u64>) -> String {
+pub(crate) fn hash(numbers: impl Iterator<Item = u64>) -> String {
     let mut hash = Fingerprint::new();
     for number in numbers {
         hash.add(&number.to_le_bytes());
@@ -38,6 +38,6 @@ pub(super) fn hash(numbers: impl Iterator<Item = u64>) -> String {
 }
 
 /// Whether a text is such a hash.
-pub(super) fn is_hash(text: &str) -> bool {
+pub(crate) fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

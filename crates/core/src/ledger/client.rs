@@ -497,6 +497,8 @@ impl Client {
             return;
         }
         let Some(given) = self.given.iter_mut().find(|given| given.run.claim == claim) else { return };
+        // A release whose append had no known outcome is repeated: then the one in the log is of the first attempt.
+        let is_own = is_own || matches!(self.task, Task::Release { handle } if handle == given.handle);
         match kind {
             EventKind::Commit => given.known = (start + u64::from(count) - given.run.start) as u32,
             EventKind::Release if is_own => (given.run.count, given.run.committed) = (given.known, given.known),

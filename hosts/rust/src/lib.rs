@@ -27,7 +27,7 @@ pub use batches::{
 };
 pub use builder::Builder;
 pub use config::{Config, Layout, Place, Remainder};
-pub use error::{EngineError, Error, Failure, FailureKind, LogError};
+pub use error::{EngineError, Error, Fact, Failure, FailureKind, LogError};
 pub use index::Index;
 pub use iter::{Batches, Indices};
 pub use launch::{Detection, detect_rank, detect_rank_in, rank_variables};

@@ -22,12 +22,11 @@ macro_rules! names {
 
             /// The choice of a name. An unknown name is a failure that lists the known ones.
             fn from_str(name: &str) -> Result<Self, crate::Failure> {
-                let known = || [$($name),*].join(", ");
                 Self::ALL
                     .iter()
                     .copied()
                     .find(|choice| choice.name() == name)
-                    .ok_or_else(|| crate::Failure::unknown_name($field, name, known()))
+                    .ok_or_else(|| crate::Failure::unknown_name($field, name, &[$($name),*]))
             }
         }
     };

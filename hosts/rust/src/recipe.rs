@@ -8,7 +8,8 @@ const MAX_RECIPE: usize = 1 << 20;
 pub(crate) fn checked_recipe(recipe: &str) -> Result<&str, Failure> {
     if recipe.len() > MAX_RECIPE {
         let value = format!("of {} bytes", recipe.len());
-        return Err(Failure::out_of_range("recipe", value, format!("up to {MAX_RECIPE}")));
+        let failure = Failure::out_of_range("recipe", value, format!("up to {MAX_RECIPE}"));
+        return Err(failure.within(None, Some(MAX_RECIPE as u64)));
     }
     Ok(recipe)
 }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{Builder, Error, Failure, FailureKind, Layout, Remainder, Sampler};
+use samedeal::{Builder, Error, FailureKind, Layout, Remainder, Sampler};
 
 use crate::args::dataset::{Dataset, DatasetArgs};
 use crate::args::values::{named, within};
@@ -145,9 +145,10 @@ impl DealArgs {
         let builder = builder.world(readers).layout(self.layout).remainder(self.remainder.unwrap_or_default());
         builder.build().map_err(|error| match error {
             // The library lists those that take no more than a name.
-            Error::Failure(failure) if failure.kind == FailureKind::UnknownName && failure.field == "order" => {
+            Error::Failure(mut failure) if failure.kind == FailureKind::UnknownName && failure.field == "order" => {
                 let only = if dataset.files.is_empty() { ", and for files" } else { "," };
-                Error::from(Failure { allowed: format!("{}{only} {SHARDED}", failure.allowed), ..failure }).into()
+                failure.allowed = format!("{}{only} {SHARDED}", failure.allowed);
+                Error::from(failure).into()
             }
             error => error.into(),
         })

@@ -90,7 +90,7 @@ impl EpochArgs {
 
 /// What differs from the state. It names options, since a fingerprint means nothing to people.
 pub fn differing(error: Error) -> String {
-    let Some(Failure { kind: FailureKind::Contradiction, field, value, allowed }) = error.failure() else {
+    let Some(Failure { kind: FailureKind::Contradiction, field, value, allowed, .. }) = error.failure() else {
         return error.to_string();
     };
     let own = match field.as_str() {

@@ -91,8 +91,8 @@ fn what_cannot_be() {
     let padded = |lengths: &[u32], padding| failing(pad(&[1, 2, 3], lengths, padding).map(drop));
     let packed =
         |lengths: &[u32], row_ends: &[u32], width| failing(pack(&[1, 2, 3], lengths, row_ends, width, 0).map(drop));
-    let is = |kind, field: &str| (kind, field.to_owned());
-    let (out_of_range, contradiction) = (FailureKind::OutOfRange, FailureKind::Contradiction);
+    let is = |kind: &FailureKind, field: &str| (kind.clone(), field.to_owned());
+    let (out_of_range, contradiction) = (&FailureKind::OutOfRange, &FailureKind::Contradiction);
     let any = Padding::new(0);
     for lengths in [&[][..], &[2], &[3, 1], &[4]] {
         assert_eq!(padded(lengths, any), is(contradiction, "lengths"));

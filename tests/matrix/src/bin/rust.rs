@@ -320,7 +320,7 @@ fn failure(error: Error) -> Failure {
 }
 
 fn shared(failure: samedeal::Failure) -> Failure {
-    let samedeal::Failure { kind, field, value, allowed } = failure;
+    let samedeal::Failure { kind, field, value, allowed, .. } = failure;
     Failure { kind: kind.name().into(), field, value, allowed }
 }
 

@@ -13,15 +13,9 @@ from typing import Any
 
 import numpy as np
 import samedeal
-from samedeal import _batching as batching
 from samedeal import collate
-from samedeal._batch_records import split
-from samedeal._component import Component
-from samedeal._core import Core
-from samedeal._deal import Deal
-from samedeal._grid import Grid, MeshConfig, variables
-from samedeal._ledgering import Client, Machine, header
-from samedeal._planning import Plan, verify
+from samedeal.batch import binding as batching
+from samedeal.batch.records import split
 from samedeal.bindings import ledger, sampling
 from samedeal.bindings.batches import BatchConfig, BatchPlace, Buckets, Metrics, Run, Stretch
 from samedeal.bindings.collation import Packed, Padded
@@ -30,7 +24,13 @@ from samedeal.bindings.mesh import Axis
 from samedeal.bindings.read import ReadBatch
 from samedeal.bindings.sampling import Sharding
 from samedeal.bindings.shards import Locality, PlanConfig, VerificationInRuns, verify_in_runs
-from samedeal.read._binding import Read
+from samedeal.deal.binding import Deal
+from samedeal.engine.component import Component
+from samedeal.engine.core import Core
+from samedeal.ledger.binding import Client, Machine, header
+from samedeal.read.binding import Read
+from samedeal.shard.binding import Plan, verify
+from samedeal.topology.binding import Grid, MeshConfig, variables
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"

@@ -31,10 +31,10 @@ from samedeal import (
     SamedealError,
     UnknownNameError,
     WrongTypeError,
-    _component,
 )
-from samedeal._batching import Plan
-from samedeal._component import Component
+from samedeal.batch.binding import Plan
+from samedeal.engine import component as components
+from samedeal.engine.component import Component
 
 LENGTHS = np.random.default_rng(7).integers(0, 500, 3_000)
 STRATEGIES: dict[str, dict[str, Any]] = {
@@ -320,7 +320,7 @@ def test_other_processes(method: str) -> None:
 
 
 def test_memory_limits() -> None:
-    least = _component.process.compiled(Component.BATCHING).least_memory
+    least = components.process.compiled(Component.BATCHING).least_memory
     with fails(OutOfRangeError, "memory-limit"):
         make(memory_limit=least - 1)
     assert plain(make(lengths=[3, 4], memory_limit=least)) == plain(make(lengths=[3, 4]))
@@ -351,30 +351,30 @@ def test_batches_too_large_together_come_one_by_one(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Plan, "take", sparse)
     with monkeypatch.context() as inner:
-        inner.setattr("samedeal._batcher._extent", lambda plan, rank: (plan.current, plan.metrics().steps))
+        inner.setattr("samedeal.batch.batcher._extent", lambda plan, rank: (plan.current, plan.metrics().steps))
         assert plain(batcher) == wanted
     assert counts.count(1) == len(wanted)
 
 
 def test_they_give_their_memory_back() -> None:
     gc.collect()
-    before = len(_component.process.owned)
+    before = len(components.process.owned)
     for _ in range(30):
         make()
         make_stream()
     gc.collect()
-    assert len(_component.process.owned) <= before
+    assert len(components.process.owned) <= before
 
 
 def test_only_who_batches_compiles_it() -> None:
     code = """
 import samedeal
-from samedeal import _component
-from samedeal._component import Component
+from samedeal.engine import component as components
+from samedeal.engine.component import Component
 samedeal.Sampler(4).indices(), samedeal.ShardPlan([3])
-assert Component.BATCHING not in _component.process._compiled
+assert Component.BATCHING not in components.process._compiled
 samedeal.collate.pad([[1]])
-assert Component.BATCHING in _component.process._compiled
+assert Component.BATCHING in components.process._compiled
 assert samedeal.Batcher([1], budget=1)
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)

@@ -12,16 +12,23 @@ from typing import Any
 import numpy as np
 import pytest
 import wasmtime
-from samedeal import SamedealError, Sampler, _abi, _batching, _component, _deal, _grid, _ledgering, _planning, bindings
-from samedeal._component import Component
-from samedeal._core import Core
-from samedeal._grid import MeshConfig
+from samedeal import SamedealError, Sampler, bindings
+from samedeal.batch import binding as batching
 from samedeal.bindings import read
 from samedeal.bindings.batches import BatchConfig, Buckets, Stretch
 from samedeal.bindings.mesh import Axis
 from samedeal.bindings.sampling import Config, Sharding
 from samedeal.bindings.shards import Locality, PlanConfig, StreamConfig
-from samedeal.read import _binding as reads
+from samedeal.deal import binding as dealing
+from samedeal.engine import abi
+from samedeal.engine import component as components
+from samedeal.engine.component import Component
+from samedeal.engine.core import Core
+from samedeal.ledger import binding as ledgers
+from samedeal.read import binding as reads
+from samedeal.shard import binding as planning
+from samedeal.topology import binding as topology
+from samedeal.topology.binding import MeshConfig
 from wasmtime import component as wc
 
 MEMORY = 2**31
@@ -238,7 +245,7 @@ PACKS: Calls = [
 ]
 
 
-HEADER = _ledgering.header(Sampler(10, consumed=2).state(0), 4, 100)
+HEADER = ledgers.header(Sampler(10, consumed=2).state(0), 4, 100)
 CLAIM = '{"event":"claim","reader":1,"start":2,"count":4}'
 COMMIT = CLAIM.replace("claim", "commit")
 LEDGER_CALLS: Calls = [
@@ -376,7 +383,7 @@ def plain(value: Any) -> Any:
         return {name: plain(item) for name, item in value._asdict().items()}
     if isinstance(value, SamedealError):
         return {name: getattr(value, name) for name in ("kind", "field", "value", "allowed")}
-    if isinstance(value, (wc.ResourceAny, _abi.Handle)):
+    if isinstance(value, (wc.ResourceAny, abi.Handle)):
         return "a resource"
     if isinstance(value, np.ndarray):
         return value.tolist()
@@ -437,7 +444,7 @@ def test_samplers(config: Config) -> None:
     calls = (
         call for call in calls_of(oracle.functions, "sampler") if call[0] != "fingerprint" or config.samples < 2**30
     )
-    agree(oracle, "sampler", theirs, _deal.Deal(config, MEMORY), calls)
+    agree(oracle, "sampler", theirs, dealing.Deal(config, MEMORY), calls)
 
 
 @pytest.mark.parametrize(("config", "sharding"), SHARDED, ids=str)
@@ -446,26 +453,26 @@ def test_samplers_over_shards(config: Config, sharding: Sharding) -> None:
     theirs = oracle.call("[static]sampler.sharded", config, sharding)
     slow = ("fingerprint", "round") if config.samples > 2**30 else ()
     calls = (call for call in calls_of(oracle.functions, "sampler") if call[0] not in slow)
-    agree(oracle, "sampler", theirs, _deal.Deal(config, MEMORY, sharding), calls)
+    agree(oracle, "sampler", theirs, dealing.Deal(config, MEMORY, sharding), calls)
 
 
 @pytest.mark.parametrize("config", PLANS, ids=range(len(PLANS)))
 def test_plans(config: PlanConfig) -> None:
     oracle = Oracle(Component.PLANNING, "shards")
-    agree(oracle, "plan", oracle.call("[constructor]plan", config), _planning.Plan(config, MEMORY))
+    agree(oracle, "plan", oracle.call("[constructor]plan", config), planning.Plan(config, MEMORY))
 
 
 @pytest.mark.parametrize("config", STREAMS, ids=str)
 def test_streams(config: StreamConfig) -> None:
     oracle = Oracle(Component.PLANNING, "shards")
     theirs = oracle.call("[constructor]chunk-stream", config)
-    agree(oracle, "chunk-stream", theirs, _planning.Stream(config, MEMORY))
+    agree(oracle, "chunk-stream", theirs, planning.Stream(config, MEMORY))
 
 
 def test_ledgers() -> None:
     oracle = Oracle(Component.PLANNING, "ledger")
     theirs = oracle.call("[constructor]ledger", HEADER)
-    agree(oracle, "ledger", theirs, _ledgering.Machine(HEADER), LEDGER_CALLS)
+    agree(oracle, "ledger", theirs, ledgers.Machine(HEADER), LEDGER_CALLS)
 
 
 def test_clients_of_ledgers() -> None:
@@ -474,10 +481,10 @@ def test_clients_of_ledgers() -> None:
     for name, value in (("block", 4), ("lease", 2**53 - 1), ("checkpoint-interval", 3)):
         oracle.call(f"[method]client-options.set-{name}", options, value)
     theirs = oracle.call("[constructor]client", options)
-    agree(oracle, "client", theirs, _ledgering.Client(STATE, 1, 2**64 - 1, 4, 2**53 - 1, 3), CLIENT_CALLS)
+    agree(oracle, "client", theirs, ledgers.Client(STATE, 1, 2**64 - 1, 4, 2**53 - 1, 3), CLIENT_CALLS)
     oracle.call("[method]client-options.set-block", options, 0)
     wanted = plain(oracle.call("[constructor]client", options))
-    assert ours(_ledgering.Client, STATE, 1, 2**64 - 1, 0) == wanted
+    assert ours(ledgers.Client, STATE, 1, 2**64 - 1, 0) == wanted
 
 
 def read_by(oracle: Oracle, config: reads.ReadConfig) -> Any:
@@ -540,14 +547,14 @@ def test_readings_that_are_refused(config: reads.ReadConfig) -> None:
 @pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world)
 def test_meshes(config: MeshConfig) -> None:
     oracle = Oracle(Component.SAMPLING, "mesh")
-    agree(oracle, "mesh", oracle.call("[constructor]mesh", *config), _grid.Grid(config))
+    agree(oracle, "mesh", oracle.call("[constructor]mesh", *config), topology.Grid(config))
 
 
 @pytest.mark.parametrize("config", [*BATCHERS, QUANTILES], ids=range(len(BATCHERS) + 1))
 def test_batchers(config: BatchConfig) -> None:
     oracle = Oracle(Component.BATCHING, "batches")
     theirs = oracle.call("[constructor]batcher", config)
-    agree(oracle, "batcher", theirs, _batching.Plan(config, MEMORY))
+    agree(oracle, "batcher", theirs, batching.Plan(config, MEMORY))
 
 
 @pytest.mark.parametrize("config", BATCHERS, ids=range(len(BATCHERS)))
@@ -555,12 +562,12 @@ def test_batch_streams(config: BatchConfig) -> None:
     config = config._replace(history=())
     oracle = Oracle(Component.BATCHING, "batches")
     theirs = oracle.call("[constructor]batch-stream", config, config.world - 1)
-    made = _batching.Stream(config, config.world - 1, MEMORY)
+    made = batching.Stream(config, config.world - 1, MEMORY)
     agree(oracle, "batch-stream", theirs, made, BATCH_STREAM_CALLS)
 
 
-def make_deal(config: Config, *sharding: Sharding) -> _deal.Deal:
-    return _deal.Deal(config, MEMORY, *sharding)
+def make_deal(config: Config, *sharding: Sharding) -> dealing.Deal:
+    return dealing.Deal(config, MEMORY, *sharding)
 
 
 CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
@@ -569,32 +576,32 @@ CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
     (
         Component.PLANNING,
         "shards#[constructor]plan",
-        lambda config: _planning.Plan(config, MEMORY),
+        lambda config: planning.Plan(config, MEMORY),
         [(config,) for config in BAD_PLANS],
     ),
     (
         Component.PLANNING,
         "shards#[constructor]chunk-stream",
-        lambda config: _planning.Stream(config, MEMORY),
+        lambda config: planning.Stream(config, MEMORY),
         [(config,) for config in BAD_STREAMS],
     ),
-    (Component.PLANNING, "ledger#[constructor]ledger", _ledgering.Machine, BAD_HEADERS),
+    (Component.PLANNING, "ledger#[constructor]ledger", ledgers.Machine, BAD_HEADERS),
     (
         Component.BATCHING,
         "batches#[constructor]batcher",
-        lambda config: _batching.Plan(config, MEMORY),
+        lambda config: batching.Plan(config, MEMORY),
         [(config,) for config in BAD_BATCHERS],
     ),
     (
         Component.BATCHING,
         "batches#[constructor]batch-stream",
-        lambda config, rank: _batching.Stream(config, rank, MEMORY),
+        lambda config, rank: batching.Stream(config, rank, MEMORY),
         [(BATCHES._replace(window=2**32 - 1), 0), (BATCHES, 2), (QUANTILES, 0), (BATCHES._replace(order="naïve ✓"), 0)],
     ),
     (
         Component.SAMPLING,
         "mesh#[constructor]mesh",
-        lambda world, axes: _grid.Grid(MeshConfig(world, axes)),
+        lambda world, axes: topology.Grid(MeshConfig(world, axes)),
         BAD_MESHES,
     ),
 ]
@@ -654,17 +661,17 @@ def test_functions(component: Component, interface: str, name: str) -> None:
         assert ours(function, Core(component, MEMORY), *arguments) == wanted, (name, arguments)
 
 
-def generated() -> dict[str, tuple[Any, _abi.Function[Any]]]:
+def generated() -> dict[str, tuple[Any, abi.Function[Any]]]:
     """The calls of the generated modules, by the names of the exports that they call."""
     modules = [import_module(f"samedeal.bindings.{name}") for name in bindings.INTERFACES]
     held = ((module, item) for module in modules for item in vars(module).values())
-    return {item.name: (module, item) for module, item in held if isinstance(item, _abi.Function)}
+    return {item.name: (module, item) for module, item in held if isinstance(item, abi.Function)}
 
 
 def test_the_bindings_are_all_of_the_interface() -> None:
     exports = set()
     for component in Component:
-        core = wasmtime.Module(wasmtime.Engine(), _component.core_module(component.path.read_bytes()))
+        core = wasmtime.Module(wasmtime.Engine(), components.core_module(component.path.read_bytes()))
         exports |= {str(export.name) for export in core.exports if str(export.name).startswith("samedeal:deal/")}
     # Among them the destructors, which the types do not tell of.
     assert exports == generated().keys()
@@ -693,7 +700,7 @@ def test_the_bindings_have_the_names_of_the_interface(component: Component, inte
 
 def test_nothing_repeats_the_interface_by_hand() -> None:
     package = Component.SAMPLING.path.parent
-    by_hand = [path for path in package.rglob("*.py") if path.parent.name != "bindings" and path.name != "_abi.py"]
+    by_hand = [path for path in package.rglob("*.py") if path.parent.name != "bindings" and path.name != "abi.py"]
     assert len(by_hand) > 30
     for path in by_hand:
         text = path.read_text(encoding="utf-8")
@@ -710,7 +717,7 @@ def test_nothing_is_imported(component: Component) -> None:
 
 
 def test_indices_into_is_indices() -> None:
-    deal = _deal.Deal(CONFIGS[4], MEMORY)
+    deal = dealing.Deal(CONFIGS[4], MEMORY)
     out = np.zeros(50, dtype=np.int64)
     deal.indices_into(out, 7)
     assert out.tolist() == deal.indices(7, 50).tolist()
@@ -718,7 +725,7 @@ def test_indices_into_is_indices() -> None:
 
 def test_memory_may_grow_between_calls() -> None:
     # Each round needs more memory than there was, so that the views of the round before end too early.
-    deal = _deal.Deal(Config(2**23, 0, 0, "sequential", 0, 1, "pad", "strided", 0), MEMORY)
+    deal = dealing.Deal(Config(2**23, 0, 0, "sequential", 0, 1, "pad", "strided", 0), MEMORY)
     for count in (1, 2**10, 2**15, 2**18, 2**20):
         assert deal.indices(5, count).tolist() == list(range(5, 5 + count))
         assert deal.indices32(5, count).tolist() == list(range(5, 5 + count))
@@ -727,8 +734,8 @@ def test_memory_may_grow_between_calls() -> None:
 def test_large_lists_cross_whole() -> None:
     # Larger than the memory of a new instance, which moves or grows while they are put into it.
     sizes = np.arange(300_000, dtype=np.uint64)
-    plan = _planning.Plan(PLAN._replace(sizes=sizes, bytes=sizes[::-1].copy(), world=1, workers=1), MEMORY)
+    plan = planning.Plan(PLAN._replace(sizes=sizes, bytes=sizes[::-1].copy(), world=1, workers=1), MEMORY)
     assert plan.shards(0, 0, 0, 300_000).tolist() == list(range(300_000))
     assert plan.loads("ranks", 0, 1).tolist() == [300_000, int(sizes.sum()), int(sizes.sum()), 0]
     assigned = np.roll(np.arange(300_000, dtype=np.uint32), 7)
-    assert _planning.verify(300_000, u32s(0, 300_000), assigned).ok
+    assert planning.verify(300_000, u32s(0, 300_000), assigned).ok

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
-from . import _arguments as check
-from ._batching import PADDING, Collation
-from ._engine import Engine
-from ._errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
+from .batch.binding import PADDING, Collation
 from .bindings import collation
+from .engine import arguments as check
+from .engine.errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
+from .engine.instance import Engine
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -20,8 +20,8 @@ from transformers.trainer_callback import ExportableState, TrainerCallback, Trai
 from transformers.trainer_utils import get_last_checkpoint
 
 from . import ContradictionError, MissingError, WrongTypeError
-from . import _arguments as check
 from .accelerate import check_mesh
+from .engine import arguments as check
 from .torch import BatchSampler, DistributedSampler, verify_ranks
 
 __all__ = ["Trainer", "TrainerMixin"]

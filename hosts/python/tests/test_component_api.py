@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import json
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
@@ -14,11 +15,13 @@ import pytest
 import wasmtime
 from samedeal import SamedealError, Sampler, bindings
 from samedeal.batch import binding as batching
+from samedeal.batch.binding import BatchConfig
 from samedeal.bindings import read
-from samedeal.bindings.batches import BatchConfig, Buckets, Stretch
+from samedeal.bindings.batches import Segment
 from samedeal.bindings.mesh import Axis
 from samedeal.bindings.sampling import Config, Sharding
 from samedeal.bindings.shards import Locality, PlanConfig, StreamConfig
+from samedeal.bindings.types import NamedList
 from samedeal.deal import binding as dealing
 from samedeal.engine import abi
 from samedeal.engine import component as components
@@ -160,59 +163,57 @@ VERIFY: Calls = [
     (2, u32s(1, 0), u32s(1)),
 ]
 
-BATCHES = BatchConfig(
-    lengths=u32s(5, 0, 9, 2, 2, 7),
-    seed=-(2**63),
-    epoch=2**64 - 1,
-    order="feistel",
-    world=2,
-    strategy="budget",
-    max_batch_size=0,
-    max_length=2**32 - 1,
-    budget=12,
-    counting="padded",
-    linear=1,
-    quadratic=0,
-    multiple=1,
-    capacity=0,
-    packing="fast",
-    buckets=Buckets("bucket-width", 64),
-    window=3,
-    too_long="error",
-    tail="keep",
-    history=(),
-)
+
+def by_recipe(
+    lengths: Any, history: tuple[Segment, ...] = (), epoch: int = 0, boundaries: Any = None, **members: Any
+) -> BatchConfig:
+    """Batches, by the members of their recipe."""
+    order = {name: members.pop(name) for name in ("name", "seed") if name in members}
+    deal = {"world_size": members.pop("world_size", 2)}
+    text = json.dumps({"order": order, "deal": deal, "batch": members}, ensure_ascii=False)
+    lists = () if boundaries is None else (NamedList("boundaries", boundaries),)
+    return BatchConfig(text, lengths, lists, epoch, history)
+
+
+SOME = u32s(5, 0, 9, 2, 2, 7)
 BATCHERS = [
-    BATCHES,
-    BATCHES._replace(lengths=u32s(), tail="drop"),
-    BATCHES._replace(lengths=u32s(*range(100)), max_length=7, too_long="split", tail="even-split", seed=2**63 - 1),
-    BATCHES._replace(lengths=u32s(1, 2**32 - 1), too_long="single", tail="duplicate", world=3),
-    BATCHES._replace(strategy="pack", capacity=11, packing="optimal", max_batch_size=2, too_long="drop"),
-    BATCHES._replace(
-        strategy="bucket", buckets=Buckets("boundaries", u32s(2, 5)), max_batch_size=2, budget=0, too_long="truncate"
-    ),
-    BATCHES._replace(strategy="bucket", buckets=Buckets("bucket-width", 2**32 - 1), max_batch_size=2),
-    BATCHES._replace(history=(Stretch(3, 1), Stretch(2, 0))),
-    BATCHES._replace(strategy="pad-to-max", max_batch_size=2, order="torch", seed=1, epoch=0, world=1),
+    by_recipe(SOME, epoch=2**64 - 1, seed=-(2**63), max_tokens=12, batch_window=3, tail="keep"),
+    by_recipe(u32s(), max_tokens=12, tail="drop"),
+    by_recipe(u32s(*range(100)), max_tokens=12, max_length=7, too_long="split", seed=2**63 - 1),
+    by_recipe(u32s(1, 2**32 - 1), max_tokens=12, too_long="single", tail="duplicate", world_size=3),
+    by_recipe(SOME, strategy="pack", capacity=11, packing="optimal", max_batch_size=2, too_long="drop"),
+    by_recipe(SOME, strategy="bucket", boundaries=u64s(2, 5), max_batch_size=2, too_long="truncate"),
+    by_recipe(SOME, strategy="bucket", bucket_width=2**32 - 1, max_batch_size=2),
+    by_recipe(SOME, history=(Segment(3, 1), Segment(2, 0)), max_tokens=12, batch_window=3),
+    by_recipe(SOME, strategy="pad-to-max", max_batch_size=2, name="torch", seed=1, world_size=1),
     # Costs that fill 64 bits.
-    BATCHES._replace(
-        counting="weighted", linear=2**32 - 1, quadratic=2**32 - 1, lengths=u32s(2**32 - 2), budget=1
-    )._replace(too_long="single", world=1),
-    BATCHES._replace(counting="unpadded", budget=2**64 - 1, max_batch_size=2**32 - 1, multiple=2**32 - 1, window=0),
-]
+    by_recipe(
+        u32s(2**32 - 2), counting="weighted", linear=2**32 - 1, quadratic=2**32 - 1, max_cost=1, too_long="single",
+        world_size=1,
+    ),
+    by_recipe(SOME, counting="unpadded", max_tokens=2**64 - 1, max_batch_size=2**32 - 1, batch_window=0),
+    by_recipe(None, max_tokens=12, lengths=SOME.tolist()),
+    by_recipe(u32s(*range(300)), max_tokens=1000, batch_size_multiple=4),
+]  # fmt: skip
+QUANTILES = by_recipe(SOME, strategy="bucket", quantiles=3, max_batch_size=2)
 BAD_BATCHERS = [
-    BATCHES._replace(order="naïve ✓"),
-    BATCHES._replace(order="sharded"),
-    BATCHES._replace(world=0),
-    BATCHES._replace(budget=0),
-    BATCHES._replace(budget=8),
-    BATCHES._replace(multiple=0),
-    BATCHES._replace(history=(Stretch(2, 2**64 - 1),)),
-    BATCHES._replace(history=(Stretch(2**32 - 1, 1),)),
-    BATCHES._replace(buckets=Buckets("boundaries", u32s(2**32 - 1, 0))),
-    BATCHES._replace(buckets=Buckets("bucket-width", 0)),
-    BATCHES._replace(buckets=Buckets("quantiles", 2**32 - 1)),
-    BATCHES._replace(strategy="pack"),
+    by_recipe(SOME, name="naïve ✓", max_tokens=12),
+    by_recipe(SOME, name="sharded", max_tokens=12),
+    by_recipe(SOME, world_size=0, max_tokens=12),
+    by_recipe(SOME, max_tokens=0),
+    by_recipe(SOME, max_tokens=8),
+    by_recipe(SOME, max_tokens=2**64),
+    by_recipe(SOME, max_tokens=12, batch_size_multiple=0),
+    by_recipe(SOME, history=(Segment(2, 2**64 - 1),), max_tokens=12),
+    by_recipe(SOME, history=(Segment(2**32 - 1, 1),), max_tokens=12),
+    by_recipe(SOME, strategy="bucket", boundaries=u64s(2**64 - 1, 0)),
+    by_recipe(SOME, strategy="bucket", bucket_width=0),
+    by_recipe(SOME, strategy="bucket", quantiles=2**32 - 1),
+    by_recipe(SOME, strategy="pack"),
+    by_recipe(None, max_tokens=12),
+    by_recipe(SOME, max_tokens=12, lengths=[1, 2]),
+    by_recipe(SOME, max_tokens=12)._replace(lists=(NamedList("naïve ✓", u64s()),)),
+    BatchConfig("naïve ✓", SOME),
 ]
 BATCH_STREAM_CALLS: Calls = [
     ("take",),
@@ -227,7 +228,18 @@ BATCH_STREAM_CALLS: Calls = [
     *[("take",)] * 4,
     ("metrics",),
 ]
-QUANTILES = BATCHES._replace(strategy="bucket", buckets=Buckets("quantiles", 3), max_batch_size=2, budget=0)
+BATCH_STREAMS = [
+    by_recipe(None, max_tokens=12, batch_window=3, seed=-(2**63)),
+    by_recipe(None, strategy="pack", capacity=11, packing="optimal", max_batch_size=2, too_long="drop"),
+    by_recipe(None, strategy="bucket", boundaries=u64s(2, 5), max_batch_size=2, too_long="truncate"),
+    by_recipe(None, strategy="pad-to-max", max_batch_size=2, too_long="split", max_length=2),
+]
+BAD_BATCH_STREAMS = [
+    (by_recipe(None, max_tokens=12, batch_window=2**32 - 1), 0),
+    (by_recipe(None, max_tokens=12), 2),
+    (QUANTILES._replace(lengths=None), 0),
+    (by_recipe(None, max_tokens=12, name="naïve ✓"), 0),
+]
 PADS: Calls = [
     (u32s(), 0, 1, "left"),
     (u32s(3, 0, 1), 0, 4, "left"),
@@ -358,8 +370,6 @@ class Oracle:
 
 def passed(value: Any) -> Any:
     """An argument as that API takes it."""
-    if isinstance(value, Buckets):
-        return wc.Variant(value.kind, passed(value.value))
     if hasattr(value, "_asdict"):
         record: Any = wc.Record()
         for name, item in value._asdict().items():
@@ -550,20 +560,48 @@ def test_meshes(config: MeshConfig) -> None:
     agree(oracle, "mesh", oracle.call("[constructor]mesh", *config), topology.Grid(config))
 
 
+def batches_by(oracle: Oracle, config: BatchConfig, *rank: int) -> Any:
+    """A batcher, or with a rank a stream, in its hands, or its failure."""
+    recipe = oracle.call("[constructor]batch-recipe", config.recipe, config.lengths, config.lists)
+    if not isinstance(recipe, wc.ResourceAny):
+        return recipe
+    if rank:
+        return oracle.call("[constructor]batch-stream", recipe, *rank)
+    return oracle.call("[constructor]batcher", recipe, config.epoch, config.history)
+
+
 @pytest.mark.parametrize("config", [*BATCHERS, QUANTILES], ids=range(len(BATCHERS) + 1))
 def test_batchers(config: BatchConfig) -> None:
     oracle = Oracle(Component.BATCHING, "batches")
-    theirs = oracle.call("[constructor]batcher", config)
-    agree(oracle, "batcher", theirs, batching.Plan(config, MEMORY))
+    agree(oracle, "batcher", batches_by(oracle, config), batching.Plan(config, MEMORY))
 
 
-@pytest.mark.parametrize("config", BATCHERS, ids=range(len(BATCHERS)))
-def test_batch_streams(config: BatchConfig) -> None:
-    config = config._replace(history=())
+@pytest.mark.parametrize("config", [*BATCHERS, QUANTILES], ids=range(len(BATCHERS) + 1))
+def test_batch_recipes(config: BatchConfig) -> None:
     oracle = Oracle(Component.BATCHING, "batches")
-    theirs = oracle.call("[constructor]batch-stream", config, config.world - 1)
-    made = batching.Stream(config, config.world - 1, MEMORY)
-    agree(oracle, "batch-stream", theirs, made, BATCH_STREAM_CALLS)
+    theirs = oracle.call("[constructor]batch-recipe", config.recipe, config.lengths, config.lists)
+    agree(oracle, "batch-recipe", theirs, batching.Plan(config, MEMORY).recipe)
+
+
+@pytest.mark.parametrize("config", BATCH_STREAMS, ids=range(len(BATCH_STREAMS)))
+def test_batch_streams(config: BatchConfig) -> None:
+    oracle = Oracle(Component.BATCHING, "batches")
+    made = batching.Stream(config, 1, MEMORY)
+    agree(oracle, "batch-stream", batches_by(oracle, config, 1), made, BATCH_STREAM_CALLS)
+
+
+@pytest.mark.parametrize("config", BAD_BATCHERS, ids=range(len(BAD_BATCHERS)))
+def test_batchers_that_are_refused(config: BatchConfig) -> None:
+    failure = ours(batching.Plan, config, MEMORY)
+    assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config))
+    assert set(failure) == {"kind", "field", "value", "allowed"}
+
+
+@pytest.mark.parametrize(("config", "rank"), BAD_BATCH_STREAMS, ids=range(len(BAD_BATCH_STREAMS)))
+def test_batch_streams_that_are_refused(config: BatchConfig, rank: int) -> None:
+    failure = ours(batching.Stream, config, rank, MEMORY)
+    assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config, rank))
+    assert set(failure) == {"kind", "field", "value", "allowed"}
 
 
 def make_deal(config: Config, *sharding: Sharding) -> dealing.Deal:
@@ -586,18 +624,6 @@ CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
         [(config,) for config in BAD_STREAMS],
     ),
     (Component.PLANNING, "ledger#[constructor]ledger", ledgers.Machine, BAD_HEADERS),
-    (
-        Component.BATCHING,
-        "batches#[constructor]batcher",
-        lambda config: batching.Plan(config, MEMORY),
-        [(config,) for config in BAD_BATCHERS],
-    ),
-    (
-        Component.BATCHING,
-        "batches#[constructor]batch-stream",
-        lambda config, rank: batching.Stream(config, rank, MEMORY),
-        [(BATCHES._replace(window=2**32 - 1), 0), (BATCHES, 2), (QUANTILES, 0), (BATCHES._replace(order="naïve ✓"), 0)],
-    ),
     (
         Component.SAMPLING,
         "mesh#[constructor]mesh",
@@ -635,6 +661,7 @@ RESOURCES = {
     "ledger#client": test_clients_of_ledgers,
     "read#options": test_options,
     "read#reading": test_readings,
+    "batches#batch-recipe": test_batch_recipes,
     "batches#batcher": test_batchers,
     "batches#batch-stream": test_batch_streams,
 }

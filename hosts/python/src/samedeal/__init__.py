@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .batch.batcher import Batcher
     from .batch.records import Batch, Metrics
     from .batch.stream import BatchStream
-    from .bindings.batches import BatchConfig, BatchPlace, Buckets, Stretch
+    from .bindings.batches import BatchPlace, Segment
     from .bindings.launch import Detection
     from .read import Reading, ReadRound
     from .shard.plan import ShardPlan, verify_shards
@@ -49,12 +49,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Balance",
     "Batch",
-    "BatchConfig",
     "BatchPlace",
     "BatchStream",
     "Batcher",
     "Batches",
-    "Buckets",
     "ChunkStream",
     "Config",
     "ContradictionError",
@@ -74,10 +72,10 @@ __all__ = [
     "Round",
     "SamedealError",
     "Sampler",
+    "Segment",
     "ShardPlace",
     "ShardPlan",
     "Steps",
-    "Stretch",
     "UnknownNameError",
     "Verification",
     "WrongTypeError",
@@ -91,11 +89,9 @@ __all__ = [
 _LATER = {
     "Balance": "shard.records",
     "Batch": "batch.records",
-    "BatchConfig": "bindings.batches",
     "BatchPlace": "bindings.batches",
     "BatchStream": "batch.stream",
     "Batcher": "batch.batcher",
-    "Buckets": "bindings.batches",
     "ChunkStream": "shard.stream",
     "Detection": "bindings.launch",
     "Loads": "shard.records",
@@ -104,9 +100,9 @@ _LATER = {
     "Overlap": "shard.records",
     "ReadRound": "read",
     "Reading": "read",
+    "Segment": "bindings.batches",
     "ShardPlan": "shard.plan",
     "Steps": "shard.records",
-    "Stretch": "bindings.batches",
     "Verification": "shard.records",
     "detect_rank": "topology.launch",
     "verify_shards": "shard.plan",

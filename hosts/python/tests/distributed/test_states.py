@@ -41,7 +41,7 @@ def sampler_of(kind: str, rank: int, world: int, **options: Any) -> Any:
     if kind == "samples":
         return DistributedSampler(Numbers(), world, rank, seed=7, **options)
     strategy: dict[str, Any] = {
-        "budget": {"budget": 4_000},
+        "budget": {"max_tokens": 4_000},
         "pack": {"strategy": "pack", "capacity": 512, "max_batch_size": 3},
     }
     return BatchSampler(LENGTHS, rank=rank, world=world, seed=7, tail="keep", **strategy[kind], **options)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..bindings import batches, collation
 from ..engine.component import Component
 from ..engine.core import Core
 from ..engine.errors import OutOfMemoryError
-from ..engine.instance import ANYWHERE, EpochMoved, anywhere, move_by
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from ..bindings.batches import Segment
+    from ..bindings.types import NamedList
 
 PADDING = 2**32 - 1
 """The source of a cell of padding."""
@@ -20,43 +22,89 @@ PADDING = 2**32 - 1
 Cells = TypeVar("Cells", collation.Padded, collation.Packed)
 
 
-class Plan(EpochMoved, batches.Batcher):
+class BatchConfig(NamedTuple):
+    """What decides batches."""
+
+    recipe: str
+    """As it was given."""
+    lengths: NDArray[np.uint32] | None
+    """None where the recipe has them, or where they come one by one."""
+    lists: tuple[NamedList, ...] = ()
+    """Those that the recipe has as a hash."""
+    epoch: int = 0
+    history: tuple[Segment, ...] = ()
+    """What was taken of the epoch before."""
+
+    def in_epoch(self, epoch: int) -> BatchConfig:
+        """In another epoch, of which nothing was taken."""
+        return self if self.epoch == epoch else self._replace(epoch=epoch, history=())
+
+
+class Plan(batches.Batcher):
     """A `batcher` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
-    _to_epoch = batches.call_batcher_set_epoch
-
-    def __init__(self, config: batches.BatchConfig, memory_limit: int) -> None:
-        super().__init__(Core(Component.BATCHING, memory_limit, "lengths", f"{len(config.lengths)} of them"), config)
+    def __init__(self, config: BatchConfig, memory_limit: int) -> None:
+        count = "those of the recipe" if config.lengths is None else f"{len(config.lengths)} of them"
+        core = Core(Component.BATCHING, memory_limit, "lengths", count)
+        self.recipe = batches.BatchRecipe(core, config.recipe, config.lengths, config.lists)
+        super().__init__(core, self.recipe, config.epoch, config.history)
         self.current = config
         """What the component's batches are of, whenever its core is `whole`."""
 
-    @staticmethod
-    def in_epoch(config: batches.BatchConfig, epoch: int) -> batches.BatchConfig:
-        """A configuration in another epoch, of which nothing was taken."""
-        return config if config.epoch == epoch else config._replace(epoch=epoch, history=())
-
-    def move(self, config: batches.BatchConfig) -> bool:
-        """Moves to the epoch of a configuration that differs in nothing else, if it can go there."""
-        if self.current.epoch == ANYWHERE:
-            return False
-        if self.current.epoch != config.epoch:
-            self.set_epoch(config.epoch)
-        if self.current.history != config.history:
-            return False
+    def move(self, config: BatchConfig) -> bool:
+        """Moves to the epoch and the history of a configuration that differs in nothing else."""
+        if (config.epoch, config.history) != (self.current.epoch, self.current.history):
+            if config.history:
+                made = batches.Batcher(self.core, self.recipe, config.epoch, config.history)
+            else:
+                made = self.at_epoch(config.epoch)
+            self._become(made, config)
         self.current = config
         return True
 
-    def resume(self, state: str) -> None:
-        """Goes on where a state was taken; `current` is what it is then."""
-        move_by(batches.call_batcher_resume, self, anywhere, state)
-        self.current = self.current._replace(epoch=self.epoch(), history=self.history())
+    def go_to_epoch(self, epoch: int) -> None:
+        """Plans another epoch."""
+        self.move(self.current.in_epoch(epoch))
+
+    def go_on(self, state: str) -> BatchConfig:
+        """Goes on where a state was taken; what it is then."""
+        made = self.resume(state)
+        # If an interruption comes now, nobody frees what was made.
+        self.core.whole = False
+        config = self.current._replace(epoch=made.epoch(), history=made.history())
+        self._become(made, config)
+        return config
+
+    def text(self) -> str:
+        """The recipe in its canonical form."""
+        return self.recipe.text()
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over it."""
+        return self.recipe.fingerprint()
+
+    def named_metrics(self) -> dict[str, int]:
+        """What all batches add up to, by name."""
+        return dict(self.metrics())
+
+    def num_steps(self) -> int:
+        """How many batches every rank has."""
+        return self.named_metrics()["steps"]
+
+    def _become(self, other: batches.Batcher, config: BatchConfig) -> None:
+        # Until the end of the last call: both change, or the instance goes.
+        self.core.whole = False
+        before, self.handle, self.current = self.handle, other.handle, config
+        batches.call_batcher_drop(self.core, before)
 
 
 class Stream(batches.BatchStream):
     """A `batch-stream` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
-    def __init__(self, config: batches.BatchConfig, rank: int, memory_limit: int) -> None:
-        super().__init__(Core(Component.BATCHING, memory_limit), config, rank)
+    def __init__(self, config: BatchConfig, rank: int, memory_limit: int) -> None:
+        core = Core(Component.BATCHING, memory_limit)
+        self.recipe = batches.BatchRecipe(core, config.recipe, None, config.lists)
+        super().__init__(core, self.recipe, rank)
 
     def push(self, samples: NDArray[np.uint64], lengths: NDArray[np.uint32]) -> None:
         """Adds samples."""
@@ -64,6 +112,14 @@ class Stream(batches.BatchStream):
             # Told before anything crosses: what is in the stream is there once.
             raise OutOfMemoryError("samples", f"{len(samples)} of them", "fewer at a time")
         super().push(samples, lengths)
+
+    def text(self) -> str:
+        """The recipe in its canonical form."""
+        return self.recipe.text()
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over it."""
+        return self.recipe.fingerprint()
 
 
 class Collation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..bindings import batches
@@ -60,53 +61,59 @@ def split(run: batches.Run) -> list[Batch]:
     return made
 
 
-class Metrics(batches.Metrics):
-    """What batches amount to: tokens, unless it says otherwise, of all ranks together."""
+class Metrics(SimpleNamespace):
+    """What batches amount to: tokens, unless it says otherwise, of all ranks together.
 
-    world: int
-    """How many ranks there are."""
-    budget: int
-    """What a batch may cost; with "pack", the tokens of its rows; 0 for no bound."""
-    counting: str
-    """What is counted."""
+    `vars` gives all of them by name, also those that a newer component adds.
+    """
 
+    steps: int
+    """Steps of every rank."""
+    items: int
+    """Items in batches, repetitions included."""
+    rows: int
+    """Rows in batches."""
+    tokens: int
+    """Tokens of the items."""
+    padded: int
+    """The tokens of the batches with padding."""
+    slowest: int
+    """The sum over all steps of the greatest number of tokens, with padding, that a rank has in the step."""
+    cost: int
+    """The cost of all batches."""
+    slowest_cost: int
+    """The sum over all steps of the greatest cost of a rank in the step."""
+    packs_bound: int
+    """A lower bound on the number of packs: no packing of the same windows has fewer. 0 if nothing is packed, or if
+    some of the packs were taken before."""
+    over_budget: int
+    """Batches that cost more than the budget. Each of them is one sample."""
+    empty: int
+    """Batches without an item."""
+    repeated: int
+    """Items that are repeated to fill a step."""
+    dropped: int
+    """Items that are left out at the end."""
+    truncated: int
+    """Samples that were cut."""
+    too_long: int
+    """Samples that were left out because of their length."""
+    split: int
+    """Samples that became several items."""
     padding_ratio: float
-    """What part of the padded tokens is padding: 0.0 where there are none. Ratios have six decimal places."""
+    """What part of the padded tokens is padding: 0.0 if there are none. Ratios have six decimal places."""
     budget_utilisation: float
-    """Tokens, or with "weighted" the cost, divided by the budget of all batches: 1.0 where there is none."""
+    """Tokens, or with "weighted" the cost, divided by the budget of all batches: 1.0 if there is none."""
     slowest_rank_utilisation: float
     """Tokens divided by what all ranks compute while they wait for the slowest of each step: 1.0 for no tokens."""
     cost_imbalance: float
-    """The greatest cost of a step divided by the mean: 1.0 where all ranks cost the same, or nothing."""
-
-    def __new__(
-        cls,
-        *numbers: int,
-        world: int = 1,
-        budget: int = 0,
-        counting: str = "padded",
-        padding_ratio: float = 0.0,
-        budget_utilisation: float = 1.0,
-        slowest_rank_utilisation: float = 1.0,
-        cost_imbalance: float = 1.0,
-    ) -> Metrics:
-        """The numbers of the interface, what they are of, and what the core says of them."""
-        made = super().__new__(cls, *numbers)
-        made.world, made.budget, made.counting = world, budget, counting
-        made.padding_ratio, made.budget_utilisation = padding_ratio, budget_utilisation
-        made.slowest_rank_utilisation, made.cost_imbalance = slowest_rank_utilisation, cost_imbalance
-        return made
+    """The greatest cost of a step divided by the mean: 1.0 if all ranks cost the same, or nothing."""
 
     @classmethod
-    def of(cls, source: batches.Batcher | batches.BatchStream, config: batches.BatchConfig) -> Metrics:
-        """Of batches with this configuration."""
-        # What rows have room for is counted in tokens.
-        packs = config.strategy == "pack"
+    def of(cls, source: batches.Batcher | batches.BatchStream) -> Metrics:
+        """Those of batches."""
         return cls(
-            *source.metrics(),
-            world=config.world,
-            budget=config.max_batch_size * config.capacity if packs else config.budget,
-            counting="unpadded" if packs else config.counting,
+            **{name.replace("-", "_"): number for name, number in source.metrics()},
             padding_ratio=source.ratio("padding") / MILLION,
             budget_utilisation=source.ratio("budget-utilisation") / MILLION,
             slowest_rank_utilisation=source.ratio("slowest-rank-utilisation") / MILLION,
@@ -114,7 +121,6 @@ class Metrics(batches.Metrics):
         )
 
     def _repr_html_(self) -> str:
-        """A table for notebooks, with the ratios."""
-        others = ((name, f"{value:.6g}" if isinstance(value, float) else value) for name, value in vars(self).items())
-        rows = [*self._asdict().items(), *others]
+        """A table for notebooks."""
+        rows = [(name, f"{value:.6g}" if isinstance(value, float) else value) for name, value in vars(self).items()]
         return table("Metrics", ("name", "value"), rows, len(rows))

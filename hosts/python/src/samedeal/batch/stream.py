@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
-from ..bindings.batches import BatchConfig
 from ..engine import arguments as check
 from ..engine import component as components
-from .binding import Stream
-from .config import configured
+from .binding import BatchConfig, Stream
+from .recipe import configured, written
 from .records import Batch, Metrics, split
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 T = TypeVar("T")
+Self = TypeVar("Self", bound="BatchStream")
 
 
 class BatchStream:
@@ -25,7 +26,7 @@ class BatchStream:
 
     Push what comes, and take the batches that are ready: those of one window at a time, as soon as a sample comes that
     is not in it. Every rank pushes all samples. What waits is a window (8,192 samples with "pad-to-max", or where
-    `window` is 0) and what the one before left over.
+    `batch_window` is 0) and what the one before left over.
 
     It has no state to save. To go on after an interruption, push the same samples to another stream, and leave out as
     many batches as were taken: it takes their lengths alone, and costs what planning them did.
@@ -36,91 +37,114 @@ class BatchStream:
     def __init__(
         self,
         *,
-        seed: SupportsIndex = 0,
-        epoch: SupportsIndex = 0,
+        seed: SupportsIndex | None = None,
         rank: SupportsIndex = 0,
-        world: SupportsIndex = 1,
-        strategy: str = "budget",
+        world: SupportsIndex | None = None,
+        strategy: str | None = None,
         max_batch_size: SupportsIndex | None = None,
         max_length: SupportsIndex | None = None,
-        budget: SupportsIndex | None = None,
-        counting: str = "padded",
-        linear: SupportsIndex = 1,
-        quadratic: SupportsIndex = 0,
-        multiple: SupportsIndex = 1,
+        max_tokens: SupportsIndex | None = None,
+        max_cost: SupportsIndex | None = None,
+        counting: str | None = None,
+        linear: SupportsIndex | None = None,
+        quadratic: SupportsIndex | None = None,
+        batch_size_multiple: SupportsIndex | None = None,
         capacity: SupportsIndex | None = None,
-        packing: str = "fast",
+        packing: str | None = None,
         bucket_width: SupportsIndex | None = None,
         boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
-        window: SupportsIndex | None = None,
-        too_long: str = "error",
-        tail: str = "even-split",
+        batch_window: SupportsIndex | None = None,
+        too_long: str | None = None,
+        tail: str | None = None,
         memory_limit: SupportsIndex = 2**31,
     ) -> None:
-        """Checks the configuration.
+        """Checks the options. One that is None has its default; one that the strategy does not use is refused.
 
         Args:
-            seed: As in `Batcher`.
-            epoch: As in `Batcher`.
+            seed: Seed of the order of steps, -2**63 to 2**63 - 1; 0.
             rank: Whose batches they are, 0 to `world` - 1.
             world: As in `Batcher`.
             strategy: As in `Batcher`.
             max_batch_size: As in `Batcher`.
             max_length: As in `Batcher`.
-            budget: As in `Batcher`.
+            max_tokens: As in `Batcher`.
+            max_cost: As in `Batcher`.
             counting: As in `Batcher`.
             linear: As in `Batcher`.
             quadratic: As in `Batcher`.
-            multiple: As in `Batcher`.
+            batch_size_multiple: As in `Batcher`.
             capacity: As in `Batcher`.
             packing: As in `Batcher`.
             bucket_width: Buckets of equal width, with "bucket"; 64 by default, as lengths are not known up front.
             boundaries: As in `Batcher`.
-            window: How many samples are looked at together, 0 to 2**24; 8,192 by default, for any world:
+            batch_window: How many samples are looked at together, 0 to 2**24; 8,192 by default, for any world:
                 every reader holds them.
-            too_long: As in `Batcher`; where it is "error", `push` fails.
+            too_long: As in `Batcher`; with "error", `push` fails.
             tail: As in `Batcher`.
             memory_limit: Bytes of memory that the engine may use for this stream; 2**31 is the most it can use.
 
         Raises:
             SamedealError: As `Batcher`.
         """
-        config = configured(
-            None,
-            seed=seed,
-            epoch=epoch,
-            order="sequential",
-            world=world,
-            strategy=strategy,
-            max_batch_size=max_batch_size,
-            max_length=max_length,
-            budget=budget,
-            counting=counting,
-            linear=linear,
-            quadratic=quadratic,
-            multiple=multiple,
-            capacity=capacity,
-            packing=packing,
-            bucket_width=bucket_width,
-            boundaries=boundaries,
-            quantiles=None,
-            window=window,
-            too_long=too_long,
-            tail=tail,
-        )
-        whose = check.number("rank", rank, lambda: config.world, check.U32_MAX)
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._config = config
-        self._rank = whose
+        options = {
+            "strategy": strategy,
+            "max_batch_size": max_batch_size,
+            "max_length": max_length,
+            "max_tokens": max_tokens,
+            "max_cost": max_cost,
+            "counting": counting,
+            "linear": linear,
+            "quadratic": quadratic,
+            "batch_size_multiple": batch_size_multiple,
+            "capacity": capacity,
+            "packing": packing,
+            "bucket_width": bucket_width,
+            "boundaries": boundaries,
+            "batch_window": batch_window,
+            "too_long": too_long,
+            "tail": tail,
+        }
+        self._begin(configured(written(None, seed, world, options), None), rank, memory_limit)
+
+    @classmethod
+    def from_recipe(
+        cls: type[Self],
+        recipe: str | Mapping[str, Any],
+        *,
+        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
+        rank: SupportsIndex = 0,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> Self:
+        """The stream of a recipe, which has no lengths.
+
+        Args:
+            recipe: As for `Batcher.from_recipe`.
+            boundaries: The boundaries of buckets, if the recipe has their hash.
+            rank: Whose batches they are, 0 to the world size - 1.
+            memory_limit: As for `BatchStream`.
+
+        Raises:
+            SamedealError: As `Batcher`.
+        """
+        self = cls.__new__(cls)
+        self._begin(configured(recipe, None, boundaries), rank, memory_limit)
+        return self
+
+    def _begin(self, config: BatchConfig, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
+        self._rank = check.integer("rank", rank, check.RANK)
         self._process = components.process
         self._lock = threading.RLock()
-        self._stream = Stream(config, whose, limit)
+        self._stream = Stream(config, self._rank, check.integer("memory-limit", memory_limit, check.MEMORY))
         self._left: deque[Batch] = deque()
 
     @property
-    def config(self) -> BatchConfig:
-        """All that decides the batches, with the defaults of the strategy; not to be written to."""
-        return self._config
+    def recipe(self) -> str:
+        """The recipe of these batches: JSON in one line, with every default; `from_recipe` takes it."""
+        return self._use(Stream.text)
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over the recipe, in hexadecimal: it names the run."""
+        return self._use(Stream.recipe_fingerprint)
 
     @property
     def rank(self) -> int:
@@ -130,7 +154,8 @@ class BatchStream:
     @property
     def world(self) -> int:
         """How many ranks there are."""
-        return self._config.world
+        found: int = json.loads(self.recipe)["deal"]["world_size"]
+        return found
 
     def push(self, samples: ArrayLike | Iterable[SupportsIndex], lengths: ArrayLike | Iterable[SupportsIndex]) -> None:
         """Adds samples; all of them or, after a failure, none.
@@ -181,7 +206,7 @@ class BatchStream:
 
         What happened to samples that are too long is told of all that were pushed.
         """
-        return self._use(Metrics.of, self._config)
+        return self._use(Metrics.of)
 
     def __reduce__(self) -> NoReturn:
         """Refuses: what was pushed is in the memory of this process."""

@@ -72,8 +72,6 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
             raise ContradictionError("unit", check.shown(unit), "None, or a column with it")
         found = lengths if column is None else _lengths_in(lengths, column, unit)
         self._lengths = check.u32s("lengths", found, check.U32)
-        self._fingerprint: str | None = None
-        """Of the lengths, once somebody asked."""
         self._start_with(self._made())
         self._left()
 

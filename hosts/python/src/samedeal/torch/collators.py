@@ -137,7 +137,7 @@ class PadCollator(_Collator):
         label_padding: float = _IGNORED,
         padding: Mapping[str, float] | None = None,
         side: str = "right",
-        multiple: SupportsIndex = 1,
+        pad_to_multiple_of: SupportsIndex = 1,
         width: SupportsIndex | None = None,
         max_length: SupportsIndex | None = None,
     ) -> None:
@@ -148,7 +148,7 @@ class PadCollator(_Collator):
             label_padding: The same for `labels`; -100 is what torch's cross-entropy leaves out.
             padding: The same for other columns, by name; 0 by default.
             side: On which side of a row the padding is, "right" or "left".
-            multiple: The width is rounded up to a multiple of it.
+            pad_to_multiple_of: The width is rounded up to a multiple of it.
             width: A width for all batches, in place of that of the longest sample.
             max_length: How many tokens of a sample are kept.
 
@@ -156,7 +156,7 @@ class PadCollator(_Collator):
             SamedealError: A value is not allowed.
         """
         super().__init__(padding_value, label_padding, padding, max_length)
-        self._layout: dict[str, Any] = {"width": width, "multiple": multiple, "side": side}
+        self._layout: dict[str, Any] = {"width": width, "pad_to_multiple_of": pad_to_multiple_of, "side": side}
         padded_cells(np.zeros(0, dtype=np.uint32), **self._layout)
 
     def __call__(self, samples: Sequence[Any]) -> dict[str, Any]:

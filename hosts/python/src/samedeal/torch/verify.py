@@ -160,19 +160,13 @@ def _told(found: _Found) -> dict[str, Any]:
         config = sampler._upcoming()._engine.config._asdict()
         shared = {name: config[name] for name in ("samples", "seed", "order", "epoch", "remainder", "consumed")}
         return told | shared | found.batches | {"dataset": _identity(sampler.dataset)}
-    plan = sampler._upcoming().config
-    config = plan._asdict()
-    del config["lengths"], config["world"]
-    config["history"] = [list(stretch) for stretch in plan.history]
-    if config["buckets"] is not None:
-        kind, value = config["buckets"]
-        config["buckets"] = [kind, value if isinstance(value, int) else _digest(value)]
-    if len(config["history"]) > 1:
-        config["history"] = _digest(config["history"])
-    if sampler._fingerprint is None:
-        sampler._fingerprint = _digest(plan.lengths)
-    lengths = {"samples": len(plan.lengths), "lengths": sampler._fingerprint}
-    return told | lengths | config | {"start": sampler._start}
+    plan = sampler._upcoming()
+    sections = json.loads(plan.recipe)
+    order = {"order" if name == "name" else name: value for name, value in sections["order"].items()}
+    shared = {name: _short(value) for name, value in (order | sections["batch"]).items()}
+    history = [list(segment) for segment in plan.history]
+    far = {"epoch": plan.epoch, "history": _digest(history) if len(history) > 1 else history}
+    return told | shared | far | {"start": sampler._start}
 
 
 def _steps(found: _Found) -> int | None:

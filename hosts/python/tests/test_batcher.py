@@ -387,7 +387,7 @@ assert samedeal.Batcher([1], max_tokens=1)
 
 NUMBERS = ["seed", "epoch", "rank", "world", "max_batch_size", "max_length", "max_tokens", "batch_size_multiple"]
 NUMBERS += ["batch_window", "memory_limit"]
-ELSEWHERE = {
+ELSEWHERE: dict[str, dict[str, Any]] = {
     "max_cost": {"counting": "weighted", "max_tokens": None},
     "linear": {"counting": "weighted", "max_tokens": None, "max_cost": 10**9},
     "quadratic": {"counting": "weighted", "max_tokens": None, "max_cost": 10**9},

@@ -165,14 +165,14 @@ VERIFY: Calls = [
 
 
 def by_recipe(
-    lengths: Any, history: tuple[Segment, ...] = (), epoch: int = 0, boundaries: Any = None, **members: Any
+    beside: Any, history: tuple[Segment, ...] = (), epoch: int = 0, boundaries: Any = None, **members: Any
 ) -> BatchConfig:
     """Batches, by the members of their recipe."""
     order = {name: members.pop(name) for name in ("name", "seed") if name in members}
     deal = {"world_size": members.pop("world_size", 2)}
     text = json.dumps({"order": order, "deal": deal, "batch": members}, ensure_ascii=False)
     lists = () if boundaries is None else (NamedList("boundaries", boundaries),)
-    return BatchConfig(text, lengths, lists, epoch, history)
+    return BatchConfig(text, beside, lists, epoch, history)
 
 
 SOME = u32s(5, 0, 9, 2, 2, 7)

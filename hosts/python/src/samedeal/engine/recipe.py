@@ -43,7 +43,7 @@ def _member(field: str, value: Any) -> Any:
         return check.name(field, value)
     if isinstance(value, (bool, float)):
         return value
-    if isinstance(value, Iterable) and getattr(value, "ndim", 1):
+    if isinstance(value, Iterable) and getattr(value, "ndim", None) != 0:
         return check.u32s(field, value, check.U32).tolist()
     number = check.whole(field, value)
     if abs(number) >= _WIDE:

@@ -4,7 +4,7 @@ import { ALONE, type Engine, Handle, type Recipe } from './engine.js';
 import type { Client, ClientOptions as Options } from './jco/interfaces/samedeal-deal-ledger.js';
 import type { RawClient, RawClientOptions, RawStep } from './ledger-raw.js';
 import type { LedgerProgress } from './ledger-types.js';
-import type { PlanningBindings } from './plan-raw.js';
+import type { PlanningBindings } from './bindings/types.js';
 import type { Integer } from './types.js';
 
 /** How many entries are told at a time. */

@@ -3,7 +3,7 @@ import type { Engine } from './engine.js';
 import { type Samplers, whole } from './ledger.js';
 import { AppliedLog } from './ledger-applied.js';
 import type { LedgerEvent, LedgerProgress, LogLines, ReplayOptions } from './ledger-types.js';
-import type { PlanningBindings } from './plan-raw.js';
+import type { PlanningBindings } from './bindings/types.js';
 
 /** How many samples are read at a time. */
 const WINDOW = 1 << 15;

@@ -3,8 +3,8 @@ import { type Engine, symbolDispose } from './engine.js';
 import { entryText, LedgerClient, type Run, type Step } from './ledger-client.js';
 import type { RawClient, RawStep } from './ledger-raw.js';
 import type { LedgerOptions, LedgerProgress, Log } from './ledger-types.js';
-import type { PlanningBindings } from './plan-raw.js';
-import { BaseSampler } from './sampler.js';
+import type { PlanningBindings } from './bindings/types.js';
+import { BaseSampler } from './deal/sampler.js';
 import type { ConfigJson, Indices, Integer } from './types.js';
 
 const OPTIONS = ['reader', 'block', 'lease', 'checkpointInterval'] as const;

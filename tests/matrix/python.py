@@ -104,11 +104,13 @@ def make_mesh(world: int, axes: list[dict[str, Any]]) -> Any:
     return samedeal.Mesh(world, sizes, [axis["name"] for axis in axes if axis["role"] == "divide"])
 
 
-def make_batch_stream(recipe: str, lists: dict[str, list[int]], rank: int) -> Any:
-    """By the public call, which has a parameter for the boundaries and for no other list."""
-    if lists.keys() <= {"boundaries"}:
-        return samedeal.BatchStream.from_recipe(recipe, rank=rank, **lists)
-    return batching.Stream(raw_batches(recipe, None, lists), rank, MEMORY)
+def make_batch_stream(
+    recipe: str, lengths: list[int] | None, epoch: int, rank: int, lists: dict[str, list[int]] | None = None
+) -> Any:
+    """By the public call, which has parameters for the boundaries, and for no other list and no lengths."""
+    if lengths is None and (lists or {}).keys() <= {"boundaries"}:
+        return samedeal.BatchStream.from_recipe(recipe, epoch=epoch, rank=rank, **lists or {})
+    return batching.Stream(raw_batches(recipe, lengths, lists)._replace(epoch=epoch), rank, MEMORY)
 
 
 class Batches:
@@ -118,18 +120,18 @@ class Batches:
         self,
         recipe: str,
         lengths: list[int] | None,
-        lists: dict[str, list[int]],
-        epoch: int = 0,
-        history: list[dict[str, int]] | None = None,
+        epoch: int,
+        history: list[dict[str, int]],
+        lists: dict[str, list[int]] | None = None,
     ) -> None:
-        pasts = tuple(Segment(past["world_size"], past["steps"]) for past in history or [])
+        pasts = [Segment(past["world_size"], past["steps"]) for past in history]
         self.raw: batching.Plan | None = None
         """If the public call cannot say what the case says."""
-        if pasts or not lists.keys() <= {"boundaries"}:
-            config = raw_batches(recipe, lengths, lists)._replace(epoch=epoch, history=pasts)
-            self.raw = batching.Plan(config, MEMORY)
+        if (lists or {}).keys() <= {"boundaries"}:
+            self.now = samedeal.Batcher.from_recipe(recipe, lengths, epoch=epoch, history=pasts, **lists or {})
         else:
-            self.now = samedeal.Batcher.from_recipe(recipe, lengths, epoch=epoch, **lists)
+            config = raw_batches(recipe, lengths, lists)._replace(epoch=epoch, history=tuple(pasts))
+            self.raw = batching.Plan(config, MEMORY)
 
     def use(self, name: str, *values: Any) -> Any:
         """A method of the layer below."""
@@ -139,6 +141,9 @@ class Batches:
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
         """The public call of that name, and the same of the layer below."""
         if name in MOVES:
+            if name == "at_epoch" and values[0] == self.use("epoch"):
+                # A batcher stays in its epoch, of which a part may be taken: the whole of it comes by way of another.
+                self.call(name, ((values[0] + 1) % 2**64,))
             below, public = MOVES[name]
             self.use(below, *values) if self.raw else getattr(self.now, public)(*values)
             return None
@@ -173,13 +178,15 @@ class Named(dict[str, int]):
 class Recipes:
     """A recipe of batches; by the public calls, too, if there are lengths."""
 
-    def __init__(self, recipe: str, lengths: list[int] | None, lists: dict[str, list[int]]) -> None:
+    def __init__(
+        self, recipe: str, lengths: list[int] | None = None, lists: dict[str, list[int]] | None = None
+    ) -> None:
         config = raw_batches(recipe, lengths, lists)
         core = Core(Component.BATCHING, MEMORY)
         self.now = BatchRecipe(core, config.recipe, config.lengths, config.lists)
         self.public = None
-        if lengths is not None and lists.keys() <= {"boundaries"}:
-            self.public = samedeal.Batcher.from_recipe(recipe, lengths, **lists)
+        if lengths is not None and (lists or {}).keys() <= {"boundaries"}:
+            self.public = samedeal.Batcher.from_recipe(recipe, lengths, **lists or {})
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
         """Its text, or its fingerprint."""
@@ -189,8 +196,8 @@ class Recipes:
         return result
 
 
-def raw_batches(recipe: str, lengths: list[int] | None, lists: dict[str, list[int]]) -> batching.BatchConfig:
-    named = tuple(NamedList(name, u64s(numbers)) for name, numbers in lists.items())
+def raw_batches(recipe: str, lengths: list[int] | None, lists: dict[str, list[int]] | None) -> batching.BatchConfig:
+    named = tuple(NamedList(name, u64s(numbers)) for name, numbers in (lists or {}).items())
     return batching.BatchConfig(recipe, None if lengths is None else u32s(lengths), named)
 
 
@@ -359,7 +366,8 @@ def written(value: Any) -> Any:
     if isinstance(value, ReadBatch):
         return value._asdict() | {name: str(getattr(value, name)) for name in ("number", "step", "start")}
     if isinstance(value, BatchPlace):
-        return value._asdict() | {"step": str(value.step)}
+        named = {name.replace("_", "-"): number for name, number in value._asdict().items()}
+        return named | {"step": str(value.step)}
     if isinstance(value, Proposal):
         kind, held = value
         return kind if held is None else {kind: str(held)}

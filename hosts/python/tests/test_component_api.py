@@ -229,7 +229,7 @@ BATCH_STREAM_CALLS: Calls = [
     ("metrics",),
 ]
 BATCH_STREAMS = [
-    by_recipe(None, max_tokens=12, batch_window=3, seed=-(2**63)),
+    by_recipe(None, epoch=2**64 - 1, max_tokens=12, batch_window=3, seed=-(2**63)),
     by_recipe(None, strategy="pack", capacity=11, packing="optimal", max_batch_size=2, too_long="drop"),
     by_recipe(None, strategy="bucket", boundaries=u64s(2, 5), max_batch_size=2, too_long="truncate"),
     by_recipe(None, strategy="pad-to-max", max_batch_size=2, too_long="split", max_length=2),
@@ -566,7 +566,7 @@ def batches_by(oracle: Oracle, config: BatchConfig, *rank: int) -> Any:
     if not isinstance(recipe, wc.ResourceAny):
         return recipe
     if rank:
-        return oracle.call("[constructor]batch-stream", recipe, *rank)
+        return oracle.call("[constructor]batch-stream", recipe, config.epoch, *rank)
     return oracle.call("[constructor]batcher", recipe, config.epoch, config.history)
 
 

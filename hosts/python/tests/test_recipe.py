@@ -198,6 +198,7 @@ def test_samplers_and_batchers_take_their_own_recipes() -> None:
     with pytest.raises(ContradictionError, match="batch"):
         Sampler.from_recipe({**WHOLE, "batch": {"max_tokens": 9}})
     for name, value in (("rank", 1), ("rank", -1), ("epoch", -1), ("epoch", 2**64)):
+        given: dict[str, Any] = {name: value}
         with pytest.raises(OutOfRangeError) as caught:
-            Batcher.from_recipe({"batch": {"max_tokens": 900}}, LENGTHS, **{name: value})
+            Batcher.from_recipe({"batch": {"max_tokens": 900}}, LENGTHS, **given)
         assert caught.value.field == name

@@ -128,7 +128,9 @@ def padded_cells(
     if width is not None and wide == 0 and len(lengths) and lengths.max():
         # Which means the longest to the component.
         raise OutOfRangeError("width", "0", f"at least {lengths.max()}, the longest sequence")
-    every = check.integer("pad-to-multiple-of", pad_to_multiple_of, check.U32_FROM_1)
+    # The component has another name for it.
+    most = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
+    every = check.integer("pad-to-multiple-of", pad_to_multiple_of, most)
     return _engine().use(Collation.pad, lengths, wide, every, check.enum("side", side, collation.SIDE_NAMES))
 
 

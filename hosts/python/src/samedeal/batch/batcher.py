@@ -153,6 +153,7 @@ class Batcher(Answered):
         boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
         rank: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
+        history: Iterable[tuple[SupportsIndex, SupportsIndex]] = (),
         memory_limit: SupportsIndex = 2**31,
     ) -> Self:
         """The batcher of a recipe: one document that has the order, the world size, and how samples become batches.
@@ -166,7 +167,8 @@ class Batcher(Answered):
             lengths: The length of every sample, if the recipe has their hash, or does not have them.
             boundaries: The boundaries of buckets, if the recipe has their hash.
             rank: Which rank iteration answers for, 0 to the world size - 1.
-            epoch: Number of the epoch, 0 to 2**64 - 1.
+            epoch: As for `Batcher`.
+            history: As for `Batcher`.
             memory_limit: As for `Batcher`.
 
         Raises:
@@ -175,7 +177,7 @@ class Batcher(Answered):
         """
         numbers = None if lengths is None else check.u32s("lengths", lengths, check.U32)
         self = cls.__new__(cls)
-        self._begin(configured(recipe, numbers, boundaries, epoch), rank, memory_limit)
+        self._begin(configured(recipe, numbers, boundaries, epoch, history), rank, memory_limit)
         return self
 
     def _begin(self, config: BatchConfig, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:

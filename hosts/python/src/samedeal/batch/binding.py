@@ -103,8 +103,8 @@ class Stream(batches.BatchStream):
 
     def __init__(self, config: BatchConfig, rank: int, memory_limit: int) -> None:
         core = Core(Component.BATCHING, memory_limit)
-        self.recipe = batches.BatchRecipe(core, config.recipe, None, config.lists)
-        super().__init__(core, self.recipe, rank)
+        self.recipe = batches.BatchRecipe(core, config.recipe, config.lengths, config.lists)
+        super().__init__(core, self.recipe, config.epoch, rank)
 
     def push(self, samples: NDArray[np.uint64], lengths: NDArray[np.uint32]) -> None:
         """Adds samples."""

@@ -38,6 +38,7 @@ class BatchStream:
         self,
         *,
         seed: SupportsIndex | None = None,
+        epoch: SupportsIndex = 0,
         rank: SupportsIndex = 0,
         world: SupportsIndex | None = None,
         strategy: str | None = None,
@@ -62,6 +63,7 @@ class BatchStream:
 
         Args:
             seed: Seed of the order of steps, -2**63 to 2**63 - 1; 0.
+            epoch: Number of the epoch, 0 to 2**64 - 1.
             rank: Whose batches they are, 0 to `world` - 1.
             world: As in `Batcher`.
             strategy: As in `Batcher`.
@@ -104,7 +106,8 @@ class BatchStream:
             "too_long": too_long,
             "tail": tail,
         }
-        self._begin(configured(written(None, seed, world, options), None), rank, memory_limit)
+        config = configured(written(None, seed, world, options), None, epoch=epoch)
+        self._begin(config, rank, memory_limit)
 
     @classmethod
     def from_recipe(
@@ -113,6 +116,7 @@ class BatchStream:
         *,
         boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
         rank: SupportsIndex = 0,
+        epoch: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> Self:
         """The stream of a recipe, which has no lengths.
@@ -121,13 +125,14 @@ class BatchStream:
             recipe: As for `Batcher.from_recipe`.
             boundaries: The boundaries of buckets, if the recipe has their hash.
             rank: Whose batches they are, 0 to the world size - 1.
+            epoch: Number of the epoch, 0 to 2**64 - 1.
             memory_limit: As for `BatchStream`.
 
         Raises:
             SamedealError: As `Batcher`.
         """
         self = cls.__new__(cls)
-        self._begin(configured(recipe, None, boundaries), rank, memory_limit)
+        self._begin(configured(recipe, None, boundaries, epoch), rank, memory_limit)
         return self
 
     def _begin(self, config: BatchConfig, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:

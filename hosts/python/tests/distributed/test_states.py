@@ -131,7 +131,7 @@ def test_states_are_those_of_the_package(kind: str) -> None:
         assert sampler.state_dict() == batches.state_dict() == {"samedeal": core.state(expected)}
         assert sampler.state_dict(expected) == sampler.state_dict()
     assert sampler.state_dict(3) == {"samedeal": core.state(3)}
-    with pytest.raises(OutOfRangeError, match="taken"):
+    with pytest.raises(OutOfRangeError, match="taken" if kind == "samples" else "steps"):
         sampler.state_dict(10**6)
     sampler.set_epoch(1)
     assert sampler.state_dict() == {"samedeal": core.state(0)}

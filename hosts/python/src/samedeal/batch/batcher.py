@@ -10,7 +10,7 @@ from ..bindings.batches import BatchPlace, Segment
 from ..engine import arguments as check
 from ..engine.errors import OutOfMemoryError, OutOfRangeError
 from ..engine.instance import Answered, Engine
-from .binding import BatchConfig, Plan
+from .binding import BatchConfig, Plan, recipe_fingerprint, recipe_text
 from .recipe import configured, lengths_of, options_of, written
 from .records import Batch, Metrics, split
 
@@ -121,27 +121,8 @@ class Batcher(Answered):
                 given that the strategy does not use.
             OutOfMemoryError: There is no memory for so many samples.
         """
-        options = {
-            "strategy": strategy,
-            "max_batch_size": max_batch_size,
-            "max_length": max_length,
-            "max_tokens": max_tokens,
-            "max_cost": max_cost,
-            "counting": counting,
-            "linear": linear,
-            "quadratic": quadratic,
-            "batch_size_multiple": batch_size_multiple,
-            "capacity": capacity,
-            "packing": packing,
-            "bucket_width": bucket_width,
-            "boundaries": boundaries,
-            "quantiles": quantiles,
-            "batch_window": batch_window,
-            "too_long": too_long,
-            "tail": tail,
-        }
+        recipe = written(locals())
         numbers = check.u32s("lengths", lengths, check.U32)
-        recipe = written(order, seed, world, options)
         self._begin(configured(recipe, numbers, epoch=epoch, history=history), rank, memory_limit)
 
     @classmethod
@@ -195,11 +176,11 @@ class Batcher(Answered):
         It is the same on all ranks and in all epochs, and the same text in every language. More than 256 lengths are a
         hash.
         """
-        return self._engine.use(Plan.text)
+        return self._engine.use(recipe_text)
 
     def recipe_fingerprint(self) -> str:
         """SHA-256 over the recipe, in hexadecimal: it names the run."""
-        return self._engine.use(Plan.recipe_fingerprint)
+        return self._engine.use(recipe_fingerprint)
 
     @property
     def lengths(self) -> NDArray[np.uint32]:

@@ -75,14 +75,6 @@ class Plan(batches.Batcher):
         self._become(made, config)
         return config
 
-    def text(self) -> str:
-        """The recipe in its canonical form."""
-        return self.recipe.text()
-
-    def recipe_fingerprint(self) -> str:
-        """SHA-256 over it."""
-        return self.recipe.fingerprint()
-
     def named_metrics(self) -> dict[str, int]:
         """What all batches add up to, by name."""
         return dict(self.metrics())
@@ -113,13 +105,15 @@ class Stream(batches.BatchStream):
             raise OutOfMemoryError("samples", f"{len(samples)} of them", "fewer at a time")
         super().push(samples, lengths)
 
-    def text(self) -> str:
-        """The recipe in its canonical form."""
-        return self.recipe.text()
 
-    def recipe_fingerprint(self) -> str:
-        """SHA-256 over it."""
-        return self.recipe.fingerprint()
+def recipe_text(made: Plan | Stream) -> str:
+    """Their recipe in its canonical form."""
+    return made.recipe.text()
+
+
+def recipe_fingerprint(made: Plan | Stream) -> str:
+    """SHA-256 over it."""
+    return made.recipe.fingerprint()
 
 
 class Collation:

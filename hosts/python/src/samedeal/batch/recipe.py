@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 _WORLD = check.Width(0, check.U32_MAX, f"1 to {2**20}")
 
 
-def written(order: Any, seed: Any, world: Any, options: Mapping[str, Any]) -> str:
-    """The recipe of the options that were given."""
-    sections = {
-        "order": recipes.section({"order": order, "seed": seed}),
-        "deal": recipes.section({"world_size": world}),
-        "batch": recipes.section(options),
-    }
-    if "order" in sections["order"]:
-        sections["order"]["name"] = sections["order"].pop("order")
-    return recipes.text(sections)
+_BESIDE = {"self", "lengths", "rank", "epoch", "history", "memory_limit"}
+"""Parameters that do not decide every epoch of all ranks."""
+
+
+def written(given: Mapping[str, Any]) -> str:
+    """The recipe of the options that were given, from all parameters by name."""
+    options = {name: value for name, value in given.items() if name not in _BESIDE}
+    order = recipes.section({name: options.pop(name, None) for name in ("order", "seed")})
+    if "order" in order:
+        order["name"] = order.pop("order")
+    deal = recipes.section({"world_size": options.pop("world")})
+    return recipes.text({"order": order, "deal": deal, "batch": recipes.section(options)})
 
 
 def configured(

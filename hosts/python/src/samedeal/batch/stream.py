@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
 from ..engine import arguments as check
 from ..engine import component as components
-from .binding import BatchConfig, Stream
+from .binding import BatchConfig, Stream, recipe_fingerprint, recipe_text
 from .recipe import configured, written
 from .records import Batch, Metrics, split
 
@@ -88,25 +88,7 @@ class BatchStream:
         Raises:
             SamedealError: As `Batcher`.
         """
-        options = {
-            "strategy": strategy,
-            "max_batch_size": max_batch_size,
-            "max_length": max_length,
-            "max_tokens": max_tokens,
-            "max_cost": max_cost,
-            "counting": counting,
-            "linear": linear,
-            "quadratic": quadratic,
-            "batch_size_multiple": batch_size_multiple,
-            "capacity": capacity,
-            "packing": packing,
-            "bucket_width": bucket_width,
-            "boundaries": boundaries,
-            "batch_window": batch_window,
-            "too_long": too_long,
-            "tail": tail,
-        }
-        config = configured(written(None, seed, world, options), None, epoch=epoch)
+        config = configured(written(locals()), None, epoch=epoch)
         self._begin(config, rank, memory_limit)
 
     @classmethod
@@ -145,11 +127,11 @@ class BatchStream:
     @property
     def recipe(self) -> str:
         """The recipe of these batches: JSON in one line, with every default; `from_recipe` takes it."""
-        return self._use(Stream.text)
+        return self._use(recipe_text)
 
     def recipe_fingerprint(self) -> str:
         """SHA-256 over the recipe, in hexadecimal: it names the run."""
-        return self._use(Stream.recipe_fingerprint)
+        return self._use(recipe_fingerprint)
 
     @property
     def rank(self) -> int:

@@ -7,7 +7,7 @@ import type * as Grid from '../jco/interfaces/samedeal-deal-mesh.js';
 import type * as Read from '../jco/interfaces/samedeal-deal-read.js';
 import type * as Sampling from '../jco/interfaces/samedeal-deal-sampling.js';
 import type * as Shards from '../jco/interfaces/samedeal-deal-shards.js';
-import type { RawClient, RawClientOptions, RawLedger } from '../ledger-raw.js';
+import type { RawClient, RawClientOptions, RawLedger } from '../ledger/raw.js';
 
 /**
  * A type of jco with what that leaves out: an array that comes back is a copy, with memory of its own. Nothing here checks an

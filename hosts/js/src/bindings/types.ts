@@ -32,9 +32,13 @@ export type RawMesh = Copied<Grid.Mesh>;
 export type RawPlan = Copied<Shards.Plan>;
 export type RawChunkStream = Copied<Shards.ChunkStream>;
 export type RawReading = Copied<Read.Reading>;
+export type RawBatchRecipe = Copied<Batches.BatchRecipe>;
 export type RawBatcher = Copied<Batches.Batcher>;
-/** `room` is how many bytes the lists of a call may take. */
-export type RawBatchStream = Copied<Batches.BatchStream> & { room(): number };
+/** `room` is how many bytes the lists of a call may take; `told` is what the recipe says. */
+export type RawBatchStream = Copied<Batches.BatchStream> & {
+  room(): number;
+  told: { text: string; fingerprint: string };
+};
 
 /** What an instance of an engine for samplers exports: the component, and the build for pages. */
 export interface SamplerBindings extends Bindings {

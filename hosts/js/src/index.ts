@@ -114,9 +114,8 @@ export const replayLedger = (lines: LogLines, options?: ReplayOptions): Schedule
 export class Batcher extends over(BaseBatcher, batching) {}
 
 /**
- * Batches of one rank from samples whose lengths are not known up front: those of a `Batcher` with the order `sequential`, in epoch
- * 0. Push samples, and take the batches that are ready: those of one window at a time, as soon as a sample comes that is not in it.
- * Every rank pushes all samples. What waits is a window (8,192 samples with `pad-to-max`, or if `batchWindow` is 0) and what the
+ * Batches of one rank from samples whose lengths are not known up front: those of a `Batcher` with the order `sequential`. Push
+ * samples, and take the batches that are ready: those of one window at a time, as soon as a sample comes that is not in it. Every rank pushes all samples. What waits is a window (8,192 samples with `pad-to-max`, or if `batchWindow` is 0) and what the
  * one before left over. Errors (`SamedealError`): as `Batcher`.
  */
 export class BatchStream extends over(BaseBatchStream, batching) {}

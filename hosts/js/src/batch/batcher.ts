@@ -25,8 +25,8 @@ const WINDOW = 64;
 export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> implements Iterable<Batch> {
   #recipe: BatcherRecipe;
   #metrics: Metrics;
-  #text: string | undefined;
-  #world: number | undefined;
+  #text?: string;
+  #world?: number;
 
   /** @internal */
   constructor(engine: Engine<BatchingBindings>, lengths: Integers, options?: BatcherOptions) {
@@ -66,8 +66,9 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
    * on all ranks and in all epochs, and the same text in every language. More than 256 lengths or boundaries are a hash.
    */
   get recipe(): string {
-    this.#text ??= this.call(({ recipe }) => recipe.text());
-    return this.#text;
+    const text = this.#text ?? this.call(({ recipe }) => recipe.text());
+    this.#text = text;
+    return text;
   }
 
   /** SHA-256 over the recipe, in hexadecimal: it names the run. */
@@ -102,8 +103,9 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
 
   /** How many ranks there are. */
   get world(): number {
-    this.#world ??= JSON.parse(this.recipe).deal.world_size as number;
-    return this.#world;
+    const world: number = this.#world ?? JSON.parse(this.recipe).deal.world_size;
+    this.#world = world;
+    return world;
   }
 
   /** How many batches every rank has. */

@@ -8,11 +8,11 @@ import type { Integer } from '../types.js';
 import type { BatcherOptions } from './types.js';
 
 export const STREAM_OPTIONS = [
-  ...(['seed', 'rank', 'world', 'strategy', 'counting', 'linear', 'quadratic', 'maxBatchSize', 'maxLength'] as const),
-  ...(['maxTokens', 'maxCost', 'batchSizeMultiple', 'capacity', 'packing', 'bucketWidth', 'boundaries'] as const),
-  ...(['batchWindow', 'tooLong', 'tail'] as const),
+  ...(['seed', 'epoch', 'rank', 'world', 'strategy', 'counting', 'linear', 'quadratic', 'maxBatchSize'] as const),
+  ...(['maxLength', 'maxTokens', 'maxCost', 'batchSizeMultiple', 'capacity', 'packing', 'bucketWidth'] as const),
+  ...(['boundaries', 'batchWindow', 'tooLong', 'tail'] as const),
 ];
-export const BATCHER_OPTIONS = [...STREAM_OPTIONS, 'epoch', 'order', 'quantiles', 'history'] as const;
+export const BATCHER_OPTIONS = [...STREAM_OPTIONS, 'order', 'quantiles', 'history'] as const;
 
 /** What the text of a recipe says. */
 export interface Said {

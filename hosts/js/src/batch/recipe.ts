@@ -115,20 +115,22 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
 export class BatchStreamRecipe implements Recipe<BatchingBindings, RawBatchStream> {
   readonly document: BatchDocument;
   readonly rank: number;
+  readonly epoch: bigint;
   readonly size = ALONE;
   readonly cause = ['samples', ''] as const;
   readonly lost = 'a call of this stream did not come to its end, and what was pushed is lost: make another stream';
 
-  constructor(document: BatchDocument, { rank = 0 }: BatchStreamRecipeOptions) {
+  constructor(document: BatchDocument, { rank = 0, epoch = 0 }: BatchStreamRecipeOptions) {
     this.document = document;
     this.rank = natural32('rank', rank, U32);
+    this.epoch = integer('epoch', epoch, U64);
   }
 
   make({ batches, room }: BatchingBindings): RawBatchStream {
     const { text, lists } = this.document;
     return using(new batches.BatchRecipe(text, undefined, lists), (recipe) => {
       const told = { text: recipe.text(), fingerprint: recipe.fingerprint() };
-      return Object.assign(new batches.BatchStream(recipe, this.rank), { room, told });
+      return Object.assign(new batches.BatchStream(recipe, this.epoch, this.rank), { room, told });
     });
   }
 
@@ -140,7 +142,7 @@ export class BatchStreamRecipe implements Recipe<BatchingBindings, RawBatchStrea
 
   /** Of a recipe, and what it does not say. */
   static read(recipe: unknown, given: BatchStreamRecipeOptions | undefined): BatchStreamRecipe {
-    const { boundaries, ...place } = options(given, ['rank', 'boundaries']);
+    const { boundaries, ...place } = options(given, ['rank', 'epoch', 'boundaries']);
     return new BatchStreamRecipe(new BatchDocument(recipe, undefined, boundaries), place);
   }
 }

@@ -3,7 +3,8 @@ import { U32 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import type { Failure } from '../errors.js';
 import { type Integers, words, words32 } from '../lists.js';
-import { settings, toJson } from '../options.js';
+import { plain, settings, toJson } from '../options.js';
+import type { Integer } from '../types.js';
 import { BatchStreamRecipe } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
 import type {
@@ -54,7 +55,7 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
   /** All options that the strategy uses, with the defaults: `new BatchStream(config)` makes an equal stream. */
   get config(): BatchStreamConfig {
     const { order, ...options } = this.#recipe.document.options(this.recipe);
-    return { ...options, rank: this.rank } as BatchStreamConfig;
+    return { ...options, ...this.#place } as BatchStreamConfig;
   }
 
   /** All options, for `JSON.stringify`; what was pushed is not told. */
@@ -65,6 +66,11 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
   /** Whose batches they are. */
   get rank(): number {
     return this.#recipe.rank;
+  }
+
+  /** Number of the epoch; a `bigint` where it is beyond 2^53 - 1. */
+  get epoch(): Integer {
+    return plain(this.#recipe.epoch);
   }
 
   /** How many ranks there are. */
@@ -124,8 +130,14 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
 
   /** The call that makes an equal stream, with nothing in it; what `console.log` shows. */
   toString(): string {
-    const parts = settings({ ...this.#recipe.document.options(), ...(this.rank && { rank: this.rank }) });
+    const { rank, epoch } = this.#place;
+    const parts = settings({ ...this.#recipe.document.options(), ...(rank && { rank }), ...(epoch && { epoch }) });
     return `BatchStream({ ${parts.join(', ')} })`;
+  }
+
+  /** What a recipe does not say. */
+  get #place() {
+    return { rank: this.rank, epoch: this.epoch };
   }
 }
 

@@ -43,6 +43,8 @@ export type Tail = 'even-split' | 'drop' | 'keep' | 'duplicate';
 export interface BatchStreamOptions {
   /** Seed of the order of steps: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
   seed?: Integer;
+  /** Number of the epoch: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
+  epoch?: Integer;
   /** Which rank iteration answers for: 0 to `world` - 1. Default 0. */
   rank?: Integer;
   /** How many data-parallel ranks there are: 1 to 2^20. Default 1. */
@@ -93,8 +95,6 @@ export interface BatchStreamOptions {
 
 /** What decides the batches of an epoch, but the lengths. */
 export interface BatcherOptions extends BatchStreamOptions {
-  /** Number of the epoch: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
-  epoch?: Integer;
   /** The order of the epoch, one of `orders()`. Its seed is that of the order of steps. Default `feistel`. */
   order?: string;
   /** The number of buckets, in place of `bucketWidth` or `boundaries`: 1 to 2^20. Each gets the same number of samples, as far as
@@ -116,20 +116,20 @@ export interface Segment {
 }
 
 /** What the recipe of a stream does not say. `boundaries`: needed if the recipe has their hash. */
-export type BatchStreamRecipeOptions = Pick<BatchStreamOptions, 'rank' | 'boundaries'>;
+export type BatchStreamRecipeOptions = Pick<BatchStreamOptions, 'rank' | 'epoch' | 'boundaries'>;
 
 /** What the recipe of a batcher does not say. `boundaries`: needed if the recipe has their hash. */
 export type BatcherRecipeOptions = Pick<BatcherOptions, 'rank' | 'epoch' | 'history' | 'boundaries'>;
 
 /** Options that have a value whatever the strategy is. */
-type Always = 'seed' | 'rank' | 'world' | 'strategy' | 'counting' | 'maxBatchSize' | 'tooLong' | 'tail';
+type Always = 'seed' | 'epoch' | 'rank' | 'world' | 'strategy' | 'counting' | 'maxBatchSize' | 'tooLong' | 'tail';
 
 /** All options of a stream that its strategy uses, with their defaults. */
 export type BatchStreamConfig = BatchStreamOptions & Required<Pick<BatchStreamOptions, Always>>;
 
 /** All options of a batcher that its strategy uses, with their defaults. */
 export type BatcherConfig = Omit<BatcherOptions, 'history'> &
-  Required<Pick<BatcherOptions, Always | 'epoch' | 'order'>> & { history: Segment[] };
+  Required<Pick<BatcherOptions, Always | 'order'>> & { history: Segment[] };
 
 /** Options of 64 bits, which are decimal strings in JSON. */
 type Wide = 'seed' | 'epoch' | 'maxTokens' | 'maxCost';

@@ -61,7 +61,8 @@ function written(field: string, value: unknown, depth: number): string {
     case 'object': {
       if (value === null) return 'null';
       if (ArrayBuffer.isView(value) || Array.isArray(value)) return writtenList(field, value, depth);
-      if (Object.prototype.toString.call(value) !== '[object Object]') fail('wrong-type', field, value, 'what JSON has');
+      if (Object.prototype.toString.call(value) !== '[object Object]')
+        fail('wrong-type', field, value, 'what JSON has');
       const members = Object.entries(value).filter(([, member]) => member !== undefined);
       return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${written(fieldOf(name), member, depth + 1)}`)}}`;
     }

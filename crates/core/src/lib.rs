@@ -19,14 +19,13 @@ mod deal;
 mod ledger;
 mod order;
 pub mod read;
-mod recipe;
 pub mod shard;
 mod state;
 mod topology;
 
 pub use base::{Failure, Kind, MAX_EXACT, MAX_WINDOW};
-pub use deal::{Config, Deal, Layout, Place, Remainder, Round, Sampler};
+pub use deal::{Config, Deal, Layout, Place, Recipe, Remainder, Round, Sampler};
 pub use ledger::{Client, ClientOptions, ClientRun, ClientStep, Event, EventKind, Ledger, Progress, Proposal};
 pub use order::{Index, Order, OrderId};
-pub use recipe::{List, Recipe};
+pub use state::recipe::List;
 pub use topology::{Axis, Mesh, Role, launch};

@@ -49,10 +49,10 @@ fn report(name: &str, plan: &Batcher) -> Metrics {
 #[test]
 fn a_ratio_has_a_name() {
     let config = || BatchConfig { budget: 5, max_batch_size: 0, ..BatchConfig::new(vec![2, 3], Strategy::Budget) };
-    let plan = Batcher::new(config()).unwrap();
+    let plan = Batcher::of(config()).unwrap();
     let Metrics { tokens, padded, .. } = plan.metrics();
     assert_eq!(plan.ratio("padding"), Ok((2_000_000 * (padded - tokens) + padded) / (2 * padded)));
-    let stream = BatchStream::new(BatchConfig { lengths: vec![], ..config() }, 0).unwrap();
+    let stream = BatchStream::of(BatchConfig { lengths: vec![], ..config() }, 0).unwrap();
     for failure in [plan.ratio("imbalance"), stream.ratio("imbalance")].map(Result::unwrap_err) {
         assert_eq!((failure.kind, failure.field, &*failure.value), (Kind::UnknownName, "ratio", "imbalance"));
         assert!(failure.allowed.contains("cost-imbalance"));
@@ -65,11 +65,11 @@ fn a_default_window_follows_the_world() {
     let lengths = log_normal(1_000_000, 405.0, 673.0, 8_192);
     let base = BatchConfig { budget: 8_192, max_batch_size: 0, ..BatchConfig::new(lengths, Strategy::Budget) };
     for (world, most) in [(8, 0.04), (64, 0.05), (1_024, 0.06)] {
-        let plan = Batcher::new(BatchConfig { world, ..base.clone() }).unwrap();
+        let plan = Batcher::of(BatchConfig { world, ..base.clone() }).unwrap();
         let m = report(&format!("a million lengths, world {world}"), &plan);
         assert!(ratio(m.padded - m.tokens, m.padded) <= most, "world {world}");
     }
-    let fixed = Batcher::new(BatchConfig { world: 64, window: Some(8_192), ..base }).unwrap();
+    let fixed = Batcher::of(BatchConfig { world: 64, window: Some(8_192), ..base }).unwrap();
     let m = report("the same, world 64, window 8192", &fixed);
     assert!(ratio(m.padded - m.tokens, m.padded) > 0.1, "what the default is for");
 }
@@ -79,7 +79,7 @@ fn default_buckets_follow_the_lengths() {
     let lengths = log_normal(30_000, 25.0, 12.0, 60);
     let padding = |strategy, buckets| {
         let base = BatchConfig { world: 8, buckets, ..BatchConfig::new(lengths.clone(), strategy) };
-        let m = Batcher::new(base).unwrap().metrics();
+        let m = Batcher::of(base).unwrap().metrics();
         ratio(m.padded - m.tokens, m.padded)
     };
     let whole = padding(Strategy::PadToMax, None);
@@ -93,19 +93,19 @@ fn quality() {
     let base = BatchConfig { budget: 16_384, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
     for world in [1, 8] {
         for window in [0, 8_192, u32::MAX] {
-            let plan = Batcher::new(BatchConfig { world, window: Some(window), ..base.clone() }).unwrap();
+            let plan = Batcher::of(BatchConfig { world, window: Some(window), ..base.clone() }).unwrap();
             report(&format!("padded budget, world {world}, window {window}"), &plan);
         }
     }
     for world in [1, 8] {
-        let plan = Batcher::new(BatchConfig { world, counting: Counting::Unpadded, ..base.clone() }).unwrap();
+        let plan = Batcher::of(BatchConfig { world, counting: Counting::Unpadded, ..base.clone() }).unwrap();
         report(&format!("unpadded budget, world {world}"), &plan);
     }
     for world in [1, 8] {
         for (most, window) in [(2_048, u32::MAX), (8_192, u32::MAX), (8_192, 8_192)] {
             let lengths = log_normal(100_000, 600.0, 700.0, most);
             let total: u64 = lengths.iter().map(|&l| u64::from(l)).sum();
-            let plan = Batcher::new(BatchConfig {
+            let plan = Batcher::of(BatchConfig {
                 world,
                 window: Some(window),
                 capacity: most,
@@ -199,7 +199,7 @@ fn every_sample_once_within_its_bounds() {
                                 ..BatchConfig::new(lengths.clone(), strategy)
                             };
                             let what = format!("{name} {strategy:?} {counting:?} {tail:?} {world} {window}");
-                            let plan = Batcher::new(config).unwrap_or_else(|failure| panic!("{what}: {failure:?}"));
+                            let plan = Batcher::of(config).unwrap_or_else(|failure| panic!("{what}: {failure:?}"));
                             let seen = verify(&plan, lengths.len());
                             let missing = seen.iter().filter(|&&tokens| tokens == 0).count() as u64;
                             assert_eq!(missing, plan.metrics().dropped, "{what}");
@@ -229,9 +229,9 @@ fn what_is_too_long() {
     for strategy in STRATEGIES {
         let config =
             BatchConfig { max_length: 20, capacity: 40, budget: 60, ..BatchConfig::new(lengths.clone(), strategy) };
-        let failure = Batcher::new(config.clone()).err().unwrap();
+        let failure = Batcher::of(config.clone()).err().unwrap();
         assert_eq!((failure.field, failure.value.as_str()), ("lengths", "100 (sample 1)"));
-        let plan = |too_long| Batcher::new(BatchConfig { too_long, ..config.clone() }).unwrap();
+        let plan = |too_long| Batcher::of(BatchConfig { too_long, ..config.clone() }).unwrap();
         let truncated = plan(TooLong::Truncate);
         assert_eq!(verify(&truncated, 6), [6, 21, 13, 21, 8, 21]);
         assert_eq!(truncated.metrics().truncated, 3);
@@ -264,9 +264,9 @@ fn a_stream_gives_what_a_plan_in_the_same_order_gives() {
                 buckets: Some(Buckets::Boundaries(vec![64, 128, 256])),
                 ..BatchConfig::new(lengths.clone(), strategy)
             };
-            let plan = Batcher::new(config.clone()).unwrap();
+            let plan = Batcher::of(config.clone()).unwrap();
             for rank in 0..3 {
-                let mut stream = BatchStream::new(config.clone(), rank).unwrap();
+                let mut stream = BatchStream::of(config.clone(), rank).unwrap();
                 let mut given = Vec::new();
                 let mut at = 0_u64;
                 for piece in lengths.chunks(777) {
@@ -295,15 +295,15 @@ fn another_epoch_is_another_plan() {
         max_batch_size: 0,
         ..BatchConfig::new(log_normal(2_000, 60.0, 70.0, 400), Strategy::Budget)
     };
-    let mut plan = Batcher::new(config.clone()).unwrap();
+    let mut plan = Batcher::of(config.clone()).unwrap();
     let before = plan.fingerprint().unwrap();
-    plan.set_epoch(1).unwrap();
+    plan = plan.at_epoch(1).unwrap();
     assert_ne!(plan.fingerprint().unwrap(), before);
     assert_eq!(
         plan.fingerprint().unwrap(),
-        Batcher::new(BatchConfig { epoch: 1, ..config }).unwrap().fingerprint().unwrap()
+        Batcher::of(BatchConfig { epoch: 1, ..config }).unwrap().fingerprint().unwrap()
     );
-    plan.set_epoch(0).unwrap();
+    plan = plan.at_epoch(0).unwrap();
     assert_eq!(plan.fingerprint().unwrap(), before);
 }
 
@@ -327,9 +327,9 @@ fn every_seed_and_epoch_gives_every_sample_once() {
                         ..BatchConfig::new(shorter.to_vec(), strategy)
                     };
                     at += 1;
-                    let mut plan = Batcher::new(config).unwrap();
+                    let mut plan = Batcher::of(config).unwrap();
                     for epoch in [0, 1, u64::MAX] {
-                        plan.set_epoch(epoch).unwrap();
+                        plan = plan.at_epoch(epoch).unwrap();
                         let seen = verify(&plan, shorter.len());
                         let whole = seen.iter().zip(shorter).all(|(&seen, &length)| seen == 1 + u64::from(length));
                         assert!(whole, "{name} {strategy:?} {world} {seed} {epoch}");

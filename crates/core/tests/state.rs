@@ -180,7 +180,7 @@ fn lanes_go_on_on_another_number_of_ranks() {
 }
 
 mod batches {
-    use samedeal_core::batch::{BatchConfig, Batcher, Buckets, Counting, Packing, Strategy, Stretch, Tail, TooLong};
+    use samedeal_core::batch::{BatchConfig, Batcher, Buckets, Counting, Packing, Segment, Strategy, Tail, TooLong};
 
     fn lengths(count: u32) -> Vec<u32> {
         (0..count).map(|i| i.wrapping_mul(2_654_435_761) >> 25).collect()
@@ -240,42 +240,42 @@ mod batches {
                 max_batch_size: 0,
                 ..BatchConfig::new(lengths.clone(), Strategy::Budget)
             };
-            Batcher::new(config).unwrap()
+            Batcher::of(config).unwrap()
         };
         let one = by_default(1);
         let steps = one.metrics().steps;
         let state = one.state(300).unwrap();
         let mut same = by_default(1);
-        same.resume(&state).unwrap();
+        same = same.resume(&state).unwrap();
         assert_eq!(same.take(0, 0, (steps - 300) as u32).unwrap(), one.take(0, 300, (steps - 300) as u32).unwrap());
 
         let mut many = by_default(64);
-        many.resume(&state).unwrap();
+        many = many.resume(&state).unwrap();
         // All that is left is one window of the larger world, sorted as a whole; small windows would leave more steps.
         let mut seen = taken(&one, 1, 300);
         seen.extend(taken(&many, 64, 20));
         let state = many.state(20).unwrap();
         let mut back = by_default(1);
-        back.resume(&state).unwrap();
+        back = back.resume(&state).unwrap();
         seen.extend(taken(&back, 1, back.metrics().steps));
         seen.sort_unstable();
         assert!(seen.iter().map(|item| item.0).eq(0..20_000), "every sample once");
         let mut again = by_default(64);
-        again.resume(&state).unwrap();
+        again = again.resume(&state).unwrap();
         assert_eq!(again.take(3, 0, 5).unwrap(), many.take(3, 20, 5).unwrap());
 
         // A window of as many items, but said, is another configuration: it would not follow.
         let config =
             BatchConfig { budget: 40, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
-        let mut said = Batcher::new(BatchConfig { window: Some(8_192), ..config }).unwrap();
+        let said = Batcher::of(BatchConfig { window: Some(8_192), ..config }).unwrap();
         assert_eq!(said.fingerprint().unwrap(), one.fingerprint().unwrap());
-        assert_eq!(said.resume(&state).unwrap_err().field, "config");
+        assert_eq!(said.resume(&state).err().unwrap().field, "batch-window");
     }
 
     #[test]
     fn no_item_is_taken_twice_through_any_worlds() {
         for config in configs() {
-            let whole = Batcher::new(BatchConfig { tail: Tail::Keep, ..config.clone() }).unwrap();
+            let whole = Batcher::of(BatchConfig { tail: Tail::Keep, ..config.clone() }).unwrap();
             let mut all = taken(&whole, 1, whole.metrics().steps);
             all.sort_unstable();
             for worlds in [&[4, 3, 1][..], &[1, 8, 8, 2], &[2, 2, 64], &[3, 1, 3, 1]] {
@@ -283,10 +283,10 @@ mod batches {
                 let mut state: Option<String> = None;
                 let mut dropped = 0;
                 for (at, &world) in worlds.iter().enumerate() {
-                    let mut batcher = Batcher::new(BatchConfig { world, epoch: 9, ..config.clone() }).unwrap();
+                    let mut batcher = Batcher::of(BatchConfig { world, epoch: 9, ..config.clone() }).unwrap();
                     match &state {
-                        Some(state) => batcher.resume(state).unwrap(),
-                        None => batcher.set_epoch(2).unwrap(),
+                        Some(state) => batcher = batcher.resume(state).unwrap(),
+                        None => batcher = batcher.at_epoch(2).unwrap(),
                     }
                     let steps = batcher.metrics().steps;
                     let steps = if at + 1 == worlds.len() { steps } else { steps / 3 };
@@ -296,8 +296,8 @@ mod batches {
                     // Nothing is left after the last one.
                     if at + 1 == worlds.len() && steps > 0 {
                         for world in [world, 5] {
-                            let mut after = Batcher::new(BatchConfig { world, ..config.clone() }).unwrap();
-                            after.resume(state.as_ref().unwrap()).unwrap();
+                            let mut after = Batcher::of(BatchConfig { world, ..config.clone() }).unwrap();
+                            after = after.resume(state.as_ref().unwrap()).unwrap();
                             assert_eq!(after.metrics().steps, 0);
                             assert_eq!(after.state(0).unwrap(), *state.as_ref().unwrap());
                         }
@@ -315,11 +315,11 @@ mod batches {
     fn the_same_world_goes_on_with_the_same_batches() {
         for config in configs() {
             let config = BatchConfig { world: 3, ..config };
-            let whole = Batcher::new(config.clone()).unwrap();
+            let whole = Batcher::of(config.clone()).unwrap();
             let steps = whole.metrics().steps;
             for taken in [0, 1, steps / 2, steps - 1, steps] {
-                let mut rest = Batcher::new(BatchConfig { epoch: 7, ..config.clone() }).unwrap();
-                rest.resume(&whole.state(taken).unwrap()).unwrap();
+                let mut rest = Batcher::of(BatchConfig { epoch: 7, ..config.clone() }).unwrap();
+                rest = rest.resume(&whole.state(taken).unwrap()).unwrap();
                 assert_eq!(rest.metrics().steps, steps - taken);
                 for rank in 0..3 {
                     assert_eq!(
@@ -330,10 +330,7 @@ mod batches {
                 // Twice, too.
                 let more = (steps - taken) / 2;
                 assert_eq!(rest.state(more).unwrap(), whole.state(taken + more).unwrap());
-                rest.set_epoch(2).unwrap();
-                assert_eq!(rest.metrics().steps, steps - taken);
-                rest.set_epoch(3).unwrap();
-                rest.set_epoch(2).unwrap();
+                rest = rest.at_epoch(2).unwrap();
                 assert_eq!(rest.fingerprint().unwrap(), whole.fingerprint().unwrap());
             }
         }
@@ -342,21 +339,23 @@ mod batches {
     #[test]
     fn samples_are_found_where_they_are() {
         for config in configs() {
-            for history in [vec![], vec![Stretch { world: 2, steps: 5 }], vec![Stretch { world: 3, steps: 2 }]] {
-                let batcher = Batcher::new(BatchConfig { world: 2, history, ..config.clone() }).unwrap();
+            for history in
+                [vec![], vec![Segment { world_size: 2, steps: 5 }], vec![Segment { world_size: 3, steps: 2 }]]
+            {
+                let batcher = Batcher::of(BatchConfig { world: 2, history, ..config.clone() }).unwrap();
                 let mut all = 0;
                 for sample in 0..400 {
                     for place in batcher.locate(sample).unwrap() {
                         let run = batcher.take(place.rank, place.step, 1).unwrap();
                         let first = if place.row == 0 { 0 } else { run.row_ends[place.row as usize - 1] };
-                        let item = (first + place.slot) as usize;
+                        let item = (first + place.index_in_row) as usize;
                         assert!(item < run.row_ends[place.row as usize] as usize);
                         assert_eq!((run.samples[item], run.starts[item]), (sample, place.start));
                         all += 1;
                     }
                 }
                 assert_eq!(all, batcher.metrics().items, "{config:?}");
-                assert_eq!(batcher.locate(400).unwrap_err().field, "sample");
+                assert_eq!(batcher.locate(400).err().unwrap().field, "sample");
             }
         }
     }
@@ -364,35 +363,35 @@ mod batches {
     #[test]
     fn states_of_other_batches_are_refused() {
         let config = BatchConfig { budget: 300, world: 2, ..BatchConfig::new(lengths(100), Strategy::Budget) };
-        let mut batcher = Batcher::new(config.clone()).unwrap();
+        let mut batcher = Batcher::of(config.clone()).unwrap();
         let state = batcher.state(2).unwrap();
-        let other = |config: BatchConfig| Batcher::new(config).unwrap().resume(&state).unwrap_err().field;
-        assert_eq!(other(BatchConfig { budget: 301, ..config.clone() }), "config");
+        let other = |config: BatchConfig| Batcher::of(config).unwrap().resume(&state).err().unwrap().field;
+        assert_eq!(other(BatchConfig { budget: 301, ..config.clone() }), "max-tokens");
         assert_eq!(other(BatchConfig { seed: 1, ..config.clone() }), "seed");
         assert_eq!(other(BatchConfig { lengths: lengths(101), ..config.clone() }), "samples");
         assert_eq!(other(BatchConfig { capacity: 128, strategy: Strategy::Pack, ..config.clone() }), "strategy");
         let mut longer = lengths(100);
         longer[7] += 1;
-        assert_eq!(other(BatchConfig { lengths: longer, ..config.clone() }), "config");
+        assert_eq!(other(BatchConfig { lengths: longer, ..config.clone() }), "lengths");
         for (from, to, field) in [
             ("\"steps\":2", "\"steps\":200", "history"),
             ("\"steps\":2", "\"steps\":18446744073709551615", "history"),
-            ("\"world\":2", "\"world\":0", "history"),
-            ("\"world\":2", "\"world\":4294967295", "history"),
-            ("\"world\":2", "\"world\":4294967296", "state"),
-            ("[{", "[{\"world\":2,\"steps\":18446744073709551615},{", "history"),
+            ("\"world_size\":2", "\"world_size\":0", "history"),
+            ("\"world_size\":2", "\"world_size\":4294967295", "history"),
+            ("\"world_size\":2", "\"world_size\":4294967296", "state"),
+            ("[{", "[{\"world_size\":2,\"steps\":18446744073709551615},{", "history"),
             ("batcher", "sampler", "state"),
             ("\"history\"", "\"consumed\":3,\"history\"", "state"),
         ] {
             let changed = state.replace(from, to);
             assert_ne!(changed, state);
-            assert_eq!(batcher.resume(&changed).unwrap_err().field, field, "{changed}");
+            assert_eq!(batcher.resume(&changed).err().unwrap().field, field, "{changed}");
         }
-        let many = "{\"world\":1,\"steps\":1},{\"world\":3,\"steps\":1},".repeat(33);
-        assert_eq!(batcher.resume(&state.replace("[{", &format!("[{many}{{"))).unwrap_err().field, "history");
-        assert_eq!(batcher.state(0).unwrap(), Batcher::new(config.clone()).unwrap().state(0).unwrap());
-        assert_eq!(batcher.state(1_000).unwrap_err().field, "taken");
-        batcher.resume(&state).unwrap();
+        let many = "{\"world_size\":1,\"steps\":1},{\"world_size\":3,\"steps\":1},".repeat(33);
+        assert_eq!(batcher.resume(&state.replace("[{", &format!("[{many}{{"))).err().unwrap().field, "history");
+        assert_eq!(batcher.state(0).unwrap(), Batcher::of(config.clone()).unwrap().state(0).unwrap());
+        assert_eq!(batcher.state(1_000).err().unwrap().field, "steps");
+        batcher = batcher.resume(&state).unwrap();
         assert_eq!(batcher.state(0).unwrap(), state);
     }
 }

@@ -58,11 +58,9 @@ pub enum Subject {
     LedgerClient(LedgerClient),
     Mesh(Mesh),
     Reading(Reading),
-    Batcher(BatchConfig),
-    BatchStream {
-        config: BatchConfig,
-        rank: u32,
-    },
+    BatchRecipe(BatchRecipe),
+    Batcher(Batcher),
+    BatchStream(BatchStream),
     /// Nothing: the calls are functions of the interface.
     Functions {},
 }
@@ -227,9 +225,12 @@ pub enum Call {
     },
     Fingerprint,
     ConfigFingerprint,
-    // Of a sampler and of a batcher.
+    // Of a sampler by what it has taken, of a batcher by steps.
     State {
-        taken: U64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        taken: Option<U64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        steps: Option<U64>,
     },
     Resume {
         state: String,
@@ -315,7 +316,14 @@ pub enum Call {
     Peers {
         rank: u32,
     },
-    // Of a batcher, with `SetEpoch` and `Fingerprint`, and of a batch stream, which has no steps to choose from.
+    // Of a recipe of batches, with `Fingerprint`.
+    Text,
+    // Of a batcher, with `State`, `Resume` and `Fingerprint`. The batcher that this and `Resume` give takes the place of the one that
+    // is asked.
+    AtEpoch {
+        epoch: U64,
+    },
+    // Of a batch stream too, which has no steps to choose from.
     Metrics,
     Ratio {
         name: String,

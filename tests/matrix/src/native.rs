@@ -5,6 +5,8 @@ mod client;
 mod read;
 
 use samedeal_core as core;
+use std::rc::Rc;
+
 use samedeal_core::{batch, launch, shard};
 use serde_json::Value;
 
@@ -20,6 +22,7 @@ pub enum Native {
     LedgerClient(core::Client),
     Mesh(core::Mesh),
     Reading(core::read::Reading),
+    BatchRecipe(Rc<batch::BatchRecipe>),
     Batcher(Box<batch::Batcher>),
     BatchStream(Box<batch::BatchStream>),
     Functions,
@@ -47,12 +50,9 @@ impl Engine for Native {
             Subject::LedgerClient(given) => client::client(given).map(Self::LedgerClient),
             Subject::Mesh(mesh) => core::Mesh::new(mesh.world, read_axes(&mesh.axes)).map(Self::Mesh),
             Subject::Reading(reading) => core::read::Reading::new(read::read_options(reading)).map(Self::Reading),
-            Subject::Batcher(config) => batching::read_config(config)
-                .and_then(batch::Batcher::new)
-                .map(|batches| Self::Batcher(Box::new(batches))),
-            Subject::BatchStream { config, rank } => batching::read_config(config)
-                .and_then(|config| batch::BatchStream::new(config, *rank))
-                .map(|stream| Self::BatchStream(Box::new(stream))),
+            Subject::BatchRecipe(given) => batching::read_recipe(given).map(Self::BatchRecipe),
+            Subject::Batcher(given) => batching::make_batcher(given).map(|made| Self::Batcher(Box::new(made))),
+            Subject::BatchStream(given) => batching::make_stream(given).map(|made| Self::BatchStream(Box::new(made))),
             Subject::Functions {} => Ok(Self::Functions),
         };
         made.map_err(failure)
@@ -76,6 +76,7 @@ impl Engine for Native {
                 Call::Reading(call) => read::ask(reading, call),
                 _ => panic!("no call of a reading: {call:?}"),
             },
+            Self::BatchRecipe(recipe) => batching::ask_recipe(recipe, call),
             Self::Batcher(batches) => batching::ask_batcher(batches, call),
             Self::BatchStream(stream) => batching::ask_stream(stream, call),
             Self::Functions => batching::ask_function(call).unwrap_or_else(|| ask_functions(call)),
@@ -113,7 +114,7 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
         Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
         Call::Locate { sample, batch_size: Some(size) } => sampler.locate(sample.0, size)?.map_or(Value::Null, place),
-        Call::State { taken } => sampler.state(taken.0)?.into(),
+        Call::State { taken: Some(taken), steps: None } => sampler.state(taken.0)?.into(),
         Call::Resume { ref state } => sampler.resume(state).map(|()| Value::Null)?,
         Call::PlaceOf { position, batch_size } => place(sampler.place_of(position.0, batch_size)?),
         Call::Fingerprint => sampler.fingerprint()?.into(),

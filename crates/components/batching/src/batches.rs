@@ -1,4 +1,5 @@
-use alloc::string::String;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -9,65 +10,88 @@ use crate::Component;
 use crate::bindings::exports::samedeal::deal::{batches, types};
 
 impl batches::Guest for Component {
+    type BatchRecipe = BatchRecipe;
     type Batcher = Batcher;
     type BatchStream = BatchStream;
 }
 
-pub struct Batcher(RefCell<batch::Batcher>);
+pub struct BatchRecipe(Rc<batch::BatchRecipe>);
+
+impl batches::GuestBatchRecipe for BatchRecipe {
+    fn new(recipe: String, lengths: Option<Vec<u32>>, lists: Vec<types::NamedList>) -> Result<Self, types::Failure> {
+        let lists: Vec<core_::List> = lists.iter().map(|list| (&*list.name, &*list.numbers)).collect();
+        Ok(Self(Rc::new(batch::BatchRecipe::read(&recipe, lengths, &lists)?)))
+    }
+
+    fn text(&self) -> String {
+        self.0.text()
+    }
+
+    fn fingerprint(&self) -> String {
+        self.0.fingerprint()
+    }
+}
+
+pub struct Batcher(batch::Batcher);
 
 impl batches::GuestBatcher for Batcher {
-    fn new(config: batches::BatchConfig) -> Result<Self, types::Failure> {
-        Ok(Self(RefCell::new(batch::Batcher::new(config.try_into()?)?)))
+    fn new(
+        recipe: batches::BatchRecipeBorrow,
+        epoch: u64,
+        history: Vec<batches::Segment>,
+    ) -> Result<Self, types::Failure> {
+        let segment = |batches::Segment { world_size, steps }| batch::Segment { world_size, steps };
+        let history = history.into_iter().map(segment).collect();
+        Ok(Self(batch::Batcher::new(&recipe.get::<BatchRecipe>().0, epoch, history)?))
     }
 
-    fn set_epoch(&self, epoch: u64) -> Result<(), types::Failure> {
-        Ok(self.0.borrow_mut().set_epoch(epoch)?)
+    fn at_epoch(&self, epoch: u64) -> Result<batches::Batcher, types::Failure> {
+        Ok(batches::Batcher::new(Self(self.0.at_epoch(epoch)?)))
     }
 
-    fn state(&self, taken: u64) -> Result<String, types::Failure> {
-        Ok(self.0.borrow().state(taken)?)
+    fn resume(&self, state: String) -> Result<batches::Batcher, types::Failure> {
+        Ok(batches::Batcher::new(Self(self.0.resume(&state)?)))
     }
 
-    fn resume(&self, state: String) -> Result<(), types::Failure> {
-        Ok(self.0.borrow_mut().resume(&state)?)
+    fn state(&self, steps: u64) -> Result<String, types::Failure> {
+        Ok(self.0.state(steps)?)
     }
 
     fn epoch(&self) -> u64 {
-        self.0.borrow().config().epoch
+        self.0.config().epoch
     }
 
-    fn history(&self) -> Vec<batches::Stretch> {
-        let past = |past: &batch::Stretch| batches::Stretch { world: past.world, steps: past.steps };
-        self.0.borrow().config().history.iter().map(past).collect()
+    fn history(&self) -> Vec<batches::Segment> {
+        let segment = |&batch::Segment { world_size, steps }| batches::Segment { world_size, steps };
+        self.0.config().history.iter().map(segment).collect()
     }
 
-    fn locate(&self, sample: u64) -> Result<Vec<batches::BatchPlace>, types::Failure> {
-        let places = self.0.borrow().locate(sample)?;
-        Ok(places.into_iter().map(Into::into).collect())
-    }
-
-    fn metrics(&self) -> batches::Metrics {
-        self.0.borrow().metrics().into()
+    fn metrics(&self) -> Vec<types::NamedNumber> {
+        named(&self.0.metrics())
     }
 
     fn ratio(&self, name: String) -> Result<u64, types::Failure> {
-        Ok(self.0.borrow().ratio(&name)?)
+        Ok(self.0.ratio(&name)?)
     }
 
     fn take(&self, rank: u32, start: u64, count: u32) -> Result<batches::Run, types::Failure> {
-        Ok(self.0.borrow().take(rank, start, count)?.into())
+        Ok(self.0.take(rank, start, count)?.into())
+    }
+
+    fn locate(&self, sample: u64) -> Result<Vec<batches::BatchPlace>, types::Failure> {
+        Ok(self.0.locate(sample)?.into_iter().map(Into::into).collect())
     }
 
     fn fingerprint(&self) -> Result<String, types::Failure> {
-        Ok(self.0.borrow().fingerprint()?)
+        Ok(self.0.fingerprint()?)
     }
 }
 
 pub struct BatchStream(RefCell<batch::BatchStream>);
 
 impl batches::GuestBatchStream for BatchStream {
-    fn new(config: batches::BatchConfig, rank: u32) -> Result<Self, types::Failure> {
-        Ok(Self(RefCell::new(batch::BatchStream::new(config.try_into()?, rank)?)))
+    fn new(recipe: batches::BatchRecipeBorrow, epoch: u64, rank: u32) -> Result<Self, types::Failure> {
+        Ok(Self(RefCell::new(batch::BatchStream::new(&recipe.get::<BatchRecipe>().0, epoch, rank)?)))
     }
 
     fn push(&self, samples: Vec<u64>, lengths: Vec<u32>) -> Result<(), types::Failure> {
@@ -82,8 +106,8 @@ impl batches::GuestBatchStream for BatchStream {
         Ok(self.0.borrow_mut().take()?.map(Into::into))
     }
 
-    fn metrics(&self) -> batches::Metrics {
-        (*self.0.borrow().metrics()).into()
+    fn metrics(&self) -> Vec<types::NamedNumber> {
+        named(self.0.borrow().metrics())
     }
 
     fn ratio(&self, name: String) -> Result<u64, types::Failure> {
@@ -91,110 +115,15 @@ impl batches::GuestBatchStream for BatchStream {
     }
 }
 
-impl TryFrom<batches::BatchConfig> for batch::BatchConfig {
-    type Error = core_::Failure;
-
-    fn try_from(config: batches::BatchConfig) -> Result<Self, core_::Failure> {
-        Ok(Self {
-            lengths: config.lengths,
-            seed: config.seed,
-            epoch: config.epoch,
-            order: core_::OrderId::from_name(&config.order)?,
-            world: config.world,
-            strategy: match config.strategy {
-                batches::Strategy::PadToMax => batch::Strategy::PadToMax,
-                batches::Strategy::Bucket => batch::Strategy::Bucket,
-                batches::Strategy::Budget => batch::Strategy::Budget,
-                batches::Strategy::Pack => batch::Strategy::Pack,
-            },
-            max_batch_size: config.max_batch_size,
-            max_length: config.max_length,
-            budget: config.budget,
-            counting: match config.counting {
-                batches::Counting::Padded => batch::Counting::Padded,
-                batches::Counting::Unpadded => batch::Counting::Unpadded,
-                batches::Counting::Weighted => {
-                    batch::Counting::Weighted { linear: config.linear, quadratic: config.quadratic }
-                }
-            },
-            multiple: config.multiple,
-            capacity: config.capacity,
-            packing: match config.packing {
-                batches::Packing::Fast => batch::Packing::Fast,
-                batches::Packing::Optimal => batch::Packing::Optimal,
-            },
-            buckets: config.buckets.map(|buckets| match buckets {
-                batches::Buckets::BucketWidth(width) => batch::Buckets::Width(width),
-                batches::Buckets::Boundaries(ends) => batch::Buckets::Boundaries(ends),
-                batches::Buckets::Quantiles(count) => batch::Buckets::Quantiles(count),
-            }),
-            window: config.window,
-            too_long: match config.too_long {
-                batches::TooLong::Error => batch::TooLong::Error,
-                batches::TooLong::Truncate => batch::TooLong::Truncate,
-                batches::TooLong::Drop => batch::TooLong::Drop,
-                batches::TooLong::Split => batch::TooLong::Split,
-                batches::TooLong::Single => batch::TooLong::Single,
-            },
-            tail: match config.tail {
-                batches::Tail::Drop => batch::Tail::Drop,
-                batches::Tail::Keep => batch::Tail::Keep,
-                batches::Tail::EvenSplit => batch::Tail::EvenSplit,
-                batches::Tail::Duplicate => batch::Tail::Duplicate,
-            },
-            history: config
-                .history
-                .into_iter()
-                .map(|batches::Stretch { world, steps }| batch::Stretch { world, steps })
-                .collect(),
-        })
-    }
+fn named(metrics: &batch::Metrics) -> Vec<types::NamedNumber> {
+    let own = |(name, number): (&str, u64)| types::NamedNumber { name: name.to_string(), number };
+    metrics.named().into_iter().map(own).collect()
 }
 
 impl From<batch::BatchPlace> for batches::BatchPlace {
-    fn from(batch::BatchPlace { step, rank, row, slot, start }: batch::BatchPlace) -> Self {
-        Self { step, rank, row, slot, start }
-    }
-}
-
-impl From<batch::Metrics> for batches::Metrics {
-    fn from(metrics: batch::Metrics) -> Self {
-        let batch::Metrics {
-            steps,
-            items,
-            rows,
-            tokens,
-            padded,
-            slowest,
-            cost,
-            slowest_cost,
-            packs_bound,
-            over_budget,
-            empty,
-            repeated,
-            dropped,
-            truncated,
-            too_long,
-            split,
-        } = metrics;
-        Self {
-            steps,
-            items,
-            rows,
-            tokens,
-            padded,
-            slowest,
-            cost,
-            slowest_cost,
-            packs_bound,
-            over_budget,
-            empty,
-            repeated,
-            dropped,
-            truncated,
-            too_long,
-            split,
-        }
+    fn from(place: batch::BatchPlace) -> Self {
+        let batch::BatchPlace { step, rank, row, index_in_row, start } = place;
+        Self { step, rank, row, index_in_row, start }
     }
 }
 

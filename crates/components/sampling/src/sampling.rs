@@ -35,7 +35,7 @@ impl sampling::GuestSampler for Sampler {
         Ok(sampling::Sampler::new(Self(RefCell::new(sampler))))
     }
 
-    fn from_recipe(recipe: String, lists: Vec<sampling::NamedList>) -> Result<sampling::Sampler, types::Failure> {
+    fn from_recipe(recipe: String, lists: Vec<types::NamedList>) -> Result<sampling::Sampler, types::Failure> {
         let lists: Vec<core_::List> = lists.iter().map(|list| (&*list.name, &*list.numbers)).collect();
         let sampler = core_::Sampler::from_recipe(&core_::Recipe::read(&recipe, &lists)?)?;
         Ok(sampling::Sampler::new(Self(RefCell::new(sampler))))

@@ -20,14 +20,6 @@ impl Fingerprint {
         self.0.update(bytes);
     }
 
-    /// How many there are, so that no two lists run into one another, and each as 4 bytes, little-endian.
-    pub(crate) fn add_u32s(&mut self, numbers: &[u32]) {
-        self.add(&(numbers.len() as u64).to_le_bytes());
-        for number in numbers {
-            self.add(&number.to_le_bytes());
-        }
-    }
-
     /// 64 lower-case hexadecimal digits.
     pub(crate) fn finish(self) -> String {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";

@@ -1,10 +1,11 @@
-//! What all stages rest on: failures, checks, memory that ends, keyed randomness, hashes, ratios.
+//! What all stages rest on: failures, checks, memory that ends, keyed randomness, hashes, names, ratios.
 
 pub(crate) mod check;
 pub(crate) mod failure;
 pub(crate) mod fingerprint;
 pub(crate) mod key;
 pub(crate) mod memory;
+pub(crate) mod names;
 pub(crate) mod ratio;
 
 pub use failure::{Failure, Kind};

@@ -1,99 +1,80 @@
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::OnceCell;
 
-use super::buckets::Buckets;
-use super::config::{BatchConfig, Strategy, Stretch};
+use super::config::{BatchConfig, Segment, check_history};
 use super::items::Items;
 use super::metrics::Metrics;
 use super::plan::{Plan, Source};
+use super::recipe::{BatchRecipe, Samples};
 use super::run::Run;
 use crate::base::check::{check_below, check_run};
 use crate::base::fingerprint::Fingerprint;
 use crate::{Failure, Order};
 
-/// The batches of all ranks in one epoch, or in what is left of it.
+/// The batches of all ranks in one epoch, or in what is left of it. They never change.
 pub struct Batcher {
-    /// Without lengths, with the boundaries that quantiles come to, and with the window of this world.
+    recipe: Rc<BatchRecipe>,
+    samples: Rc<Samples>,
+    /// That of the recipe, with this epoch and what was taken of it before.
     config: BatchConfig,
-    /// Whether the window is the default, which follows the world.
-    pub(super) follows: bool,
-    samples: u64,
-    items: Items,
     order: Order,
     plan: Plan,
-    /// Of all that decides the batches of every epoch, once somebody asked.
-    pub(super) identity: OnceCell<String>,
     /// How many steps of the plan were taken before.
     first: u64,
 }
 
 impl Batcher {
-    /// Plans an epoch. Failures: any field of the configuration, `out-of-memory`.
-    pub fn new(mut config: BatchConfig) -> Result<Self, Failure> {
-        config.check()?;
-        merge(&mut config.history);
-        let lengths = core::mem::take(&mut config.lengths);
-        let samples = lengths.len() as u64;
-        let items = Items::new(&config, lengths)?;
-        if config.strategy == Strategy::Bucket {
-            config.buckets = Some(match config.buckets.take() {
-                Some(buckets) => buckets.settled(items.lengths())?,
-                None => Buckets::of_tokens(items.lengths())?,
-            });
-        }
-        let follows = config.window.is_none();
-        config.window.get_or_insert(config.default_window(&items));
-        let order = Order::new(config.order, items.count().into(), config.seed, config.epoch)?;
-        let (plan, first) = planned(&config, follows, &items, &order)?;
-        Ok(Self { config, follows, samples, items, order, plan, identity: OnceCell::new(), first })
+    /// Plans what a history leaves of an epoch. Failures: `lengths` (the recipe has none), `history`, `out-of-memory`.
+    pub fn new(recipe: &Rc<BatchRecipe>, epoch: u64, mut history: Vec<Segment>) -> Result<Self, Failure> {
+        let samples = Rc::clone(recipe.samples()?);
+        let items = &samples.items;
+        let own = recipe.config();
+        check_history(&history)?;
+        merge(&mut history);
+        let config = BatchConfig { epoch, history, buckets: own.buckets.clone(), ..own.bare() };
+        let order = Order::new(config.order, items.count().into(), config.seed, epoch)?;
+        let (plan, first) = planned(&config, recipe.follows(), items, &order)?;
+        Ok(Self { recipe: Rc::clone(recipe), samples, config, order, plan, first })
     }
 
-    /// Plans another epoch, of which nothing was taken. After a failure the old one stands.
-    pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Failure> {
-        if epoch == self.config.epoch {
-            return Ok(());
-        }
-        self.move_to(epoch, Vec::new())
+    /// Plans what the configuration says of its epoch. Failures: any field of it, `out-of-memory`.
+    pub fn of(mut config: BatchConfig) -> Result<Self, Failure> {
+        let history = core::mem::take(&mut config.history);
+        let epoch = config.epoch;
+        Self::new(&Rc::new(BatchRecipe::of(config)?), epoch, history)
     }
 
-    /// Plans what the history leaves of an epoch. After a failure, nothing has changed.
-    pub(super) fn move_to(&mut self, epoch: u64, history: Vec<Stretch>) -> Result<(), Failure> {
-        let before =
-            (core::mem::replace(&mut self.config.epoch, epoch), core::mem::replace(&mut self.config.history, history));
-        self.plan_again().inspect_err(|_| (self.config.epoch, self.config.history) = before)
+    /// The whole of another epoch. Failures: `out-of-memory`.
+    pub fn at_epoch(&self, epoch: u64) -> Result<Self, Failure> {
+        Self::new(&self.recipe, epoch, Vec::new())
     }
 
-    fn plan_again(&mut self) -> Result<(), Failure> {
-        let Self { config, follows, items, .. } = self;
-        config.check()?;
-        merge(&mut config.history);
-        let order = Order::new(config.order, items.count().into(), config.seed, config.epoch)?;
-        (self.plan, self.first) = planned(config, *follows, items, &order)?;
-        self.order = order;
-        Ok(())
+    /// What decides these batches in every epoch.
+    pub fn recipe(&self) -> &Rc<BatchRecipe> {
+        &self.recipe
     }
 
-    /// The configuration, without lengths, with the boundaries that quantiles come to, and with the window of this world.
+    /// The configuration, without lengths, with the boundaries that buckets come to, and with the window of this world.
     pub fn config(&self) -> &BatchConfig {
         &self.config
     }
 
     pub(super) fn items(&self) -> &Items {
-        &self.items
+        &self.samples.items
     }
 
     pub(super) fn num_samples(&self) -> u64 {
-        self.samples
+        self.samples.count()
     }
 
     /// How many steps every rank takes, and what they amount to.
     pub fn metrics(&self) -> Metrics {
         Metrics {
-            truncated: self.items.truncated,
-            too_long: self.items.dropped,
-            split: self.items.split,
+            truncated: self.items().truncated,
+            too_long: self.items().dropped,
+            split: self.items().split,
             ..self.plan.metrics
         }
     }
@@ -111,7 +92,7 @@ impl Batcher {
         let mut run = Run::default();
         for step in self.first + start..self.first + start + u64::from(count) {
             self.plan.within(self.source(), step, |steps, step| {
-                run.add(&self.config, &self.items, steps, step, rank as usize)
+                run.add(&self.config, self.items(), steps, step, rank as usize)
             })?;
         }
         Ok(run)
@@ -127,7 +108,7 @@ impl Batcher {
                     let (rows, _) = steps.batch(step, rank);
                     hash.update(&[rows.clone().map(|row| steps.items(row).len() as u64).sum()]);
                     for &item in rows.flat_map(|row| steps.items(row)) {
-                        let (sample, start) = self.items.part(item);
+                        let (sample, start) = self.items().part(item);
                         hash.update(&[sample.into(), start.into()]);
                     }
                 }
@@ -147,15 +128,15 @@ impl Batcher {
     }
 
     pub(super) fn source(&self) -> Source<'_> {
-        Source { config: &self.config, items: &self.items, order: &self.order }
+        Source { config: &self.config, items: self.items(), order: &self.order }
     }
 }
 
 /// Leaves out who took nothing, and makes one of what a world took in several stretches: it took them of one plan.
-fn merge(history: &mut Vec<Stretch>) {
+fn merge(history: &mut Vec<Segment>) {
     history.retain(|past| past.steps > 0);
     history.dedup_by(|next, past| {
-        let same = next.world == past.world;
+        let same = next.world_size == past.world_size;
         if same {
             past.steps = past.steps.saturating_add(next.steps);
         }
@@ -168,7 +149,7 @@ fn merge(history: &mut Vec<Stretch>) {
 fn planned(config: &BatchConfig, follows: bool, items: &Items, order: &Order) -> Result<(Plan, u64), Failure> {
     let mut past = &config.history[..];
     let mut row = None;
-    while let Some((&Stretch { world, steps }, others)) = past.split_first() {
+    while let Some((&Segment { world_size: world, steps }, others)) = past.split_first() {
         past = others;
         let last = past.is_empty() && world == config.world;
         let mut config = BatchConfig { world, buckets: config.buckets.clone(), ..config.bare() };
@@ -179,7 +160,7 @@ fn planned(config: &BatchConfig, follows: bool, items: &Items, order: &Order) ->
         let source = Source { config: &config, items, order };
         let plan = Plan::new(source, row, if last { steps } else { 0 })?;
         if steps > plan.steps() {
-            let allowed = format!("up to {} steps of world {world}", plan.steps());
+            let allowed = format!("up to {} steps with the world size {world}", plan.steps());
             return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
         }
         if last {

@@ -115,14 +115,14 @@ pub struct BatchConfig {
     /// What happens to the last ones.
     pub tail: Tail,
     /// What was taken of the epoch before, by one world after the other: what is left is planned.
-    pub history: Vec<Stretch>,
+    pub history: Vec<Segment>,
 }
 
-/// Steps that a world took.
+/// Steps that a group of ranks took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct Segment {
     /// How many ranks there were.
-    pub world: u32,
+    pub world_size: u32,
     /// How many steps each of them took.
     pub steps: u64,
 }
@@ -142,6 +142,20 @@ const MAX_WORLD: u32 = 1 << 20;
 
 /// The most worlds that an epoch has seen: each of them is planned.
 pub(super) const MAX_HISTORY: usize = 64;
+
+/// Failures: `history`.
+pub(super) fn check_history(history: &[Segment]) -> Result<(), Failure> {
+    if history.len() > MAX_HISTORY {
+        let value = format!("of {} segments", history.len());
+        return Err(Failure::out_of_range("history", value, format!("up to {MAX_HISTORY}")));
+    }
+    let ranks = 1..=MAX_WORLD;
+    if let Some(past) = history.iter().find(|past| !ranks.contains(&past.world_size)) {
+        let value = format!("world size {}", past.world_size);
+        return Err(Failure::out_of_range("history", value, format!("1 to {MAX_WORLD}")));
+    }
+    Ok(())
+}
 
 impl BatchConfig {
     /// A configuration with the given strategy; batches of 32, items of any length.
@@ -168,10 +182,11 @@ impl BatchConfig {
         }
     }
 
-    /// Failures: `world`, `max-batch-size`, `budget`, `capacity`, `multiple`, `lengths` (too many), those of [`Buckets`].
+    /// Failures: `world-size`, `max-batch-size`, `max-tokens` or `max-cost`, `capacity`, `batch-size-multiple`, `lengths` (too many),
+    /// `history`, those of [`Buckets`].
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.world == 0 || self.world > MAX_WORLD {
-            return Err(Failure::out_of_range("world", self.world, format!("1 to {MAX_WORLD}")));
+            return Err(Failure::out_of_range("world-size", self.world, format!("1 to {MAX_WORLD}")));
         }
         if self.lengths.len() >= u32::MAX as usize {
             let value = format!("{} of them", self.lengths.len());
@@ -182,24 +197,21 @@ impl BatchConfig {
             return Err(Failure::out_of_range("max-batch-size", 0, format!("1 to {}", u32::MAX)));
         }
         if self.strategy == Strategy::Budget && self.budget == 0 {
-            return Err(Failure::out_of_range("budget", 0, format!("1 to {}", u64::MAX)));
+            return Err(Failure::out_of_range(self.limit(), 0, format!("1 to {}", u64::MAX)));
         }
         if self.strategy == Strategy::Pack && self.capacity == 0 {
             return Err(Failure::out_of_range("capacity", 0, format!("1 to {}", u32::MAX)));
         }
         if self.multiple == 0 {
-            return Err(Failure::out_of_range("multiple", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("batch-size-multiple", 0, format!("1 to {}", u32::MAX)));
         }
         self.buckets.as_ref().map_or(Ok(()), Buckets::check)?;
-        if self.history.len() > MAX_HISTORY {
-            let value = format!("of {} worlds", self.history.len());
-            return Err(Failure::out_of_range("history", value, format!("up to {MAX_HISTORY}")));
-        }
-        if let Some(Stretch { world, .. }) = self.history.iter().find(|past| past.world == 0 || past.world > MAX_WORLD)
-        {
-            return Err(Failure::out_of_range("history", format!("world {world}"), format!("1 to {MAX_WORLD}")));
-        }
-        Ok(())
+        check_history(&self.history)
+    }
+
+    /// The name of the budget: what it limits.
+    pub(super) fn limit(&self) -> &'static str {
+        if matches!(self.counting, Counting::Weighted { .. }) { "max-cost" } else { "max-tokens" }
     }
 
     /// How many items of the epoch's order a window takes, at least.

@@ -1,4 +1,5 @@
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -10,7 +11,7 @@ use crate::base::memory::collect;
 pub(super) struct Items {
     /// The sample of each item, and where in it the item begins; none where items are samples.
     parts: Option<Vec<(u32, u32)>>,
-    lengths: Vec<u32>,
+    lengths: Rc<Vec<u32>>,
     /// Samples that were cut, left out, or made several items of.
     pub(super) truncated: u64,
     pub(super) dropped: u64,
@@ -19,9 +20,9 @@ pub(super) struct Items {
 
 impl Items {
     /// Items of samples of these lengths: treats what is too long. Failures: `lengths`, `out-of-memory`.
-    pub(super) fn new(config: &BatchConfig, lengths: Vec<u32>) -> Result<Self, Failure> {
+    pub(super) fn new(config: &BatchConfig, lengths: Rc<Vec<u32>>) -> Result<Self, Failure> {
         let most = config.longest();
-        let mut items = Self { parts: None, lengths: Vec::new(), truncated: 0, dropped: 0, split: 0 };
+        let mut items = Self { parts: None, lengths: Rc::default(), truncated: 0, dropped: 0, split: 0 };
         let over = lengths.iter().filter(|&&length| length > most).count() as u64;
         if over == 0 || config.too_long == TooLong::Single {
             items.lengths = lengths;
@@ -36,17 +37,15 @@ impl Items {
             TooLong::Truncate => {
                 check_room(config, most, "truncate to")?;
                 items.truncated = over;
-                items.lengths = lengths;
-                for length in &mut items.lengths {
-                    *length = most.min(*length);
-                }
+                let cut = lengths.iter().map(|&length| most.min(length));
+                items.lengths = Rc::new(collect("lengths", lengths.len(), cut)?);
             }
             TooLong::Drop => {
                 items.dropped = over;
-                let kept = (0..).zip(&lengths).filter(|(_, length)| **length <= most);
+                let kept = (0..).zip(&*lengths).filter(|(_, length)| **length <= most);
                 let parts = collect("lengths", lengths.len() - over as usize, kept.map(|(sample, _)| (sample, 0)))?;
                 let lengths = parts.iter().map(|&(sample, _)| lengths[sample as usize]);
-                items.lengths = collect("lengths", parts.len(), lengths)?;
+                items.lengths = Rc::new(collect("lengths", parts.len(), lengths)?);
                 items.parts = Some(parts);
             }
             TooLong::Split => {
@@ -59,11 +58,11 @@ impl Items {
                     return Err(Failure::out_of_range("max-length", config.max_length, allowed));
                 };
                 let parts = (0..)
-                    .zip(&lengths)
+                    .zip(&*lengths)
                     .flat_map(|(sample, &length)| (0..pieces(length) as u32).map(move |piece| (sample, piece * most)));
                 let parts = collect("lengths", many as usize, parts)?;
                 let lengths = parts.iter().map(|&(sample, start)| (lengths[sample as usize] - start).min(most));
-                items.lengths = collect("lengths", parts.len(), lengths)?;
+                items.lengths = Rc::new(collect("lengths", parts.len(), lengths)?);
                 items.parts = Some(parts);
             }
         }
@@ -72,7 +71,7 @@ impl Items {
 
     /// Items of these lengths, none of which is too long.
     pub(super) fn of_lengths(lengths: Vec<u32>) -> Self {
-        Self { parts: None, lengths, truncated: 0, dropped: 0, split: 0 }
+        Self { parts: None, lengths: Rc::new(lengths), truncated: 0, dropped: 0, split: 0 }
     }
 
     pub(super) fn count(&self) -> u32 {
@@ -85,11 +84,6 @@ impl Items {
 
     pub(super) fn length(&self, item: u32) -> u32 {
         self.lengths[item as usize]
-    }
-
-    /// The sample and the start of each, where items are not samples.
-    pub(super) fn parts(&self) -> &[(u32, u32)] {
-        self.parts.as_deref().unwrap_or_default()
     }
 
     /// The items of a sample.
@@ -106,7 +100,7 @@ impl Items {
 }
 
 /// Whether items have room for a token: samples that are cut to none, or into parts of none, lose all that they hold.
-/// Failures: `max-length`, `budget`.
+/// Failures: `max-length`, `max-tokens`, `max-cost`.
 fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure> {
     if most > 0 {
         return Ok(());
@@ -115,7 +109,7 @@ fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure>
         return Err(Failure::out_of_range("max-length", 0, format!("1 or more, to {why}")));
     }
     let least = config.cost(1);
-    Err(Failure::out_of_range("budget", config.budget, format!("{least} or more, to {why}")))
+    Err(Failure::out_of_range(config.limit(), config.budget, format!("{least} or more, to {why}")))
 }
 
 /// The failure of a sample of more than `most` tokens.

@@ -18,7 +18,7 @@ pub struct BatchPlace {
     /// Number of the row in that batch.
     pub row: u32,
     /// Number of the item in that row.
-    pub slot: u32,
+    pub index_in_row: u32,
     /// Where in the sample the item begins: 0 unless it is a part.
     pub start: u32,
 }
@@ -46,7 +46,7 @@ impl Batcher {
                     let (rows, repeated) = steps.batch(step, rank as usize);
                     let again = rows.end - repeated as usize;
                     for (row, at) in (0..).zip(rows) {
-                        for (slot, &item) in (0..).zip(steps.items(at)) {
+                        for (index_in_row, &item) in (0..).zip(steps.items(at)) {
                             if !wanted.contains(&item) {
                                 continue;
                             }
@@ -55,7 +55,7 @@ impl Batcher {
                             if !has_room(&mut places, 1) {
                                 return Err(Failure::out_of_memory("sample", sample, "fewer parts"));
                             }
-                            places.push(BatchPlace { step, rank, row, slot, start: items.part(item).1 });
+                            places.push(BatchPlace { step, rank, row, index_in_row, start: items.part(item).1 });
                         }
                     }
                 }

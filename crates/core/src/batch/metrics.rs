@@ -50,6 +50,28 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// All of them by their names.
+    pub fn named(&self) -> [(&'static str, u64); 16] {
+        [
+            ("steps", self.steps),
+            ("items", self.items),
+            ("rows", self.rows),
+            ("tokens", self.tokens),
+            ("padded", self.padded),
+            ("slowest", self.slowest),
+            ("cost", self.cost),
+            ("slowest-cost", self.slowest_cost),
+            ("packs-bound", self.packs_bound),
+            ("over-budget", self.over_budget),
+            ("empty", self.empty),
+            ("repeated", self.repeated),
+            ("dropped", self.dropped),
+            ("truncated", self.truncated),
+            ("too-long", self.too_long),
+            ("split", self.split),
+        ]
+    }
+
     /// A ratio by its name, in parts per million: `padding`, the part of the padded tokens that is padding; `budget-utilisation`,
     /// the tokens (with a weighted counting the cost) by the budget of all batches; `slowest-rank-utilisation`, the tokens by
     /// what all ranks compute while they wait for the slowest of each step; `cost-imbalance`, the greatest cost of a step by the

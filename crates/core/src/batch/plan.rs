@@ -223,7 +223,7 @@ mod tests {
         for strategy in [Strategy::Bucket, Strategy::Budget, Strategy::Pack] {
             for (world, rows) in [(64, 4), (500, 8), (1 << 20, 1)] {
                 for window in [1, 7] {
-                    let batcher = Batcher::new(BatchConfig {
+                    let batcher = Batcher::of(BatchConfig {
                         world,
                         max_batch_size: rows,
                         budget: if strategy == Strategy::Budget { 120 } else { 0 },

@@ -1,10 +1,12 @@
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use super::buckets::Buckets;
 use super::config::{BatchConfig, TooLong};
 use super::items::{Items, too_long};
 use super::metrics::Metrics;
+use super::recipe::BatchRecipe;
 use super::run::Run;
 use super::window::{Planned, plan_window};
 use crate::base::memory::{collect, has_room};
@@ -42,22 +44,22 @@ struct Part {
 const MAX_WAITING: u32 = 1 << 24;
 
 impl BatchStream {
-    /// A stream that gives the batches of a rank. The lengths of the configuration are not looked at, nor is its order.
-    /// Failures: any other field of it; `quantiles` (lengths are not known), `history`, `window` (0 to 2^24, where 0 takes them one by
-    /// one), `rank`.
-    pub fn new(mut config: BatchConfig, rank: u32) -> Result<Self, Failure> {
-        config.lengths = Vec::new();
-        config.check()?;
+    /// The stream of a configuration. Failures: any field of it, and those of `new`.
+    pub fn of(config: BatchConfig, rank: u32) -> Result<Self, Failure> {
+        let epoch = config.epoch;
+        Self::new(&BatchRecipe::without_lengths(config)?, epoch, rank)
+    }
+
+    /// A stream that gives the batches of a rank in an epoch. The lengths of the recipe are not looked at, nor is the name of its order.
+    /// Failures: `quantiles` (lengths are not known), `batch-window` (0 to 2^24, where 0 takes samples one by one), `rank`.
+    pub fn new(recipe: &BatchRecipe, epoch: u64, rank: u32) -> Result<Self, Failure> {
+        let config = BatchConfig { epoch, ..recipe.of_a_stream() };
         if let Some(Buckets::Quantiles(count)) = config.buckets {
             let allowed = "a width or boundaries, where lengths are not known";
             return Err(Failure::contradiction("quantiles", count, allowed));
         }
-        if !config.history.is_empty() {
-            let value = format!("of {} worlds", config.history.len());
-            return Err(Failure::contradiction("history", value, "none, where samples come one by one"));
-        }
         if let Some(window) = config.window.filter(|&window| window > MAX_WAITING) {
-            return Err(Failure::out_of_range("window", window, format!("0 to {MAX_WAITING}")));
+            return Err(Failure::out_of_range("batch-window", window, format!("0 to {MAX_WAITING}")));
         }
         if rank >= config.world {
             return Err(Failure::out_of_range("rank", rank, format!("0 to {}", config.world - 1)));
@@ -96,7 +98,7 @@ impl BatchStream {
         {
             return Err(too_long(*length, *sample, most));
         }
-        let items = Items::new(&self.config, collect("lengths", lengths.len(), lengths.iter().copied())?)?;
+        let items = Items::new(&self.config, Rc::new(collect("lengths", lengths.len(), lengths.iter().copied())?))?;
         let parts = collect(
             "lengths",
             items.count() as usize,

@@ -13,6 +13,10 @@ pub enum Remainder {
     Uneven = 2,
 }
 
+/// Their names, the default first.
+pub(crate) const REMAINDERS: [(&str, Remainder); 3] =
+    [("pad", Remainder::Pad), ("drop", Remainder::Drop), ("uneven", Remainder::Uneven)];
+
 /// Which positions belong to a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {

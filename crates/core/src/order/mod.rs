@@ -16,7 +16,7 @@ use alloc::rc::Rc;
 use crate::{Failure, MAX_EXACT};
 pub(crate) use feistel::Feistel;
 pub(crate) use fisher_yates::shuffle;
-pub(crate) use sharded::{MAX_LANES, Sharded, Sharding};
+pub(crate) use sharded::{DEFAULT_LANES, DEFAULT_WINDOW, MAX_LANES, Sharded, Sharding};
 pub(crate) use shards::{Shards, total};
 use table::Table;
 use torch::Release;

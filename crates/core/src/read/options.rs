@@ -6,21 +6,18 @@ use alloc::vec::Vec;
 use super::segment::Group;
 use crate::base::failure::shorten;
 use crate::base::memory::collect;
-use crate::order::{Sharding, Shards};
+use crate::base::names::{name_of, named};
+use crate::deal::REMAINDERS;
+use crate::order::{DEFAULT_LANES, DEFAULT_WINDOW, Sharding, Shards};
 use crate::shard::{Policy, Weight, WorkerPolicy, check_bytes};
 use crate::{Failure, Remainder};
 
 /// The names of the deals, the default first.
 pub const READ_DEALS: [&str; 2] = ["samples", "shards"];
-const REMAINDERS: [(&str, Remainder); 3] =
-    [("pad", Remainder::Pad), ("drop", Remainder::Drop), ("uneven", Remainder::Uneven)];
 const POLICIES: [(&str, Policy); 2] = [("size-aware", Policy::SizeAware), ("round-robin", Policy::RoundRobin)];
 const WORKER_POLICIES: [(&str, WorkerPolicy); 2] =
     [("size-aware", WorkerPolicy::SizeAware), ("round-robin", WorkerPolicy::RoundRobin)];
 const WEIGHTS: [(&str, Weight); 2] = [("samples", Weight::Samples), ("bytes", Weight::Bytes)];
-/// Of the order `sharded`, where nobody says anything else.
-const LANES: u32 = 64;
-const WINDOW: u32 = 256;
 
 /// What decides a [`Reading`](super::Reading). What is none has its default; an option that the deal does not use is refused.
 #[derive(Clone, Debug, Default)]
@@ -105,7 +102,7 @@ impl Recipe {
 pub(super) fn settled(options: Options) -> Result<(Recipe, Group, Remainder, bool), Failure> {
     let Options { sizes, bytes, seed, deal, shuffle, lanes, window, remainder, .. } = options;
     let Options { shuffle_rows, reshuffle, policy, worker_policy, weight, .. } = options;
-    let by_samples = named("deal", deal, READ_DEALS.map(|name| (name, name == "samples")))?;
+    let by_samples = named("deal", deal.as_deref(), &READ_DEALS.map(|name| (name, name == "samples")))?;
     let on = |name| format!("none, as it goes with deal=\"{name}\"");
     if by_samples {
         let unused = [
@@ -130,12 +127,13 @@ pub(super) fn settled(options: Options) -> Result<(Recipe, Group, Remainder, boo
         let allowed = "none where shuffle is false: rows come as they are stored";
         refuse([("lanes", lanes.map(shown)), ("window", window.map(shown))], allowed.to_string())?;
     }
-    let remainder = named("remainder", remainder, REMAINDERS)?;
-    let sharding = Rc::new(Sharding::new(Shards::new(&sizes)?, lanes.unwrap_or(LANES), window.unwrap_or(WINDOW))?);
+    let remainder = named("remainder", remainder.as_deref(), &REMAINDERS)?;
+    let sharding =
+        Rc::new(Sharding::new(Shards::new(&sizes)?, lanes.unwrap_or(DEFAULT_LANES), window.unwrap_or(DEFAULT_WINDOW))?);
     let dealt = if by_samples {
         Dealt::Samples
     } else {
-        let weight = named("weight", weight, WEIGHTS)?;
+        let weight = named("weight", weight.as_deref(), &WEIGHTS)?;
         let bytes = match (weight, bytes) {
             (Weight::Bytes, Some(bytes)) => Some(Rc::new(bytes)),
             (Weight::Bytes, None) => {
@@ -150,8 +148,8 @@ pub(super) fn settled(options: Options) -> Result<(Recipe, Group, Remainder, boo
         Dealt::Shards {
             shuffle_rows: shuffle_rows.unwrap_or(shuffle),
             reshuffle: reshuffle.unwrap_or(false),
-            policy: named("policy", policy, POLICIES)?,
-            worker_policy: named("worker-policy", worker_policy, WORKER_POLICIES)?,
+            policy: named("policy", policy.as_deref(), &POLICIES)?,
+            worker_policy: named("worker-policy", worker_policy.as_deref(), &WORKER_POLICIES)?,
             bytes,
         }
     };
@@ -182,24 +180,6 @@ fn refuse<const N: usize>(options: [(&'static str, Option<String>); N], allowed:
         }
     }
     Ok(())
-}
-
-/// What a name stands for; without one, what the first stands for. Failures: `field`.
-fn named<T: Copy, const N: usize>(
-    field: &'static str,
-    name: Option<String>,
-    known: [(&'static str, T); N],
-) -> Result<T, Failure> {
-    let Some(name) = name else { return Ok(known[0].1) };
-    known.iter().find(|&&(own, _)| own == name).map(|&(_, value)| value).ok_or_else(|| {
-        let names = known.map(|(own, _)| own).join(", ");
-        Failure::unknown_name(field, &name, names)
-    })
-}
-
-/// The name of what a name stands for.
-pub(super) fn name_of<T: PartialEq, const N: usize>(value: &T, known: &[(&'static str, T); N]) -> &'static str {
-    known.iter().find(|(_, own)| own == value).map_or("", |(name, _)| name)
 }
 
 pub(super) fn policy_name(policy: Policy) -> &'static str {

@@ -8,7 +8,7 @@ use super::options::Recipe;
 use super::segment::Group;
 use super::turns;
 use crate::base::memory::{collect, grow};
-use crate::deal::Round;
+use crate::deal::{Deal, Round};
 use crate::{Config, Failure, MAX_WINDOW, OrderId, Remainder, Sampler};
 
 /// Rows that are asked for at a time where they come as they are stored.
@@ -49,29 +49,40 @@ pub(super) fn rows(
 
 fn rows_of(
     recipe: &Recipe,
-    (left, steps): (&Left, u64),
+    left: (&Left, u64),
     group: Group,
     remainder: Remainder,
     rank: u32,
     worker: u32,
 ) -> Result<u64, Failure> {
-    let (role, given) = turns::role(steps, worker, group);
-    let config = config(recipe, 0, left.consumed, group, remainder, rank + group.world_size * role);
-    Ok(config.deal()?.num_samples().saturating_sub(given))
+    let (deal, given) = dealt(recipe, left, group, remainder, rank, worker)?;
+    Ok(deal.num_samples().saturating_sub(given))
 }
 
-/// How many samples of a worker's part of what was left when its group began are padding. Failures: `samples`.
-pub(super) fn padding(
+/// What a worker gets of what was left when its group began, and how many of these samples it was given since. Failures: `samples`.
+fn dealt(
     recipe: &Recipe,
     (left, steps): (&Left, u64),
     group: Group,
     remainder: Remainder,
     rank: u32,
     worker: u32,
-) -> Result<u64, Failure> {
-    let (role, _) = turns::role(steps, worker, group);
+) -> Result<(Deal, u64), Failure> {
+    let (role, given) = turns::role(steps, worker, group);
     let config = config(recipe, 0, left.consumed, group, remainder, rank + group.world_size * role);
-    Ok(config.deal()?.num_padding())
+    Ok((config.deal()?, given))
+}
+
+/// How many samples of a worker's part of what was left when its group began are padding. Failures: `samples`.
+pub(super) fn padding(
+    recipe: &Recipe,
+    left: (&Left, u64),
+    group: Group,
+    remainder: Remainder,
+    rank: u32,
+    worker: u32,
+) -> Result<u64, Failure> {
+    Ok(dealt(recipe, left, group, remainder, rank, worker)?.0.num_padding())
 }
 
 /// How many readers have so many samples left that `is_busy` holds, which must be true of more samples where it is true of some.

@@ -7,12 +7,10 @@ use alloc::vec::Vec;
 use super::options::{Dealt, READ_DEALS, Recipe, policy_name, worker_policy_name};
 use super::segment::{Group, Segment, check_history};
 use crate::Failure;
-use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::collect;
-use crate::state::{MAX_STATE, ReadFields, ReadSegment, Sizes, refused, same};
+use crate::state::numbers::{self, NAMED, Numbers, hash};
+use crate::state::{MAX_STATE, ReadFields, ReadSegment, refused, same};
 
-/// The most shards whose sizes a state names; of more, it has a hash.
-const NAMED: u32 = 256;
 const WHY: &str = "with which the state was taken; anything else begins with a whole epoch";
 
 /// What a state says of the epoch.
@@ -54,34 +52,15 @@ pub(super) fn recipe_text(recipe: &Recipe) -> String {
                  \"policy\":\"{policy}\",\"worker_policy\":\"{worker_policy}\","
             );
             match bytes {
-                Some(bytes) => text += &format!("\"weight\":\"bytes\",\"bytes\":{},", numbers(bytes.iter().copied())),
+                Some(bytes) => {
+                    text += &format!("\"weight\":\"bytes\",\"bytes\":{},", numbers::text(bytes.iter().copied()))
+                }
                 None => text += "\"weight\":\"samples\",",
             }
         }
     }
     text += &format!("\"samples\":{},\"shards\":{},", shards.samples(), shards.count());
-    text + &format!("\"sizes\":{}}}", numbers(recipe.sizes()))
-}
-
-/// A few numbers as they are; of many, a hash.
-fn numbers(numbers: impl Iterator<Item = u64> + Clone) -> String {
-    if numbers.clone().count() > NAMED as usize {
-        return format!("\"{}\"", hash(numbers));
-    }
-    let mut text = String::from("[");
-    for (at, number) in numbers.enumerate() {
-        let comma = if at == 0 { "" } else { "," };
-        text += &format!("{comma}{number}");
-    }
-    text + "]"
-}
-
-fn hash(numbers: impl Iterator<Item = u64>) -> String {
-    let mut hash = Fingerprint::new();
-    for number in numbers {
-        hash.add(&number.to_le_bytes());
-    }
-    hash.finish()
+    text + &format!("\"sizes\":{}}}", numbers::text(recipe.sizes()))
 }
 
 /// What a text from anywhere says, if it is of this recipe. Failures: `state`, or the field that differs.
@@ -146,12 +125,12 @@ fn compare(fields: &ReadFields, recipe: &Recipe) -> Result<(), Option<Failure>> 
 fn same_numbers(
     field: &'static str,
     unit: &str,
-    of: &Sizes,
+    of: &Numbers,
     here: impl Iterator<Item = u64> + Clone,
 ) -> Result<(), Option<Failure>> {
     match of {
-        Sizes::Hash(of) => {
-            if here.clone().count() <= NAMED as usize {
+        Numbers::Hash(of) => {
+            if here.clone().count() <= NAMED {
                 return Err(None);
             }
             if *of != hash(here) {
@@ -159,8 +138,8 @@ fn same_numbers(
                 return Err(Some(Failure::contradiction(field, format!("other {unit} in some shards"), allowed)));
             }
         }
-        Sizes::Numbers(of) => {
-            if here.clone().count() != of.len() || of.len() > NAMED as usize {
+        Numbers::All(of) => {
+            if here.clone().count() != of.len() || of.len() > NAMED {
                 return Err(None);
             }
             if let Some((shard, (here, of))) = here.zip(of).enumerate().find(|(_, (here, of))| here != *of) {

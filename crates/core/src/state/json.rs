@@ -4,11 +4,10 @@
 use alloc::vec::Vec;
 
 use crate::base::memory::has_room;
-use crate::batch::Stretch;
 
 /// The fields of any state, each there at most once, and no others.
 #[derive(Debug)]
-pub(super) struct Fields<'a> {
+pub(super) struct StateFields<'a> {
     pub(super) samedeal: u64,
     pub(super) kind: &'a str,
     pub(super) order: &'a str,
@@ -16,8 +15,6 @@ pub(super) struct Fields<'a> {
     pub(super) seed: i64,
     pub(super) epoch: u64,
     pub(super) consumed: Option<u64>,
-    pub(super) strategy: Option<&'a str>,
-    pub(super) history: Option<Vec<Stretch>>,
     pub(super) block: Option<u64>,
     pub(super) lease: Option<u64>,
     pub(super) fingerprint: &'a str,
@@ -28,28 +25,22 @@ pub(super) struct Fields<'a> {
 struct Found<'a> {
     numbers: [Option<Number>; NUMBERS.len()],
     texts: [Option<&'a str>; TEXTS.len()],
-    history: Option<Vec<Stretch>>,
 }
 
 const NUMBERS: [&str; 7] = ["samedeal", "samples", "seed", "epoch", "consumed", "block", "lease"];
-const TEXTS: [&str; 4] = ["kind", "order", "strategy", "fingerprint"];
+const TEXTS: [&str; 3] = ["kind", "order", "fingerprint"];
 
 /// Whether it is negative, and its amount.
 pub(crate) type Number = (bool, u64);
 
-impl<'a> Fields<'a> {
+impl<'a> StateFields<'a> {
     /// The fields of a text, if it is an object of them and nothing else. Nothing in it nests of itself, so that no text makes
     /// the stack deep.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let mut found = Found::default();
-        whole(text, |reader, name| {
-            if name == "history" {
-                return found.history.replace(reader.history()?).is_none().then_some(());
-            }
-            reader.field(name, (&NUMBERS, &mut found.numbers), (&TEXTS, &mut found.texts))
-        })?;
+        whole(text, |reader, name| reader.field(name, (&NUMBERS, &mut found.numbers), (&TEXTS, &mut found.texts)))?;
         let [samedeal, samples, seed, epoch, consumed, block, lease] = found.numbers;
-        let [kind, order, strategy, fingerprint] = found.texts;
+        let [kind, order, fingerprint] = found.texts;
         Some(Self {
             samedeal: unsigned(samedeal?)?,
             kind: kind?,
@@ -58,8 +49,6 @@ impl<'a> Fields<'a> {
             seed: signed(seed?)?,
             epoch: unsigned(epoch?)?,
             consumed: optional(consumed)?,
-            strategy,
-            history: found.history,
             block: optional(block)?,
             lease: optional(lease)?,
             fingerprint: fingerprint?,
@@ -372,19 +361,20 @@ impl<'a> Reader<'a> {
         Some(numbers)
     }
 
+    /// A list of world sizes and steps.
     #[inline(never)]
-    fn history(&mut self) -> Option<Vec<Stretch>> {
+    pub(crate) fn history(&mut self) -> Option<Vec<(u32, u64)>> {
         let mut history = Vec::new();
         self.list(b'[', b']', |reader| {
-            let (mut world, mut steps) = (None, None);
+            let (mut world_size, mut steps) = (None, None);
             reader.object(|reader, name| {
-                let place = [&mut world, &mut steps].into_iter().nth(place_of(name, &["world", "steps"])?)?;
+                let place = [&mut world_size, &mut steps].into_iter().nth(place_of(name, &["world_size", "steps"])?)?;
                 place.replace(unsigned(reader.number()?)?).is_none().then_some(())
             })?;
             if !has_room(&mut history, 1) {
                 return None;
             }
-            history.push(Stretch { world: world?.try_into().ok()?, steps: steps? });
+            history.push((world_size?.try_into().ok()?, steps?));
             Some(())
         })?;
         Some(history)
@@ -406,53 +396,27 @@ mod tests {
         let value: Value = serde_json::from_str(text).ok()?;
         let fields = value.as_object()?;
         let natural = |name: &str| fields.get(name).is_none_or(|value| value.is_u64());
-        let known = |name: &String| NUMBERS.contains(&&**name) || TEXTS.contains(&&**name) || name == "history";
-        let stretches = fields.get("history").is_none_or(|history| {
-            history.as_array().is_some_and(|history| {
-                history.iter().all(|past| {
-                    past.as_object().is_some_and(|fields| fields.len() == 2)
-                        && past["world"].as_u64().is_some_and(|world| u32::try_from(world).is_ok())
-                        && past["steps"].is_u64()
-                })
-            })
-        });
+        let known = |name: &String| NUMBERS.contains(&&**name) || TEXTS.contains(&&**name);
         (fields.keys().all(known)
             && ["samedeal", "samples", "epoch", "consumed", "block", "lease"].into_iter().all(natural)
             && fields.get("seed").is_some_and(Value::is_i64)
             && ["samedeal", "samples", "epoch", "kind", "order", "fingerprint"]
                 .iter()
                 .all(|&name| fields.contains_key(name))
-            && TEXTS.iter().all(|&name| fields.get(name).is_none_or(Value::is_string))
-            && stretches)
-            .then_some(value)
+            && TEXTS.iter().all(|&name| fields.get(name).is_none_or(Value::is_string)))
+        .then_some(value)
     }
 
-    fn as_value(fields: &Fields) -> Value {
-        let Fields {
-            samedeal,
-            kind,
-            order,
-            samples,
-            seed,
-            epoch,
-            consumed,
-            strategy,
-            history,
-            block,
-            lease,
-            fingerprint,
-        } = fields;
+    fn as_value(fields: &StateFields) -> Value {
+        let StateFields { samedeal, kind, order, samples, seed, epoch, consumed, block, lease, fingerprint } = fields;
         let mut value = serde_json::json!({
             "samedeal": samedeal, "kind": kind, "order": order, "samples": samples, "seed": seed, "epoch": epoch,
             "fingerprint": fingerprint,
         });
-        let past = |past: &Stretch| serde_json::json!({"world": past.world, "steps": past.steps});
         let more = [
             ("consumed", consumed.map(Value::from)),
             ("block", block.map(Value::from)),
             ("lease", lease.map(Value::from)),
-            ("strategy", strategy.map(Value::from)),
-            ("history", history.as_ref().map(|history| history.iter().map(past).collect())),
         ];
         for (name, field) in more.into_iter().filter_map(|(name, field)| Some((name, field?))) {
             value[name] = field;
@@ -460,15 +424,15 @@ mod tests {
         value
     }
 
-    const STATE: &str = r#"{"samedeal":1,"kind":"batcher","order":"feistel","samples":90,"seed":-2,"epoch":18446744073709551615,
-        "consumed":7,"block":64,"lease":9,"strategy":"pack","history":[{"world":2,"steps":3},{"steps":0,"world":4294967295}],"fingerprint":"ab"}"#;
+    const STATE: &str = r#"{"samedeal":1,"kind":"ledger","order":"feistel","samples":90,"seed":-2,"epoch":18446744073709551615,
+        "consumed":7,"block":64,"lease":9,"fingerprint":"ab"}"#;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         /// Bytes of a state are replaced, left out and put in.
         #[test]
-        fn agrees_with_a_library(changes in prop::collection::vec((0_usize..420, 0_usize..3, 0_usize..40), 0..4)) {
+        fn agrees_with_a_library(changes in prop::collection::vec((0_usize..220, 0_usize..3, 0_usize..40), 0..4)) {
             const BYTES: &[u8] = b"\"\\{}[]:,0123456789-+.eE \n\ttrufalsn\x01\x7fkwx";
             let mut text = STATE.as_bytes().to_vec();
             for (at, change, byte) in changes {
@@ -482,7 +446,7 @@ mod tests {
             let text = String::from_utf8(text).unwrap();
             // Escapes are JSON, but no state has them; a library takes -0 for a fraction, and the last of two fields.
             prop_assume!(!text.contains('\\') && !text.contains("-0"));
-            let ours = Fields::read(&text);
+            let ours = StateFields::read(&text);
             let theirs = by_library(&text);
             prop_assert_eq!(ours.as_ref().map(as_value), theirs, "{}", text);
         }
@@ -490,28 +454,28 @@ mod tests {
 
     #[test]
     fn fields_come_once_and_none_is_missing() {
-        assert!(Fields::read(STATE).is_some());
-        for name in NUMBERS.iter().chain(&TEXTS).chain(&["history"]) {
+        assert!(StateFields::read(STATE).is_some());
+        for name in NUMBERS.iter().chain(&TEXTS) {
             let field = format!("\"{name}\":");
             let at = STATE.find(&field).unwrap() + field.len();
             let rest = &STATE[at..];
-            let end = if *name == "history" { rest.find(']').unwrap() + 1 } else { rest.find([',', '}']).unwrap() };
+            let end = rest.find([',', '}']).unwrap();
             let twice = STATE.replace(&field, &format!("{field}{},{field}", &rest[..end]));
-            assert!(Fields::read(&twice).is_none(), "{twice}");
+            assert!(StateFields::read(&twice).is_none(), "{twice}");
             assert!(by_library(&twice).is_some(), "{twice}");
             let without = STATE.replace(&format!("{field}{}", &rest[..end]), "\"more\":0");
-            assert!(Fields::read(&without).is_none());
+            assert!(StateFields::read(&without).is_none());
         }
         for text in ["-0", "0"] {
-            assert_eq!(Fields::read(&STATE.replace("-2", text)).unwrap().seed, 0);
+            assert_eq!(StateFields::read(&STATE.replace("-2", text)).unwrap().seed, 0);
         }
         for text in ["-9223372036854775808", "9223372036854775807"] {
-            assert_eq!(Fields::read(&STATE.replace("-2", text)).unwrap().seed.to_string(), text);
+            assert_eq!(StateFields::read(&STATE.replace("-2", text)).unwrap().seed.to_string(), text);
         }
         for text in ["-9223372036854775809", "9223372036854775808", "--2", "- 2", "", "-", "01", "0x1"] {
-            assert!(Fields::read(&STATE.replace("-2", text)).is_none(), "{text}");
+            assert!(StateFields::read(&STATE.replace("-2", text)).is_none(), "{text}");
         }
-        assert!(Fields::read(&"[".repeat(1 << 14)).is_none());
-        assert!(Fields::read(&format!("{{\"history\":{}", "[".repeat(1 << 14))).is_none());
+        assert!(StateFields::read(&"[".repeat(1 << 14)).is_none());
+        assert!(StateFields::read(&format!("{{\"history\":{}", "[".repeat(1 << 14))).is_none());
     }
 }

@@ -1,23 +1,26 @@
 //! How far an epoch has come, as a text.
 
+pub(crate) mod fields;
 mod json;
+pub(crate) mod numbers;
 mod reading;
+pub(crate) mod recipe;
 
 pub(crate) use self::json::{EntryFields, Number, Reader, signed, unsigned};
-pub(crate) use self::reading::{ReadFields, ReadSegment, Sizes};
+pub(crate) use self::reading::{ReadFields, ReadSegment};
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
 
-use self::json::Fields;
+use self::fields::{Fields, Key};
+use self::json::{StateFields, whole};
 use crate::base::failure::shorten;
-use crate::batch::Stretch;
 use crate::{Failure, MAX_EXACT};
 
 /// The version of the format.
-const VERSION: u64 = 1;
+pub(crate) const VERSION: u64 = 1;
 
 /// The most bytes of a state.
 pub(crate) const MAX_STATE: usize = 1 << 14;
@@ -45,14 +48,11 @@ pub(crate) struct LedgerState<'a> {
 
 /// What the state of a batcher says.
 pub(crate) struct BatcherState<'a> {
-    pub(crate) order: &'a str,
-    pub(crate) samples: u64,
-    pub(crate) seed: i64,
+    /// The sections that every world has.
+    pub(crate) recipe: Fields<'a>,
     pub(crate) epoch: u64,
-    pub(crate) strategy: &'a str,
-    pub(crate) history: Vec<Stretch>,
-    /// Of all that decides the batches of every epoch.
-    pub(crate) fingerprint: &'a str,
+    /// World sizes and steps.
+    pub(crate) history: Vec<(u32, u64)>,
 }
 
 impl<'a> SamplerState<'a> {
@@ -76,9 +76,9 @@ impl<'a> SamplerState<'a> {
     }
 
     /// What is in fields that are those of a sampler, and a block and a lease, if there are some.
-    fn of(fields: Fields<'a>) -> Option<(Self, Option<u64>, Option<u64>)> {
-        let Fields { order, samples, seed, epoch, consumed, strategy, history, block, lease, fingerprint, .. } = fields;
-        let (Some(consumed), None, None) = (consumed, strategy, history) else { return None };
+    fn of(fields: StateFields<'a>) -> Option<(Self, Option<u64>, Option<u64>)> {
+        let StateFields { order, samples, seed, epoch, consumed, block, lease, fingerprint, .. } = fields;
+        let consumed = consumed?;
         Some((Self { order, samples, seed, epoch, consumed, fingerprint }, block, lease))
     }
 
@@ -118,26 +118,30 @@ impl<'a> LedgerState<'a> {
 }
 
 impl<'a> BatcherState<'a> {
-    /// The text: JSON, in one line.
-    pub(crate) fn write(&self) -> String {
-        let Self { order, samples, seed, epoch, strategy, history, fingerprint } = self;
-        let mut own = format!("\"strategy\":\"{strategy}\",\"history\":[");
-        for (at, Stretch { world, steps }) in history.iter().enumerate() {
-            let comma = if at == 0 { "" } else { "," };
-            own += &format!("{comma}{{\"world\":{world},\"steps\":{steps}}}");
+    /// What a text from anywhere says. Failures: `state`.
+    pub(crate) fn read(text: &'a str, sections: &'static [Key]) -> Result<Self, Failure> {
+        if text.len() > MAX_STATE {
+            return Err(too_long(text));
         }
-        own.push(']');
-        written("batcher", order, *samples, *seed, *epoch, &own, fingerprint)
+        Self::of(text, sections).ok_or_else(|| refused(text, "batcher"))
     }
 
-    /// What a text from anywhere says. Failures: `state`.
-    pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
-        let Fields { order, samples, seed, epoch, consumed, strategy, history, block, lease, fingerprint, .. } =
-            read(text, "batcher")?;
-        let (None, Some(strategy), Some(history), None, None) = (consumed, strategy, history, block, lease) else {
-            return Err(refused(text, "batcher"));
-        };
-        Ok(Self { order, samples, seed, epoch, strategy, history, fingerprint })
+    fn of(text: &'a str, sections: &'static [Key]) -> Option<Self> {
+        let (mut version, mut kind, mut epoch) = (None, None, None);
+        let (mut recipe, mut history) = (None, None);
+        whole(text, |reader, name| {
+            let first = match name {
+                "samedeal" => version.replace(unsigned(reader.number()?)?).is_none(),
+                "kind" => kind.replace(reader.string()?).is_none(),
+                "recipe" => recipe.replace(Fields::of(reader, "recipe", sections).ok()?).is_none(),
+                "epoch" => epoch.replace(unsigned(reader.number()?)?).is_none(),
+                "history" => history.replace(reader.history()?).is_none(),
+                _ => false,
+            };
+            first.then_some(())
+        })?;
+        let there = version? == VERSION && kind? == "batcher";
+        if there { Some(Self { recipe: recipe?, epoch: epoch?, history: history? }) } else { None }
     }
 }
 
@@ -149,11 +153,15 @@ fn written(kind: &str, order: &str, samples: u64, seed: i64, epoch: u64, own: &s
     )
 }
 
-fn read<'a>(text: &'a str, kind: &str) -> Result<Fields<'a>, Failure> {
+fn too_long(text: &str) -> Failure {
+    Failure::out_of_range("state", format!("of {} bytes", text.len()), format!("up to {MAX_STATE}"))
+}
+
+fn read<'a>(text: &'a str, kind: &str) -> Result<StateFields<'a>, Failure> {
     if text.len() > MAX_STATE {
-        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), format!("up to {MAX_STATE}")));
+        return Err(too_long(text));
     }
-    Fields::read(text)
+    StateFields::read(text)
         .filter(|fields| fields.samedeal == VERSION && fields.kind == kind && fields.samples <= MAX_EXACT)
         .ok_or_else(|| refused(text, kind))
 }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::json::{Object, signed, unsigned, whole};
+use super::numbers::Numbers;
 use crate::base::memory::has_room;
 
 /// All of them, as they stand in the text; whether they make sense together is for who reads them.
@@ -22,16 +23,10 @@ pub(crate) struct ReadFields<'a> {
     pub(crate) policy: Option<&'a str>,
     pub(crate) worker_policy: Option<&'a str>,
     pub(crate) weight: Option<&'a str>,
-    pub(crate) bytes: Option<Sizes<'a>>,
+    pub(crate) bytes: Option<Numbers<'a>>,
     pub(crate) samples: u64,
     pub(crate) shards: u64,
-    pub(crate) sizes: Sizes<'a>,
-}
-
-/// A number for each shard, or the hash of all of them.
-pub(crate) enum Sizes<'a> {
-    Numbers(Vec<u64>),
-    Hash(&'a str),
+    pub(crate) sizes: Numbers<'a>,
 }
 
 pub(crate) struct ReadSegment {
@@ -106,16 +101,16 @@ const RECIPE: &[&str] = &[
     "shards",
 ];
 
-fn sizes<'a>(reader: &mut super::json::Reader<'a>) -> Option<Sizes<'a>> {
+fn sizes<'a>(reader: &mut super::json::Reader<'a>) -> Option<Numbers<'a>> {
     if reader.is_at(b'"') {
-        return reader.string().map(Sizes::Hash);
+        return reader.string().map(Numbers::Hash);
     }
     let mut numbers = Vec::new();
     reader.list(b'[', b']', |reader| {
         let number = unsigned(reader.number()?)?;
         has_room(&mut numbers, 1).then(|| numbers.push(number))
     })?;
-    Some(Sizes::Numbers(numbers))
+    Some(Numbers::All(numbers))
 }
 
 fn segments(reader: &mut super::json::Reader) -> Option<Vec<ReadSegment>> {

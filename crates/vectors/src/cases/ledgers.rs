@@ -474,5 +474,5 @@ pub fn sampler_state(samples: u64, consumed: u64) -> String {
 
 fn state(subject: Subject) -> String {
     let mut sampler = Native::create(&subject).expect("a sampler");
-    sampler.call(&Call::State { taken: U64(0) }).expect("a state").as_str().expect("a text").into()
+    sampler.call(&Call::State { taken: Some(U64(0)), steps: None }).expect("a state").as_str().expect("a text").into()
 }

@@ -63,7 +63,7 @@ fn whole(config: &Config) -> Vec<Call> {
         calls.push(Call::PlaceOf { position: U64(position), batch_size: 2 });
     }
     for taken in [0, 1, own / 2, own, own + 1, u64::MAX] {
-        calls.push(Call::State { taken: U64(taken) });
+        calls.push(Call::State { taken: Some(U64(taken)), steps: None });
     }
     calls
 }
@@ -108,7 +108,7 @@ fn chain(worlds: &[u32; 4], taken: &[u64; 3], config: impl Fn(u32) -> Config) ->
         if let Some(state) = state {
             sampler.call(&Call::Resume { state }).expect("a state of this sampler");
         }
-        let text = sampler.call(&Call::State { taken: U64(taken) }).expect("a state");
+        let text = sampler.call(&Call::State { taken: Some(U64(taken)), steps: None }).expect("a state");
         state = text.as_str().map(String::from);
     }
     vec![Call::Resume { state: state.expect("a state") }]
@@ -125,7 +125,12 @@ fn shards() -> Vec<Case> {
         let mut sampler = Native::create(&sharded(world, rank, consumed, 8)).expect("a sampler");
         let rounds = sampler.call(&Call::NumRounds).expect("a number");
         let rounds: u64 = rounds.as_str().and_then(|text| text.parse().ok()).expect("a number");
-        let mut calls = vec![Call::NumSamples, Call::NumRounds, Call::State { taken: U64(1) }, Call::ConfigFingerprint];
+        let mut calls = vec![
+            Call::NumSamples,
+            Call::NumRounds,
+            Call::State { taken: Some(U64(1)), steps: None },
+            Call::ConfigFingerprint,
+        ];
         calls.extend((0..=rounds).map(|number| Call::Round { number: U64(number) }));
         calls.extend([Call::Fingerprint, Call::SetEpoch { epoch: U64(1) }, Call::NumRounds]);
         cases.push(asked(
@@ -145,8 +150,12 @@ fn shards() -> Vec<Case> {
         cases.push(asked(&name, Subject::Sharded { config, sharding }, calls));
     }
     let mut saved = Native::create(&sharded(4, 0, 0, 8)).expect("a sampler");
-    let state =
-        saved.call(&Call::State { taken: U64(9) }).expect("a state").as_str().map(String::from).expect("a text");
+    let state = saved
+        .call(&Call::State { taken: Some(U64(9)), steps: None })
+        .expect("a state")
+        .as_str()
+        .map(String::from)
+        .expect("a text");
     let resume = Call::Resume { state: state.clone() };
     cases.push(asked("sharded, resumed", sharded(2, 1, 0, 8), [resume.clone(), Call::Config, Call::Fingerprint]));
     cases.push(asked("sharded, other lanes", sharded(2, 1, 0, 16), [resume.clone(), Call::Config]));
@@ -170,8 +179,8 @@ fn edges() -> Vec<Case> {
             Call::NumSamples,
             Call::NumPadding,
             Call::Indices { start: U64(0), count: 1 },
-            Call::State { taken: U64(0) },
-            Call::State { taken: U64(1) },
+            Call::State { taken: Some(U64(0)), steps: None },
+            Call::State { taken: Some(U64(1)), steps: None },
             Call::ConfigFingerprint,
         ]
     };
@@ -197,7 +206,7 @@ fn edges() -> Vec<Case> {
 fn refused() -> Vec<Case> {
     let config = Config { seed: S64(3), epoch: U64(2), ..base("feistel", 10) };
     let mut sampler = Native::create(&Subject::Config(config.clone())).expect("a sampler");
-    let state = sampler.call(&Call::State { taken: U64(4) }).expect("a state");
+    let state = sampler.call(&Call::State { taken: Some(U64(4)), steps: None }).expect("a state");
     let state = state.as_str().expect("a text");
     let texts = [
         String::new(),
@@ -252,7 +261,7 @@ fn refused() -> Vec<Case> {
     calls.extend([Call::Resume { state: format!(" {spaced}\n") }, Call::Config, Call::Fingerprint]);
     let minus = Config { seed: S64(0), ..config.clone() };
     let mut sampler = Native::create(&Subject::Config(minus.clone())).expect("a sampler");
-    let zero = sampler.call(&Call::State { taken: U64(0) }).expect("a state");
+    let zero = sampler.call(&Call::State { taken: Some(U64(0)), steps: None }).expect("a state");
     let zero = zero.as_str().expect("a text").replace("\"seed\":0", "\"seed\":-0").replace("ed\":0", "ed\":-0");
     vec![
         asked("texts that are no state", Subject::Config(config), calls),

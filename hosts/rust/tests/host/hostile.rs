@@ -1,14 +1,7 @@
 //! Whatever is passed, the answer is a typed failure, and the same sampler still works.
 
-use samedeal::{Error, Failure, FailureKind, Layout, Remainder, Sampler};
-
-/// The failure of a call that must fail, as kind and field.
-#[track_caller]
-fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
-    let error = result.unwrap_err();
-    let Failure { kind, field, .. } = error.failure().unwrap_or_else(|| panic!("{error}")).clone();
-    (kind, field)
-}
+use crate::failing;
+use samedeal::{FailureKind, Layout, Remainder, Sampler};
 
 fn out_of_range(field: &str) -> (FailureKind, String) {
     (FailureKind::OutOfRange, field.to_owned())

@@ -1,16 +1,9 @@
 //! Whatever is passed to batchers and their streams, the answer is a typed failure, and they still work.
 
+use crate::failing;
 use samedeal::{
     Batch, BatchBuilder, BatchStream, Batcher, Buckets, Counting, Error, FailureKind, Packing, Strategy, Tail, TooLong,
 };
-
-/// The failure of a call that must fail, as kind and field.
-#[track_caller]
-fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
-    let error = result.unwrap_err();
-    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    (failure.kind, failure.field.clone())
-}
 
 fn out_of_range(field: &str) -> (FailureKind, String) {
     (FailureKind::OutOfRange, field.to_owned())

@@ -1,17 +1,10 @@
 //! Whatever is passed to plans, streams and samplers over shards, the answer is a typed failure, and they still work.
 
+use crate::failing;
 use samedeal::{
-    Builder, ChunkStream, Error, FailureKind, Locality, Policy, Sampler, ShardPlan, Tier, Weight, WorkerPolicy,
-    verify_runs, verify_shards,
+    Builder, ChunkStream, FailureKind, Locality, Policy, Sampler, ShardPlan, Tier, Weight, WorkerPolicy, verify_runs,
+    verify_shards,
 };
-
-/// The failure of a call that must fail, as kind and field.
-#[track_caller]
-fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
-    let error = result.unwrap_err();
-    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    (failure.kind, failure.field.clone())
-}
 
 fn out_of_range(field: &str) -> (FailureKind, String) {
     (FailureKind::OutOfRange, field.to_owned())

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::failing;
 use samedeal::ledger::{Attempt, CHECKPOINT, Claim, EventKind, FileLog, Ledger, Log, MemoryLog, RawLedger, Schedule};
 use samedeal::{Error, FailureKind, Layout, Sampler};
 
@@ -35,13 +36,6 @@ fn path(name: &str) -> PathBuf {
 /// The first entry of a log, as the line that it is.
 fn first_line(path: &Path) -> String {
     fs::read_to_string(path).unwrap().split_inclusive('\n').next().unwrap().to_owned()
-}
-
-#[track_caller]
-fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
-    let error = result.unwrap_err();
-    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    (failure.kind, failure.field.clone())
 }
 
 fn contradiction(field: &str) -> (FailureKind, String) {

@@ -14,3 +14,13 @@ mod recipes;
 mod sharded;
 mod shards;
 mod states;
+
+use samedeal::{Error, FailureKind};
+
+/// The failure of a call that must fail, as kind and field.
+#[track_caller]
+fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
+    let error = result.unwrap_err();
+    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
+    (failure.kind, failure.field.clone())
+}

@@ -1,13 +1,7 @@
 //! Readings: every sample once, whoever goes on and however often; what is made from another one stays by itself.
 
-use samedeal::{Deal, Error, FailureKind, Reading, ReadingBuilder, Remainder};
-
-#[track_caller]
-fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
-    let error = result.unwrap_err();
-    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    (failure.kind, failure.field.clone())
-}
+use crate::failing;
+use samedeal::{Deal, FailureKind, Reading, ReadingBuilder, Remainder};
 
 fn builder(deal: Deal) -> ReadingBuilder {
     let builder = Reading::builder([130, 0, 47, 300]).seed(9).deal(deal);

@@ -1,12 +1,7 @@
 //! Recipes: what is written is read again as the same sampler, and what is no recipe is an error.
 
-use samedeal::{Builder, Error, FailureKind, Layout, Remainder, Sampler, orders};
-
-fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
-    let error = result.unwrap_err();
-    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    (failure.kind, failure.field.clone())
-}
+use crate::failing;
+use samedeal::{Builder, FailureKind, Layout, Remainder, Sampler, orders};
 
 #[test]
 fn a_sampler_is_made_again_by_its_recipe() {

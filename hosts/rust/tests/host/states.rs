@@ -1,13 +1,7 @@
 //! States: taken anywhere, resumed on any world; anything else is refused and changes nothing.
 
-use samedeal::{Batcher, Error, FailureKind, Remainder, Sampler, Strategy, Stretch};
-
-#[track_caller]
-fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
-    let error = result.unwrap_err();
-    let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    (failure.kind, failure.field.clone())
-}
+use crate::failing;
+use samedeal::{Batcher, FailureKind, Remainder, Sampler, Strategy, Stretch};
 
 fn sampler(rank: u32, world: u32) -> Sampler {
     Sampler::builder(103).seed(5).epoch(2).rank(rank).world(world).remainder(Remainder::Uneven).build().unwrap()

@@ -45,7 +45,7 @@ fn run(bench: &mut Bench) -> Result<()> {
 
         let config = native(name, count, bench.run);
         let began = Instant::now();
-        let plan = core::Batcher::new(config)?;
+        let plan = core::Batcher::of(config)?;
         bench.series.record(format!("native plan {name}"), began.elapsed().as_secs_f64());
         let steps = batcher.num_steps();
         if plan.metrics().steps != steps {

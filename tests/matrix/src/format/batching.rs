@@ -1,49 +1,46 @@
 //! Batches and collation in the notation of the golden cases.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{S64, U64};
+use super::U64;
 
+/// A recipe of batches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct BatchConfig {
-    pub lengths: Vec<u32>,
-    pub seed: S64,
+pub struct BatchRecipe {
+    pub recipe: String,
+    /// None for a stream, or if the text has them.
+    pub lengths: Option<Vec<u32>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lists: BTreeMap<String, Vec<U64>>,
+}
+
+/// The batches of an epoch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Batcher {
+    #[serde(flatten)]
+    pub recipe: BatchRecipe,
     pub epoch: U64,
-    pub order: String,
-    pub world: u32,
-    pub strategy: String,
-    pub max_batch_size: u32,
-    pub max_length: u32,
-    pub budget: U64,
-    pub counting: String,
-    pub linear: u32,
-    pub quadratic: u32,
-    pub multiple: u32,
-    pub capacity: u32,
-    pub packing: String,
-    pub buckets: Option<Buckets>,
-    pub window: Option<u32>,
-    pub too_long: String,
-    pub tail: String,
-    pub history: Vec<Stretch>,
+    pub history: Vec<Segment>,
 }
 
-/// Steps that a world took.
+/// The batches of one rank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Stretch {
-    pub world: u32,
-    pub steps: U64,
+pub struct BatchStream {
+    #[serde(flatten)]
+    pub recipe: BatchRecipe,
+    pub epoch: U64,
+    pub rank: u32,
 }
 
-/// Which lengths are a bucket.
+/// Steps that a group of ranks took.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Buckets {
-    BucketWidth(u32),
-    Boundaries(Vec<u32>),
-    Quantiles(u32),
+pub struct Segment {
+    pub world_size: u32,
+    pub steps: U64,
 }
 
 /// Which steps of which rank are taken.
@@ -56,31 +53,11 @@ pub struct Window {
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Metrics {
-    pub steps: U64,
-    pub items: U64,
-    pub rows: U64,
-    pub tokens: U64,
-    pub padded: U64,
-    pub slowest: U64,
-    pub cost: U64,
-    pub slowest_cost: U64,
-    pub packs_bound: U64,
-    pub over_budget: U64,
-    pub empty: U64,
-    pub repeated: U64,
-    pub dropped: U64,
-    pub truncated: U64,
-    pub too_long: U64,
-    pub split: U64,
-}
-
-#[derive(Serialize)]
 pub struct BatchPlace {
     pub step: U64,
     pub rank: u32,
     pub row: u32,
-    pub slot: u32,
+    pub index_in_row: u32,
     pub start: u32,
 }
 

@@ -1,19 +1,53 @@
 //! Batches and collation of the core.
 
+use std::rc::Rc;
+
+use samedeal_core::Failure;
 use samedeal_core::batch::{self, collate};
-use samedeal_core::{Failure, OrderId};
 use serde_json::Value;
 
 use super::Answer;
 use crate::format::{self, Call, U64, record, strings};
 
+pub(super) fn read_recipe(given: &format::BatchRecipe) -> Result<Rc<batch::BatchRecipe>, Failure> {
+    let format::BatchRecipe { recipe, lengths, lists } = given;
+    let lists: Vec<(&str, Vec<u64>)> = lists.iter().map(|(name, list)| (&**name, super::numbers(list))).collect();
+    let lists: Vec<samedeal_core::List> = lists.iter().map(|(name, list)| (*name, &**list)).collect();
+    batch::BatchRecipe::read(recipe, lengths.clone(), &lists).map(Rc::new)
+}
+
+pub(super) fn make_batcher(given: &format::Batcher) -> Result<batch::Batcher, Failure> {
+    let history = given.history.iter();
+    let history = history.map(|past| batch::Segment { world_size: past.world_size, steps: past.steps.0 }).collect();
+    batch::Batcher::new(&read_recipe(&given.recipe)?, given.epoch.0, history)
+}
+
+pub(super) fn make_stream(given: &format::BatchStream) -> Result<batch::BatchStream, Failure> {
+    let recipe = read_recipe(&given.recipe)?;
+    batch::BatchStream::new(&recipe, given.epoch.0, given.rank)
+}
+
+pub(super) fn ask_recipe(recipe: &batch::BatchRecipe, call: &Call) -> Answer {
+    Ok(match call {
+        Call::Text => recipe.text().into(),
+        Call::Fingerprint => recipe.fingerprint().into(),
+        _ => panic!("no call of a recipe of batches: {call:?}"),
+    })
+}
+
 pub(super) fn ask_batcher(batcher: &mut batch::Batcher, call: &Call) -> Answer {
     Ok(match *call {
-        Call::SetEpoch { epoch } => batcher.set_epoch(epoch.0).map(|()| Value::Null)?,
+        Call::AtEpoch { epoch } => {
+            *batcher = batcher.at_epoch(epoch.0)?;
+            Value::Null
+        }
+        Call::Resume { ref state } => {
+            *batcher = batcher.resume(state)?;
+            Value::Null
+        }
         Call::Metrics => write_metrics(&batcher.metrics()),
         Call::Ratio { ref name } => super::number(batcher.ratio(name)?),
-        Call::State { taken } => batcher.state(taken.0)?.into(),
-        Call::Resume { ref state } => batcher.resume(state).map(|()| Value::Null)?,
+        Call::State { taken: None, steps: Some(steps) } => batcher.state(steps.0)?.into(),
         Call::Locate { sample, batch_size: None } => batcher.locate(sample.0)?.into_iter().map(write_place).collect(),
         Call::Take { steps: Some(format::Window { rank, start, count }) } => {
             write_run(batcher.take(rank, start.0, count)?)
@@ -24,8 +58,8 @@ pub(super) fn ask_batcher(batcher: &mut batch::Batcher, call: &Call) -> Answer {
 }
 
 fn write_place(place: batch::BatchPlace) -> Value {
-    let batch::BatchPlace { step, rank, row, slot, start } = place;
-    record(format::BatchPlace { step: U64(step), rank, row, slot, start })
+    let batch::BatchPlace { step, rank, row, index_in_row, start } = place;
+    record(format::BatchPlace { step: U64(step), rank, row, index_in_row, start })
 }
 
 pub(super) fn ask_stream(stream: &mut batch::BatchStream, call: &Call) -> Answer {
@@ -54,61 +88,6 @@ pub(super) fn ask_function(call: &Call) -> Option<Answer> {
     })
 }
 
-pub(super) fn read_config(config: &format::BatchConfig) -> Result<batch::BatchConfig, Failure> {
-    Ok(batch::BatchConfig {
-        lengths: config.lengths.clone(),
-        seed: config.seed.0,
-        epoch: config.epoch.0,
-        order: OrderId::from_name(&config.order)?,
-        world: config.world,
-        strategy: match config.strategy.as_str() {
-            "pad-to-max" => batch::Strategy::PadToMax,
-            "bucket" => batch::Strategy::Bucket,
-            "budget" => batch::Strategy::Budget,
-            "pack" => batch::Strategy::Pack,
-            other => panic!("no strategy: {other}"),
-        },
-        max_batch_size: config.max_batch_size,
-        max_length: config.max_length,
-        budget: config.budget.0,
-        counting: match config.counting.as_str() {
-            "padded" => batch::Counting::Padded,
-            "unpadded" => batch::Counting::Unpadded,
-            "weighted" => batch::Counting::Weighted { linear: config.linear, quadratic: config.quadratic },
-            other => panic!("no counting: {other}"),
-        },
-        multiple: config.multiple,
-        capacity: config.capacity,
-        packing: match config.packing.as_str() {
-            "fast" => batch::Packing::Fast,
-            "optimal" => batch::Packing::Optimal,
-            other => panic!("no packing: {other}"),
-        },
-        buckets: config.buckets.as_ref().map(|buckets| match *buckets {
-            format::Buckets::BucketWidth(width) => batch::Buckets::Width(width),
-            format::Buckets::Boundaries(ref ends) => batch::Buckets::Boundaries(ends.clone()),
-            format::Buckets::Quantiles(count) => batch::Buckets::Quantiles(count),
-        }),
-        window: config.window,
-        too_long: match config.too_long.as_str() {
-            "error" => batch::TooLong::Error,
-            "truncate" => batch::TooLong::Truncate,
-            "drop" => batch::TooLong::Drop,
-            "split" => batch::TooLong::Split,
-            "single" => batch::TooLong::Single,
-            other => panic!("nothing to do with what is too long: {other}"),
-        },
-        tail: match config.tail.as_str() {
-            "drop" => batch::Tail::Drop,
-            "keep" => batch::Tail::Keep,
-            "even-split" => batch::Tail::EvenSplit,
-            "duplicate" => batch::Tail::Duplicate,
-            other => panic!("no tail: {other}"),
-        },
-        history: config.history.iter().map(|past| batch::Stretch { world: past.world, steps: past.steps.0 }).collect(),
-    })
-}
-
 fn read_side(side: &str) -> collate::Side {
     match side {
         "right" => collate::Side::Right,
@@ -118,24 +97,8 @@ fn read_side(side: &str) -> collate::Side {
 }
 
 fn write_metrics(metrics: &batch::Metrics) -> Value {
-    record(format::Metrics {
-        steps: U64(metrics.steps),
-        items: U64(metrics.items),
-        rows: U64(metrics.rows),
-        tokens: U64(metrics.tokens),
-        padded: U64(metrics.padded),
-        slowest: U64(metrics.slowest),
-        cost: U64(metrics.cost),
-        slowest_cost: U64(metrics.slowest_cost),
-        packs_bound: U64(metrics.packs_bound),
-        over_budget: U64(metrics.over_budget),
-        empty: U64(metrics.empty),
-        repeated: U64(metrics.repeated),
-        dropped: U64(metrics.dropped),
-        truncated: U64(metrics.truncated),
-        too_long: U64(metrics.too_long),
-        split: U64(metrics.split),
-    })
+    let own = |(name, metric): (&str, u64)| (name.to_owned(), super::number(metric));
+    metrics.named().into_iter().map(own).collect()
 }
 
 fn write_run(run: batch::Run) -> Value {

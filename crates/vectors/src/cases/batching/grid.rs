@@ -1,6 +1,7 @@
 //! Every value of every field with every value of those that it meets.
 
-use matrix::format::{BatchConfig, Buckets, Call, Case, S64, Subject, U64};
+use super::config::{BatchConfig, Buckets, batcher};
+use matrix::format::{Call, Case, S64, U64};
 
 use super::sets::{long_tail, sets, uniform};
 use super::{COUNTINGS, TAILS, TOO_LONG, WORLDS, asked, base, config_name, num_steps, take, whole};
@@ -165,7 +166,7 @@ pub fn pack() -> Vec<Case> {
     let lengths = [(440..954).collect(), uniform(120, 48, 440, 953)].concat();
     let config =
         BatchConfig { packing: "optimal".into(), capacity: 2_000, max_length: 953, ..base("pack", &lengths, 1) };
-    cases.push(asked("more sizes than rows", Subject::Batcher(config), [Call::Metrics, Call::Fingerprint]));
+    cases.push(asked("more sizes than rows", batcher(config), [Call::Metrics, Call::Fingerprint]));
     // The cost alone decides which rows are a step.
     for counting in COUNTINGS {
         for (world, rows) in [(2, 3), (8, 1), (4, 2), (2, 40)] {
@@ -217,7 +218,7 @@ pub fn defaults() -> Vec<Case> {
         count(&mut config, counting);
         config.budget = U64(budget);
         let name = format!("{strategy} of 9,000 by default, {world} ranks of {rows}, {counting}, budget {budget}");
-        cases.push(asked(&name, Subject::Batcher(config), [Call::Metrics, Call::Fingerprint]));
+        cases.push(asked(&name, batcher(config), [Call::Metrics, Call::Fingerprint]));
     }
     cases
 }
@@ -303,11 +304,11 @@ fn epochs(strategy: &str) -> Vec<Case> {
         .into_iter()
         .map(|seed| {
             let config = BatchConfig { seed: S64(seed), window: Some(10), ..base(strategy, &lengths, 2) };
-            let subject = Subject::Batcher(config);
+            let subject = batcher(config);
             let mut plan = Native::create(&subject).expect("a plan");
             let mut calls = vec![Call::Fingerprint];
             for epoch in [1, 2, u64::MAX, 0] {
-                let next = Call::SetEpoch { epoch: U64(epoch) };
+                let next = Call::AtEpoch { epoch: U64(epoch) };
                 plan.call(&next).expect("a plan of another epoch");
                 let last = num_steps(&mut plan) - 1;
                 calls.extend([next, Call::Metrics, take(1, last.into(), 1), take(0, 0, 1), Call::Fingerprint]);

@@ -1,6 +1,7 @@
 //! Batches: every strategy with every way to count, end and treat what is too long, on lengths of every kind.
 
 mod collation;
+mod config;
 mod grid;
 mod ratios;
 mod refused;
@@ -8,8 +9,9 @@ mod sets;
 mod states;
 mod stream;
 
+use config::{BatchConfig, Buckets, batcher};
 use matrix::Engine;
-use matrix::format::{BatchConfig, Buckets, Call, Case, File, S64, Subject, U64, Window};
+use matrix::format::{Call, Case, File, S64, U64, Window};
 use matrix::native::Native;
 
 use super::{asked, group};
@@ -61,7 +63,7 @@ fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
 /// What the plan amounts to, all batches of the first rank and of the last, and all of all ranks as a hash.
 fn whole(name: &str, config: BatchConfig) -> Case {
     let last = config.world - 1;
-    let subject = Subject::Batcher(config);
+    let subject = batcher(config);
     let Ok(steps) = Native::create(&subject).map(|mut plan| num_steps(&mut plan)) else {
         return asked(name, subject, []);
     };
@@ -73,6 +75,10 @@ fn whole(name: &str, config: BatchConfig) -> Case {
 fn num_steps(plan: &mut Native) -> u32 {
     let metrics = plan.call(&Call::Metrics).expect("metrics never fail");
     metrics["steps"].as_str().and_then(|steps| steps.parse().ok()).expect("a small number of steps")
+}
+
+fn state_after(steps: u64) -> Call {
+    Call::State { taken: None, steps: Some(U64(steps)) }
 }
 
 fn take(rank: u32, start: u64, count: u32) -> Call {

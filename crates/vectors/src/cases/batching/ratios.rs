@@ -1,6 +1,7 @@
 //! What the metrics come to, in parts per million.
 
-use matrix::format::{BatchConfig, Call, Case, Subject, U64};
+use super::config::{BatchConfig, batcher, stream};
+use matrix::format::{Call, Case, U64};
 
 use super::sets::sets;
 use super::{COUNTINGS, asked, base};
@@ -13,7 +14,7 @@ pub fn batchers() -> Vec<Case> {
         for (j, strategy) in ["pad-to-max", "bucket", "budget", "pack"].into_iter().enumerate() {
             let config = counted(BatchConfig { ..base(strategy, &lengths, [1, 3, 8][i % 3]) }, COUNTINGS[(i + j) % 3]);
             let name = format!("ratios of {set}, {strategy}, {}", config.counting);
-            cases.push(asked(&name, Subject::Batcher(config), calls()));
+            cases.push(asked(&name, batcher(config), calls()));
         }
     }
     // Far beyond its budget, and far below it.
@@ -24,7 +25,7 @@ pub fn batchers() -> Vec<Case> {
             too_long: too_long.into(),
             ..base("budget", &[u32::MAX; 3], 1 << 10)
         };
-        cases.push(asked(&format!("ratios with a budget of {name}"), Subject::Batcher(config), calls()));
+        cases.push(asked(&format!("ratios with a budget of {name}"), batcher(config), calls()));
     }
     cases
 }
@@ -38,7 +39,7 @@ pub fn streams() -> Vec<Case> {
         all.extend(calls());
         all.extend([Call::Flush, Call::Take { steps: None }]);
         all.extend(calls());
-        cases.push(asked(&format!("ratios of {set}"), Subject::BatchStream { config, rank: 1 }, all));
+        cases.push(asked(&format!("ratios of {set}"), stream(&config, 1), all));
     }
     cases
 }

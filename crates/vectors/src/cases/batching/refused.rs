@@ -1,6 +1,7 @@
 //! What batchers and streams refuse. Where several rules are broken, the first one decides.
 
-use matrix::format::{BatchConfig, Buckets, Call, Case, S64, Subject, U64};
+use super::config::{BatchConfig, Buckets, batcher, stream};
+use matrix::format::{Call, Case, S64, U64};
 
 use super::super::{MAX_EXACT, MAX_WINDOW};
 use super::stream::next;
@@ -14,7 +15,7 @@ pub fn batchers() -> Vec<Case> {
     configs()
         .into_iter()
         .chain(of_lengths())
-        .map(|(name, config)| asked(&format!("refused: {name}"), Subject::Batcher(config), []))
+        .map(|(name, config)| asked(&format!("refused: {name}"), batcher(config), []))
         .collect()
 }
 
@@ -28,8 +29,14 @@ fn configs() -> Vec<(&'static str, BatchConfig)> {
     let width = |width| BatchConfig { buckets: Some(Buckets::BucketWidth(width)), ..bucket.clone() };
     let quantiles = |count| BatchConfig { buckets: Some(Buckets::Quantiles(count)), ..bucket.clone() };
     // Everything that can be wrong.
-    let wrong =
-        BatchConfig { world: 0, max_batch_size: 0, multiple: 0, buckets: ends(&[1, 1]), max_length: 0, ..pack.clone() };
+    let wrong = BatchConfig {
+        world: 0,
+        max_batch_size: 0,
+        multiple: 0,
+        buckets: ends(&[1, 1]),
+        max_length: 0,
+        ..bucket.clone()
+    };
     vec![
         ("an unknown order", BatchConfig { order: "random".into(), ..wrong.clone() }),
         ("an order in capitals", BatchConfig { order: "Feistel".into(), ..padded.clone() }),
@@ -42,7 +49,7 @@ fn configs() -> Vec<(&'static str, BatchConfig)> {
         ("buckets of none", BatchConfig { max_batch_size: 0, ..bucket.clone() }),
         ("no budget", BatchConfig { budget: U64(0), multiple: 0, ..budget.clone() }),
         ("no capacity", BatchConfig { capacity: 0, multiple: 0, ..pack.clone() }),
-        ("a multiple of 0", BatchConfig { multiple: 0, buckets: ends(&[2, 1]), ..budget.clone() }),
+        ("a multiple of 0", BatchConfig { multiple: 0, buckets: ends(&[2, 1]), ..bucket.clone() }),
         ("boundaries that descend", BatchConfig { buckets: ends(&[8, 16, 15]), ..bucket.clone() }),
         ("boundaries that repeat", BatchConfig { buckets: ends(&[8, 8]), ..bucket.clone() }),
         ("boundaries that nobody needs", BatchConfig { buckets: ends(&[8, 7]), ..padded.clone() }),
@@ -95,7 +102,7 @@ pub fn calls() -> Vec<Case> {
     ["pad-to-max", "bucket", "budget", "pack"]
         .into_iter()
         .map(|strategy| {
-            let subject = Subject::Batcher(base(strategy, &lengths, 3));
+            let subject = batcher(base(strategy, &lengths, 3));
             let steps = num_steps(&mut Native::create(&subject).expect("a plan"));
             let all = u64::from(steps);
             let calls = [
@@ -110,7 +117,7 @@ pub fn calls() -> Vec<Case> {
                 take(2, 0, u32::MAX),
                 take(1, all - 1, 1),
                 take(1, 1, 0),
-                Call::SetEpoch { epoch: U64(9) },
+                Call::AtEpoch { epoch: U64(9) },
                 take(3, 0, 1),
                 take(1, 0, 1),
                 Call::Fingerprint,
@@ -122,19 +129,20 @@ pub fn calls() -> Vec<Case> {
 
 pub fn streams() -> Vec<Case> {
     let stream = |name: &str, config: BatchConfig, rank, calls: Vec<Call>| {
-        asked(&format!("refused: {name}"), Subject::BatchStream { config, rank }, calls)
+        asked(&format!("refused: {name}"), stream(&config, rank), calls)
     };
     let mut cases: Vec<_> = configs()
         .into_iter()
         .map(|(name, config)| stream(name, BatchConfig { window: Some(u32::MAX), ..config }, 9, vec![]))
         .collect();
     // Lengths are not looked at, nor is the order.
-    let roomy = BatchConfig { order: "sharded".into(), ..base("budget", &[u32::MAX], 3) };
+    let roomy = BatchConfig { order: "python".into(), ..base("budget", &[u32::MAX], 3) };
     let push = |samples: &[u64], lengths: &[u32]| Call::Push {
         samples: samples.iter().copied().map(U64).collect(),
         lengths: lengths.to_vec(),
     };
-    let quantiles = BatchConfig { buckets: Some(Buckets::Quantiles(4)), window: Some(u32::MAX), ..roomy.clone() };
+    let quantiles =
+        BatchConfig { buckets: Some(Buckets::Quantiles(4)), window: Some(u32::MAX), ..base("bucket", &[], 3) };
     cases.push(stream("quantiles of lengths that are not known", quantiles, 3, vec![]));
     cases.push(stream("a window too large", BatchConfig { window: Some((1 << 24) + 1), ..roomy.clone() }, 3, vec![]));
     cases.push(stream("no such rank", BatchConfig { window: Some(1 << 24), ..roomy.clone() }, 3, vec![]));

@@ -1,11 +1,12 @@
 //! States of batchers: taken at any step, resumed on any world; and where samples are.
 
+use super::config::{BatchConfig, Buckets, batcher};
 use matrix::Engine;
-use matrix::format::{BatchConfig, Buckets, Call, Case, S64, Stretch, Subject, U64};
+use matrix::format::{Call, Case, S64, Segment, U64};
 use matrix::native::Native;
 
 use super::sets::uniform;
-use super::{COUNTINGS, TAILS, asked, base, num_steps, take};
+use super::{COUNTINGS, TAILS, asked, base, num_steps, state_after, take};
 
 const STRATEGIES: [&str; 4] = ["pad-to-max", "bucket", "budget", "pack"];
 
@@ -30,7 +31,7 @@ fn config(at: usize, world: u32, past: &[(u32, u64)]) -> BatchConfig {
         } else {
             Buckets::BucketWidth(20)
         }),
-        history: past.iter().map(|&(world, steps)| Stretch { world, steps: U64(steps) }).collect(),
+        history: past.iter().map(|&(world, steps)| Segment { world_size: world, steps: U64(steps) }).collect(),
         ..base(strategy, &uniform(90, at as u64, 0, 60), world)
     };
     if strategy == "pack" {
@@ -48,20 +49,20 @@ fn histories() -> Vec<Case> {
         let past = pasts[at % pasts.len()];
         let config = config(at, 2, past);
         let name = format!("{} after {past:?}, {}, {}, number {at}", config.strategy, config.tail, config.too_long);
-        let subject = Subject::Batcher(config);
+        let subject = batcher(config);
         let steps = num_steps(&mut Native::create(&subject).expect("a plan"));
         let mut calls = vec![Call::Metrics, take(0, 0, steps), take(1, 0, steps)];
         calls.extend((0..6).map(|sample| Call::Locate { sample: U64(sample * 17), batch_size: None }));
         for taken in [0, 1.min(steps), steps, steps + 1] {
-            calls.push(Call::State { taken: U64(taken.into()) });
+            calls.push(state_after(taken.into()));
         }
-        calls.extend([Call::Fingerprint, Call::SetEpoch { epoch: U64(3) }, Call::Metrics]);
-        calls.extend([Call::SetEpoch { epoch: U64(4) }, Call::Metrics, Call::Fingerprint]);
+        calls.extend([Call::Fingerprint, Call::AtEpoch { epoch: U64(3) }, Call::Metrics]);
+        calls.extend([Call::AtEpoch { epoch: U64(4) }, Call::Metrics, Call::Fingerprint]);
         cases.push(asked(&name, subject, calls));
     }
     let all = Call::Locate { sample: U64(90), batch_size: None };
     let far = Call::Locate { sample: U64(u64::MAX), batch_size: None };
-    cases.push(asked("samples that are not there", Subject::Batcher(config(0, 2, &[])), [all, far]));
+    cases.push(asked("samples that are not there", batcher(config(0, 2, &[])), [all, far]));
     cases
 }
 
@@ -71,25 +72,20 @@ fn moves() -> Vec<Case> {
     for at in 0..16 {
         let mut state = None;
         for (world, taken) in [(2, 4), (2, 1), (3, 2), (1, 3)] {
-            let mut batcher = Native::create(&Subject::Batcher(config(at, world, &[]))).expect("a plan");
+            let mut saved = Native::create(&batcher(config(at, world, &[]))).expect("a plan");
             if let Some(state) = state {
-                batcher.call(&Call::Resume { state }).expect("a state of this batcher");
+                saved.call(&Call::Resume { state }).expect("a state of this batcher");
             }
-            let taken = u64::from(num_steps(&mut batcher).min(taken));
-            let text = batcher.call(&Call::State { taken: U64(taken) }).expect("a state");
+            let taken = u64::from(num_steps(&mut saved).min(taken));
+            let text = saved.call(&state_after(taken)).expect("a state");
             state = text.as_str().map(String::from);
         }
         let state = state.expect("a state");
         for world in [1, 4] {
             let here = BatchConfig { epoch: U64(8), ..config(at, world, &[]) };
-            let calls = [
-                Call::Resume { state: state.clone() },
-                Call::Metrics,
-                Call::Fingerprint,
-                Call::State { taken: U64(0) },
-            ];
+            let calls = [Call::Resume { state: state.clone() }, Call::Metrics, Call::Fingerprint, state_after(0)];
             let name = format!("{} resumed on world {world}, number {at}", here.strategy);
-            cases.push(asked(&name, Subject::Batcher(here), calls));
+            cases.push(asked(&name, batcher(here), calls));
         }
     }
     cases
@@ -104,18 +100,18 @@ fn joined() -> Vec<Case> {
         &[(1, 2), (3, 0), (1, 1), (2, 0)],
         &[(3, 1), (1, 1), (1, 1), (3, 1)],
     ] {
-        let subject = Subject::Batcher(config(8, 2, past));
-        let calls = [0, 1].map(|taken| Call::State { taken: U64(taken) });
+        let subject = batcher(config(8, 2, past));
+        let calls = [0, 1].map(|taken| state_after(taken));
         cases.push(asked(&format!("a state after {past:?}"), subject, calls));
     }
-    let mut batcher = Native::create(&Subject::Batcher(config(8, 2, &[]))).expect("a plan");
-    let state = batcher.call(&Call::State { taken: U64(2) }).expect("a state");
+    let mut saved = Native::create(&batcher(config(8, 2, &[]))).expect("a plan");
+    let state = saved.call(&state_after(2)).expect("a state");
     let state = state.as_str().expect("a text").replace(
-        "[{\"world\":2,\"steps\":2}]",
-        "[{\"world\":3,\"steps\":0},{\"steps\":1,\"world\":2},{\"world\":4,\"steps\":-0},{\"world\":2,\"steps\":1}]",
+        "[{\"world_size\":2,\"steps\":2}]",
+        "[{\"world_size\":3,\"steps\":0},{\"steps\":1,\"world_size\":2},{\"world_size\":4,\"steps\":-0},{\"world_size\":2,\"steps\":1}]",
     );
-    let calls = [Call::Resume { state }, Call::State { taken: U64(0) }, Call::Fingerprint];
-    cases.push(asked("a state that is not joined", Subject::Batcher(config(8, 2, &[])), calls));
+    let calls = [Call::Resume { state }, state_after(0), Call::Fingerprint];
+    cases.push(asked("a state that is not joined", batcher(config(8, 2, &[])), calls));
     cases
 }
 
@@ -128,13 +124,13 @@ fn unbounded() -> Vec<Case> {
     };
     let mut cases = Vec::new();
     for strategy in ["budget", "bucket"] {
-        for (saved, here) in [(0, u32::MAX), (u32::MAX, 0), (0, u32::MAX - 1)] {
-            let mut batcher = Native::create(&Subject::Batcher(of(strategy, saved))).expect("a plan");
-            let state = batcher.call(&Call::State { taken: U64(1) }).expect("a state");
+        for (of_state, here) in [(0, u32::MAX), (u32::MAX, 0), (0, u32::MAX - 1)] {
+            let mut saved = Native::create(&batcher(of(strategy, of_state))).expect("a plan");
+            let state = saved.call(&state_after(1)).expect("a state");
             let state = String::from(state.as_str().expect("a text"));
-            let calls = [Call::Fingerprint, Call::Resume { state }, Call::State { taken: U64(1) }, Call::Fingerprint];
-            let name = format!("{strategy}, a state of up to {saved} rows in batches of up to {here}");
-            cases.push(asked(&name, Subject::Batcher(of(strategy, here)), calls));
+            let calls = [Call::Fingerprint, Call::Resume { state }, state_after(1), Call::Fingerprint];
+            let name = format!("{strategy}, a state of up to {of_state} rows in batches of up to {here}");
+            cases.push(asked(&name, batcher(of(strategy, here)), calls));
         }
     }
     cases
@@ -148,63 +144,62 @@ fn defaults() -> Vec<Case> {
         budget: U64(40),
         ..base("budget", &uniform(9_000, 93, 0, 9), world)
     };
-    let mut batcher = Native::create(&Subject::Batcher(by_default(1))).expect("a plan");
-    let state = batcher.call(&Call::State { taken: U64(11) }).expect("a state");
+    let mut saved = Native::create(&batcher(by_default(1))).expect("a plan");
+    let state = saved.call(&state_after(11)).expect("a state");
     let state = String::from(state.as_str().expect("a text"));
-    let calls = |state: &String| {
-        [Call::Resume { state: state.clone() }, Call::Metrics, Call::Fingerprint, Call::State { taken: U64(3) }]
-    };
+    let calls =
+        |state: &String| [Call::Resume { state: state.clone() }, Call::Metrics, Call::Fingerprint, state_after(3)];
     let mut cases = Vec::new();
     for world in [1, 15, 64] {
         let name = format!("a default window, resumed on world {world}");
-        cases.push(asked(&name, Subject::Batcher(by_default(world)), calls(&state)));
+        cases.push(asked(&name, batcher(by_default(world)), calls(&state)));
     }
     // As many items as the default comes to, but said: the state of another batcher.
     let said = BatchConfig { window: Some(8_192), ..by_default(1) };
-    cases.push(asked("refused: a window for a default", Subject::Batcher(said), calls(&state)));
+    cases.push(asked("refused: a window for a default", batcher(said), calls(&state)));
     cases
 }
 
 fn refused() -> Vec<Case> {
     let here = BatchConfig { history: vec![], too_long: "error".into(), max_length: 60, ..config(2, 2, &[]) };
-    let mut batcher = Native::create(&Subject::Batcher(here.clone())).expect("a plan");
-    let state = batcher.call(&Call::State { taken: U64(2) }).expect("a state");
+    let mut saved = Native::create(&batcher(here.clone())).expect("a plan");
+    let state = saved.call(&state_after(2)).expect("a state");
     let state = state.as_str().expect("a text");
-    let many = |count| "{\"world\":1,\"steps\":1},{\"world\":3,\"steps\":1},".repeat(count);
+    let many = |count| "{\"world_size\":1,\"steps\":1},{\"world_size\":3,\"steps\":1},".repeat(count);
     let texts = [
         "{}".into(),
         state.replace("batcher", "sampler"),
         state.replace("\"history\"", "\"consumed\":1,\"history\""),
         state.replace("\"strategy\":\"budget\",", ""),
-        state.replace("budget", "pack"),
+        state.replace("\"recipe\"", "\"recipe\":{},\"recipe\""),
+        state.replace("\"budget\"", "\"pack\""),
         state.replace("\"samples\":90", "\"samples\":91"),
         state.replace("\"seed\":2", "\"seed\":1"),
-        state.replace("\"fingerprint\":\"", "\"fingerprint\":\"0"),
+        state.replace("\"lengths\":[", "\"lengths\":[1,"),
+        state.replace("\"lengths\":[", "\"lengths\":[1"),
+        state.replace("\"epoch\":3", "\"epoch\":-3"),
         state.replace("\"steps\":2", "\"steps\":200"),
         state.replace("\"steps\":2", "\"steps\":18446744073709551615"),
-        state.replace("\"world\":2", "\"world\":0"),
-        state.replace("\"world\":2", "\"world\":1048577"),
-        state.replace("\"world\":2", "\"world\":4294967296"),
-        state.replace("\"world\":2", "\"world\":2,\"world\":2"),
+        state.replace("\"world_size\":2", "\"world_size\":0"),
+        state.replace("\"world_size\":2", "\"world_size\":1048577"),
+        state.replace("\"world_size\":2", "\"world_size\":4294967296"),
+        state.replace("\"world_size\":2", "\"world_size\":2,\"world_size\":2"),
         state.replace("[{", &format!("[{}{{", many(32))),
         state.replace("[{", "[[{"),
         state.replace("[{", "["),
     ];
     let mut calls: Vec<_> = texts.into_iter().map(|state| Call::Resume { state }).collect();
-    calls.extend([Call::Metrics, Call::State { taken: U64(0) }, Call::State { taken: U64(u64::MAX) }]);
+    calls.extend([Call::Metrics, state_after(0), state_after(u64::MAX)]);
     calls.extend([Call::Resume { state: state.into() }, Call::Metrics, Call::Fingerprint]);
     let past = |past: &[(u32, u64)]| {
-        let history = past.iter().map(|&(world, steps)| Stretch { world, steps: U64(steps) }).collect();
-        Subject::Batcher(BatchConfig { history, ..here.clone() })
+        let history = past.iter().map(|&(world, steps)| Segment { world_size: world, steps: U64(steps) }).collect();
+        batcher(BatchConfig { history, ..here.clone() })
     };
-    let stream =
-        BatchConfig { history: vec![Stretch { world: 1, steps: U64(0) }], window: Some(u32::MAX), ..here.clone() };
     vec![
-        asked("texts that are no state", Subject::Batcher(here.clone()), calls),
+        asked("texts that are no state", batcher(here.clone()), calls),
         asked("refused: more steps than there were", past(&[(2, 1), (3, 99)]), []),
         asked("refused: more steps than there are", past(&[(2, 9), (2, u64::MAX)]), []),
         asked("refused: a world of none", past(&[(0, 1)]), []),
         asked("refused: too many worlds", past(&[[(1, 1), (3, 1)]; 33].concat()[..65]), []),
-        asked("refused: a stream with a past", Subject::BatchStream { config: stream, rank: 9 }, []),
     ]
 }

@@ -1,6 +1,7 @@
 //! Streams, each beside the batcher that has the same lengths up front.
 
-use matrix::format::{BatchConfig, Buckets, Call, Case, S64, Subject, U64};
+use super::config::{BatchConfig, Buckets, stream};
+use matrix::format::{Call, Case, S64, Subject, U64};
 
 use super::sets::{long_tail, sets, uniform};
 use super::{COUNTINGS, TAILS, TOO_LONG, asked, base, whole};
@@ -72,7 +73,7 @@ pub fn cases() -> Vec<Case> {
         next(),
         next(),
     ];
-    cases.push(asked("numbers of samples", Subject::BatchStream { config, rank: 0 }, calls));
+    cases.push(asked("numbers of samples", stream(&config, 0), calls));
     cases
 }
 
@@ -96,7 +97,7 @@ fn streamed(name: &str, config: BatchConfig, rank: u32, pushed: usize) -> Case {
     calls.push(Call::Flush);
     calls.push(Call::Metrics);
     // At most as many windows as items, which are at most twice as many as samples here.
-    let subject = Subject::BatchStream { config: BatchConfig { lengths: vec![], ..config }, rank };
+    let subject = stream(&config, rank);
     let ready = ready_after(&subject, &calls);
     calls.extend((0..=ready).map(|_| next()));
     asked(name, subject, calls)

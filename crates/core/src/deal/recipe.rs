@@ -5,54 +5,24 @@
 //!
 //! Nothing here is asked often: it is kept out of line, since every host compiles the component when it starts.
 
-mod fields;
-mod numbers;
-
 use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use self::fields::{Fields, Key, Kind};
-use self::numbers::Numbers;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::collect;
-use crate::order::{Sharding, Shards};
+use crate::base::names::{name_of, named};
+use crate::deal::REMAINDERS;
+use crate::order::{DEFAULT_LANES, DEFAULT_WINDOW, Sharding, Shards};
+use crate::state::fields::{Fields, Key};
+use crate::state::numbers::{self, Chosen};
+use crate::state::recipe::{self, List, VERSION};
 use crate::{Config, Failure, Layout, OrderId, Remainder, Sampler};
 
-/// The version of the format.
-const VERSION: u64 = 1;
-
-/// The most bytes of a recipe.
-const MAX_RECIPE: usize = 1 << 20;
-
-/// Of the order `sharded`, where nobody says anything else.
-const LANES: u32 = 64;
-const SHUFFLE_WINDOW: u32 = 256;
-
-const REMAINDERS: [(&str, Remainder); 3] =
-    [("pad", Remainder::Pad), ("drop", Remainder::Drop), ("uneven", Remainder::Uneven)];
 const LAYOUTS: [(&str, Layout); 2] = [("strided", Layout::Strided), ("contiguous", Layout::Contiguous)];
 
-const SECTIONS: &[Key] = &[
-    Key { name: "samedeal", field: "samedeal", kind: Kind::Count },
-    Key { name: "order", field: "order", kind: Kind::Section(ORDER) },
-    Key { name: "deal", field: "deal", kind: Kind::Section(DEAL) },
-];
-const ORDER: &[Key] = &[
-    Key { name: "name", field: "order", kind: Kind::Text },
-    Key { name: "samples", field: "samples", kind: Kind::Count },
-    Key { name: "seed", field: "seed", kind: Kind::Signed },
-    Key { name: "lanes", field: "lanes", kind: Kind::Count },
-    Key { name: "shuffle_window", field: "shuffle-window", kind: Kind::Count },
-    Key { name: "shards", field: "shards", kind: Kind::Count },
-    Key { name: "sizes", field: "sizes", kind: Kind::Numbers },
-];
-const DEAL: &[Key] = &[
-    Key { name: "world_size", field: "world-size", kind: Kind::Count },
-    Key { name: "remainder", field: "remainder", kind: Kind::Text },
-    Key { name: "layout", field: "layout", kind: Kind::Text },
-];
+const SECTIONS: &[Key] = &[recipe::SAMEDEAL, recipe::ORDER, recipe::DEAL];
 
 /// Everything that decides a deal: the order of every epoch, and who takes which position of it. It says nothing of an epoch, of a
 /// rank, or of how far anything was read.
@@ -84,9 +54,6 @@ struct OrderPart {
     sharding: Option<Rc<Sharding>>,
 }
 
-/// Numbers that a recipe may have as a hash alone, by the name of their field.
-pub type List<'a> = (&'a str, &'a [u64]);
-
 /// The fields that may be lists.
 const LISTS: [&str; 1] = ["sizes"];
 
@@ -95,42 +62,21 @@ impl Recipe {
     /// 2^20 bytes), `recipe-member`, `order-member` or `deal-member` (an unknown one), `lists` (an unknown name), or any field.
     #[inline(never)]
     pub fn read(text: &str, lists: &[List]) -> Result<Self, Failure> {
-        if text.len() > MAX_RECIPE {
-            let value = format!("of {} bytes", text.len());
-            return Err(Failure::out_of_range(
-                "recipe",
-                value,
-                format!("up to {MAX_RECIPE}; long lists come beside it, by their names"),
-            ));
-        }
-        if let Some((name, _)) = lists.iter().find(|(name, _)| !LISTS.contains(name)) {
-            return Err(Failure::unknown_name("lists", name, LISTS.join(", ")));
-        }
-        for (at, (name, _)) in lists.iter().enumerate() {
-            if lists.iter().take(at).any(|(before, _)| before == name) {
-                return Err(Failure::contradiction("lists", format!("{name} twice"), "each name once"));
-            }
-        }
-        let fields = Fields::read(text, SECTIONS)?;
-        if let Some(version) = fields.count("samedeal")
-            && version != VERSION
-        {
-            return Err(Failure::out_of_range("samedeal", version, format!("{VERSION}, the version of recipes")));
-        }
+        let fields = recipe::fields(text, SECTIONS, lists, &LISTS)?;
         let order = match fields.section("order") {
             Some(order) => OrderPart::of(order, lists)?,
             None => return Err(Failure::missing("order", "the section that has the samples and their order")),
         };
         let empty = Fields::default();
         let deal = fields.section("deal").unwrap_or(&empty);
-        let recipe = Self {
+        let made = Self {
             order,
             world_size: deal.u32("world-size")?.unwrap_or(1),
             remainder: named("remainder", deal.text("remainder"), &REMAINDERS)?,
             layout: named("layout", deal.text("layout"), &LAYOUTS)?,
         };
-        recipe.config()?;
-        Ok(recipe)
+        made.config()?;
+        Ok(made)
     }
 
     /// The recipe of a configuration, whose fields were checked.
@@ -205,21 +151,17 @@ impl OrderPart {
             let all = shards.samples();
             same("shards", fields.count("shards"), shards.count().into())?;
             same("samples", samples, all)?;
-            let lanes = fields.u32("lanes")?.unwrap_or(LANES);
-            let window = fields.u32("shuffle-window")?.unwrap_or(SHUFFLE_WINDOW);
+            let lanes = fields.u32("lanes")?.unwrap_or(DEFAULT_LANES);
+            let window = fields.u32("shuffle-window")?.unwrap_or(DEFAULT_WINDOW);
             let sharding = Sharding::new(shards, lanes, window).map_err(|failure| match failure.field {
                 "window" => Failure { field: "shuffle-window", ..failure },
                 _ => failure,
             })?;
             return Ok(Self { id, samples: all, seed, sharding: Some(Rc::new(sharding)) });
         }
-        let list = sizes.map(|sizes| format!("{} numbers", sizes.len()));
-        let fields = ["lanes", "shuffle-window", "shards", "sizes"].map(|field| (field, fields.shown(field)));
-        for (field, value) in fields.into_iter().chain([("sizes", list)]) {
-            if let Some(value) = value {
-                let allowed = format!("none with the order {}, since it goes with sharded", id.name());
-                return Err(Failure::contradiction(field, value, allowed));
-            }
+        recipe::refuse_sharding(fields, id.name())?;
+        if let Some(sizes) = sizes {
+            return Err(recipe::not_sharded("sizes", &format!("{} numbers", sizes.len()), id.name()));
         }
         match samples {
             Some(samples) => Ok(Self { id, samples, seed, sharding: None }),
@@ -244,21 +186,11 @@ impl OrderPart {
 #[inline(never)]
 fn sizes(fields: &Fields, lists: &[List]) -> Result<Option<Vec<u64>>, Failure> {
     let list = lists.iter().find(|(name, _)| *name == "sizes").map(|&(_, list)| list);
-    let differs = |list: &[u64]| {
-        let value = format!("{} numbers that are others", list.len());
-        Failure::contradiction("sizes", value, "the numbers that the recipe was made with")
-    };
-    let numbers = match (fields.numbers("sizes"), list) {
-        (None, None) => return Ok(None),
-        (Some(Numbers::Hash(_)), None) => {
-            return Err(Failure::missing("sizes", "the samples of each shard, of which the recipe has the hash alone"));
-        }
-        (Some(Numbers::Hash(hash)), Some(list)) if *hash != numbers::hash(list.iter().copied()) => {
-            return Err(differs(list));
-        }
-        (Some(Numbers::All(all)), Some(list)) if all != list => return Err(differs(list)),
-        (Some(Numbers::All(all)), _) => all,
-        (_, Some(list)) => list,
+    let beside = list.map(|list| list.iter().copied());
+    let numbers = match numbers::chosen("sizes", "the samples of each shard", fields.numbers("sizes"), beside)? {
+        Chosen::Nowhere => return Ok(None),
+        Chosen::Text(numbers) => numbers,
+        Chosen::Beside => list.unwrap_or_default(),
     };
     collect("sizes", numbers.len(), numbers.iter().copied()).map(Some)
 }
@@ -271,24 +203,10 @@ fn same(field: &'static str, given: Option<u64>, here: u64) -> Result<(), Failur
     }
 }
 
-/// What a name stands for; without one, what the first stands for. Failures: `field`.
-#[inline(never)]
-fn named<T: Copy>(field: &'static str, name: Option<&str>, known: &[(&str, T)]) -> Result<T, Failure> {
-    let Some(name) = name else { return Ok(known[0].1) };
-    known.iter().find(|(own, _)| *own == name).map(|&(_, value)| value).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|&(own, _)| own).collect();
-        Failure::unknown_name(field, name, names.join(", "))
-    })
-}
-
-/// The name of what a name stands for.
-fn name_of<T: PartialEq>(value: &T, known: &[(&'static str, T)]) -> &'static str {
-    known.iter().find(|(_, own)| own == value).map_or("", |(name, _)| name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::recipe::MAX_RECIPE;
 
     #[test]
     fn recipes_end_somewhere() {

@@ -1,26 +1,26 @@
 //! The fields of a document, each by its name and of its type. Every mistake is told by the name of the field.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::numbers::{Numbers, is_hash};
+use super::numbers::{self, Numbers, is_hash};
+use super::{Number, Reader, signed, unsigned};
 use crate::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::grow;
-use crate::state::{Number, Reader, signed, unsigned};
 
 /// A field that a section may have.
-pub(super) struct Key {
+pub(crate) struct Key {
     /// Its name in the document.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Its name in failures, as the interface writes names.
-    pub(super) field: &'static str,
-    pub(super) kind: Kind,
+    pub(crate) field: &'static str,
+    pub(crate) kind: Kind,
 }
 
 /// The type of a field.
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A whole number that is not negative.
     Count,
     /// A whole number of either sign.
@@ -45,28 +45,29 @@ impl Kind {
 
 /// The fields that are there, each once.
 #[derive(Default)]
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     values: Vec<(&'static Key, Value<'a>)>,
 }
 
 enum Value<'a> {
     Number(Number),
     Text(&'a str),
-    Numbers(Numbers),
+    Numbers(Numbers<'a>),
     Section(Fields<'a>),
 }
 
 impl<'a> Fields<'a> {
     /// The fields of a text that is an object and nothing else. Sections do not nest of themselves, so that no text makes the
     /// stack deep. Failures: `recipe`, the name of a section, or a field.
-    pub(super) fn read(text: &'a str, known: &'static [Key]) -> Result<Self, Failure> {
+    pub(crate) fn read(text: &'a str, known: &'static [Key]) -> Result<Self, Failure> {
         let mut reader = Reader::new(text);
         let fields = Self::of(&mut reader, "recipe", known)?;
         if reader.is_at_end() { Ok(fields) } else { Err(broken(&reader)) }
     }
 
+    /// The fields of the object that comes next. Failures: as `read`.
     #[inline(never)]
-    fn of(reader: &mut Reader<'a>, section: &'static str, known: &'static [Key]) -> Result<Self, Failure> {
+    pub(crate) fn of(reader: &mut Reader<'a>, section: &'static str, known: &'static [Key]) -> Result<Self, Failure> {
         let mut fields = Self::default();
         let mut failed = None;
         let read = reader.object(|reader, name| match fields.add(reader, section, name, known) {
@@ -92,6 +93,10 @@ impl<'a> Fields<'a> {
         known: &'static [Key],
     ) -> Result<(), Failure> {
         let Some(key) = known.iter().find(|key| key.name == name) else {
+            if (section, name) == ("recipe", "batch") {
+                let allowed = "none in the recipe of a sampler: a recipe of batches makes batches";
+                return Err(Failure::contradiction("batch", "there", allowed));
+            }
             let names: Vec<&str> = known.iter().map(|key| key.name).collect();
             return Err(Failure::unknown_name(member_of(section), name, names.join(", ")));
         };
@@ -101,10 +106,10 @@ impl<'a> Fields<'a> {
         let before = reader.rest();
         let value = match key.kind {
             Kind::Section(keys) if reader.is_at(b'{') => Value::Section(Self::of(reader, key.field, keys)?),
-            Kind::Numbers if reader.is_at(b'[') => Value::Numbers(Numbers::All(numbers(reader, key.field)?)),
+            Kind::Numbers if reader.is_at(b'[') => Value::Numbers(Numbers::All(list(reader, key.field)?)),
             Kind::Numbers if reader.is_at(b'"') => {
                 let hash = reader.string().filter(|text| is_hash(text)).ok_or_else(|| mistyped(key, before))?;
-                Value::Numbers(Numbers::Hash(hash.to_string()))
+                Value::Numbers(Numbers::Hash(hash))
             }
             Kind::Text => Value::Text(reader.string().ok_or_else(|| mistyped(key, before))?),
             Kind::Count => {
@@ -127,17 +132,22 @@ impl<'a> Fields<'a> {
         self.values.iter().find(|(key, _)| key.field == field).map(|(_, value)| value)
     }
 
-    pub(super) fn count(&self, field: &str) -> Option<u64> {
+    /// Whether a field is there.
+    pub(crate) fn has(&self, field: &str) -> bool {
+        self.value(field).is_some()
+    }
+
+    pub(crate) fn count(&self, field: &str) -> Option<u64> {
         if let Value::Number(number) = self.value(field)? { unsigned(*number) } else { None }
     }
 
-    pub(super) fn signed(&self, field: &str) -> Option<i64> {
+    pub(crate) fn signed(&self, field: &str) -> Option<i64> {
         if let Value::Number(number) = self.value(field)? { signed(*number) } else { None }
     }
 
     /// A number of 32 bits. Failures: `field`, where it has more.
     #[inline(never)]
-    pub(super) fn u32(&self, field: &'static str) -> Result<Option<u32>, Failure> {
+    pub(crate) fn u32(&self, field: &'static str) -> Result<Option<u32>, Failure> {
         self.count(field)
             .map(|count| {
                 u32::try_from(count).map_err(|_| Failure::out_of_range(field, count, format!("up to {}", u32::MAX)))
@@ -145,22 +155,22 @@ impl<'a> Fields<'a> {
             .transpose()
     }
 
-    pub(super) fn text(&self, field: &str) -> Option<&'a str> {
+    pub(crate) fn text(&self, field: &str) -> Option<&'a str> {
         if let Value::Text(text) = self.value(field)? { Some(text) } else { None }
     }
 
     #[inline(never)]
-    pub(super) fn numbers(&self, field: &str) -> Option<&Numbers> {
+    pub(crate) fn numbers(&self, field: &str) -> Option<&Numbers<'a>> {
         if let Value::Numbers(numbers) = self.value(field)? { Some(numbers) } else { None }
     }
 
-    pub(super) fn section(&self, field: &str) -> Option<&Self> {
+    pub(crate) fn section(&self, field: &str) -> Option<&Self> {
         if let Value::Section(fields) = self.value(field)? { Some(fields) } else { None }
     }
 
     /// A field as people read it, if it is there.
     #[inline(never)]
-    pub(super) fn shown(&self, field: &str) -> Option<String> {
+    pub(crate) fn shown(&self, field: &str) -> Option<String> {
         Some(match self.value(field)? {
             Value::Number((negative, amount)) => format!("{}{amount}", if *negative { "-" } else { "" }),
             Value::Text(text) => shorten(text),
@@ -176,11 +186,12 @@ fn member_of(section: &'static str) -> &'static str {
     match section {
         "order" => "order-member",
         "deal" => "deal-member",
+        "batch" => "batch-member",
         _ => "recipe-member",
     }
 }
 
-fn numbers(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
+fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
     let (mut numbers, mut failed) = (Vec::new(), None);
     let read = reader.list(b'[', b']', |reader| {
         let before = reader.rest();
@@ -198,9 +209,16 @@ fn numbers(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure
     }
 }
 
+/// Of a value that is no such type, or of a whole number that is too large for any.
 #[inline(never)]
 fn mistyped(key: &Key, before: &str) -> Failure {
-    Failure::wrong_type(key.field, token(before), key.kind.name())
+    let (value, allowed) = (token(before), key.kind.name());
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match key.kind {
+        Kind::Count | Kind::Signed if is_whole => Failure::out_of_range(key.field, shorten(value), allowed),
+        _ => Failure::wrong_type(key.field, value, allowed),
+    }
 }
 
 /// The first value of a text, to be shown.
@@ -216,4 +234,27 @@ fn broken(reader: &Reader) -> Failure {
     let rest = reader.rest();
     let value = if rest.is_empty() { "a text that ends here" } else { rest };
     Failure::wrong_type("recipe", value, format!("JSON as SPEC.md, section 14, has it, at byte {}", reader.place()))
+}
+
+/// The first field in which two canonical texts differ: those that are here, and those of a state. Failures: the field, with both.
+#[inline(never)]
+pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Key]) -> Result<(), Failure> {
+    const WHY: &str = "with which the state was taken; anything else begins with a whole epoch";
+    let empty = Fields::default();
+    for key in known {
+        if let Kind::Section(keys) = key.kind {
+            let [here, of] = [here, of].map(|fields| fields.section(key.field).unwrap_or(&empty));
+            compare(here, of, keys)?;
+            continue;
+        }
+        let [shown, taken] = [here, of].map(|fields| fields.shown(key.field).unwrap_or_else(|| "not there".into()));
+        if let Some(differs) = numbers::difference(here.numbers(key.field), of.numbers(key.field)) {
+            let (value, taken) = differs.unwrap_or((shown, taken));
+            return Err(Failure::contradiction(key.field, value, format!("{taken}, {WHY}")));
+        }
+        if shown != taken {
+            return Err(Failure::contradiction(key.field, shown, format!("{taken}, {WHY}")));
+        }
+    }
+    Ok(())
 }

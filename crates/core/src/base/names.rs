@@ -1,0 +1,24 @@
+//! Values by their names.
+
+use alloc::vec::Vec;
+
+use super::Failure;
+
+/// What a name stands for; without one, what the first stands for. Failures: `field`.
+#[inline(never)]
+pub(crate) fn named<T: Copy>(
+    field: &'static str,
+    name: Option<&str>,
+    known: &[(&'static str, T)],
+) -> Result<T, Failure> {
+    let Some(name) = name else { return Ok(known[0].1) };
+    known.iter().find(|(own, _)| *own == name).map(|&(_, value)| value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|&(own, _)| own).collect();
+        Failure::unknown_name(field, name, names.join(", "))
+    })
+}
+
+/// The name of what a name stands for.
+pub(crate) fn name_of<T: PartialEq>(value: &T, known: &[(&'static str, T)]) -> &'static str {
+    known.iter().find(|(_, own)| own == value).map_or("", |(name, _)| name)
+}

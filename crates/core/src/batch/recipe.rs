@@ -1,0 +1,454 @@
+//! Everything that decides the batches of every epoch, as a document.
+//!
+//! SPEC.md, section 14, has the grammar. Nothing here is asked often: it is kept out of line, since every host compiles the
+//! component when it starts.
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::OnceCell;
+
+use super::buckets::Buckets;
+use super::config::{BatchConfig, Counting, Strategy, Tail, TooLong};
+use super::items::Items;
+use super::packing::Packing;
+use crate::base::fingerprint::Fingerprint;
+use crate::base::names::{name_of, named};
+use crate::state::fields::{Fields, Key, Kind};
+use crate::state::numbers::{self, Chosen, Numbers};
+use crate::state::recipe::{self, List, VERSION};
+use crate::{Failure, OrderId};
+
+const STRATEGIES: [(&str, Strategy); 4] = [
+    ("budget", Strategy::Budget),
+    ("bucket", Strategy::Bucket),
+    ("pack", Strategy::Pack),
+    ("pad-to-max", Strategy::PadToMax),
+];
+const COUNTINGS: [(&str, Counting); 3] = [
+    ("padded", Counting::Padded),
+    ("unpadded", Counting::Unpadded),
+    ("weighted", Counting::Weighted { linear: 1, quadratic: 0 }),
+];
+const PACKINGS: [(&str, Packing); 2] = [("fast", Packing::Fast), ("optimal", Packing::Optimal)];
+const TOO_LONG: [(&str, TooLong); 5] = [
+    ("error", TooLong::Error),
+    ("truncate", TooLong::Truncate),
+    ("drop", TooLong::Drop),
+    ("split", TooLong::Split),
+    ("single", TooLong::Single),
+];
+const TAILS: [(&str, Tail); 4] =
+    [("even-split", Tail::EvenSplit), ("drop", Tail::Drop), ("keep", Tail::Keep), ("duplicate", Tail::Duplicate)];
+
+const SECTIONS: &[Key] =
+    &[recipe::SAMEDEAL, recipe::ORDER, recipe::DEAL, Key { name: "batch", field: "batch", kind: Kind::Section(BATCH) }];
+
+/// The sections of which a state has those that it goes on with.
+pub(super) const STATE_SECTIONS: &[Key] =
+    &[recipe::ORDER, Key { name: "batch", field: "batch", kind: Kind::Section(BATCH) }];
+
+/// In the order of the canonical text.
+const BATCH: &[Key] = &[
+    Key { name: "strategy", field: "strategy", kind: Kind::Text },
+    Key { name: "counting", field: "counting", kind: Kind::Text },
+    Key { name: "linear", field: "linear", kind: Kind::Count },
+    Key { name: "quadratic", field: "quadratic", kind: Kind::Count },
+    Key { name: "max_batch_size", field: "max-batch-size", kind: Kind::Count },
+    Key { name: "max_length", field: "max-length", kind: Kind::Count },
+    Key { name: "max_tokens", field: "max-tokens", kind: Kind::Count },
+    Key { name: "max_cost", field: "max-cost", kind: Kind::Count },
+    Key { name: "batch_size_multiple", field: "batch-size-multiple", kind: Kind::Count },
+    Key { name: "capacity", field: "capacity", kind: Kind::Count },
+    Key { name: "packing", field: "packing", kind: Kind::Text },
+    Key { name: "bucket_width", field: "bucket-width", kind: Kind::Count },
+    Key { name: "boundaries", field: "boundaries", kind: Kind::Numbers },
+    Key { name: "quantiles", field: "quantiles", kind: Kind::Count },
+    Key { name: "batch_window", field: "batch-window", kind: Kind::Count },
+    Key { name: "too_long", field: "too-long", kind: Kind::Text },
+    Key { name: "tail", field: "tail", kind: Kind::Text },
+    Key { name: "lengths", field: "lengths", kind: Kind::Numbers },
+];
+
+/// The fields that may come beside the text.
+const LISTS: [&str; 1] = ["boundaries"];
+
+/// The ways to say which lengths are a bucket.
+const BUCKETS: [&str; 3] = ["bucket-width", "boundaries", "quantiles"];
+
+/// Everything that decides the batches of every epoch: the order, the world size, how samples become batches, and their lengths. It
+/// says nothing of an epoch, or of how far anything was read.
+///
+/// ```
+/// use std::rc::Rc;
+/// use samedeal_core::batch::{Batcher, BatchRecipe};
+/// let text = r#"{"order": {"seed": 42}, "deal": {"world_size": 2}, "batch": {"max_tokens": 64}}"#;
+/// let recipe = Rc::new(BatchRecipe::read(text, Some(vec![10, 30, 20, 7, 12]), &[])?);
+/// assert!(recipe.text().contains(r#""strategy":"budget","counting":"padded","max_batch_size":0,"max_tokens":64"#));
+/// assert_eq!(Batcher::new(&recipe, 0, Vec::new())?.metrics().items, 5);
+/// # Ok::<(), samedeal_core::Failure>(())
+/// ```
+pub struct BatchRecipe {
+    /// Without lengths and a history, at epoch 0; with the boundaries that the buckets come to, and the window of this world.
+    config: BatchConfig,
+    /// As they were given.
+    buckets: Option<Buckets>,
+    /// Whether the window is the default, which follows the world.
+    follows: bool,
+    /// None where samples come one by one.
+    samples: Option<Rc<Samples>>,
+    sections: OnceCell<String>,
+}
+
+/// The samples of an epoch.
+pub(super) struct Samples {
+    lengths: Rc<Vec<u32>>,
+    pub(super) items: Items,
+}
+
+impl Samples {
+    pub(super) fn count(&self) -> u64 {
+        self.lengths.len() as u64
+    }
+}
+
+impl BatchRecipe {
+    /// Reads a document, with the length of every sample, unless the document has them or samples come one by one, and with the lists
+    /// that it has as a hash alone, or not at all. Failures: those of a recipe; any field; `out-of-memory`.
+    #[inline(never)]
+    pub fn read(text: &str, lengths: Option<Vec<u32>>, lists: &[List]) -> Result<Self, Failure> {
+        let fields = recipe::fields(text, SECTIONS, lists, &LISTS)?;
+        let empty = Fields::default();
+        let [order, deal, batch] = ["order", "deal", "batch"].map(|section| fields.section(section).unwrap_or(&empty));
+        let id = order_of(order)?;
+        let allowed = "none with batches, which have tail";
+        for field in ["remainder", "layout"] {
+            refuse(deal, field, allowed)?;
+        }
+        let mut config = BatchConfig {
+            seed: order.signed("seed").unwrap_or(0),
+            order: id,
+            world: deal.u32("world-size")?.unwrap_or(1),
+            ..options(batch, lists)?
+        };
+        config.lengths = match narrow("lengths", "the tokens of every sample", batch.numbers("lengths"), lengths)? {
+            Some(lengths) => lengths,
+            None => return Self::without_lengths(config),
+        };
+        if let Some(samples) = order.count("samples")
+            && samples != config.lengths.len() as u64
+        {
+            let allowed = format!("{}, the number of lengths", config.lengths.len());
+            return Err(Failure::contradiction("samples", samples, allowed));
+        }
+        Self::of(config)
+    }
+
+    /// The recipe of a configuration; its epoch and its history are not of it. Failures: any field of the configuration,
+    /// `out-of-memory`.
+    pub fn of(mut config: BatchConfig) -> Result<Self, Failure> {
+        config.check()?;
+        config.order.check(config.lengths.len() as u64, config.seed)?;
+        let lengths = Rc::new(core::mem::take(&mut config.lengths));
+        let items = Items::new(&config, Rc::clone(&lengths))?;
+        let buckets = config.buckets.clone();
+        if config.strategy == Strategy::Bucket {
+            config.buckets = Some(match config.buckets.take() {
+                Some(buckets) => buckets.settled(items.lengths())?,
+                None => Buckets::of_tokens(items.lengths())?,
+            });
+        }
+        let follows = config.window.is_none();
+        config.window.get_or_insert(config.default_window(&items));
+        let samples = Some(Rc::new(Samples { lengths, items }));
+        Ok(Self { config: whole(config), buckets, follows, samples, sections: OnceCell::new() })
+    }
+
+    /// The recipe of a configuration whose samples come one by one. Failures: any field of the configuration but the lengths.
+    pub fn without_lengths(mut config: BatchConfig) -> Result<Self, Failure> {
+        config.lengths = Vec::new();
+        config.check()?;
+        let (buckets, follows) = (config.buckets.clone(), config.window.is_none());
+        Ok(Self { config: whole(config), buckets, follows, samples: None, sections: OnceCell::new() })
+    }
+
+    pub(super) fn config(&self) -> &BatchConfig {
+        &self.config
+    }
+
+    /// The configuration of a stream, which knows no lengths: the buckets as they were given, and no window of these lengths.
+    pub(super) fn of_a_stream(&self) -> BatchConfig {
+        let window = self.config.window.filter(|_| !self.follows);
+        BatchConfig { buckets: self.buckets.clone(), window, ..self.config.bare() }
+    }
+
+    pub(super) fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// Failures: `lengths`, which are not there.
+    pub(super) fn samples(&self) -> Result<&Rc<Samples>, Failure> {
+        self.samples.as_ref().ok_or_else(|| Failure::missing("lengths", "the tokens of every sample"))
+    }
+
+    /// The canonical text: JSON in one line, with every field that there is, the defaults too. Equal recipes have equal texts.
+    #[inline(never)]
+    pub fn text(&self) -> String {
+        let (order, batch) = self.sections().split_at(self.sections().find(",\"batch\":").unwrap_or_default());
+        format!("{{\"samedeal\":{VERSION},{order},\"deal\":{{\"world_size\":{}}}{batch}}}", self.config.world)
+    }
+
+    /// SHA-256 over the canonical text, in hexadecimal.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Fingerprint::new();
+        hash.add(self.text().as_bytes());
+        hash.finish()
+    }
+
+    /// The sections that every world has: the order and the batches.
+    pub(super) fn sections(&self) -> &str {
+        self.sections.get_or_init(|| self.written())
+    }
+
+    #[inline(never)]
+    fn written(&self) -> String {
+        let Self { config, buckets, follows, samples, .. } = self;
+        let BatchConfig { seed, order, strategy, counting, max_batch_size, max_length, budget, .. } = config;
+        let BatchConfig { multiple, capacity, packing, window, too_long, tail, .. } = config;
+        let mut text = format!("\"order\":{{\"name\":\"{}\"", order.name());
+        let number = |text: &mut String, name: &str, number: u64| *text += &format!(",\"{name}\":{number}");
+        if let Some(samples) = samples {
+            number(&mut text, "samples", samples.count());
+        }
+        text += &format!(",\"seed\":{seed}}},\"batch\":{{\"strategy\":\"{}\"", strategy.name());
+        let name = |text: &mut String, member: &str, name: &str| *text += &format!(",\"{member}\":\"{name}\"");
+        name(&mut text, "counting", counting_name(*counting));
+        if let Counting::Weighted { linear, quadratic } = *counting {
+            number(&mut text, "linear", linear.into());
+            number(&mut text, "quadratic", quadratic.into());
+        }
+        // No limit is one thing: there are fewer items than 2^32 - 1.
+        let rows = if *budget > 0 && *max_batch_size == u32::MAX { 0 } else { *max_batch_size };
+        number(&mut text, "max_batch_size", rows.into());
+        if *max_length < u32::MAX {
+            number(&mut text, "max_length", (*max_length).into());
+        }
+        let used = |member| use_of(member).is_some_and(|uses| is_used(uses, *strategy, *counting));
+        for member in ["max-tokens", "max-cost"] {
+            if used(member) && *budget > 0 {
+                number(&mut text, &member.replace('-', "_"), *budget);
+            }
+        }
+        if used("batch-size-multiple") {
+            number(&mut text, "batch_size_multiple", (*multiple).into());
+        }
+        if used("capacity") {
+            number(&mut text, "capacity", (*capacity).into());
+        }
+        if used("packing") {
+            name(&mut text, "packing", name_of(packing, &PACKINGS));
+        }
+        match buckets {
+            Some(_) if !used("quantiles") => {}
+            Some(Buckets::Width(width)) => number(&mut text, "bucket_width", (*width).into()),
+            Some(Buckets::Quantiles(count)) => number(&mut text, "quantiles", (*count).into()),
+            Some(Buckets::Boundaries(ends)) => {
+                text += &format!(",\"boundaries\":{}", numbers::text(ends.iter().map(|&end| end.into())));
+            }
+            None => {}
+        }
+        if let Some(window) = window
+            && used("batch-window")
+            && !follows
+        {
+            number(&mut text, "batch_window", (*window).into());
+        }
+        name(&mut text, "too_long", name_of(too_long, &TOO_LONG));
+        name(&mut text, "tail", name_of(tail, &TAILS));
+        if let Some(samples) = samples {
+            text += &format!(",\"lengths\":{}", numbers::text(samples.lengths.iter().map(|&length| length.into())));
+        }
+        text.push('}');
+        text
+    }
+}
+
+/// Without what is of one epoch.
+fn whole(config: BatchConfig) -> BatchConfig {
+    BatchConfig { epoch: 0, history: Vec::new(), ..config }
+}
+
+fn counting_name(counting: Counting) -> &'static str {
+    match counting {
+        Counting::Padded => "padded",
+        Counting::Unpadded => "unpadded",
+        Counting::Weighted { .. } => "weighted",
+    }
+}
+
+/// The order of samples. Failures: `order`, or a field that only the order `sharded` uses.
+fn order_of(fields: &Fields) -> Result<OrderId, Failure> {
+    let id = fields.text("order").map_or(Ok(OrderId::Feistel), OrderId::from_name)?;
+    if id == OrderId::Sharded {
+        let names = OrderId::ALL.map(OrderId::name).join(", ");
+        return Err(Failure::contradiction("order", id.name(), format!("{names}: batches do not read shards")));
+    }
+    recipe::refuse_sharding(fields, id.name())?;
+    Ok(id)
+}
+
+/// What the section says, without lengths. Failures: any field of it.
+#[inline(never)]
+fn options(fields: &Fields, lists: &[List]) -> Result<BatchConfig, Failure> {
+    let strategy = named("strategy", fields.text("strategy"), &STRATEGIES)?;
+    let mut counting = named("counting", fields.text("counting"), &COUNTINGS)?;
+    refuse_unused(fields, lists, strategy, counting)?;
+    if let Counting::Weighted { linear, quadratic } = &mut counting {
+        *linear = fields.u32("linear")?.unwrap_or(*linear);
+        *quadratic = fields.u32("quadratic")?.unwrap_or(*quadratic);
+    }
+    let most_rows = fields.u32("max-batch-size")?;
+    let longest = fields.u32("max-length")?;
+    let limit = if matches!(counting, Counting::Weighted { .. }) { "max-cost" } else { "max-tokens" };
+    let budget = match (fields.count(limit), most_rows, longest) {
+        (Some(0), ..) => return Err(Failure::out_of_range(limit, 0, format!("1 to {}", u64::MAX))),
+        (Some(budget), ..) => budget,
+        (None, Some(rows @ 1..), Some(longest)) if strategy == Strategy::Budget => u64::from(rows) * u64::from(longest),
+        (None, ..) if strategy == Strategy::Budget => {
+            let needed = if limit == "max-cost" { "what a batch may cost" } else { "the most tokens of a batch" };
+            return Err(Failure::missing(limit, format!("{needed}, or max_batch_size and max_length")));
+        }
+        (None, ..) => 0,
+    };
+    let capacity = match (fields.u32("capacity")?, longest) {
+        _ if strategy != Strategy::Pack => 0,
+        (Some(capacity), _) | (None, Some(capacity)) => capacity,
+        (None, None) => return Err(Failure::missing("capacity", "the tokens of a row, or max_length")),
+    };
+    let usual_rows = match strategy {
+        Strategy::Budget => 0,
+        Strategy::Pack => 1,
+        Strategy::Bucket if budget > 0 => 0,
+        Strategy::Bucket | Strategy::PadToMax => 32,
+    };
+    Ok(BatchConfig {
+        max_batch_size: most_rows.unwrap_or(usual_rows),
+        max_length: longest.unwrap_or(u32::MAX),
+        budget,
+        counting,
+        multiple: fields.u32("batch-size-multiple")?.unwrap_or(1),
+        capacity,
+        packing: named("packing", fields.text("packing"), &PACKINGS)?,
+        buckets: buckets(fields, lists)?,
+        window: fields.u32("batch-window")?,
+        too_long: named("too-long", fields.text("too-long"), &TOO_LONG)?,
+        tail: named("tail", fields.text("tail"), &TAILS)?,
+        ..BatchConfig::new(Vec::new(), strategy)
+    })
+}
+
+/// Failures: two ways to say it, `boundaries`.
+fn buckets(fields: &Fields, lists: &[List]) -> Result<Option<Buckets>, Failure> {
+    let list = lists.iter().find(|(name, _)| *name == "boundaries").map(|&(_, list)| list);
+    let is_there = |field| fields.has(field) || field == "boundaries" && list.is_some();
+    let mut there = BUCKETS.into_iter().filter(|field| is_there(field));
+    if let (Some(first), Some(second)) = (there.next(), there.next()) {
+        let value = fields.shown(first).unwrap_or_else(|| "a list".into());
+        return Err(Failure::contradiction(first, value, format!("none, where {} is given", second.replace('-', "_"))));
+    }
+    if let Some(width) = fields.u32("bucket-width")? {
+        return Ok(Some(Buckets::Width(width)));
+    }
+    if let Some(count) = fields.u32("quantiles")? {
+        return Ok(Some(Buckets::Quantiles(count)));
+    }
+    let list = list.map(|list| numbers::narrow("boundaries", list)).transpose()?;
+    let ends = narrow("boundaries", "the greatest length of each bucket", fields.numbers("boundaries"), list)?;
+    Ok(ends.map(Buckets::Boundaries))
+}
+
+/// The numbers of the text, or those beside it. Failures: `field`.
+fn narrow(
+    field: &'static str,
+    what: &str,
+    of_text: Option<&Numbers>,
+    beside: Option<Vec<u32>>,
+) -> Result<Option<Vec<u32>>, Failure> {
+    let numbers = beside.as_ref().map(|numbers| numbers.iter().map(|&number| number.into()));
+    Ok(match numbers::chosen(field, what, of_text, numbers)? {
+        Chosen::Nowhere => None,
+        Chosen::Text(numbers) => Some(numbers::narrow(field, numbers)?),
+        Chosen::Beside => beside,
+    })
+}
+
+/// A strategy and a counting that look at a member; none is any.
+type Use = (Option<Strategy>, Option<&'static str>);
+const BUDGET: Use = (Some(Strategy::Budget), None);
+const BUCKET: Use = (Some(Strategy::Bucket), None);
+const PACK: Use = (Some(Strategy::Pack), None);
+const WEIGHTED: Use = (None, Some("weighted"));
+const fn with(strategy: Strategy, counting: &'static str) -> Use {
+    (Some(strategy), Some(counting))
+}
+
+/// Which strategies and countings look at a member; none for a member that all look at.
+fn use_of(field: &str) -> Option<&'static [Use]> {
+    Some(match field {
+        "linear" | "quadratic" => &[WEIGHTED],
+        "max-tokens" => {
+            const {
+                &[
+                    with(Strategy::Budget, "padded"),
+                    with(Strategy::Budget, "unpadded"),
+                    with(Strategy::Bucket, "padded"),
+                    with(Strategy::Bucket, "unpadded"),
+                ]
+            }
+        }
+        "max-cost" => const { &[with(Strategy::Budget, "weighted"), with(Strategy::Bucket, "weighted")] },
+        "batch-size-multiple" => const { &[BUCKET, with(Strategy::Budget, "padded")] },
+        "capacity" => &[PACK],
+        "packing" => const { &[PACK, with(Strategy::Budget, "unpadded"), with(Strategy::Budget, "weighted")] },
+        "bucket-width" | "boundaries" | "quantiles" => &[BUCKET],
+        "batch-window" => &[BUDGET, BUCKET, PACK],
+        _ => return None,
+    })
+}
+
+fn is_used(uses: &[Use], strategy: Strategy, counting: Counting) -> bool {
+    uses.iter().any(|&(by, of)| by.is_none_or(|by| by == strategy) && of.is_none_or(|of| of == counting_name(counting)))
+}
+
+/// Failures: a member that is there and has no effect.
+#[inline(never)]
+fn refuse_unused(fields: &Fields, lists: &[List], strategy: Strategy, counting: Counting) -> Result<(), Failure> {
+    let words = |(strategy, counting): Use| match (strategy, counting) {
+        (Some(strategy), Some(counting)) => format!("strategy {} with counting {counting}", strategy.name()),
+        (Some(strategy), None) => format!("strategy {}", strategy.name()),
+        (None, counting) => format!("counting {}", counting.unwrap_or_default()),
+    };
+    for &Key { field, .. } in BATCH {
+        if let Some(uses) = use_of(field)
+            && !is_used(uses, strategy, counting)
+        {
+            let uses: Vec<String> = uses.iter().map(|&used| words(used)).collect();
+            let here = words((Some(strategy), Some(counting_name(counting))));
+            let allowed = format!("none with {here}; it is for {}", uses.join(", or "));
+            refuse(fields, field, &allowed)?;
+            if lists.iter().any(|(name, _)| *name == field) {
+                return Err(Failure::contradiction(field, "a list", allowed));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Failures: the field, if it is there.
+fn refuse(fields: &Fields, field: &'static str, allowed: &str) -> Result<(), Failure> {
+    match fields.shown(field) {
+        Some(value) => Err(Failure::contradiction(field, value, allowed)),
+        None => Ok(()),
+    }
+}

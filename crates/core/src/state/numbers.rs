@@ -1,0 +1,107 @@
+//! A number for each shard: a few as they are, many as a hash.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::Failure;
+use crate::base::fingerprint::Fingerprint;
+use crate::base::memory::collect;
+
+/// The most numbers that a text names; of more, it has a hash.
+pub(crate) const NAMED: usize = 256;
+
+/// What a text has of such numbers.
+pub(crate) enum Numbers<'a> {
+    All(Vec<u64>),
+    Hash(&'a str),
+}
+
+/// As they stand in a canonical text.
+pub(crate) fn text(numbers: impl Iterator<Item = u64> + Clone) -> String {
+    if numbers.clone().nth(NAMED).is_some() {
+        return format!("\"{}\"", hash(numbers));
+    }
+    let mut text = String::from("[");
+    for (at, number) in numbers.enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        text += &format!("{comma}{number}");
+    }
+    text + "]"
+}
+
+/// SHA-256 over all of them, each as 8 bytes, little-endian; in hexadecimal.
+pub(crate) fn hash(numbers: impl Iterator<Item = u64>) -> String {
+    let mut hash = Fingerprint::new();
+    for number in numbers {
+        hash.add(&number.to_le_bytes());
+    }
+    hash.finish()
+}
+
+/// Whether a text is such a hash.
+pub(crate) fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Where numbers come from that may stand in a text, or beside it.
+pub(crate) enum Chosen<'a> {
+    Nowhere,
+    Text(&'a [u64]),
+    Beside,
+}
+
+/// Those of the text, or those beside it, which have to be what the text has, if it has any. `what` says what they are. Failures:
+/// `field`.
+#[inline(never)]
+pub(crate) fn chosen<'a>(
+    field: &'static str,
+    what: &str,
+    of_text: Option<&'a Numbers>,
+    beside: Option<impl ExactSizeIterator<Item = u64> + Clone>,
+) -> Result<Chosen<'a>, Failure> {
+    Ok(match (of_text, beside) {
+        (None, None) => Chosen::Nowhere,
+        (Some(Numbers::All(all)), None) => Chosen::Text(all),
+        (Some(Numbers::Hash(_)), None) => {
+            return Err(Failure::missing(field, format!("{what}, of which the recipe has the hash alone")));
+        }
+        (None, Some(_)) => Chosen::Beside,
+        (Some(of_text), Some(beside)) => {
+            let count = beside.len();
+            let same = match of_text {
+                Numbers::All(all) => beside.eq(all.iter().copied()),
+                Numbers::Hash(is) => *is == hash(beside),
+            };
+            if !same {
+                let value = format!("{count} numbers that are others");
+                return Err(Failure::contradiction(field, value, "the numbers that the recipe was made with"));
+            }
+            Chosen::Beside
+        }
+    })
+}
+
+/// Numbers of 32 bits. Failures: `field`, `out-of-memory`.
+#[inline(never)]
+pub(crate) fn narrow(field: &'static str, numbers: &[u64]) -> Result<Vec<u32>, Failure> {
+    if let Some(number) = numbers.iter().find(|&&number| number > u32::MAX.into()) {
+        return Err(Failure::out_of_range(field, number, format!("0 to {}", u32::MAX)));
+    }
+    collect(field, numbers.len(), numbers.iter().map(|&number| number as u32))
+}
+
+/// Nothing if these numbers are those; else both, where the first one differs, if both are there in full.
+#[inline(never)]
+pub(crate) fn difference(here: Option<&Numbers>, of: Option<&Numbers>) -> Option<Option<(String, String)>> {
+    match (here?, of?) {
+        (Numbers::Hash(here), Numbers::Hash(of)) => {
+            (here != of).then(|| Some((String::from("other numbers"), String::from("those"))))
+        }
+        (Numbers::All(here), Numbers::All(of)) if here.len() == of.len() => {
+            let (at, (here, of)) = here.iter().zip(of).enumerate().find(|(_, (here, of))| here != of)?;
+            Some(Some((format!("{here} in place {at}"), format!("{of}"))))
+        }
+        _ => Some(None),
+    }
+}

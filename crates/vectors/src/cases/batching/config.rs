@@ -1,0 +1,94 @@
+//! The options of a case, and the recipe that they make.
+
+use std::collections::BTreeMap;
+
+use matrix::format::{BatchRecipe, BatchStream, Batcher, S64, Segment, Subject, U64};
+use serde_json::{Map, Value, json};
+
+#[derive(Clone, Debug)]
+pub struct BatchConfig {
+    pub lengths: Vec<u32>,
+    pub seed: S64,
+    pub epoch: U64,
+    pub order: String,
+    pub world: u32,
+    pub strategy: String,
+    pub max_batch_size: u32,
+    pub max_length: u32,
+    pub budget: U64,
+    pub counting: String,
+    pub linear: u32,
+    pub quadratic: u32,
+    pub multiple: u32,
+    pub capacity: u32,
+    pub packing: String,
+    pub buckets: Option<Buckets>,
+    pub window: Option<u32>,
+    pub too_long: String,
+    pub tail: String,
+    pub history: Vec<Segment>,
+}
+
+/// Which lengths are a bucket.
+#[derive(Clone, Debug)]
+pub enum Buckets {
+    BucketWidth(u32),
+    Boundaries(Vec<u32>),
+    Quantiles(u32),
+}
+
+pub fn batcher(config: BatchConfig) -> Subject {
+    let recipe = recipe(&config, Some(config.lengths.clone()));
+    Subject::Batcher(Batcher { recipe, epoch: config.epoch, history: config.history })
+}
+
+pub fn stream(config: &BatchConfig, rank: u32) -> Subject {
+    Subject::BatchStream(BatchStream { recipe: recipe(config, None), epoch: config.epoch, rank })
+}
+
+/// With every member that the strategy uses.
+pub fn recipe(config: &BatchConfig, lengths: Option<Vec<u32>>) -> BatchRecipe {
+    let (strategy, counting) = (&*config.strategy, &*config.counting);
+    let has_budget = matches!(strategy, "budget" | "bucket");
+    let mut batch = Map::new();
+    let mut member = |name: &str, value: Value| batch.insert(name.into(), value);
+    member("strategy", strategy.into());
+    member("counting", counting.into());
+    if counting == "weighted" {
+        member("linear", config.linear.into());
+        member("quadratic", config.quadratic.into());
+    }
+    member("max_batch_size", config.max_batch_size.into());
+    if config.max_length < u32::MAX {
+        member("max_length", config.max_length.into());
+    }
+    if strategy == "budget" || has_budget && config.budget.0 > 0 {
+        member(if counting == "weighted" { "max_cost" } else { "max_tokens" }, config.budget.0.into());
+    }
+    if strategy == "bucket" || strategy == "budget" && counting == "padded" {
+        member("batch_size_multiple", config.multiple.into());
+    }
+    if strategy == "pack" {
+        member("capacity", config.capacity.into());
+    }
+    if strategy == "pack" || strategy == "budget" && counting != "padded" {
+        member("packing", config.packing.clone().into());
+    }
+    match &config.buckets {
+        None => None,
+        Some(Buckets::BucketWidth(width)) => member("bucket_width", (*width).into()),
+        Some(Buckets::Boundaries(ends)) => member("boundaries", ends.clone().into()),
+        Some(Buckets::Quantiles(count)) => member("quantiles", (*count).into()),
+    };
+    if let Some(window) = config.window.filter(|_| strategy != "pad-to-max") {
+        member("batch_window", window.into());
+    }
+    member("too_long", config.too_long.clone().into());
+    member("tail", config.tail.clone().into());
+    let recipe = json!({
+        "order": {"name": config.order, "seed": config.seed.0},
+        "deal": {"world_size": config.world},
+        "batch": batch,
+    });
+    BatchRecipe { recipe: recipe.to_string(), lengths, lists: BTreeMap::new() }
+}

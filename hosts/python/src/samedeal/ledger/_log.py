@@ -301,8 +301,7 @@ def _identity(descriptor: int) -> tuple[int, int]:
 
 
 def text_of(entry: Any) -> str:
-    """The text of an entry that a log has given as text or as UTF-8. Invalid UTF-8 is escaped; it is no valid entry
-    then.
+    """The text of an entry from a log, which may be UTF-8. Invalid bytes are escaped, so it is no valid entry then.
 
     Raises:
         WrongTypeError: The entry is neither text nor bytes.

@@ -392,7 +392,8 @@ def plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return {name: plain(item) for name, item in value._asdict().items()}
     if isinstance(value, SamedealError):
-        return {name: getattr(value, name) for name in ("kind", "field", "value", "allowed")}
+        facts = [{"name": name, "value": fact} for name, texts in value.facts.items() for fact in texts]
+        return {name: getattr(value, name) for name in ("kind", "field", "value", "allowed")} | {"facts": facts}
     if isinstance(value, (wc.ResourceAny, abi.Handle)):
         return "a resource"
     if isinstance(value, np.ndarray):
@@ -551,7 +552,7 @@ def test_options() -> None:
 def test_readings_that_are_refused(config: reads.ReadConfig) -> None:
     failure = ours(reads.Read, config, MEMORY)
     assert failure == plain(read_by(Oracle(Component.PLANNING, "read"), config))
-    assert set(failure) == {"kind", "field", "value", "allowed"}
+    assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
 @pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world)
@@ -594,14 +595,14 @@ def test_batch_streams(config: BatchConfig) -> None:
 def test_batchers_that_are_refused(config: BatchConfig) -> None:
     failure = ours(batching.Plan, config, MEMORY)
     assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config))
-    assert set(failure) == {"kind", "field", "value", "allowed"}
+    assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
 @pytest.mark.parametrize(("config", "rank"), BAD_BATCH_STREAMS, ids=range(len(BAD_BATCH_STREAMS)))
 def test_batch_streams_that_are_refused(config: BatchConfig, rank: int) -> None:
     failure = ours(batching.Stream, config, rank, MEMORY)
     assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config, rank))
-    assert set(failure) == {"kind", "field", "value", "allowed"}
+    assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
 def make_deal(config: Config, *sharding: Sharding) -> dealing.Deal:
@@ -639,7 +640,7 @@ def test_constructor_failures(component: Component, name: str, make: Callable[..
     for arguments in bad:
         failure = ours(make, *arguments)
         assert failure == plain(Oracle(component, interface).call(function, *arguments)), arguments
-        assert set(failure) == {"kind", "field", "value", "allowed"}
+        assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
 HEADERS: Calls = [(Sampler(5).state(0), 3, 9), (Sampler(5).state(0), 0, 9), ("naïve ✓", 1, 1)]

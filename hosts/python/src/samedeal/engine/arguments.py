@@ -29,16 +29,22 @@ class Width(NamedTuple):
     least: int
     most: int
     allowed: str
+    facts: Mapping[str, tuple[str, ...]] | None = None
 
 
-COUNT = Width(0, U64_MAX, f"0 to {MAX_EXACT}")
-COUNT_FROM_1 = Width(0, U64_MAX, f"1 to {MAX_EXACT}")
-U64 = Width(0, U64_MAX, f"0 to {U64_MAX}")
-S64 = Width(-(2**63), 2**63 - 1, f"{-(2**63)} to {2**63 - 1}")
+def _told(least: int, most: int) -> tuple[str, Mapping[str, tuple[str, ...]]]:
+    """A range in words and as facts."""
+    return f"{least} to {most}", {"least": (str(least),), "most": (str(most),)}
+
+
+COUNT = Width(0, U64_MAX, *_told(0, MAX_EXACT))
+COUNT_FROM_1 = Width(0, U64_MAX, *_told(1, MAX_EXACT))
+U64 = Width(0, U64_MAX, *_told(0, U64_MAX))
+S64 = Width(-(2**63), 2**63 - 1, *_told(-(2**63), 2**63 - 1))
 RANK = Width(0, U32_MAX, "0 to world - 1")
 MEMORY = Width(0, 2**63 - 1, f"up to {2**31} bytes")
-U32 = Width(0, U32_MAX, f"0 to {U32_MAX}")
-U32_FROM_1 = Width(0, U32_MAX, f"1 to {U32_MAX}")
+U32 = Width(0, U32_MAX, *_told(0, U32_MAX))
+U32_FROM_1 = Width(0, U32_MAX, *_told(1, U32_MAX))
 
 
 def whole(field: str, value: Any) -> int:
@@ -60,7 +66,7 @@ def integer(field: str, value: Any, width: Width) -> int:
     number = whole(field, value)
     if width.least <= number <= width.most:
         return number
-    raise OutOfRangeError(field, shown(number), width.allowed)
+    raise OutOfRangeError(field, shown(number), width.allowed, width.facts)
 
 
 def is_masked(value: Any) -> bool:
@@ -87,7 +93,8 @@ def number(field: str, value: Any, count: Callable[[], int], most: int = U64_MAX
     given = whole(field, value)
     if 0 <= given <= most:
         return given
-    raise OutOfRangeError(field, shown(given), below(count()))
+    end = count()
+    raise OutOfRangeError(field, shown(given), below(end), _told(0, end - 1)[1] if end else None)
 
 
 def below(count: int) -> str:
@@ -129,7 +136,7 @@ def _numbers(field: str, values: Any, width: Width, dtype: str) -> NDArray[Any]:
         ends = (min(given), max(given)) if given else ()
     for end in ends:
         if not width.least <= end <= width.most:
-            raise OutOfRangeError(field, shown(end), width.allowed)
+            raise OutOfRangeError(field, shown(end), width.allowed, width.facts)
     own: NDArray[Any] = numpy.array(given, dtype=dtype)
     own.flags.writeable = False
     return own
@@ -235,7 +242,7 @@ def enum(field: str, value: Any, names: Sequence[N]) -> N:
     given = name(field, value)
     if given in names:
         return names[names.index(given)]
-    raise UnknownNameError(field, given[:64], ", ".join(names))
+    raise UnknownNameError(field, given[:64], ", ".join(names), {"known": tuple(names)})
 
 
 def shown(value: Any) -> str:

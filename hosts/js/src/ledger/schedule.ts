@@ -1,9 +1,9 @@
-import { FROM_ONE, fail, natural32, options, placed, textOf, U32 } from './checks.js';
-import type { Engine } from './engine.js';
+import type { PlanningBindings } from '../bindings/types.js';
+import { FROM_ONE, fail, natural32, options, placed, textOf, U32 } from '../checks.js';
+import type { Engine } from '../engine.js';
+import { AppliedLog } from './applied.js';
 import { type Samplers, whole } from './ledger.js';
-import { AppliedLog } from './ledger-applied.js';
-import type { LedgerEvent, LedgerProgress, LogLines, ReplayOptions } from './ledger-types.js';
-import type { PlanningBindings } from './bindings/types.js';
+import type { LedgerEvent, LedgerProgress, LogLines, ReplayOptions } from './types.js';
 
 /** How many samples are read at a time. */
 const WINDOW = 1 << 15;

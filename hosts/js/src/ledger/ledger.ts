@@ -1,11 +1,11 @@
-import { FROM_ONE, fail, integer, natural, natural32, options, stateText, textOf, U32 } from './checks.js';
-import { type Engine, symbolDispose } from './engine.js';
-import { entryText, LedgerClient, type Run, type Step } from './ledger-client.js';
-import type { RawClient, RawStep } from './ledger-raw.js';
-import type { LedgerOptions, LedgerProgress, Log } from './ledger-types.js';
-import type { PlanningBindings } from './bindings/types.js';
-import { BaseSampler } from './deal/sampler.js';
-import type { ConfigJson, Indices, Integer } from './types.js';
+import type { PlanningBindings } from '../bindings/types.js';
+import { FROM_ONE, fail, integer, natural, natural32, options, stateText, textOf, U32 } from '../checks.js';
+import { BaseSampler } from '../deal/sampler.js';
+import { type Engine, symbolDispose } from '../engine.js';
+import type { ConfigJson, Indices, Integer } from '../types.js';
+import { entryText, LedgerClient, type Run, type Step } from './client.js';
+import type { RawClient, RawStep } from './raw.js';
+import type { LedgerOptions, LedgerProgress, Log } from './types.js';
 
 const OPTIONS = ['reader', 'block', 'lease', 'checkpointInterval'] as const;
 

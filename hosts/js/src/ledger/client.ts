@@ -1,11 +1,11 @@
-import { using } from './bindings/resources.js';
-import { cutText, fail } from './checks.js';
-import { ALONE, type Engine, Handle, type Recipe } from './engine.js';
-import type { Client, ClientOptions as Options } from './jco/interfaces/samedeal-deal-ledger.js';
-import type { RawClient, RawClientOptions, RawStep } from './ledger-raw.js';
-import type { LedgerProgress } from './ledger-types.js';
-import type { PlanningBindings } from './bindings/types.js';
-import type { Integer } from './types.js';
+import { using } from '../bindings/resources.js';
+import type { PlanningBindings } from '../bindings/types.js';
+import { cutText, fail } from '../checks.js';
+import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
+import type { Client, ClientOptions as Options } from '../jco/interfaces/samedeal-deal-ledger.js';
+import type { Integer } from '../types.js';
+import type { RawClient, RawClientOptions, RawStep } from './raw.js';
+import type { LedgerProgress } from './types.js';
 
 /** How many entries are told at a time. */
 const WINDOW = 2 ** 12;

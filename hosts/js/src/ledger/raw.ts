@@ -1,4 +1,4 @@
-import type { EventKind } from './ledger-types.js';
+import type { EventKind } from './types.js';
 
 /** An event as the engine gives it. */
 export interface RawEvent {

@@ -1,9 +1,9 @@
-import { entryText, natural, natural32, stateText, U32 } from './checks.js';
-import { ALONE, type Engine, Handle, type Recipe } from './engine.js';
-import type { RawLedger, RawProposal } from './ledger-raw.js';
-import type { LedgerEvent, LedgerProgress } from './ledger-types.js';
-import type { PlanningBindings } from './bindings/types.js';
-import type { Integer } from './types.js';
+import type { PlanningBindings } from '../bindings/types.js';
+import { entryText, natural, natural32, stateText, U32 } from '../checks.js';
+import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
+import type { Integer } from '../types.js';
+import type { RawLedger, RawProposal } from './raw.js';
+import type { LedgerEvent, LedgerProgress } from './types.js';
 
 /** The first entry of a log, for the state of a sampler. */
 export function headerWith(engine: Engine<PlanningBindings>, state: string, block: number, lease: Integer): string {

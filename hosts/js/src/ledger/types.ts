@@ -1,4 +1,4 @@
-import type { Integer } from './types.js';
+import type { Integer } from '../types.js';
 
 /** What happens to a run of positions: a reader takes it, is through with it for good, or it is given back. */
 export type EventKind = 'claim' | 'commit' | 'release';

@@ -253,12 +253,12 @@ class Client:
             if own:
                 self.loose.add(event.claim)
             return
-        for given in self.given.values():
+        for handle, given in self.given.items():
             if given.run.claim != event.claim:
                 continue
             if event.kind == "commit":
                 given.known = event.start + event.count - given.run.start
-            elif own:
+            elif own or self.task == ("release", handle):
                 given.run = replace(given.run, count=given.known, committed=given.known)
             else:
                 given.lost = True

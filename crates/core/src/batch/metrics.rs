@@ -6,6 +6,7 @@ use super::config::{BatchConfig, Counting, Strategy};
 use super::items::Items;
 use super::steps::Steps;
 use crate::Failure;
+use crate::base::failure::known;
 use crate::base::ratio::millionths;
 
 /// The names of the ratios that [`Metrics::ratio`] knows.
@@ -91,7 +92,7 @@ impl Metrics {
             }
             "slowest-rank-utilisation" => (self.tokens.into(), Some(world * u128::from(self.slowest)), 1_000_000),
             "cost-imbalance" => (world * u128::from(self.slowest_cost), Some(self.cost.into()), 1_000_000),
-            _ => return Err(Failure::unknown_name("ratio", name, RATIOS.join(", "))),
+            _ => return Err(Failure::unknown_name("ratio", name, known(RATIOS))),
         };
         Ok(if of == Some(0) { without } else { millionths(part, of) })
     }

@@ -13,6 +13,7 @@ use super::buckets::Buckets;
 use super::config::{BatchConfig, Counting, Strategy, Tail, TooLong};
 use super::items::Items;
 use super::packing::Packing;
+use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::names::{name_of, named};
 use crate::state::fields::{Fields, Key, Kind};
@@ -312,7 +313,7 @@ fn options(fields: &Fields, lists: &[List]) -> Result<BatchConfig, Failure> {
     let longest = fields.u32("max-length")?;
     let limit = if matches!(counting, Counting::Weighted { .. }) { "max-cost" } else { "max-tokens" };
     let budget = match (fields.count(limit), most_rows, longest) {
-        (Some(0), ..) => return Err(Failure::out_of_range(limit, 0, format!("1 to {}", u64::MAX))),
+        (Some(0), ..) => return Err(Failure::out_of_range(limit, 0, range(1, u64::MAX))),
         (Some(budget), ..) => budget,
         (None, Some(rows @ 1..), Some(longest)) if strategy == Strategy::Budget => u64::from(rows) * u64::from(longest),
         (None, ..) if strategy == Strategy::Budget => {
@@ -448,7 +449,7 @@ fn refuse_unused(fields: &Fields, lists: &[List], strategy: Strategy, counting: 
 /// Failures: the field, if it is there.
 fn refuse(fields: &Fields, field: &'static str, allowed: &str) -> Result<(), Failure> {
     match fields.shown(field) {
-        Some(value) => Err(Failure::contradiction(field, value, allowed)),
+        Some(value) => Err(Failure::contradiction(field, value, String::from(allowed))),
         None => Ok(()),
     }
 }

@@ -10,9 +10,9 @@ mod shards;
 mod table;
 mod torch;
 
-use alloc::format;
 use alloc::rc::Rc;
 
+use crate::base::failure::{known, range};
 use crate::{Failure, MAX_EXACT};
 pub(crate) use feistel::Feistel;
 pub(crate) use fisher_yates::shuffle;
@@ -67,7 +67,7 @@ impl OrderId {
             .into_iter()
             .chain([Self::Sharded])
             .find(|id| id.name() == name)
-            .ok_or_else(|| Failure::unknown_name("order", name, Self::ALL.map(Self::name).join(", ")))
+            .ok_or_else(|| Failure::unknown_name("order", name, known(Self::ALL.map(Self::name))))
     }
 
     /// Whether an epoch needs a table of all samples: any position costs as much as all of them.
@@ -83,11 +83,11 @@ impl OrderId {
             Self::Dotnet => i32::MAX as u64,
         };
         if samples > most {
-            let allowed = format!("0 to {most} with the order {}", self.name());
+            let allowed = range(0, most).and(format_args!(" with the order {}", self.name()));
             return Err(Failure::out_of_range("samples", samples, allowed));
         }
         if self == Self::Dotnet && i32::try_from(seed).is_err() {
-            let allowed = format!("{} to {} with the order dotnet", i32::MIN, i32::MAX);
+            let allowed = range(i32::MIN, i32::MAX).and(" with the order dotnet");
             return Err(Failure::out_of_range("seed", seed, allowed));
         }
         Ok(())

@@ -188,7 +188,8 @@ fn others() -> Vec<Case> {
 fn failures() -> Vec<Case> {
     let mut cases = Vec::new();
     for fate in [Fate::Unsure, Fate::Failed] {
-        for other in [false, true] {
+        // Whether others go on meanwhile; or the same is asked again at once.
+        for other in [Some(false), Some(true), None] {
             let mut reader = Driven::new(of(20, 1, 2));
             let mut log = Vec::new();
             let now = U64(0);
@@ -198,10 +199,12 @@ fn failures() -> Vec<Case> {
             }
             // What others append meanwhile.
             let meanwhile = |log: &mut Vec<String>, reader: &mut Driven| {
-                if other {
+                if other == Some(true) {
                     log.push(format!("{{\"event\":\"join\",\"reader\":9,\"life\":\"{:016x}\"}}", log.len()));
                 }
-                reader.catch_up(log);
+                if other.is_some() {
+                    reader.catch_up(log);
+                }
             };
             reader.run(ClientCall::Claim { waits: false, now }, &mut log, &[fate]);
             meanwhile(&mut log, &mut reader);
@@ -229,7 +232,11 @@ fn failures() -> Vec<Case> {
             reader.ask(ClientCall::Lease);
             reader.catch_up(&mut log);
             let fate = if fate == Fate::Unsure { "after" } else { "before" };
-            let other = if other { ", and others go on" } else { "" };
+            let other = match other {
+                Some(false) => "",
+                Some(true) => ", and others go on",
+                None => ", and the same at once",
+            };
             cases.push(reader.case(&format!("a log that fails {fate} it appends{other}")));
         }
     }

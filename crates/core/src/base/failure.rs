@@ -21,6 +21,9 @@ pub enum Kind {
     Missing,
     /// Values that are each allowed do not fit together.
     Contradiction,
+    /// What a later version may add.
+    #[cfg(feature = "grown")]
+    TooLate,
 }
 
 /// One fact about what is allowed, for programs.
@@ -159,6 +162,8 @@ impl Kind {
             Self::WrongType => "wrong-type",
             Self::Missing => "missing",
             Self::Contradiction => "contradiction",
+            #[cfg(feature = "grown")]
+            Self::TooLate => "too-late",
         }
     }
 }
@@ -239,6 +244,11 @@ impl Failure {
         Self::new(Kind::WrongType, field, &shorten(value), allowed.into())
     }
 
+    #[cfg(feature = "grown")]
+    pub(crate) fn too_late(field: &'static str, value: impl Display, allowed: impl Into<Allowed>) -> Self {
+        Self::new(Kind::TooLate, field, &value, allowed.into())
+    }
+
     pub(crate) fn missing(field: &'static str, allowed: impl Into<Allowed>) -> Self {
         Self::new(Kind::Missing, field, &"", allowed.into())
     }
@@ -265,6 +275,8 @@ impl Display for Failure {
             Kind::OutOfRange | Kind::WrongType | Kind::Contradiction => {
                 write!(f, "{field} is {value}; allowed: {allowed}")
             }
+            #[cfg(feature = "grown")]
+            Kind::TooLate => write!(f, "{field} is {value}, which is too late; allowed: {allowed}"),
             Kind::UnknownName => write!(f, "{field} is \"{value}\"; known: {allowed}"),
             Kind::OutOfMemory => write!(f, "no memory for {field} = {value}; allowed: {allowed}"),
         }

@@ -52,7 +52,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// All of them by their names.
-    pub fn named(&self) -> [(&'static str, u64); 16] {
+    pub fn named(&self) -> [(&'static str, u64); 16 + cfg!(feature = "grown") as usize] {
         [
             ("steps", self.steps),
             ("items", self.items),
@@ -70,6 +70,8 @@ impl Metrics {
             ("truncated", self.truncated),
             ("too-long", self.too_long),
             ("split", self.split),
+            #[cfg(feature = "grown")]
+            ("padding-tokens", self.padded.saturating_sub(self.tokens)),
         ]
     }
 

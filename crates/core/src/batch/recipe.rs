@@ -21,11 +21,14 @@ use crate::state::numbers::{self, Chosen, Numbers};
 use crate::state::recipe::{self, List, VERSION};
 use crate::{Failure, OrderId};
 
-const STRATEGIES: [(&str, Strategy); 4] = [
+const STRATEGIES: [(&str, Strategy); 4 + cfg!(feature = "grown") as usize] = [
     ("budget", Strategy::Budget),
     ("bucket", Strategy::Bucket),
     ("pack", Strategy::Pack),
     ("pad-to-max", Strategy::PadToMax),
+    // Another name is enough for hosts, which know strategies by nothing else.
+    #[cfg(feature = "grown")]
+    ("as-they-come", Strategy::PadToMax),
 ];
 const COUNTINGS: [(&str, Counting); 3] = [
     ("padded", Counting::Padded),
@@ -70,6 +73,8 @@ const BATCH: &[Key] = &[
     Key { name: "too_long", field: "too-long", kind: Kind::Text },
     Key { name: "tail", field: "tail", kind: Kind::Text },
     Key { name: "lengths", field: "lengths", kind: Kind::Numbers },
+    #[cfg(feature = "grown")]
+    Key { name: "latest_epoch", field: "latest-epoch", kind: Kind::Count },
 ];
 
 /// The fields that may come beside the text.
@@ -308,6 +313,10 @@ fn options(fields: &Fields, lists: &[List]) -> Result<BatchConfig, Failure> {
     if let Counting::Weighted { linear, quadratic } = &mut counting {
         *linear = fields.u32("linear")?.unwrap_or(*linear);
         *quadratic = fields.u32("quadratic")?.unwrap_or(*quadratic);
+    }
+    #[cfg(feature = "grown")]
+    if let Some(latest @ 100..) = fields.count("latest-epoch") {
+        return Err(Failure::too_late("latest-epoch", latest, range(0, 99)));
     }
     let most_rows = fields.u32("max-batch-size")?;
     let longest = fields.u32("max-length")?;

@@ -1,9 +1,10 @@
+import { release } from '../bindings/resources.js';
 import type { BatchingBindings, RawBatcher } from '../bindings/types.js';
 import { fail, integer, natural, natural32, stateText, U64 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import { SamedealError } from '../errors.js';
 import { type Integers, shown } from '../lists.js';
-import { fromJson, plain, settings, toJson } from '../options.js';
+import { fromJson, plain, toJson } from '../options.js';
 import type { Integer } from '../types.js';
 import { BATCHER_OPTIONS } from './document.js';
 import { BatcherRecipe, historySource, type Planned, segments } from './recipe.js';
@@ -78,7 +79,8 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
 
   /** All options that the strategy uses, with the defaults: `new Batcher(lengths, config)` makes an equal batcher. */
   get config(): BatcherConfig {
-    return { ...this.#recipe.document.options(this.recipe), ...this.#place } as BatcherConfig;
+    const { rank, epoch, history } = this;
+    return { ...this.#recipe.document.options(this.recipe), rank, epoch, history } as BatcherConfig;
   }
 
   /** The length of every sample: a new copy. */
@@ -204,16 +206,9 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
 
   /** The call that makes an equal batcher, with the first numbers of long lists; what `console.log` shows. */
   toString(): string {
-    const { rank, epoch, history } = this.#place;
-    const parts = settings({ ...this.#recipe.document.options(), ...(rank && { rank }), ...(epoch && { epoch }) });
-    if (history.length > 0) parts.push(`history: ${historySource(history)}`);
-    const second = parts.length > 0 ? `, { ${parts.join(', ')} }` : '';
-    return `Batcher(${shown(this.#recipe.lengths, 16)}${second})`;
-  }
-
-  /** What a recipe does not say. */
-  get #place() {
-    return { rank: this.rank, epoch: this.epoch, history: this.history };
+    const parts = this.#recipe.document.source(this.rank, this.epoch);
+    if (this.history.length > 0) parts.push(`history: ${historySource(this.history)}`);
+    return `Batcher(${shown(this.#recipe.lengths, 16)}, { ${parts.join(', ')} })`;
   }
 
   *#pass(rank: number, start: number, end: number, same: () => void): Generator<Batch, void, undefined> {
@@ -245,6 +240,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
   #move(planned: (plan: RawBatcher) => RawBatcher): void {
     const { recipe, metrics } = this.call((raw) => {
       const plan = planned(raw.plan);
+      release(raw.plan);
       raw.plan = plan;
       return { recipe: this.#recipe.at(plan.epoch(), plan.history()), metrics: new Metrics(plan) };
     });

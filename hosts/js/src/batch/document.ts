@@ -3,7 +3,7 @@ import { documentText } from '../deal/document.js';
 import { camelled } from '../errors.js';
 import type { NamedList } from '../jco/interfaces/samedeal-deal-batches.js';
 import { words } from '../lists.js';
-import { plain } from '../options.js';
+import { plain, settings } from '../options.js';
 import type { Integer } from '../types.js';
 import type { BatcherOptions } from './types.js';
 
@@ -59,6 +59,11 @@ export class BatchDocument {
     const options = [['seed', order?.seed], ['order', order?.name], ['world', deal?.world_size], ...members];
     if (list !== undefined) options.push(['boundaries', Array.from(list as BigUint64Array, Number)]);
     return Object.fromEntries(options.filter(([, value]) => value !== undefined));
+  }
+
+  /** The options of this text as they are written in a program, with what a recipe does not say. */
+  source(rank: number, epoch: Integer): string[] {
+    return settings({ ...this.options(), ...(rank !== 0 && { rank }), ...(epoch !== 0 && { epoch }) });
   }
 }
 

@@ -1,7 +1,6 @@
 import { disposes, release, using } from '../bindings/resources.js';
 import type { BatchingBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
 import { fail, integer, natural, natural32, options, type Range, U32, U64 } from '../checks.js';
-import { tableSize } from '../deal/recipe.js';
 import { ALONE, isFailure, type Recipe } from '../engine.js';
 import type { Segment as RawSegment } from '../jco/interfaces/samedeal-deal-batches.js';
 import { words32 } from '../lists.js';
@@ -21,25 +20,15 @@ const MOST_SEGMENTS = 65;
 /** A recipe in an instance, and the plan of an epoch. A plan never changes: another epoch has another plan of the same recipe. */
 export class Planned {
   readonly recipe: RawBatchRecipe;
-  #plan: RawBatcher;
+  plan: RawBatcher;
 
   constructor(recipe: RawBatchRecipe, plan: RawBatcher) {
     this.recipe = recipe;
-    this.#plan = plan;
-  }
-
-  get plan(): RawBatcher {
-    return this.#plan;
-  }
-
-  /** Goes on with another plan. */
-  set plan(plan: RawBatcher) {
-    release(this.#plan);
-    this.#plan = plan;
+    this.plan = plan;
   }
 
   [disposes](): void {
-    release(this.#plan);
+    release(this.plan);
     release(this.recipe);
   }
 }
@@ -58,20 +47,14 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
     this.rank = natural32('rank', rank, U32);
     this.epoch = integer('epoch', epoch, U64);
     this.history = historyOf(history);
-    const { order, deal, batch } = document.said;
+    const { deal, batch } = document.said;
     this.lengths = document.lengths ?? Uint32Array.from(listed(batch?.lengths));
-    const samples = this.lengths.length;
-    const bounds = 4 * (Number(batch?.quantiles ?? 0) + listed(batch?.boundaries).length);
-    const lists = 16 * (document.lists[0]?.numbers.length ?? 0);
-    // A window may take over all samples of those before, but brings at least an eighth as many.
-    const carried = 4 * samples * Math.min(8, Math.ceil(samples / (Number(batch?.batch_window) || 8192)));
+    const world = Math.max(Number(deal?.world_size ?? 1), ...this.history.map((past) => past.worldSize));
+    const bounds = 4 * Number(batch?.quantiles ?? 0) + 16 * (document.lists[0]?.numbers.length ?? 0);
     // The number of parts is known after they are made.
     const parts = batch?.too_long === 'split' ? ALONE : 0;
-    const table = tableSize(order?.name ?? 'feistel', BigInt(samples));
-    const world = Math.max(Number(deal?.world_size ?? 1), ...this.history.map((past) => past.worldSize));
-    const text = 2 * document.text.length;
-    // For each sample what a plan has, and two lists and marks of what a history leaves.
-    this.size = 8192 + text + (96 + 12) * samples + table + 64 * world + bounds + lists + carried + parts;
+    // For each sample: what two plans have, its place in a table, what windows carry over, and what a history leaves.
+    this.size = 8192 + 2 * document.text.length + 144 * this.lengths.length + 64 * world + bounds + parts;
   }
 
   get cause(): readonly [string, string] {

@@ -3,7 +3,7 @@ import { U32 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import type { Failure } from '../errors.js';
 import { type Integers, words, words32 } from '../lists.js';
-import { plain, settings, toJson } from '../options.js';
+import { plain, toJson } from '../options.js';
 import type { Integer } from '../types.js';
 import { BatchStreamRecipe } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
@@ -55,7 +55,7 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
   /** All options that the strategy uses, with the defaults: `new BatchStream(config)` makes an equal stream. */
   get config(): BatchStreamConfig {
     const { order, ...options } = this.#recipe.document.options(this.recipe);
-    return { ...options, ...this.#place } as BatchStreamConfig;
+    return { ...options, rank: this.rank, epoch: this.epoch } as BatchStreamConfig;
   }
 
   /** All options, for `JSON.stringify`; what was pushed is not told. */
@@ -130,14 +130,7 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
 
   /** The call that makes an equal stream, with nothing in it; what `console.log` shows. */
   toString(): string {
-    const { rank, epoch } = this.#place;
-    const parts = settings({ ...this.#recipe.document.options(), ...(rank && { rank }), ...(epoch && { epoch }) });
-    return `BatchStream({ ${parts.join(', ')} })`;
-  }
-
-  /** What a recipe does not say. */
-  get #place() {
-    return { rank: this.rank, epoch: this.epoch };
+    return `BatchStream({ ${this.#recipe.document.source(this.rank, this.epoch).join(', ')} })`;
   }
 }
 

@@ -13,10 +13,10 @@ export const U64: Range = [0n, 2n ** 64n - 1n];
 /** The most bytes of a state, and of an entry of a log. */
 const STATE_MAX = 2 ** 14;
 /** The most bytes of a recipe. */
-const RECIPE_MAX = 2 ** 20;
+export const RECIPE_MAX = 2 ** 20;
 
 /** The longest text of a value in an error, as in the engines. */
-const TEXT_MAX = 64;
+export const TEXT_MAX = 64;
 
 /** A whole number within a range, given as a safe integer or as a `bigint`. */
 export function integer(field: string, value: unknown, range: Range): bigint {
@@ -45,10 +45,11 @@ export function natural(field: string, value: unknown, count: () => number = () 
 }
 
 /** The same where 32 bits are passed on; `range` is what an error tells. */
-export function natural32(field: string, value: unknown, range: Range): number {
+export function natural32(field: string, value: unknown, range: Range | (() => Range)): number {
   const number = Number.isInteger(value) || typeof value === 'bigint' ? Number(value) : -1;
   // Without the sign of -0.
-  return number >= 0 && number <= U32[1] ? number + 0 : Number(integer(field, value, range));
+  if (number >= 0 && number <= U32[1]) return number + 0;
+  return Number(integer(field, value, typeof range === 'function' ? range() : range));
 }
 
 export function boolean(field: string, value: unknown): boolean {

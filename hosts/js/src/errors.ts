@@ -91,10 +91,17 @@ function numberOf(values: readonly string[] | undefined): number | bigint | unde
   return Number.isSafeInteger(number) ? number : BigInt(values[0]);
 }
 
+/**
+ * A name whose words have a mark between them, as JavaScript writes it. Without a regular expression, which V8 may not compile
+ * near the end of the stack: see src/engine.ts.
+ */
+export function camelled(name: string, mark: '-' | '_'): string {
+  const [first, ...others] = name.split(mark);
+  return [first, ...others.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
+}
+
 function message({ kind, field, value, allowed }: Failure): string {
-  // Without a regular expression, which V8 may not compile near the end of the stack: see src/engine.ts.
-  const [first, ...others] = field.split('-');
-  const name = [first, ...others.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
+  const name = camelled(field, '-');
   switch (kind) {
     case 'unknown-name':
       return `${name} is "${value}"; known: ${allowed}`;

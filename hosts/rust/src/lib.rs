@@ -22,8 +22,8 @@ mod sharded;
 mod shards;
 
 pub use batches::{
-    Batch, BatchBuilder, BatchConfig, BatchPlace, BatchStream, Batcher, Buckets, Counting, Metrics, Packing,
-    RankBatches, ReadyBatches, Strategy, Stretch, Tail, TooLong,
+    Batch, BatchBuilder, BatchPlace, BatchRecipe, BatchStream, Batcher, Counting, Metrics, Packing, RankBatches,
+    ReadyBatches, Segment, Strategy, Tail, TooLong,
 };
 pub use builder::Builder;
 pub use config::{Config, Layout, Place, Remainder};

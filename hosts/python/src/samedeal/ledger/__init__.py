@@ -4,10 +4,10 @@ Readers claim runs of an epoch's positions from a *log* that they share, and com
 is committed once although readers die; and from the log the very same schedule is replayed.
 """
 
-from .._ledgering import Progress
 from ..bindings.ledger import Event
-from ._ledger import Claim, Ledger
-from ._log import FileLog, Log, MemoryLog, copy_log
-from ._schedule import Schedule
+from .binding import Progress
+from .ledger import Claim, Ledger
+from .log import FileLog, Log, MemoryLog, copy_log
+from .schedule import Schedule
 
 __all__ = ["Claim", "Event", "FileLog", "Ledger", "Log", "MemoryLog", "Progress", "Schedule", "copy_log"]

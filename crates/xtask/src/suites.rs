@@ -94,6 +94,17 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             BINDINGS,
             &["crates/core", "crates/components", "tests/growth", "tests/vectors"],
         ]),
+        suite("growth: JavaScript", &[build::NPM, build::GROWN], || {
+            let mut command = with_grown(project::npm("hosts/js", &["run", "test:growth"]));
+            command.env("NODE_OPTIONS", "--test-reporter=spec");
+            command
+        })
+        .made_from(&[
+            JAVASCRIPT,
+            build::WASM,
+            BINDINGS,
+            &["crates/core", "crates/components", "hosts/js/test/growth"],
+        ]),
         golden_cases("golden cases are fresh", &[build::TOOLS], "tests/vectors", || {
             project::own("target/debug/vectors", &["--check"])
         })

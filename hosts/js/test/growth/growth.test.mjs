@@ -42,8 +42,8 @@ const recipe = (batch) => JSON.stringify({ batch, order: { name: 'sequential' } 
 
 test('a strategy, an option and a metric are names', () => {
   const text = recipe({ strategy: 'as-they-come', max_batch_size: 2, latest_epoch: 99 });
-  const { metrics } = Batcher.fromRecipe(text, [1, 3, 2, 2]);
-  assert.equal(metrics.padded, 10);
+  const metrics = Batcher.fromRecipe(text, [1, 3, 2, 2]).metrics();
+  assert.deepEqual([metrics.padded, metrics.paddingTokens], [10, 2]);
 });
 
 test('a failure of another kind has its name and its facts', () => {

@@ -62,7 +62,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
 
 # Fields and arguments that are text, not numbers.
 TEXTS = {"order", "remainder", "layout", "policy", "worker-policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"text", "deal", "strategy", "counting", "packing", "too-long", "tail", "side", "state", "header", "entry"}
+TEXTS |= {"text", "recipe", "deal", "side", "state", "header", "entry"}
 TEXTS |= {"entries", "checkpoint"}
 
 
@@ -81,6 +81,11 @@ def read_fields(values: dict[str, Any]) -> dict[str, Any]:
     return {name.replace("-", "_"): read(name, value) for name, value in values.items()}
 
 
+def lists_of(fields: dict[str, Any]) -> list[tuple[str, list[int]]]:
+    lists = fields.get("lists", {})
+    return [(name, [int(number) for number in lists[name]]) for name in sorted(lists)]
+
+
 def make(case: dict[str, Any]) -> Any:
     """What a case is about."""
     kind = next(name for name in case if name not in ("name", "slow", "fails", "calls"))
@@ -90,10 +95,7 @@ def make(case: dict[str, Any]) -> Any:
     if kind == "sharded":
         return reference.Sampler.sharded(reference.Config(**fields["config"]), **fields["sharding"])
     if kind == "recipe":
-        lists = case[kind]["lists"]
-        return reference.from_recipe(
-            case[kind]["text"], [(name, [int(n) for n in lists[name]]) for name in sorted(lists)]
-        )
+        return reference.from_recipe(case[kind]["text"], lists_of(case[kind]))
     if kind == "plan":
         if fields["locality"] is not None:
             fields["locality"] = reference.Locality(**fields["locality"])
@@ -108,10 +110,11 @@ def make(case: dict[str, Any]) -> Any:
         return reference.Reading(reference.ReadingConfig(fields["sizes"], **fields["options"]))
     if kind == "mesh":
         return reference.Mesh(fields["world"], [reference.Axis(**axis) for axis in fields["axes"]])
-    if kind == "batcher":
-        return reference.Batcher(reference.BatchConfig(**fields))
-    if kind == "batch-stream":
-        return reference.BatchStream(reference.BatchConfig(**fields["config"]), fields["rank"])
+    if kind in ("batch-recipe", "batcher", "batch-stream"):
+        recipe = reference.BatchRecipe(case[kind]["recipe"], case[kind].get("lengths"), lists_of(case[kind]))
+        if kind == "batcher":
+            return reference.Batcher(recipe, fields["epoch"], fields["history"])
+        return reference.BatchStream(recipe, fields["epoch"], fields["rank"]) if kind == "batch-stream" else recipe
     assert kind == "functions"
     return FUNCTIONS
 
@@ -139,6 +142,8 @@ def written(call: str, value: Any) -> Any:
         return {name.replace("_", "-"): as_text(item) if name in wide else item for name, item in fields}
     if isinstance(value, list) and value and hasattr(value[0], "__dataclass_fields__"):
         return [written(call, item) for item in value]
+    if call == "history":
+        return [{"world-size": past["world_size"], "steps": str(past["steps"])} for past in value]
     return as_text(value) if call in WIDE_RESULTS and value is not None else value
 
 
@@ -156,13 +161,13 @@ def same(found: dict[str, Any], expected: dict[str, Any]) -> bool:
 
 
 def outcome(call: dict[str, Any], subject: Any) -> tuple[dict[str, Any], Any]:
-    """What a call returns, and what the next one is about: another reading, where it gives one."""
+    """What a call returns, and what the next one is about: another reading or batcher, where it gives one."""
     function = getattr(subject, call["call"].replace("-", "_"))
     try:
         value = function(**read_fields(call.get("args", {})))
     except reference.Failure as error:
         return {"fails": vars(error)}, subject
-    if isinstance(value, reference.Reading):
+    if isinstance(value, (reference.Reading, reference.Batcher)):
         return {"returns": None}, value
     return {"returns": written(call["call"], value)}, subject
 

@@ -22,12 +22,12 @@ mod sharded;
 mod shards;
 
 pub use batches::{
-    Batch, BatchBuilder, BatchConfig, BatchPlace, BatchStream, Batcher, Buckets, Counting, Metrics, Packing,
-    RankBatches, ReadyBatches, Strategy, Stretch, Tail, TooLong,
+    Batch, BatchBuilder, BatchPlace, BatchRecipe, BatchStream, Batcher, Counting, Metrics, Packing, RankBatches,
+    ReadyBatches, Segment, Strategy, Tail, TooLong,
 };
 pub use builder::Builder;
 pub use config::{Config, Layout, Place, Remainder};
-pub use error::{EngineError, Error, Failure, FailureKind, LogError};
+pub use error::{EngineError, Error, Fact, Failure, FailureKind, LogError};
 pub use index::Index;
 pub use iter::{Batches, Indices};
 pub use launch::{Detection, detect_rank, detect_rank_in, rank_variables};

@@ -4,6 +4,16 @@ use crate::{Builder, Config, Error, Failure, Sampler, Sharding};
 /// The most bytes of a recipe: what does not fit into the memory would stop the component before it can say so.
 const MAX_RECIPE: usize = 1 << 20;
 
+/// A recipe, if it is not longer than any.
+pub(crate) fn checked_recipe(recipe: &str) -> Result<&str, Failure> {
+    if recipe.len() > MAX_RECIPE {
+        let value = format!("of {} bytes", recipe.len());
+        let failure = Failure::out_of_range("recipe", value, format!("up to {MAX_RECIPE}"));
+        return Err(failure.within(None, Some(MAX_RECIPE as u64)));
+    }
+    Ok(recipe)
+}
+
 /// Recipes: everything that decides a deal, as one JSON document.
 impl Builder {
     /// The sampler of a recipe, at epoch 0, as rank 0. A value that is left out has its default. `order` must be there,
@@ -42,10 +52,7 @@ impl Builder {
     /// With all lists by their names.
     #[doc(hidden)]
     pub fn of_recipe(recipe: &str, lists: Vec<(String, Vec<u64>)>) -> Result<Self, Error> {
-        if recipe.len() > MAX_RECIPE {
-            let value = format!("of {} bytes", recipe.len());
-            return Err(Failure::out_of_range("recipe", value, format!("up to {MAX_RECIPE}")).into());
-        }
+        let recipe = checked_recipe(recipe)?;
         let count = lists.iter().map(|(_, numbers)| numbers.len()).sum();
         // Twice, since what is asked below comes back as a copy.
         check_room(MOST_MEMORY, "sizes", count, 2 * 8 * count)?;

@@ -4,7 +4,8 @@ Section numbers are those of SPEC.md; the operations are named as in tests/vecto
 """
 
 from .base import Failure
-from .batches import BatchConfig, Batcher, BatchPlace, BatchStream, Metrics, Run
+from .batch_recipes import BatchRecipe
+from .batches import Batcher, BatchPlace, BatchStream, Metrics, Run
 from .chunks import ChunkStream, Verification, VerificationInRuns, verify, verify_in_runs
 from .client import Client, ClientRun, ClientStep
 from .collation import Packed, Padded, pad
@@ -20,8 +21,8 @@ from .sampler import Config, Place, Round, Sampler, ShardPlace
 __all__ = [
     "Axis",
     "Balance",
-    "BatchConfig",
     "BatchPlace",
+    "BatchRecipe",
     "BatchStream",
     "Batcher",
     "ChunkStream",

@@ -3,158 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from itertools import accumulate, chain, cycle, groupby, islice
-from typing import Any
+from itertools import chain, cycle, groupby, islice
 
-from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, millionths, require, require_window, shuffle, stream
-from .orders import make_order, require_name, require_range
+from .base import MAX_SAMPLES, Failure, ceil_div, le, millionths, require, require_window, shuffle, stream
+from .batch_config import BatchConfig
+from .batch_items import Item, items_of
+from .batch_recipes import BatchRecipe
+from .batch_state import MAX_HISTORY, check_history, read, write
+from .orders import make_order, require_range
 from .packing import ANY, pack
-from .state import Identity, read_state, write_state
 
-MAX_WORLD = 2**20
 MAX_WAITING = 2**24
 MAX_COST = 2**64 - 1
-PIECE = 8192
-STEPS_OF_A_WINDOW = 64
-BUCKETS = 64
 WIDTH = 64
-MAX_HISTORY = 64
 EXCHANGES = 64
-
-
-@dataclass(frozen=True)
-class BatchConfig:
-    lengths: list[int]
-    seed: int
-    epoch: int
-    order: str
-    world: int
-    strategy: str
-    max_batch_size: int
-    max_length: int
-    budget: int
-    counting: str
-    linear: int
-    quadratic: int
-    multiple: int
-    capacity: int
-    packing: str
-    buckets: dict[str, Any] | None
-    window: int | None
-    too_long: str
-    tail: str
-    history: list[dict[str, int]]
-
-    def check(self) -> None:
-        require_name(self.order)
-        require(0 < self.world <= MAX_WORLD, "world", self.world)
-        has_budget = self.strategy == "budget" or (self.strategy == "bucket" and self.budget > 0)
-        require(self.max_batch_size > 0 or has_budget, "max-batch-size", 0)
-        require(self.budget > 0 or self.strategy != "budget", "budget", 0)
-        require(self.capacity > 0 or self.strategy != "pack", "capacity", 0)
-        require(self.multiple > 0, "multiple", 0)
-        ((kind, value),) = (self.buckets or {None: None}).items()
-        if kind is None:
-            pass
-        elif kind == "bucket_width":
-            require(value > 0, "bucket-width", value)
-        elif kind == "boundaries":
-            require(value == sorted(set(value)), "boundaries", None, "contradiction")
-        else:
-            require(0 < value <= MAX_WINDOW, "quantiles", value)
-        require(len(self.history) <= MAX_HISTORY, "history", f"of {len(self.history)} worlds")
-        for past in self.history:
-            require(0 < past["world"] <= MAX_WORLD, "history", f"world {past['world']}")
-
-    def width_after(self, left: int) -> int:
-        """How many items a window takes where the one before left so many."""
-        return self.width * max(1, ceil_div(left, 8 * self.width))
-
-    @property
-    def width(self) -> int:
-        return PIECE if self.strategy == "pad-to-max" or not self.window else self.window
-
-    def with_window(self, items: list[Item]) -> BatchConfig:
-        """The same with the window that is the default."""
-        if self.window is not None:
-            return self
-        lengths = [item.length for item in items]
-        if self.strategy == "pack":
-            each = len(items) * self.most_rows * self.capacity // max(1, sum(lengths))
-        elif self.budget == 0 or self.strategy == "pad-to-max":
-            each = self.most_rows
-        else:
-            total = sum(min(self.budget, self.cost(length)) for length in lengths)
-            each = min(self.most_rows, len(items) * self.budget // max(1, total))
-        return replace(self, window=min(2**32 - 1, max(PIECE, STEPS_OF_A_WINDOW * self.world * max(1, each))))
-
-    @property
-    def counts_padding(self) -> bool:
-        return self.counting == "padded" and self.strategy != "pack"
-
-    @property
-    def most_rows(self) -> int:
-        """Z."""
-        return self.max_batch_size or 2**32 - 1
-
-    def cost(self, length: int) -> int:
-        return self.linear * length + self.quadratic * length**2 if self.counting == "weighted" else length
-
-    @property
-    def longest(self) -> int:
-        """M."""
-        if self.strategy == "pack":
-            return min(self.max_length, self.capacity)
-        if self.strategy == "pad-to-max" or self.budget == 0:
-            return self.max_length
-        low, high = 0, 2**32 - 1
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if self.cost(middle) <= self.budget else (low, middle - 1)
-        return min(self.max_length, low)
-
-    def rows(self, length: int) -> int:
-        rows = self.most_rows
-        if self.budget:
-            rows = max(1, min(rows, self.budget // max(1, self.cost(length))))
-        return rows - rows % self.multiple if rows > self.multiple else rows
-
-    def settled(self, lengths: list[int]) -> BatchConfig:
-        """The same with boundaries in the place of quantiles."""
-        if self.strategy != "bucket" or (self.buckets and "quantiles" not in self.buckets):
-            return self
-        a, n = sorted(lengths), len(lengths)
-        if self.buckets is None:
-            sums = list(accumulate(a))
-            least = [bisect_left(sums, ceil_div(b * sums[-1], BUCKETS)) for b in range(1, BUCKETS + 1)] if a else []
-            return replace(self, buckets={"boundaries": sorted({a[k] for k in least})})
-        q = self.buckets["quantiles"]
-        found = {a[max(1, ceil_div(b * n, q)) - 1] for b in range(1, q + 1)} if a else set()
-        return replace(self, buckets={"boundaries": sorted(found)})
-
-    def bucket(self, length: int) -> int:
-        assert self.buckets
-        if "bucket_width" in self.buckets:
-            return max(1, ceil_div(length, self.buckets["bucket_width"]))
-        return sum(end < length for end in self.buckets["boundaries"])
-
-    def bucket_rows(self, length: int) -> int:
-        assert self.buckets
-        bucket = self.bucket(length)
-        if "bucket_width" in self.buckets:
-            return self.rows(min(bucket * self.buckets["bucket_width"], self.longest))
-        ends = self.buckets["boundaries"]
-        return self.rows(min(ends[bucket], self.longest) if bucket < len(ends) else self.longest)
-
-
-@dataclass(frozen=True)
-class Item:
-    sample: int
-    start: int
-    length: int
 
 
 Row = list[Item]
@@ -202,7 +66,7 @@ class Run:
 
 
 def ratio(config: BatchConfig, metrics: Metrics, name: str) -> int:
-    m, world = metrics, config.world
+    m, world = metrics, config.world_size
     packs = config.strategy == "pack"
     budget = config.max_batch_size * config.capacity if packs else config.budget
     used = m.cost if config.counting == "weighted" and not packs else m.tokens
@@ -217,29 +81,11 @@ def ratio(config: BatchConfig, metrics: Metrics, name: str) -> int:
     return millionths(part, of) if of > 0 else 10**6 * (name != "padding")
 
 
-def items_of(config: BatchConfig, samples: Iterable[int], lengths: list[int], metrics: Metrics) -> list[Item]:
-    most = config.longest
-    over = sum(length > most for length in lengths)
-    if over:
-        require(config.too_long != "error", "lengths", None)
-        if config.too_long in ("truncate", "split"):
-            require(config.max_length > 0, "max-length", 0)
-            require(most > 0, "budget", config.budget)
-        if config.too_long == "split":
-            parts = sum(max(1, ceil_div(length, most)) for length in lengths)
-            require(parts < 2**32 - 1, "max-length", config.max_length)
-    items: list[Item] = []
-    for sample, length in zip(samples, lengths, strict=True):
-        if length <= most or config.too_long == "single":
-            items.append(Item(sample, 0, length))
-        elif config.too_long == "truncate":
-            items.append(Item(sample, 0, most))
-        elif config.too_long == "split":
-            items += [Item(sample, start, min(most, length - start)) for start in range(0, length, most)]
+def count_long(config: BatchConfig, over: int, metrics: Metrics) -> None:
+    """Counts samples of more than M tokens."""
     for name, field in (("truncate", "truncated"), ("drop", "too_long"), ("split", "split")):
         if config.too_long == name:
             setattr(metrics, field, getattr(metrics, field) + over)
-    return items
 
 
 def longest_first(items: list[Item]) -> list[Item]:
@@ -263,7 +109,7 @@ class Window:
                 self._tail(self.left)
             self.left = []
         self._singles(alone)
-        if config.strategy != "pad-to-max" and config.window != 0:
+        if config.strategy != "pad-to-max" and config.batch_window != 0:
             places = list(range(len(self.steps)))
             shuffle(places, stream("batch steps", config.seed, config.epoch, number))
             self.steps = [self.steps[place] for place in places]
@@ -271,7 +117,7 @@ class Window:
     @property
     def _has_packs(self) -> bool:
         config = self.config
-        budget = config.strategy == "budget" and config.window != 0 and not config.counts_padding
+        budget = config.strategy == "budget" and config.batch_window != 0 and not config.counts_padding
         return config.strategy == "pack" or budget
 
     def _strategy(self, pool: list[Item]) -> list[Item]:
@@ -282,11 +128,11 @@ class Window:
             return self._consecutive(pool, config.most_rows)
         if config.strategy == "bucket":
             return self._buckets(pool)
-        return self._as_they_come(pool) if config.window == 0 else self._by_length(pool, config.rows)
+        return self._as_they_come(pool) if config.batch_window == 0 else self._by_length(pool, config.rows)
 
     def _deal(self, rows: list[Row], repeated: int = 0, shared: bool = True) -> None:
         """The last `repeated` rows are repetitions. Items that do not share a row have rows of their own."""
-        world = self.config.world
+        world = self.config.world_size
         step = []
         for rank in range(world):
             own = rows[rank::world]
@@ -301,7 +147,7 @@ class Window:
         self._deal([[item] for item in items], repeated)
 
     def _consecutive(self, items: list[Item], rows: int) -> list[Item]:
-        full = rows * self.config.world
+        full = rows * self.config.world_size
         given = len(items) // full * full
         for at in range(0, given, full):
             self._deal_items(items[at : at + full])
@@ -320,7 +166,7 @@ class Window:
 
     def _by_length(self, pool: list[Item], rows: Callable[[int], int]) -> list[Item]:
         items = longest_first(pool)
-        while items and (full := rows(items[0].length) * self.config.world) <= len(items):
+        while items and (full := rows(items[0].length) * self.config.world_size) <= len(items):
             self._deal_items(items[:full])
             items = items[full:]
         return items
@@ -341,15 +187,15 @@ class Window:
                 if not batch or not over:
                     batch.append(waiting.pop())
                     continue
-            if config.counts_padding and len(batch) > config.multiple:
-                keep = len(batch) - len(batch) % config.multiple
+            if config.counts_padding and len(batch) > config.batch_size_multiple:
+                keep = len(batch) - len(batch) % config.batch_size_multiple
                 waiting += reversed(batch[keep:])
                 batch = batch[:keep]
             batches.append(batch)
             batch = []
-        given = len(batches) // config.world * config.world
-        for at in range(0, given, config.world):
-            self.steps.append([Batch([[item] for item in own]) for own in batches[at : at + config.world]])
+        given = len(batches) // config.world_size * config.world_size
+        for at in range(0, given, config.world_size):
+            self.steps.append([Batch([[item] for item in own]) for own in batches[at : at + config.world_size]])
         return [item for own in batches[given:] for item in own] + batch
 
     def _tail(self, items: list[Item]) -> None:
@@ -363,14 +209,14 @@ class Window:
         elif config.tail == "duplicate":
             self._filled(left)
         else:
-            if config.tail == "even-split" and len(left) < config.world and self.steps:
-                left = longest_first(left + self._spare(config.world - len(left)))
-            elif config.tail == "even-split" and len(left) < config.world:
+            if config.tail == "even-split" and len(left) < config.world_size and self.steps:
+                left = longest_first(left + self._spare(config.world_size - len(left)))
+            elif config.tail == "even-split" and len(left) < config.world_size:
                 left = longest_first(left)
             self._deal_items(left)
 
     def _filled(self, items: list[Item]) -> None:
-        more = -len(items) % self.config.world
+        more = -len(items) % self.config.world_size
         self._deal_items([*items, *islice(cycle(reversed(items)), more)], more)
 
     def _spare(self, wanted: int) -> list[Item]:
@@ -396,7 +242,7 @@ class Window:
             self._deal_items(rest)
 
     def _packs(self, pool: list[Item]) -> list[Item]:
-        config, world = self.config, self.config.world
+        config, world = self.config, self.config.world_size
         shared = config.strategy == "pack"
         packs, bound = packs_of(config, pool)
         each = config.most_rows if shared else 1
@@ -426,7 +272,7 @@ class Window:
         return items
 
     def _last_packs(self, rows: list[Row], full: int, shared: bool) -> None:
-        world, tail = self.config.world, self.config.tail
+        world, tail = self.config.world_size, self.config.tail
         wanted = ceil_div(len(rows), full) * world if tail == "even-split" else 0
         rows = list(rows)
         while len(rows) < wanted:
@@ -536,7 +382,7 @@ class BatchPlace:
     step: int
     rank: int
     row: int
-    slot: int
+    index_in_row: int
     start: int
 
 
@@ -550,8 +396,11 @@ def listed(numbers: list[int]) -> bytes:
 
 def merged(history: list[dict[str, int]]) -> list[dict[str, int]]:
     taken = [past for past in history if past["steps"]]
-    worlds = groupby(taken, key=lambda past: past["world"])
-    return [{"world": world, "steps": sum(past["steps"] for past in group)} for world, group in worlds]
+    groups = groupby(taken, key=lambda past: past["world_size"])
+    return [
+        {"world_size": world_size, "steps": min(2**64 - 1, sum(past["steps"] for past in group))}
+        for world_size, group in groups
+    ]
 
 
 def plan(
@@ -575,40 +424,47 @@ def plan(
 
 
 class Batcher:
-    def __init__(self, config: BatchConfig) -> None:
-        config.check()
-        config = replace(config, history=merged(config.history))
-        self._counted = Metrics()
-        self._items = items_of(config, range(len(config.lengths)), config.lengths, self._counted)
+    def __init__(self, recipe: BatchRecipe, epoch: int, history: list[dict[str, int]]) -> None:
+        config = recipe.config
+        if config.lengths is None:
+            raise Failure("missing", "lengths", "")
+        check_history(history)
+        self._recipe, self._epoch, self._history = recipe, epoch, merged(history)
+        self._metrics = Metrics()
+        self._items, over = items_of(config, range(len(config.lengths)), config.lengths)
+        count_long(config, over, self._metrics)
         require_range(config.order, len(self._items), config.seed)
-        require(config.order != "sharded", "sharding", "", "missing")
-        self._given = config.settled([item.length for item in self._items])
-        self._config = self._given.with_window(self._items)
-        self._samples = len(config.lengths)
+        self._lengths = [item.length for item in self._items]
+        self._given = replace(config.settled(self._lengths), epoch=epoch)
+        self._config = self._given.with_window(self._lengths)
         self._plan()
 
     def _plan(self) -> None:
-        """The plans of the worlds of the history, one after the other, and of this one."""
+        """The plans of the segments of the history, one after the other, and of this world size."""
         config, items = self._config, self._items
         order = make_order(config.order, len(items), config.seed, config.epoch)
         row = [items[order.sample(p)] for p in range(len(items))]
-        past = [(each["world"], each["steps"]) for each in config.history]
+        past = [(each["world_size"], each["steps"]) for each in self._history]
         first = 0
-        for k, (world, steps) in enumerate(past):
-            planned, _ = plan(replace(config, world=world, window=self._given.window).with_window(items), row)
+        for k, (world_size, steps) in enumerate(past):
+            planned, _ = plan(replace(self._given, world_size=world_size).with_window(self._lengths), row)
             require(steps <= len(planned), "history", f"{min(steps, 2**64 - 1)} steps")
-            if k == len(past) - 1 and world == config.world:
+            if k == len(past) - 1 and world_size == config.world_size:
                 first = steps
                 break
             taken = {id(item) for batch in chain.from_iterable(planned[:steps]) for r in batch.rows for item in r}
             row = [] if steps == len(planned) else [item for item in row if id(item) not in taken]
-        steps, self._metrics = plan(config, row, first, replace(self._counted))
+        steps, self._metrics = plan(config, row, first, self._metrics)
         self._steps = steps[first:]
 
-    def set_epoch(self, epoch: int) -> None:
-        if epoch != self._config.epoch:
-            self._config = replace(self._config, epoch=epoch, history=[])
-            self._plan()
+    def epoch(self) -> int:
+        return self._epoch
+
+    def history(self) -> list[dict[str, int]]:
+        return self._history
+
+    def at_epoch(self, epoch: int) -> Batcher:
+        return Batcher(self._recipe, epoch, [])
 
     def metrics(self) -> Metrics:
         return self._metrics
@@ -617,72 +473,34 @@ class Batcher:
         return ratio(self._config, self._metrics, name)
 
     def take(self, rank: int, start: int, count: int) -> Run:
-        require(rank < self._config.world, "rank", rank)
+        require(rank < self._config.world_size, "rank", rank)
         require_window(start, count, len(self._steps))
         return run_of(self._config, [step[rank] for step in self._steps[start : start + count]])
 
     def locate(self, sample: int) -> list[BatchPlace]:
-        require(sample < self._samples, "sample", sample)
+        require(sample < len(self._given.lengths or []), "sample", sample)
         return [
-            BatchPlace(at, rank, row, slot, item.start)
+            BatchPlace(at, rank, row, index, item.start)
             for at, step in enumerate(self._steps)
             for rank, batch in enumerate(step)
             for row, items in enumerate(batch.rows)
-            for slot, item in enumerate(items)
+            for index, item in enumerate(items)
             if item.sample == sample
         ]
 
-    def state(self, taken: int) -> str:
-        left = len(self._steps)
-        require(taken <= left, "taken", taken)
-        history = [dict(past) for past in self._config.history]
-        if history and history[-1]["world"] == self._config.world:
-            history[-1]["steps"] += taken
-        elif taken:
-            history.append({"world": self._config.world, "steps": taken})
-        require(len(history) <= MAX_HISTORY, "history", f"of {len(history)} worlds")
-        own = {"strategy": self._config.strategy, "history": history}
-        return write_state("batcher", self._identity(), self._config.epoch, own)
+    def state(self, steps: int) -> str:
+        require(steps <= len(self._steps), "steps", steps)
+        history = [dict(past) for past in self._history]
+        if history and history[-1]["world_size"] == self._config.world_size:
+            history[-1]["steps"] += steps
+        elif steps:
+            history.append({"world_size": self._config.world_size, "steps": steps})
+        require(len(history) <= MAX_HISTORY, "history", f"of {len(history)} segments")
+        return write(self._recipe.parts, self._epoch, history)
 
-    def resume(self, state: str) -> None:
-        fields = read_state(state, "batcher", self._identity(), "config")
-        before = self._config
-        self._config = replace(before, epoch=fields["epoch"], history=fields["history"])
-        try:
-            self._config.check()
-            self._config = replace(self._config, history=merged(fields["history"]))
-            self._plan()
-        except Failure:
-            self._config = before
-            self._plan()
-            raise
-
-    def _identity(self) -> Identity:
-        c = self._config
-        unpadded = c.strategy == "budget" and c.counting != "padded"
-        choices = (
-            ("pad-to-max", "bucket", "budget", "pack").index(c.strategy),
-            ("padded", "unpadded", "weighted").index(c.counting),
-            ("fast", "optimal").index(c.packing) if c.strategy == "pack" or unpadded else 0,
-            ("error", "truncate", "drop", "split", "single").index(c.too_long),
-            ("drop", "keep", "even-split", "duplicate").index(c.tail),
-        )
-        by_budget = c.strategy in ("budget", "bucket")
-        costs = {"padded": (0, 0), "unpadded": (1, 0), "weighted": (c.linear, c.quadratic)}[c.counting]
-        text = b"samedeal batches 1\0" + c.order.encode("ascii") + bytes([0, *choices])
-        multiple, capacity = (c.multiple if by_budget else 0), (c.capacity if c.strategy == "pack" else 0)
-        follows = self._given.window is None and c.strategy != "pad-to-max"
-        window = 0 if c.strategy == "pad-to-max" or follows else c.window
-        text += le(c.seed, 8) + le(c.budget if by_budget else 0, 8)
-        most = 0 if c.max_batch_size == 2**32 - 1 else c.max_batch_size
-        text += u32s([most, c.max_length, *costs, multiple, capacity, window])
-        ((kind, value),) = c.buckets.items() if c.strategy == "bucket" and c.buckets else [("bucket_width", 0)]
-        text += listed(value) if kind == "boundaries" else u32s([value])
-        text += listed([item.length for item in self._items])
-        if len(self._items) != self._samples:
-            text += b"".join(u32s([item.sample, item.start]) for item in self._items)
-        text += b"\1" if follows else b""
-        return Identity(c.order, self._samples, c.seed, hashlib.sha256(text).hexdigest(), c.strategy)
+    def resume(self, state: str) -> Batcher:
+        epoch, history = read(state, self._recipe.parts)
+        return Batcher(self._recipe, epoch, history)
 
     def fingerprint(self) -> str:
         found = hashlib.sha256()
@@ -695,14 +513,13 @@ class Batcher:
 
 
 class BatchStream:
-    def __init__(self, config: BatchConfig, rank: int) -> None:
-        config.check()
-        config = replace(config, buckets=config.buckets or {"bucket_width": WIDTH})
+    def __init__(self, recipe: BatchRecipe, epoch: int, rank: int) -> None:
+        buckets = recipe.config.buckets or {"bucket_width": WIDTH}
+        config = replace(recipe.config, epoch=epoch, buckets=buckets)
         assert config.buckets
         require("quantiles" not in config.buckets, "quantiles", config.buckets.get("quantiles"), "contradiction")
-        require(not config.history, "history", f"of {len(config.history)} worlds", "contradiction")
-        require((config.window or 0) <= MAX_WAITING, "window", config.window)
-        require(rank < config.world, "rank", rank)
+        require((config.batch_window or 0) <= MAX_WAITING, "batch-window", config.batch_window)
+        require(rank < config.world_size, "rank", rank)
         self._config, self._rank = config, rank
         self._metrics = Metrics()
         self._left: list[Item] = []
@@ -714,7 +531,9 @@ class BatchStream:
         require(len(samples) == len(lengths), "lengths", None, "contradiction")
         require(all(sample <= MAX_SAMPLES for sample in samples), "samples", None)
         require(not self._ended, "samples", None, "contradiction")
-        self._waiting += items_of(self._config, samples, lengths, self._metrics)
+        items, over = items_of(self._config, samples, lengths)
+        self._waiting += items
+        count_long(self._config, over, self._metrics)
 
     def flush(self) -> None:
         self._ended = True

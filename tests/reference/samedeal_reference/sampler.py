@@ -10,6 +10,7 @@ from typing import Any
 
 from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_window
 from .orders import Order, make_order, require_name, require_range
+from .recipe_text import inline
 from .sharded import Sharding, make_sharded
 from .state import Identity, read_state, write_state
 
@@ -72,11 +73,6 @@ class ShardPlace:
     offset: int
 
 
-def hash_of(numbers: list[int]) -> str:
-    """SHA-256( LE8 of each number )."""
-    return hashlib.sha256(b"".join(le(number, 8) for number in numbers)).hexdigest()
-
-
 class Sampler:
     def __init__(self, config: Config) -> None:
         config.check()
@@ -120,7 +116,7 @@ class Sampler:
         if self._sharding:
             sizes, lanes, window = list(self._sharding.sizes), self._sharding.lanes, self._sharding.window
             order |= {"lanes": lanes, "shuffle_window": window, "shards": len(sizes)}
-            order["sizes"] = sizes if len(sizes) <= 256 else hash_of(sizes)
+            order["sizes"] = inline(sizes)
         deal = {"world_size": c.world, "remainder": c.remainder, "layout": c.layout}
         return json.dumps({"samedeal": 1, "order": order, "deal": deal}, separators=(",", ":"))
 

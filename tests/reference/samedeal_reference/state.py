@@ -11,7 +11,7 @@ from .base import MAX_SAMPLES, Failure, require
 VERSION = 1
 MAX_STATE = 2**14
 FIELDS = ("samedeal", "kind", "order", "samples", "seed", "epoch")
-OWN = {"sampler": ("consumed",), "batcher": ("strategy", "history"), "ledger": ("consumed", "block", "lease")}
+OWN = {"sampler": ("consumed",), "ledger": ("consumed", "block", "lease")}
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,6 @@ class Identity:
     samples: int
     seed: int
     fingerprint: str
-    strategy: str = ""
 
 
 def write_state(kind: str, identity: Identity, epoch: int, own: dict[str, Any]) -> str:
@@ -46,22 +45,13 @@ def is_whole(value: Any, low: int, high: int) -> bool:
     return type(value) is int and low <= value < high
 
 
-def is_stretch(past: Any) -> bool:
-    return (
-        isinstance(past, dict)
-        and set(past) == {"world", "steps"}
-        and is_whole(past["world"], 0, 2**32)
-        and is_whole(past["steps"], 0, 2**64)
-    )
-
-
 def is_state(fields: Any, kind: str) -> bool:
     """Whether these are the fields of a state, each of its type."""
     if not isinstance(fields, dict) or set(fields) != {*FIELDS, *OWN[kind], "fingerprint"}:
         return False
     if (fields["samedeal"], fields["kind"]) != (VERSION, kind) or type(fields["samedeal"]) is not int:
         return False
-    texts = [fields[name] for name in ("order", "fingerprint", "strategy") if name in fields]
+    texts = [fields[name] for name in ("order", "fingerprint") if name in fields]
     return (
         all(isinstance(text, str) for text in texts)
         and is_whole(fields["samples"], 0, MAX_SAMPLES + 1)
@@ -70,8 +60,6 @@ def is_state(fields: Any, kind: str) -> bool:
         and is_whole(fields.get("consumed", 0), 0, 2**64)
         and is_whole(fields.get("block", 0), 0, 2**64)
         and is_whole(fields.get("lease", 0), 0, 2**64)
-        and isinstance(fields.get("history", []), list)
-        and all(map(is_stretch, fields.get("history", [])))
     )
 
 
@@ -99,7 +87,7 @@ def read_any_state(text: str, kind: str) -> dict[str, Any]:
 def read_state(text: str, kind: str, here: Identity, rest: str) -> dict[str, Any]:
     """The fields of a state of what is here. `rest` is the field to blame where only the fingerprint differs."""
     fields = read_any_state(text, kind)
-    for field, name in (("order", "order"), ("samples", "samples"), ("seed", "seed"), ("strategy", "strategy")):
+    for field, name in (("order", "order"), ("samples", "samples"), ("seed", "seed")):
         if field in fields:
             require(fields[name] == getattr(here, name), field, getattr(here, name), "contradiction")
     require(fields["fingerprint"] == here.fingerprint, rest, here.fingerprint, "contradiction")

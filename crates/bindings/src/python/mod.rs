@@ -1,4 +1,4 @@
-//! A Python module for each interface, upon the runtime of the Python host (`_abi.py`, `_core.py`).
+//! A Python module for each interface, upon the runtime of the Python host (`engine/abi.py`, `engine/core.py`).
 //!
 //! First comes what a program uses: names of enums, records and variants as named tuples, resources as classes, functions
 //! that take the instance they are called in. Below it stand the layouts and the calls, as data for the runtime.
@@ -101,7 +101,7 @@ impl Module<'_> {
         let mut typing: Vec<&str> = vec!["TYPE_CHECKING"];
         typing.extend(uses.iter().filter_map(|used| if let Use::Typing(name) = used { Some(*name) } else { None }));
         head += "\nfrom __future__ import annotations\n\n";
-        head += &format!("from typing import {}\n\nfrom .. import _abi as abi\n", typing.join(", "));
+        head += &format!("from typing import {}\n\nfrom ..engine import abi\n", typing.join(", "));
         for used in uses.iter() {
             if let Use::Interface(name) = used {
                 head += &format!("from . import {name}\n");
@@ -115,7 +115,7 @@ impl Module<'_> {
             types += "    import numpy as np\n    from numpy.typing import NDArray\n\n";
         }
         if uses.contains(&Use::Core) {
-            types += "    from .._core import Core\n\n";
+            types += "    from ..engine.core import Core\n\n";
         }
         if types.is_empty() { head.replace("TYPE_CHECKING, ", "") } else { head + "\nif TYPE_CHECKING:\n" + &types }
     }

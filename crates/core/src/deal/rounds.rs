@@ -1,11 +1,11 @@
 //! What a sampler with the order `sharded` answers besides.
 
-use alloc::format;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use super::Sampler;
 use crate::base::check::check_below;
+use crate::base::failure::only;
 use crate::base::gcd;
 use crate::base::memory::collect;
 use crate::order::Sharding;
@@ -30,11 +30,15 @@ impl Sampler {
     pub fn sharded(config: Config, sizes: &[u64], lanes: u32, window: u32) -> Result<Self, Failure> {
         let deal = config.deal()?;
         if config.order != OrderId::Sharded {
-            return Err(Failure::contradiction("order", config.order.name(), "sharded, where shards are given"));
+            return Err(Failure::contradiction(
+                "order",
+                config.order.name(),
+                only("sharded").and(", where shards are given"),
+            ));
         }
         let shards = Shards::new(sizes)?;
         if shards.samples() != config.samples {
-            let allowed = format!("{}, the samples of all shards together", shards.samples());
+            let allowed = only(shards.samples()).and(", the samples of all shards together");
             return Err(Failure::contradiction("samples", config.samples, allowed));
         }
         Self::with(config, deal, Some(Rc::new(Sharding::new(shards, lanes, window)?)))
@@ -94,6 +98,10 @@ impl Sampler {
     }
 
     fn not_sharded(&self) -> Failure {
-        Failure::contradiction("order", self.config.order.name(), "sharded, where rounds or shards are asked for")
+        Failure::contradiction(
+            "order",
+            self.config.order.name(),
+            only("sharded").and(", where rounds or shards are asked for"),
+        )
     }
 }

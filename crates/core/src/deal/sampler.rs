@@ -1,4 +1,3 @@
-use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,6 +5,7 @@ use core::cell::OnceCell;
 
 use super::identity;
 use crate::base::check::{check_below, check_run};
+use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::has_headroom;
 use crate::order::Sharding;
@@ -131,7 +131,7 @@ impl Sampler {
         let start = batch * u64::from(batch_size);
         let count = u64::from(batch_size).min(self.num_samples() - start);
         if count > u64::from(MAX_WINDOW) {
-            return Err(Failure::out_of_range("batch-size", batch_size, format!("1 to {MAX_WINDOW} in one piece")));
+            return Err(Failure::out_of_range("batch-size", batch_size, range(1, MAX_WINDOW).and(" in one piece")));
         }
         self.check_width::<T>()?;
         self.window(start, count as u32, ("batch-size", batch_size))
@@ -220,7 +220,7 @@ impl Sampler {
     fn check_width<T: Index>(&self) -> Result<(), Failure> {
         let most = 1 << (8 * size_of::<T>()).min(53);
         if self.config.samples > most {
-            let allowed = format!("0 to {most} in windows of 32-bit numbers");
+            let allowed = range(0, most).and(" in windows of 32-bit numbers");
             return Err(Failure::out_of_range("samples", self.config.samples, allowed));
         }
         Ok(())
@@ -229,7 +229,7 @@ impl Sampler {
     fn check_position(&self, position: u64) -> Result<(), Failure> {
         let (first, end) = (self.deal.consumed(), self.deal.end());
         if position < first && first < end {
-            return Err(Failure::out_of_range("position", position, format!("{first} to {}", end - 1)));
+            return Err(Failure::out_of_range("position", position, range(first, end - 1)));
         }
         check_below("position", position, if first < end { end } else { 0 })
     }
@@ -237,7 +237,7 @@ impl Sampler {
 
 fn check_batch_size(batch_size: u32) -> Result<u64, Failure> {
     if batch_size == 0 {
-        return Err(Failure::out_of_range("batch-size", 0, format!("1 to {}", u32::MAX)));
+        return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
     }
     Ok(u64::from(batch_size))
 }

@@ -11,6 +11,7 @@ use super::segment::{Group, Segment, check_history, split};
 use super::whole::{WholeGroup, WholeReader};
 use super::{left::Left, state, turns};
 use crate::base::check::{check_below, check_run};
+use crate::base::failure::{only, range};
 use crate::base::gcd;
 use crate::base::key::Words;
 use crate::base::memory::collect;
@@ -115,7 +116,7 @@ impl Reading {
         let (samples, consumed) = (self.recipe.samples(), state.consumed);
         let whole = matches!(self.recipe.dealt, Dealt::Shards { .. });
         if consumed > samples || whole && consumed != 0 && consumed != samples {
-            let allowed = if whole { format!("0, or all {samples}") } else { format!("0 to {samples}") };
+            let allowed = if whole { format!("0, or all {samples}").into() } else { range(0, samples) };
             return Err(Failure::out_of_range("consumed", consumed, allowed));
         }
         let found = self.with(state.epoch, consumed, state.history);
@@ -222,7 +223,7 @@ impl Reading {
     pub fn state(&self, steps: u64) -> Result<String, Failure> {
         let (_, most) = self.steps()?;
         if steps > most {
-            return Err(Failure::out_of_range("steps", steps, format!("0 to {most}")));
+            return Err(Failure::out_of_range("steps", steps, range(0, most)));
         }
         let (consumed, history) = match steps {
             0 => (self.consumed, collect("history", self.history.len(), self.history.iter().copied())?),
@@ -263,7 +264,7 @@ impl Reading {
     pub fn shards(&self, rank: u32, worker: u32) -> Result<Vec<u32>, Failure> {
         match &*self.reader(rank, worker)? {
             Reader::Samples(_) => {
-                Err(Failure::contradiction("deal", "samples", "shards, where readers have their own"))
+                Err(Failure::contradiction("deal", "samples", only("shards").and(", where readers have their own")))
             }
             Reader::Whole(reader) => collect("sizes", reader.all.len(), reader.all.iter().copied()),
         }

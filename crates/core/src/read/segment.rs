@@ -1,6 +1,7 @@
 use alloc::format;
 
 use crate::Failure;
+use crate::base::failure::{at_most, range};
 
 /// The most loader workers of a rank.
 pub(super) const MAX_WORKERS: u32 = 1 << 16;
@@ -28,15 +29,15 @@ impl Group {
     pub(super) fn check(&self) -> Result<(), Failure> {
         let most = u32::try_from(MAX_READERS).unwrap_or(u32::MAX);
         if self.world_size == 0 || self.world_size > most {
-            return Err(Failure::out_of_range("world-size", self.world_size, format!("1 to {most}")));
+            return Err(Failure::out_of_range("world-size", self.world_size, range(1, most)));
         }
         let most = MAX_WORKERS.min(most / self.world_size);
         if self.workers == 0 || self.workers > most {
-            let allowed = format!("1 to {most}, with {} ranks", self.world_size);
+            let allowed = range(1, most).and(format_args!(", with {} ranks", self.world_size));
             return Err(Failure::out_of_range("workers", self.workers, allowed));
         }
         if self.batch_size == 0 {
-            return Err(Failure::out_of_range("batch-size", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
         }
         Ok(())
     }
@@ -60,12 +61,12 @@ pub struct Segment {
 pub(super) fn check_history(history: &[Segment]) -> Result<(), Failure> {
     if history.len() > MAX_SEGMENTS {
         let value = format!("{} segments", history.len());
-        return Err(Failure::out_of_range("history", value, format!("up to {MAX_SEGMENTS}")));
+        return Err(Failure::out_of_range("history", value, at_most(MAX_SEGMENTS)));
     }
     let readers: u64 = history.iter().map(|segment| segment.group.readers()).sum();
     if readers > MAX_READERS {
         let value = format!("{readers} readers");
-        return Err(Failure::out_of_range("history", value, format!("up to {MAX_READERS}, of all segments together")));
+        return Err(Failure::out_of_range("history", value, at_most(MAX_READERS).and(", of all segments together")));
     }
     Ok(())
 }

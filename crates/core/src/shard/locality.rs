@@ -7,6 +7,7 @@ use core::cmp::Reverse;
 
 use super::balance::heaviest_first;
 use crate::Failure;
+use crate::base::failure::only;
 use crate::base::memory::{collect, has_headroom};
 
 /// The nodes that store shards, and the nodes that run ranks.
@@ -36,7 +37,7 @@ impl Locality {
         }
         if self.rank_nodes.len() != world as usize {
             let value = format!("{} nodes", self.rank_nodes.len());
-            return Err(Failure::contradiction("rank-nodes", value, format!("{world}, one for each rank")));
+            return Err(Failure::contradiction("rank-nodes", value, only(world).and(", one for each rank")));
         }
         if let Some(shard) = (0..shards).find(|&shard| self.offsets[shard] == self.offsets[shard + 1]) {
             return Err(Failure::missing("holders", format!("at least one node for shard {shard}")));

@@ -8,6 +8,7 @@ use super::identity;
 use super::locality::Locality;
 use crate::Failure;
 use crate::base::check::{check_below, check_run};
+use crate::base::failure::{only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
 use crate::base::ratio::millionths;
@@ -112,14 +113,14 @@ impl PlanConfig {
 
     fn check(&self) -> Result<(), Failure> {
         if self.world == 0 || self.world > MAX_READERS {
-            return Err(Failure::out_of_range("world", self.world, format!("1 to {MAX_READERS}")));
+            return Err(Failure::out_of_range("world", self.world, range(1, MAX_READERS)));
         }
         let most = MAX_READERS / self.world;
         if self.workers == 0 || self.workers > most {
             return Err(Failure::out_of_range(
                 "workers",
                 self.workers,
-                format!("1 to {most}, as world={}", self.world),
+                range(1, most).and(format_args!(", as world={}", self.world)),
             ));
         }
         total(&self.sizes, "sizes")?;
@@ -142,7 +143,7 @@ pub(crate) fn check_bytes(bytes: &[u64], shards: usize) -> Result<(), Failure> {
     if bytes.len() == shards {
         return Ok(());
     }
-    Err(Failure::contradiction("bytes", format!("{} sizes", bytes.len()), format!("{shards}, one for each shard")))
+    Err(Failure::contradiction("bytes", format!("{} sizes", bytes.len()), only(shards).and(", one for each shard")))
 }
 
 /// The most readers of a plan.
@@ -261,7 +262,7 @@ impl Plan {
     /// worker forms by itself. Failures: `batch-size`.
     pub fn steps(&self, batch_size: u32, drop_last: bool) -> Result<(u64, u64), Failure> {
         if batch_size == 0 {
-            return Err(Failure::out_of_range("batch-size", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
         }
         let size = u64::from(batch_size);
         let (mut least, mut most) = (if self.busy_ranks() < self.config.world { 0 } else { u64::MAX }, 0);

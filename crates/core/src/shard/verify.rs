@@ -2,6 +2,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::Failure;
+use crate::base::failure::{Allowed, range};
 use crate::base::memory::{collect, grow};
 
 /// Shards that are read more than once, and shards that no reader has.
@@ -45,7 +46,7 @@ pub fn verify_in_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<
         return Err(Failure::contradiction("offsets", format!("{} numbers", offsets.len()), allowed));
     }
     if let Some(shard) = assigned.iter().find(|&&shard| shard >= shards) {
-        let allowed = if shards == 0 { "none".into() } else { format!("0 to {}", shards - 1) };
+        let allowed = if shards == 0 { Allowed::from("none") } else { range(0, shards - 1) };
         return Err(Failure::out_of_range("assigned", shard, allowed));
     }
     // By shard, then by place: one number that sorts like the pair.

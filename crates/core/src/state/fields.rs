@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::numbers::{self, Numbers, is_hash};
 use super::{Number, Reader, signed, unsigned};
 use crate::Failure;
-use crate::base::failure::shorten;
+use crate::base::failure::{at_most, known as one_of, shorten};
 use crate::base::memory::grow;
 
 /// A field that a section may have.
@@ -97,8 +97,8 @@ impl<'a> Fields<'a> {
                 let allowed = "none in the recipe of a sampler: a recipe of batches makes batches";
                 return Err(Failure::contradiction("batch", "there", allowed));
             }
-            let names: Vec<&str> = known.iter().map(|key| key.name).collect();
-            return Err(Failure::unknown_name(member_of(section), name, names.join(", ")));
+            let names = one_of(known.iter().map(|key| key.name));
+            return Err(Failure::unknown_name(member_of(section), name, names));
         };
         if self.value(key.field).is_some() {
             return Err(Failure::contradiction(key.field, "there twice", "once"));
@@ -149,9 +149,7 @@ impl<'a> Fields<'a> {
     #[inline(never)]
     pub(crate) fn u32(&self, field: &'static str) -> Result<Option<u32>, Failure> {
         self.count(field)
-            .map(|count| {
-                u32::try_from(count).map_err(|_| Failure::out_of_range(field, count, format!("up to {}", u32::MAX)))
-            })
+            .map(|count| u32::try_from(count).map_err(|_| Failure::out_of_range(field, count, at_most(u32::MAX))))
             .transpose()
     }
 
@@ -172,7 +170,8 @@ impl<'a> Fields<'a> {
     #[inline(never)]
     pub(crate) fn shown(&self, field: &str) -> Option<String> {
         Some(match self.value(field)? {
-            Value::Number((negative, amount)) => format!("{}{amount}", if *negative { "-" } else { "" }),
+            // -0 is 0.
+            Value::Number((negative, amount)) => format!("{}{amount}", if *negative && *amount > 0 { "-" } else { "" }),
             Value::Text(text) => shorten(text),
             Value::Numbers(Numbers::All(numbers)) => format!("{} numbers", numbers.len()),
             Value::Numbers(Numbers::Hash(_)) => "a hash".into(),
@@ -196,7 +195,7 @@ fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
     let read = reader.list(b'[', b']', |reader| {
         let before = reader.rest();
         let Some(number) = reader.number().and_then(unsigned) else {
-            failed = Some(Failure::wrong_type(field, token(before), "a list of whole numbers"));
+            failed = Some(no_number(field, before, Kind::Count.name()));
             return None;
         };
         failed = grow(field, 1, &mut numbers).err();
@@ -209,22 +208,32 @@ fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
     }
 }
 
-/// Of a value that is no such type, or of a whole number that is too large for any.
+/// Of a value that is no such type.
 #[inline(never)]
 fn mistyped(key: &Key, before: &str) -> Failure {
-    let (value, allowed) = (token(before), key.kind.name());
-    let digits = value.strip_prefix('-').unwrap_or(value);
-    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let allowed = key.kind.name();
     match key.kind {
-        Kind::Count | Kind::Signed if is_whole => Failure::out_of_range(key.field, shorten(value), allowed),
-        _ => Failure::wrong_type(key.field, value, allowed),
+        Kind::Count | Kind::Signed => no_number(key.field, before, allowed),
+        _ => Failure::wrong_type(key.field, token(before), allowed),
+    }
+}
+
+/// Of a value that is no number, or a whole one that is beyond its type.
+fn no_number(field: &'static str, before: &str, allowed: &'static str) -> Failure {
+    let text = before.trim_ascii_start();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let rest = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let is_whole = rest.len() < digits.len() && !digits.starts_with('0') && !rest.starts_with(['.', 'e', 'E', '+', '-']);
+    match text.strip_suffix(rest) {
+        Some(number) if is_whole => Failure::out_of_range(field, shorten(number), allowed),
+        _ => Failure::wrong_type(field, token(text), allowed),
     }
 }
 
 /// The first value of a text, to be shown.
 fn token(text: &str) -> &str {
     let text = text.trim_ascii_start();
-    let ends = |byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n');
+    let ends = |byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
     text.bytes().position(ends).and_then(|end| text.get(..end)).unwrap_or(text)
 }
 

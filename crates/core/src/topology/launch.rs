@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::Failure;
+use crate::base::failure::range;
 
 /// The variables of one kind of launcher. Earlier ones in [`LAUNCHERS`] win over later ones.
 struct Launcher {
@@ -114,7 +115,7 @@ pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option
         None => (names.world, environment.used(names.world, &mut used)?),
     };
     let found = match (found_rank, found_world) {
-        (_, Some(0)) => return Err(Failure::out_of_range(world_field, 0, format!("1 to {}", u32::MAX))),
+        (_, Some(0)) => return Err(Failure::out_of_range(world_field, 0, range(1, u32::MAX))),
         (Some(rank), Some(world)) => (rank, world),
         (None, None | Some(1)) => (0, 1),
         (Some(rank), None) => {
@@ -122,12 +123,16 @@ pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option
             return Err(Failure::missing(field, format!("the number of processes, as {rank_field}={rank}")));
         }
         (None, Some(world)) => {
-            return Err(Failure::missing("RANK", format!("0 to {}, as {world_field}={world}", world - 1)));
+            return Err(Failure::missing("RANK", range(0, world - 1).and(format_args!(", as {world_field}={world}"))));
         }
     };
     let (rank, world) = found;
     if rank >= world {
-        return Err(Failure::out_of_range(rank_field, rank, format!("0 to {}, as {world_field}={world}", world - 1)));
+        return Err(Failure::out_of_range(
+            rank_field,
+            rank,
+            range(0, world - 1).and(format_args!(", as {world_field}={world}")),
+        ));
     }
     let launcher = match (found_rank, launcher) {
         (None, _) => "none",

@@ -1,5 +1,6 @@
 //! The questions. Each file of them has a module here or in `sampling`.
 
+mod batch_recipes;
 mod batching;
 mod clients;
 mod launches;
@@ -35,6 +36,7 @@ pub fn files() -> Vec<File> {
     files.push(group("mesh", meshes::cases()));
     files.push(group("readings", readings::cases()));
     files.push(group("recipes", recipes::cases()));
+    files.push(group("recipes-batch", batch_recipes::cases()));
     files.push(group("launch", launches::cases()));
     files.extend(batching::files());
     files

@@ -15,7 +15,7 @@ from accelerate.state import GradientState
 from accelerate.utils import send_to_device
 
 from . import ContradictionError, WrongTypeError
-from . import _arguments as check
+from .engine import arguments as check
 from .torch import Resumable
 
 __all__ = ["PreparedLoader", "prepare"]

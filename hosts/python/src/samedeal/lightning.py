@@ -13,9 +13,9 @@ from typing import Any, SupportsIndex
 import torch.distributed
 
 from . import ContradictionError
-from . import _arguments as check
+from .engine import arguments as check
 from .torch import Resumable
-from .torch._verify import compare
+from .torch.verify import compare
 
 __all__ = ["ResumableData"]
 

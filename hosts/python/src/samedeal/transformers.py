@@ -20,8 +20,8 @@ from transformers.trainer_callback import ExportableState, TrainerCallback, Trai
 from transformers.trainer_utils import get_last_checkpoint
 
 from . import ContradictionError, MissingError, WrongTypeError
-from . import _arguments as check
 from .accelerate import check_mesh
+from .engine import arguments as check
 from .torch import BatchSampler, DistributedSampler, verify_ranks
 
 __all__ = ["Trainer", "TrainerMixin"]
@@ -62,7 +62,7 @@ class TrainerMixin(_Trainer):
 
         Args:
             args: All positional arguments of the Trainer.
-            train_sampler: The sampler of the `train_dataset`, such as a `BatchSampler` with a token budget.
+            train_sampler: The sampler of the `train_dataset`, such as a `BatchSampler` with `max_tokens`.
             kwargs: All keyword arguments of the Trainer.
 
         Raises:
@@ -126,7 +126,7 @@ class TrainerMixin(_Trainer):
         if sampler is None:
             seed = args.seed if args.data_seed is None else args.data_seed
             return DistributedSampler(dataset, shuffle=shuffle, seed=seed, drop_last=args.dataloader_drop_last)
-        known = sampler.batcher.config.lengths if isinstance(sampler, BatchSampler) else sampler.dataset
+        known = sampler.batcher.lengths if isinstance(sampler, BatchSampler) else sampler.dataset
         if len(known) != len(dataset):
             allowed = f"{len(dataset)}, the length of the train_dataset"
             raise ContradictionError("train-sampler", f"for {len(known)} samples", allowed)

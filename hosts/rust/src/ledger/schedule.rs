@@ -51,7 +51,8 @@ impl<R: BufRead> Schedule<R> {
     /// The same for reader `reader` of `readers`. Errors: out of range (`readers` is 0, `reader` is not below it).
     pub fn of(mut self, reader: u32, readers: u32) -> Result<Self, Error> {
         if readers == 0 {
-            return Err(Failure::out_of_range("readers", readers, format!("1 to {}", u32::MAX)).into());
+            let failure = Failure::out_of_range("readers", readers, format!("1 to {}", u32::MAX));
+            return Err(failure.within(Some(1), Some(u32::MAX.into())).into());
         }
         if reader >= readers {
             return Err(Failure::not_below("reader", reader, readers.into()).into());

@@ -3,6 +3,7 @@
 mod collation;
 mod config;
 mod grid;
+mod mismatches;
 mod ratios;
 mod refused;
 mod sets;
@@ -28,7 +29,7 @@ pub fn files() -> Vec<File> {
         group("batches-budget", grid::budget()),
         group("batches-pack", grid::pack()),
         group("batches-default", [grid::defaults(), grid::narrow(), ratios::batchers()].concat()),
-        group("batches-state", states::cases()),
+        group("batches-state", [states::cases(), mismatches::cases()].concat()),
         group("batches-stream", [stream::cases(), ratios::streams(), refused::streams()].concat()),
         group("collation", collation::cases()),
     ]

@@ -1,7 +1,7 @@
 use crate::{Config, Error, Layout, Remainder, Sampler};
 
-/// The options of a new [`Sampler`]; see [`Sampler::builder`] and [`Sampler::sharded`]. `Builder::from` begins with a
-/// whole [`Config`], such as that of another sampler.
+/// The options of a new [`Sampler`]; see [`Sampler::builder`] and [`Sampler::sharded`]. `Builder::from` takes all of
+/// them from a [`Config`], such as that of another sampler.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {
@@ -53,8 +53,8 @@ impl Builder {
         self
     }
 
-    /// How many positions of this epoch, the first ones, were dealt before, maybe to another world: the others are
-    /// dealt; 0 unless set. Range: 0 to `samples`. [`Sampler::resume`] takes it from a state.
+    /// How many positions of this epoch were dealt before, maybe to another number of ranks. They are the first ones;
+    /// the other positions are dealt. Range: 0 to `samples`. Default: 0. [`Sampler::resume`] takes it from a state.
     pub fn consumed(mut self, positions: u64) -> Self {
         self.config.consumed = positions;
         self

@@ -27,8 +27,8 @@ pub enum Layout {
 named!(Remainder in types, "remainder", { Drop = "drop", Pad = "pad", Uneven = "uneven" });
 named!(Layout in types, "layout", { Strided = "strided", Contiguous = "contiguous" });
 
-/// Everything that decides a deal: the same configuration gives the same numbers, everywhere and for ever.
-/// [`Sampler::config`](crate::Sampler::config) says it; [`Builder::from`](crate::Builder) makes a sampler of it.
+/// Everything that decides a deal. The same configuration gives the same numbers, in every language and version.
+/// [`Sampler::config`](crate::Sampler::config) returns it; [`Builder::from`](crate::Builder) makes a sampler from it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Config {
@@ -48,8 +48,8 @@ pub struct Config {
     pub remainder: Remainder,
     /// Which positions belong to a rank.
     pub layout: Layout,
-    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world: the others are
-    /// dealt. Range: 0 to `samples`.
+    /// How many positions were dealt before, maybe to another number of ranks. They are the first ones of the epoch;
+    /// the other positions are dealt. Range: 0 to `samples`.
     pub consumed: u64,
     /// The shards, with the order `sharded`, and only with it.
     pub sharding: Option<Sharding>,

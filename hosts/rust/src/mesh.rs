@@ -40,8 +40,8 @@ impl Axis {
     }
 }
 
-/// From the rank of a process to its share of the data, where not every rank reads different data: all ranks of a job
-/// as a grid, the last axis counting fastest (row-major, as torch's `init_device_mesh`).
+/// All ranks of a job as a grid, for jobs in which some ranks read the same data. The last axis counts fastest
+/// (row-major, as in torch's `init_device_mesh`). It finds the share of the data of each rank.
 ///
 /// ```
 /// use samedeal::{Axis, Mesh, Sampler};

@@ -12,13 +12,13 @@ const WINDOW: usize = 1 << 12;
 /// How many bytes are searched for a checkpoint at a time.
 const SEARCHED: u64 = 1 << 16;
 
-/// A log in a file, an entry in each line, for the processes of one machine, in any language. Who reads or writes has a
-/// lock on the file as a whole, which the system takes back from a process that dies; the last line of one that died
-/// while it wrote is cut off, and so are the zero bytes that a loss of power may leave. Where the file was replaced, or
-/// deleted and begun anew, calls fail, as the other readers have another log then.
+/// A log in a file, with one entry in each line, for the processes of one machine, in any language. A reader or writer
+/// locks the whole file; the system unlocks it if the process dies. The last line of a process that died while it wrote
+/// is cut off, and so are the zero bytes that a loss of power may leave. If the file is replaced, or deleted and
+/// created again, calls fail, because the other readers have another log then.
 ///
-/// What was written outlives the process, not a failure of the machine. Network file systems are as good as their
-/// locks.
+/// Entries survive the process, but not always a crash of the machine. A network file system works only if its locks
+/// work.
 #[derive(Debug)]
 pub struct FileLog {
     path: PathBuf,

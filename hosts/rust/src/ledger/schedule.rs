@@ -13,11 +13,11 @@ use crate::{Error, Failure, Sampler};
 /// How many samples are read at a time.
 const WINDOW: u64 = 1 << 16;
 
-/// The schedule of a log, once more: what its readers committed, in the order in which they did. Every entry is held
-/// against those before it. After an error it ends.
+/// Replays the schedule of a log: the runs that its readers committed, in the order of the log. Every entry is checked
+/// against the entries before it. After an error, the iterator ends.
 ///
-/// Of several readers, number r of n takes what those did whose number mod n is r; together they take all of it, and
-/// with as many readers as there were, each of them what one did. A last line without an end is none.
+/// Reader r of n replays the commits of all readers whose number mod n is r. If the readers of the run had the numbers
+/// 0 to n - 1, each of n readers replays one of them. A last line without a line end is ignored.
 #[derive(Debug)]
 pub struct Schedule<R> {
     source: R,
@@ -61,18 +61,18 @@ impl<R: BufRead> Schedule<R> {
         Ok(self)
     }
 
-    /// How far the log goes, up to the entry that was read last: at the end, whether the epoch is finished.
+    /// How much of the epoch is done, up to the entry that was read last.
     pub fn progress(&self) -> Result<Progress, Error> {
         self.ledger.progress()
     }
 
-    /// The state of the sampler whose positions these are, as it stood when nothing was claimed. Errors: only those of
+    /// The state of the sampler from which the log was made. Errors: only those of
     /// the engine.
     pub fn initial_state(&self) -> Result<String, Error> {
         self.ledger.initial_state()
     }
 
-    /// The next entry that is of a run, of whichever reader; none at the end. Errors: contradiction, wrong type
+    /// The next entry about a run, of any reader; none at the end. Errors: contradiction, wrong type
     /// (`entry`, with its line), [`Error::Log`].
     pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
         if self.ended {
@@ -89,9 +89,9 @@ impl<R: BufRead> Schedule<R> {
         Ok(None)
     }
 
-    /// The samples in place of the positions, by a sampler of the same dataset, seed and order, at any epoch, rank and
-    /// world. Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `sharding`: not
-    /// those of the log).
+    /// Iterates over samples instead of positions. `sampler` has the same dataset, seed and order as the log; its
+    /// epoch, rank and world do not matter. Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`order`,
+    /// `samples`, `seed`, `sharding`: not those of the log).
     pub fn samples(self, sampler: &Sampler) -> Result<Samples<R>, Error> {
         let mut whole = whole(sampler)?;
         whole.resume(&self.initial_state()?)?;

@@ -6,7 +6,7 @@ use matrix::Engine;
 use matrix::format::{BatchRecipe, BatchStream, Call, Case, Subject, U64};
 use matrix::native::Native;
 
-use super::{asked, indices, numbers};
+use super::{asked, numbers};
 
 pub const LENGTHS: [u32; 8] = [12, 7, 30, 1, 64, 0, 25, 9];
 
@@ -26,7 +26,6 @@ pub fn cases() -> Vec<Case> {
         sections(),
         broken(),
         streams(),
-        samplers(),
     ]
     .concat()
 }
@@ -610,24 +609,4 @@ fn pushed() -> Vec<Call> {
         Call::Take { steps: None },
         Call::Metrics,
     ]
-}
-
-/// A sampler is of a recipe without batches.
-fn samplers() -> Vec<Case> {
-    [
-        "{\"order\":{\"samples\":8},\"batch\":{}}",
-        "{\"order\":{\"samples\":8},\"batch\":{\"max_tokens\":512}}",
-        "{\"order\":{\"samples\":8},\"batch\":{\"max_tokens\":0}}",
-        "{\"order\":{\"samples\":8},\"batch\":{\"tokens\":512}}",
-        "{\"order\":{\"samples\":8},\"batch\":3}",
-        "{\"batch\":{\"max_tokens\":512}}",
-        "{\"order\":{\"name\":\"x\"},\"batch\":{\"max_tokens\":512}}",
-        "{\"order\":{\"samples\":8},\"deal\":{\"world_size\":0},\"batch\":{\"max_tokens\":512}}",
-    ]
-    .into_iter()
-    .map(|text| {
-        let subject = Subject::Recipe { text: text.into(), lists: BTreeMap::new() };
-        asked(&format!("a sampler of text: {text}"), subject, [indices(0, 1)])
-    })
-    .collect()
 }

@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 
 class Batches:
-    """The batches of a sampler, in order: what `sampler.batches(batch_size)` gives.
+    """The batches of a sampler, in order. `sampler.batches(batch_size)` makes it.
 
-    Every `iter` begins anew, in the epoch and rank that the sampler has then, so that one object serves a whole
-    training run, `DataLoader(dataset, batch_sampler=sampler.batches(32))` included. It pickles with its sampler.
-    Batch number i alone is `sampler.batch(i, batch_size)`. What remains of an epoch that was interrupted after k
-    batches is `sampler.batches(batch_size, start=k)`; the epochs after it take `sampler.batches(batch_size)` again.
+    Every iteration starts from the beginning, in the epoch and rank that the sampler has then. So one object is enough
+    for a whole training run, also as `DataLoader(dataset, batch_sampler=sampler.batches(32))`. It can be pickled with
+    its sampler. `sampler.batch(i, batch_size)` is batch number i alone. If an epoch was interrupted after k batches,
+    `sampler.batches(batch_size, start=k)` is the rest of it; use `sampler.batches(batch_size)` again for later epochs.
     """
 
     def __init__(
         self, sampler: Sampler, batch_size: SupportsIndex, drop_last: bool = False, *, start: SupportsIndex = 0
     ) -> None:
-        """Checks the batches as the sampler stands.
+        """Checks the arguments for the present state of the sampler.
 
         Args:
-            sampler: Whose samples they are; it is shared, not copied.
-            batch_size: How many samples a batch has, 1 to 2**32 - 1; above 2**20 only where the batches are shorter.
-            drop_last: Leaves out a last batch that is shorter.
+            sampler: The sampler. It is shared, not copied.
+            batch_size: Number of samples in a batch, 1 to 2**32 - 1. Above 2**20 only if the batches are shorter.
+            drop_last: Whether a shorter last batch is dropped.
             start: Number of the batch that every pass begins with, 0 to `sampler.num_batches(batch_size, drop_last)`.
 
         Raises:
@@ -47,17 +47,17 @@ class Batches:
 
     @property
     def sampler(self) -> Sampler:
-        """Whose samples they are."""
+        """The sampler."""
         return self._sampler
 
     @property
     def batch_size(self) -> int:
-        """How many samples a batch has; the last one may have fewer unless `drop_last`."""
+        """Number of samples in a batch. The last one may have fewer unless `drop_last`."""
         return self._batch_size
 
     @property
     def drop_last(self) -> bool:
-        """Whether a last batch that is shorter is left out."""
+        """Whether a shorter last batch is dropped."""
         return self._drop_last
 
     @property

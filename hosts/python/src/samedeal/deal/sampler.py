@@ -26,10 +26,11 @@ Self = TypeVar("Self", bound="Sampler")
 class Sampler(Answered):
     """The samples of one rank in one epoch, as a sequence of indices.
 
-    It is a sequence of whole numbers (`len`, `sampler[i]`, slices, iteration), pickles by its configuration, and
-    may be used from several threads, in signal handlers and finalizers, and on both sides of a fork. What one call
-    gives is of one epoch and rank, whoever moves the sampler meanwhile; a call that arrives in the middle of another on
-    the same thread is answered by a second engine, which takes memory like the first and goes when it has answered.
+    It is a sequence of whole numbers (`len`, `sampler[i]`, slices, iteration). It can be pickled (as its
+    configuration), and used from several threads, in signal handlers and finalizers, and on both sides of a fork. The
+    result of one call always belongs to one epoch and rank, even if another thread moves the sampler at the same time.
+    If a call begins during another call on the same thread (in a signal handler), a second engine answers it, which
+    needs memory like the first one until it has answered.
 
     Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
     """
@@ -60,13 +61,13 @@ class Sampler(Answered):
             seed: Seed of the order, -2**63 to 2**63 - 1; with the order "dotnet", -2**31 to 2**31 - 1.
             epoch: Number of the epoch, 0 to 2**64 - 1. A new epoch is a new order.
             order: Name of the order, one of `samedeal.orders()`.
-            rank: Which of the data-parallel readers this is, 0 to `world` - 1.
-            world: How many data-parallel readers there are, 1 to 2**32 - 1.
-            remainder: What happens where `world` does not divide `samples`: "drop" leaves the last samples out,
+            rank: Number of this data-parallel reader, 0 to `world` - 1.
+            world: Number of data-parallel readers, 1 to 2**32 - 1.
+            remainder: What happens if `world` does not divide `samples`: "drop" leaves out the last samples,
                 "pad" repeats the first ones, "uneven" gives some ranks one sample more.
             layout: Which positions belong to a rank: "strided" (rank, rank + world, ...) or "contiguous".
-            consumed: How many positions of this epoch, the first ones, were dealt before, maybe to another world: the
-                others are dealt. 0 to `samples`; `resume` takes it from a state.
+            consumed: How many positions of this epoch were dealt before, maybe to another number of ranks. They are the
+                first ones; the other positions are dealt. 0 to `samples`. `resume` takes it from a state.
             memory_limit: Bytes of memory that the engine may use for this sampler; 2**31 is the most it can use.
 
         Raises:
@@ -97,14 +98,16 @@ class Sampler(Answered):
     ) -> Self:
         """A sampler for a dataset that is stored in shards, with the order "sharded"; costs O(shards).
 
-        The shards, in an order of their own, are laid end to end and cut into lanes of equal length; within a lane,
-        windows of neighbouring samples are shuffled; positions go round the lanes. Ranks whose number divides the lanes
-        read whole lanes, and hold one window of each: `round` says what to read for which samples.
+        The shards are shuffled, laid end to end, and cut into lanes of equal length. Within a lane, windows of
+        neighbouring samples are shuffled. Successive positions come from successive lanes. If the number of ranks
+        divides the lanes, each rank reads its own lanes, and holds one window of each in memory. `round` returns the
+        rows to read.
 
         Args:
-            sizes: Samples in each shard: a list, or an array of whole numbers. Sample indices count through the shards
-                in this order. Empty shards are allowed.
-            lanes: How many streams the dataset is cut into, 1 to 4,096: a multiple of every number of readers to come.
+            sizes: Number of samples in each shard: a list, or an array of whole numbers. Sample index 0 is the first
+                sample of the first shard; indices go on through the shards in this order. Shards may be empty.
+            lanes: Number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096. Choose a
+                multiple of every number of readers that may read the dataset.
             window: How many neighbouring samples of a lane are shuffled together, 1 to 2**20.
             seed: As for `Sampler`.
             epoch: As for `Sampler`.
@@ -150,7 +153,7 @@ class Sampler(Answered):
         Args:
             recipe: A dictionary, or a text of JSON. "order" has "name", "samples" and "seed"; with the order "sharded"
                 also "lanes", "shuffle_window", "shards" and "sizes". "deal" has "world_size", "remainder" and "layout".
-                What is not there has its default; "order" must be there, with "samples" or "sizes".
+                A value that is left out has its default; "order" must be there, with "samples" or "sizes".
             sizes: Samples in each shard, for the order "sharded", if the recipe has their hash, or does not have them.
             rank: Which of the data-parallel readers this is, 0 to the world size - 1.
             epoch: Number of the epoch, 0 to 2**64 - 1.
@@ -184,7 +187,7 @@ class Sampler(Answered):
         return self._engine.use(Deal.recipe)
 
     def recipe_fingerprint(self) -> str:
-        """SHA-256 over the recipe, in hexadecimal: it names the run."""
+        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
         return self._engine.use(Deal.recipe_fingerprint)
 
     @property
@@ -209,17 +212,17 @@ class Sampler(Answered):
 
     @property
     def rank(self) -> int:
-        """Which of the data-parallel readers this is; `set_rank` answers for another."""
+        """Number of this data-parallel reader; `set_rank` moves to another."""
         return self._engine.config.rank
 
     @property
     def world(self) -> int:
-        """How many data-parallel readers there are."""
+        """Number of data-parallel readers."""
         return self._engine.config.world
 
     @property
     def remainder(self) -> str:
-        """What happens where `world` does not divide `samples`."""
+        """What happens if `world` does not divide `samples`."""
         return self._engine.config.remainder
 
     @property
@@ -234,12 +237,12 @@ class Sampler(Answered):
 
     @property
     def lanes(self) -> int | None:
-        """How many streams the dataset is cut into, with the order "sharded", else None."""
+        """Number of lanes, with the order "sharded", else None."""
         return None if (sharding := self._sharding) is None else sharding.lanes
 
     @property
     def window(self) -> int | None:
-        """How many neighbouring samples of a lane are shuffled together, with the order "sharded", else None."""
+        """Number of neighbouring samples of a lane that are shuffled together, with the order "sharded", else None."""
         return None if (sharding := self._sharding) is None else sharding.window
 
     @property
@@ -248,7 +251,7 @@ class Sampler(Answered):
         return self._engine.use(Deal.config)
 
     def to_dict(self) -> dict[str, Any]:
-        """All that decides the deal, for JSON: what `toJSON` gives in JavaScript, and `from_dict` takes.
+        """Everything that decides the deal, for JSON, in the form of JavaScript's `toJSON`. `from_dict` reads it.
 
         Numbers of 64 bits are decimal strings, so that no reader rounds them.
         """
@@ -262,7 +265,7 @@ class Sampler(Answered):
 
     @classmethod
     def from_dict(cls: type[Self], found: Mapping[str, Any]) -> Self:
-        """The sampler that `to_dict`, or `toJSON` in JavaScript, was asked of.
+        """Makes the sampler again from the result of `to_dict`, or of `toJSON` in JavaScript.
 
         Raises:
             SamedealError: A value is not allowed, or one is missing.
@@ -293,66 +296,67 @@ class Sampler(Answered):
 
     @property
     def num_samples(self) -> int:
-        """How many samples this rank sees in what is left of the epoch, padding included: `len(sampler)`."""
+        """Number of samples that this rank sees in the epoch, or the rest of it, with padding: `len(sampler)`."""
         return self._engine.use(Deal.num_samples)
 
     @property
     def num_padding(self) -> int:
-        """How many of them are padding: the last ones of the rank."""
+        """How many of these samples are padding. They are the last ones of the rank."""
         return self._engine.use(Deal.num_padding)
 
     @property
     def num_positions(self) -> int:
-        """How many positions the epoch deals to all ranks together, padding included."""
+        """Number of positions that are dealt to all ranks together, padding included."""
         return self._engine.use(Deal.num_positions)
 
     @property
     def num_dropped(self) -> int:
-        """How many samples no rank sees in this epoch."""
+        """Number of samples that no rank sees in this epoch."""
         return self._engine.use(Deal.num_dropped)
 
     @property
     def consumed(self) -> int:
-        """How many positions of the epoch, the first ones, were dealt before."""
+        """How many positions of the epoch were dealt before. They are the first ones."""
         return self._engine.config.consumed
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Moves to another epoch, 0 to 2**64 - 1, of which nothing is consumed, in O(1).
+        """Moves to the beginning of another epoch, 0 to 2**64 - 1, in O(1).
 
-        The epoch that it is at stays as it is, also where a part of it was consumed.
+        If it is the current epoch, nothing changes, even if a part of it was consumed.
         """
         number = check.integer("epoch", epoch, check.U64)
         self._engine.set(lambda config: in_epoch(config, number))
 
     def set_rank(self, rank: SupportsIndex) -> None:
-        """Answers for another rank of the same deal, 0 to `world` - 1, in O(1); a table that was built is kept."""
+        """Moves to another rank of the same deal, 0 to `world` - 1, in O(1). A table that was built is kept."""
         number = check.integer("rank", rank, check.RANK)
         self._engine.ask_and_set(Deal.set_rank, lambda config, _: config._replace(rank=number), number)
 
     def state(self, taken: SupportsIndex) -> str:
-        """The state once every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint.
+        """The state for a checkpoint, after every rank has taken `taken` of its samples (or all that it has).
 
-        It is JSON in one line, the same on all ranks, and `resume` goes on there in any host and on any world.
+        It is JSON in one line, the same on all ranks. `resume` continues there, in any language, with any number of
+        ranks.
 
         Raises:
-            OutOfRangeError: No rank has so many.
-            ContradictionError: The layout is "contiguous", whose ranks are no prefix of the epoch within it.
+            OutOfRangeError: No rank has `taken` samples.
+            ContradictionError: The layout is "contiguous", which has no states within an epoch.
         """
         return self._engine.use(Deal.state, check.integer("taken", taken, check.U64))
 
     def resume(self, state: str | Mapping[str, Any]) -> None:
-        """Goes on where a state was taken, on this world: moves to its epoch, and deals what was not consumed, in O(1).
+        """Continues from a state, in O(1): moves to its epoch, and deals the positions that were not consumed.
 
-        After a failure, the sampler is where it was. Do not trust where a state comes from: it is checked.
+        After an error, nothing has changed. The state need not be trusted: it is checked.
 
         Args:
             state: The text that `state` gave, or the dictionary that a `state_dict` gave.
 
         Raises:
             ContradictionError: The state is of another order, seed or number of samples, or of shards of other sizes;
-                or of a turn of loader workers that is not over.
-            WrongTypeError: It is no state of a sampler.
-            OutOfRangeError: It is too long, or says that more is consumed than there is.
+                or it is a state within a turn of loader workers.
+            WrongTypeError: The value is no state of a sampler.
+            OutOfRangeError: The state is too long, or has more samples than there are.
         """
         text = check.state(state)
 
@@ -362,7 +366,7 @@ class Sampler(Answered):
         self._engine.ask_and_set(_resumed, moved, text)
 
     def indices(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> NDArray[np.int64]:
-        """This rank's samples number `start` to `stop` - 1, in order: by default all of them.
+        """The samples number `start` to `stop` - 1 of this rank, in order; by default all.
 
         Raises:
             OutOfRangeError: Not 0 <= start <= stop <= num_samples.
@@ -393,7 +397,7 @@ class Sampler(Answered):
         return windows.Pass(self._engine).values()
 
     def num_batches(self, batch_size: SupportsIndex, drop_last: bool = False) -> int:
-        """How many batches of `batch_size` this rank gets: rounded down with `drop_last`, else up."""
+        """Number of batches of `batch_size` that this rank gets: rounded down with `drop_last`, otherwise up."""
         size = check.integer("batch-size", batch_size, check.U32_FROM_1)
         return self._engine.use(Deal.num_batches, size, check.boolean("drop-last", drop_last))
 
@@ -402,7 +406,7 @@ class Sampler(Answered):
 
         Raises:
             OutOfRangeError: `batch` is not below `num_batches`, or the batch would be longer than 2**20 (a larger
-                `batch_size` is fine where the batch is shorter).
+                `batch_size` is allowed if the batch is shorter).
             OutOfMemoryError: There is no memory for the table of the order.
         """
         size = check.integer("batch-size", batch_size, check.U32_FROM_1)
@@ -411,9 +415,9 @@ class Sampler(Answered):
         return self._engine.use(Deal.batch, number, size, drop)
 
     def batches(self, batch_size: SupportsIndex, drop_last: bool = False, *, start: SupportsIndex = 0) -> Batches:
-        """The batches of this rank, in order, from number `start` on: to iterate as often as there are epochs.
+        """The batches of this rank, in order, from number `start` on. Iterate over it once in each epoch.
 
-        With a `start`, every iteration begins there: it is what remains of one interrupted epoch.
+        With a `start`, every iteration begins there: use it for the rest of an interrupted epoch.
 
         Raises:
             OutOfRangeError: `batch_size` is outside its range, `start` is above `num_batches`, or the batches would be
@@ -426,10 +430,10 @@ class Sampler(Answered):
         return self._engine.use(Deal.sample_at, self._position(position))
 
     def locate(self, sample: SupportsIndex, batch_size: SupportsIndex) -> Place | None:
-        """The inverse: where in the epoch a sample is seen first, on whichever rank; None if it is dropped.
+        """The inverse: when and on which rank a sample is seen first. None if it is dropped, or was dealt before.
 
-        A last batch that is shorter counts here: who reads with `drop_last` does not see a place whose batch is
-        `num_batches(batch_size, True)` of its rank. Costs O(1) for the orders "feistel" and "sequential", one pass over
+        A shorter last batch is counted: with `drop_last`, a place whose batch is `num_batches(batch_size, True)` of its
+        rank is not read. Costs O(1) for the orders "feistel" and "sequential", one pass over
         the table for the others.
         """
         return self._engine.use(
@@ -439,9 +443,9 @@ class Sampler(Answered):
         )
 
     def place_of(self, position: SupportsIndex, batch_size: SupportsIndex) -> Place:
-        """Who sees a global position, and when; `copies` counts from this position on.
+        """Which rank sees a global position, and when. `copies` counts from this position on.
 
-        As to `drop_last`, see `locate`.
+        For `drop_last`, see `locate`.
         """
         return self._engine.use(
             Deal.place_of,
@@ -451,7 +455,7 @@ class Sampler(Answered):
 
     @property
     def num_rounds(self) -> int:
-        """With the order "sharded": how many rounds the epoch has.
+        """With the order "sharded": number of rounds of the epoch.
 
         Raises:
             ContradictionError: The order is another one.
@@ -459,9 +463,10 @@ class Sampler(Answered):
         return self._engine.use(Deal.num_rounds)
 
     def round(self, number: SupportsIndex) -> Round:
-        """With the order "sharded": what this rank reads for the next run of its samples.
+        """With the order "sharded": the rows that this rank reads for a run of its samples.
 
-        Round k holds the positions from k * `lanes` * `window` on, as many as that product: window k of every lane.
+        Round k of a whole epoch has the positions k * `lanes` * `window` to (k + 1) * `lanes` * `window` - 1: window k
+        of every lane.
 
         Raises:
             ContradictionError: The order is another one.
@@ -472,7 +477,7 @@ class Sampler(Answered):
         return Round.of(self._engine.use(Deal.round, check.number("number", number, lambda: self.num_rounds)))
 
     def shard_of(self, sample: SupportsIndex) -> ShardPlace:
-        """With the order "sharded": where a sample is stored, in O(log shards).
+        """With the order "sharded": the shard and the row of a sample, in O(log shards).
 
         Raises:
             ContradictionError: The order is another one.

@@ -29,9 +29,9 @@ _READERS = check.Width(0, check.U32_MAX, f"1 to {2**22}")
 
 
 class ShardPlan(Answered):
-    """Every shard of a dataset to exactly one worker of one rank, for one epoch.
+    """Which worker of which rank reads which shard in one epoch. Every shard has exactly one reader.
 
-    It pickles by its configuration, and may be used from several threads, in signal handlers and finalizers, and on
+    It can be pickled (as its configuration), and used from several threads, in signal handlers and finalizers, and on
     both sides of a fork. Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not
     allowed.
     """
@@ -60,20 +60,23 @@ class ShardPlan(Answered):
         """Plans the epoch.
 
         Args:
-            sizes: Samples in each shard, 2**53 - 1 together: a list, or an array of whole numbers.
-            bytes: Bytes in each shard, where they are to be balanced or reported.
-            world: How many ranks there are, at least 1; `world` * `workers` is at most 2**22.
-            workers: How many workers read in each rank, at least 1.
-            policy: How shards are given to ranks. "round-robin": shard i to rank i % world. "size-aware": ranks get
-                equal weight. "locality-aware": ranks get what is stored near them, within a bound of equal weight.
-            worker_policy: How the shards of a rank are given to its workers: "round-robin" or "size-aware".
-            weight: What is to be equal, "samples" or "bytes".
-            holders: For each shard, the numbers of the nodes that hold it, at least one; for "locality-aware".
+            sizes: Number of samples in each shard, at most 2**53 - 1 in all of them together: a list, or an array of
+                whole numbers.
+            bytes: Number of bytes in each shard, if they are to be balanced or reported.
+            world: Number of ranks, at least 1; `world` * `workers` is at most 2**22.
+            workers: Number of loader workers of each rank, at least 1.
+            policy: How shards are dealt to ranks. "round-robin": rank i % world gets shard i. "size-aware": all ranks
+                get about the same weight. "locality-aware": ranks get shards that are stored on their own node, as long
+                as their weight stays within the tolerance.
+            worker_policy: How the shards of a rank are dealt to its workers: "round-robin" or "size-aware".
+            weight: The weight of a shard: its "samples" or its "bytes".
+            holders: For each shard, the numbers of the nodes that store it, at least one; for "locality-aware".
             rank_nodes: The number of the node of each rank; for "locality-aware".
-            tolerance: By how many thousandths of the mean a rank may exceed it for the sake of locality.
-            shuffle: Whether the shards are shuffled, in the same way for all ranks, before they are given away. (The
-                order of `rows` is random either way.)
-            reshuffle: Whether every reader shuffles its own shards once more, differently in each.
+            tolerance: How far the weight of a rank may exceed the mean weight for the sake of locality, in thousandths
+                of the mean.
+            shuffle: Whether the list of shards is shuffled before it is dealt. The shuffle is the same on all ranks.
+                (The order of `rows` does not depend on this.)
+            reshuffle: Whether each reader shuffles its own shards again, after the deal.
             seed: Seed of the shuffles, -2**63 to 2**63 - 1.
             epoch: Epoch of the shuffles, 0 to 2**64 - 1; `set_epoch` plans another.
             memory_limit: Bytes of memory that the engine may use for this plan; 2**31 is the most it can use.
@@ -82,8 +85,8 @@ class ShardPlan(Answered):
             OutOfRangeError: A number is outside its range.
             UnknownNameError: There is no such policy or weight.
             WrongTypeError: A value is not of the type that its parameter takes.
-            MissingError: The policy or the weight needs what is not given.
-            ContradictionError: There are not as many bytes, holders or rank nodes as there are shards or ranks.
+            MissingError: The policy or the weight needs a value that is missing.
+            ContradictionError: The number of bytes, holders or rank nodes is not that of the shards or ranks.
             OutOfMemoryError: There is no memory for so many shards or readers.
         """
         config = PlanConfig(
@@ -109,38 +112,38 @@ class ShardPlan(Answered):
 
     @property
     def bytes(self) -> NDArray[np.int64] | None:
-        """Bytes in each shard, where they were given; not to be written to."""
+        """Number of bytes in each shard, or None; not to be written to."""
         given = self._engine.config.bytes
         return check.read_only(given) if len(given) else None
 
     @property
     def world(self) -> int:
-        """How many ranks there are."""
+        """Number of ranks."""
         return self._engine.config.world
 
     @property
     def workers(self) -> int:
-        """How many workers read in each rank."""
+        """Number of loader workers of each rank."""
         return self._engine.config.workers
 
     @property
     def policy(self) -> str:
-        """How shards are given to ranks."""
+        """How shards are dealt to ranks."""
         return self._engine.config.policy
 
     @property
     def worker_policy(self) -> str:
-        """How the shards of a rank are given to its workers."""
+        """How the shards of a rank are dealt to its workers."""
         return self._engine.config.worker_policy
 
     @property
     def weight(self) -> str:
-        """What is to be equal."""
+        """The weight of a shard: "samples" or "bytes"."""
         return self._engine.config.weight
 
     @property
     def holders(self) -> list[list[int]] | None:
-        """For each shard, the nodes that hold it, where they were given."""
+        """For each shard, the nodes that store it, or None."""
         found = self._engine.config.locality
         if found is None:
             return None
@@ -149,7 +152,7 @@ class ShardPlan(Answered):
 
     @property
     def rank_nodes(self) -> list[int] | None:
-        """The node of each rank, where they were given."""
+        """The node of each rank, or None."""
         found = self._engine.config.locality
         if found is None:
             return None
@@ -158,18 +161,18 @@ class ShardPlan(Answered):
 
     @property
     def tolerance(self) -> int | None:
-        """By how many thousandths of the mean a rank may exceed it for the sake of locality, where nodes were given."""
+        """How far the weight of a rank may exceed the mean for locality, in thousandths of the mean; or None."""
         found = self._engine.config.locality
         return None if found is None else found.tolerance
 
     @property
     def shuffle(self) -> bool:
-        """Whether the shards are shuffled before they are given away."""
+        """Whether the list of shards is shuffled before it is dealt."""
         return self._engine.config.shuffle
 
     @property
     def reshuffle(self) -> bool:
-        """Whether every reader shuffles its own shards once more."""
+        """Whether each reader shuffles its own shards again, after the deal."""
         return self._engine.config.reshuffle
 
     @property
@@ -183,16 +186,16 @@ class ShardPlan(Answered):
         return self._engine.config.epoch
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Plans another epoch, 0 to 2**64 - 1; as costly as a new plan where anything is shuffled.
+        """Plans another epoch, 0 to 2**64 - 1. If anything is shuffled, this costs as much as a new plan.
 
         Raises:
-            OutOfMemoryError: There is no memory for it; the plan stays that of the epoch before.
+            OutOfMemoryError: There is no memory for it. The plan is still that of the epoch before.
         """
         number = check.integer("epoch", epoch, check.U64)
         self._engine.ask_and_set(Plan.set_epoch, lambda config, _: Plan.in_epoch(config, number), number)
 
     def num_shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
-        """How many shards a worker of a rank has."""
+        """Number of shards of a worker of a rank."""
         return self._engine.use(Plan.num_shards, *self._reader(rank, worker))
 
     def shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> NDArray[np.uint32]:
@@ -202,10 +205,10 @@ class ShardPlan(Answered):
     def rows(
         self, shard: SupportsIndex, start: SupportsIndex = 0, stop: SupportsIndex | None = None
     ) -> NDArray[np.int64]:
-        """The rows of a shard, in the order in which its reader gives them: by default all of them.
+        """A shuffled order of the rows of a shard; by default all of them.
 
-        They are shuffled within the shard by seed, epoch and shard, whether or not anything else is. (Who wants them as
-        they are stored does not ask.)
+        The order depends on the seed, the epoch and the shard, and on nothing else. To read rows in storage order, do
+        not call this function.
 
         Args:
             shard: Number of the shard.
@@ -224,28 +227,28 @@ class ShardPlan(Answered):
         return self._engine.use(windows.loads, check.enum("tier", tier, TIER_NAMES))
 
     def balance(self, tier: str = "ranks", weight: str = "samples") -> Balance:
-        """How evenly the samples, or the bytes, are spread over the ranks or the workers.
+        """The smallest, largest and total load of the ranks or the workers, in samples or in bytes.
 
         Raises:
-            MissingError: The bytes are asked for and were not given.
+            MissingError: The weight is "bytes", and the plan has no bytes.
         """
         which = check.enum("tier", tier, TIER_NAMES), check.enum("weight", weight, WEIGHT_NAMES)
         return self._engine.use(windows.balance, *which)
 
     def steps(self, batch_size: SupportsIndex, drop_last: bool = False) -> Steps:
-        """How many steps ranks take with batches that each worker forms from its own samples.
+        """The smallest and the largest number of steps of a rank, if each worker makes batches from its own samples.
 
-        Where they differ, ranks wait for one another at the end of the epoch, or for ever.
+        If they differ, ranks that wait for each other in each step hang at the end of the epoch.
         """
         size = check.integer("batch-size", batch_size, check.U32_FROM_1)
         return Steps(*self._engine.use(Plan.steps, size, check.boolean("drop-last", drop_last)))
 
     def config_fingerprint(self) -> str:
-        """SHA-256 over the configuration with the current epoch, in hexadecimal: equal on all ranks that plan alike."""
+        """SHA-256 over the configuration with the current epoch, in hexadecimal: the same for the same plan."""
         return self._engine.use(Plan.config_fingerprint)
 
     def verify(self) -> Verification:
-        """Compares what the readers of this plan have, together, with the shards that there are."""
+        """Checks that every shard has exactly one reader in this plan."""
         return self._engine.use(windows.verify)
 
     def __repr__(self) -> str:
@@ -274,10 +277,10 @@ class ShardPlan(Answered):
 
 
 def verify_shards(shards: SupportsIndex, assigned: Iterable[ArrayLike | Iterable[SupportsIndex]]) -> Verification:
-    """Compares what readers really have with the shards 0 to `shards` - 1.
+    """Checks lists of shards from readers: does every one of the shards 0 to `shards` - 1 have exactly one reader?
 
     Args:
-        shards: How many shards there are.
+        shards: Number of shards.
         assigned: For each reader, the numbers of the shards that it has.
 
     Raises:

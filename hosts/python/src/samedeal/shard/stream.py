@@ -20,10 +20,11 @@ _WINDOW = 2**10
 
 
 class ChunkStream(Answered):
-    """The chunks, numbered parts of a stream, that one of several readers takes, without end.
+    """The chunks of one reader, without end. Chunks are the numbered parts of a stream.
 
-    Reader r of n takes those at places r, r + n, r + 2n, ... of an endless row: of all chunks that there will ever be,
-    or of one cycle through the known ones after the other. It pickles by its configuration, and may be used from
+    The stream is an endless list of chunks: 0, 1, 2, and so on, or one cycle through a known number of chunks after the
+    other. Reader r of n takes the chunks at the places r, r + n, r + 2n, and so on. It can be pickled (as its
+    configuration), and used from
     several threads, in signal handlers and finalizers, and on both sides of a fork.
     """
 
@@ -43,14 +44,15 @@ class ChunkStream(Answered):
         """Checks the configuration; costs O(1).
 
         Args:
-            reader: Which reader this is, 0 to `readers` - 1.
-            readers: How many there are, 1 to 2**32 - 1.
-            chunks: How many chunks there are, 1 to 2**53 - 1 or what the order allows, to go through again and again;
-                None where that is not known.
-            order: The order of the chunks in each cycle, one of `samedeal.orders()`; "sequential" where their number is
-                not known.
+            reader: Number of this reader, 0 to `readers` - 1.
+            readers: Number of readers, 1 to 2**32 - 1.
+            chunks: Number of chunks, 1 to 2**53 - 1 or what the order allows. The stream goes through them again and
+                again. None if the number is not known.
+            order: Order of the chunks within each cycle, one of `samedeal.orders()`. It must be "sequential" if their
+                number is not known.
             seed: Seed of the order, -2**63 to 2**63 - 1.
-            epoch: The epoch of the first cycle, 0 to 2**64 - 1. Each further cycle is the next one.
+            epoch: The epoch of the first cycle, 0 to 2**64 - 1. Each cycle has the epoch after that of the cycle
+            before.
             memory_limit: Bytes of memory that the engine may use for this stream; 2**31 is the most it can use.
 
         Raises:
@@ -73,17 +75,17 @@ class ChunkStream(Answered):
 
     @property
     def num_chunks(self) -> int | None:
-        """How many chunks there are; None where that is not known."""
+        """Number of chunks; None if it is not known."""
         return self._engine.config.chunks
 
     @property
     def reader(self) -> int:
-        """Which reader this is."""
+        """Number of this reader."""
         return self._engine.config.reader
 
     @property
     def readers(self) -> int:
-        """How many there are."""
+        """Number of readers."""
         return self._engine.config.readers
 
     @property

@@ -595,14 +595,14 @@ def test_batch_streams(config: BatchConfig) -> None:
 def test_batchers_that_are_refused(config: BatchConfig) -> None:
     failure = ours(batching.Plan, config, MEMORY)
     assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config))
-    assert set(failure) == {"kind", "field", "value", "allowed"}
+    assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
 @pytest.mark.parametrize(("config", "rank"), BAD_BATCH_STREAMS, ids=range(len(BAD_BATCH_STREAMS)))
 def test_batch_streams_that_are_refused(config: BatchConfig, rank: int) -> None:
     failure = ours(batching.Stream, config, rank, MEMORY)
     assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config, rank))
-    assert set(failure) == {"kind", "field", "value", "allowed"}
+    assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
 def make_deal(config: Config, *sharding: Sharding) -> dealing.Deal:

@@ -2,7 +2,7 @@ use crate::Sharding;
 use crate::engine::{sampling, types};
 use crate::named::named;
 
-/// What happens where `world` does not divide the samples.
+/// What happens if `world` does not divide the number of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Remainder {
     /// Every rank gets floor(samples / world); the last (samples mod world) positions are not dealt.
@@ -44,12 +44,12 @@ pub struct Config {
     pub rank: u32,
     /// How many data-parallel readers there are. Range: 1 to 2^32 - 1.
     pub world: u32,
-    /// What happens where `world` does not divide `samples`.
+    /// What happens if `world` does not divide `samples`.
     pub remainder: Remainder,
     /// Which positions belong to a rank.
     pub layout: Layout,
-    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world: the others are dealt.
-    /// Range: 0 to `samples`.
+    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world: the others are
+    /// dealt. Range: 0 to `samples`.
     pub consumed: u64,
     /// The shards, with the order `sharded`, and only with it.
     pub sharding: Option<Sharding>,

@@ -59,7 +59,7 @@ impl From<Failure> for Error {
     }
 }
 
-/// What a program branches on.
+/// The kinds of failure.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureKind {

@@ -48,7 +48,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub const ENGINE: &str = env!("SAMEDEAL_ENGINE");
 
 /// The names of the orders that this version knows, the default (`feistel`) first; without `sharded`, which takes more
-/// than a name ([`Sampler::sharded`]). Errors: the engine's alone.
+/// than a name ([`Sampler::sharded`]). Errors: only those of the engine.
 pub fn orders() -> Result<Vec<String>, Error> {
     let call = |exports: &engine::Samedeal, store: &mut _| exports.samedeal_deal_sampling().call_orders(store);
     engine::Instance::new(engine::LEAST_MEMORY)?.call(call)

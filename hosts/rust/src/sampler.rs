@@ -82,8 +82,8 @@ impl Sampler {
         &self.known.config
     }
 
-    /// Moves to another epoch, of which nothing is consumed, in O(1). The next index asked for is of that epoch. The epoch
-    /// that it is at stays as it is, also where a part of it was consumed.
+    /// Moves to another epoch, of which nothing is consumed, in O(1). The next index asked for is of that epoch. The
+    /// epoch that it is at stays as it is, also where a part of it was consumed.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         self.call(|methods, store, sampler| methods.call_set_epoch(store, sampler, epoch))?;
         self.refresh()
@@ -96,8 +96,8 @@ impl Sampler {
         self.refresh()
     }
 
-    /// The state once every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint, of JSON in one
-    /// line, the same on all ranks. [`resume`](Self::resume) goes on there, in any host and on any world.
+    /// The state once every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint, of JSON
+    /// in one line, the same on all ranks. [`resume`](Self::resume) goes on there, in any host and on any world.
     ///
     /// ```
     /// use samedeal::Sampler;
@@ -110,16 +110,17 @@ impl Sampler {
     /// # Ok::<(), samedeal::Error>(())
     /// ```
     /// Errors: out of range (`taken` above what the rank with the most samples has),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`layout`: within an epoch, contiguous runs of several ranks have
-    /// no state).
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`layout`: within an epoch, contiguous runs of several
+    /// ranks have no state).
     pub fn state(&self, taken: u64) -> Result<String, Error> {
         self.ask(|methods, store, sampler| methods.call_state(store, sampler, taken))
     }
 
-    /// Goes on where a state was taken, in O(1): moves to its epoch, and deals what was not consumed to this world. After a
-    /// failure, nothing has changed. Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a sampler of
-    /// this version), [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `sharding`: not those
-    /// of the state), out of range (`state`: more than 2^14 bytes, or more consumed than there is).
+    /// Goes on where a state was taken, in O(1): moves to its epoch, and deals what was not consumed to this world.
+    /// After a failure, nothing has changed. Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of
+    /// a sampler of this version), [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`,
+    /// `sharding`: not those of the state), out of range (`state`: more than 2^14 bytes, or more consumed than there
+    /// is).
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         let state = checked_state(state)?;
         self.ask(|methods, store, sampler| methods.call_resume(store, sampler, state))?;
@@ -204,23 +205,23 @@ impl Sampler {
         Ok(Batches::new(self.iter(), batches, batch_size))
     }
 
-    /// The sample at a global position of the epoch, whichever rank it is or was dealt to.
-    /// Errors: out of range (`position` at or above `consumed` + [`num_positions`](Self::num_positions)), out of memory.
+    /// The sample at a global position of the epoch, whichever rank it is or was dealt to. Errors: out of range
+    /// (`position` at or above `consumed` + [`num_positions`](Self::num_positions)), out of memory.
     pub fn sample_at(&self, position: u64) -> Result<u64, Error> {
         self.ask(|methods, store, sampler| methods.call_sample_at(store, sampler, position))
     }
 
     /// The inverse: where in the epoch a sample is seen first, on whichever rank, with batches of `batch_size`; `None`
-    /// if it is dropped, or was dealt before. O(1) for `feistel` and `sequential`, one pass over the table for the other orders.
-    /// Errors: out of range (`sample` at or above `samples`, `batch-size` is 0), out of memory.
+    /// if it is dropped, or was dealt before. O(1) for `feistel` and `sequential`, one pass over the table for the
+    /// other orders. Errors: out of range (`sample` at or above `samples`, `batch-size` is 0), out of memory.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Error> {
         let place = self.ask(|methods, store, sampler_| methods.call_locate(store, sampler_, sample, batch_size))?;
         Ok(place.map(Place::from))
     }
 
-    /// Who sees a global position, and when; `copies` counts from this position on.
-    /// Errors: out of range (`position` below `consumed`, or at or above `consumed` + [`num_positions`](Self::num_positions);
-    /// `batch-size` is 0).
+    /// Which rank sees a global position, and when. `copies` counts from this position on. Errors: out of range
+    /// (`position` below `consumed`, or at or above `consumed` + [`num_positions`](Self::num_positions); `batch-size`
+    /// is 0).
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Place, Error> {
         self.ask(|methods, store, sampler| methods.call_place_of(store, sampler, position, batch_size)).map(Place::from)
     }
@@ -232,7 +233,7 @@ impl Sampler {
     }
 
     /// SHA-256 over the configuration without the rank, in O(1), as 64 lower-case hexadecimal digits: equal on all
-    /// ranks of one deal, and different where anything that decides the deal differs. Errors: the engine's alone.
+    /// ranks of one deal, and different where anything that decides the deal differs. Errors: only those of the engine.
     pub fn config_fingerprint(&self) -> Result<String, Error> {
         self.call(|methods, store, sampler| methods.call_config_fingerprint(store, sampler))
     }

@@ -21,7 +21,7 @@ impl From<&Sharding> for sampling::Sharding {
     }
 }
 
-/// What a rank reads before it hands out a run of its samples; see [`Sampler::round`].
+/// The rows that a rank reads for a run of its samples; see [`Sampler::round`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Round {
@@ -29,9 +29,9 @@ pub struct Round {
     pub start: u64,
     /// How many there are; none where the round holds no position of the rank.
     pub count: u64,
-    /// Where they are stored: whole windows, lane by lane, in the order in which they are stored. A lane goes on in the next
-    /// round where it ends in this one, and leaves a shard for good when it enters another. Where the world divides the
-    /// lanes, every sample of them is one of these. Padding comes last, sample by sample.
+    /// Where they are stored: whole windows, lane by lane, in the order in which they are stored. A lane goes on in the
+    /// next round where it ends in this one, and leaves a shard for good when it enters another. Where the world
+    /// divides the lanes, every sample of them is one of these. Padding comes last, sample by sample.
     pub spans: Vec<Span>,
 }
 
@@ -49,7 +49,7 @@ pub struct Span {
     pub count: u64,
 }
 
-/// Where a sample is stored.
+/// The place where a sample is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ShardPlace {
@@ -63,9 +63,9 @@ pub struct ShardPlace {
 impl Sampler {
     /// A sampler over a dataset that is stored in shards of `sizes` samples: the order `sharded`, which reads with
     /// locality. The shards, in an order of their own, are laid end to end and cut into `lanes` streams of equal length
-    /// (1 to 4,096); within a lane, windows of `window` neighbouring samples (1 to 2^20) are shuffled; positions go round
-    /// the lanes. Ranks whose number divides the lanes read whole lanes, hold one window of each, and end on the same
-    /// step; the order does not depend on their number.
+    /// (1 to 4,096); within a lane, windows of `window` neighbouring samples (1 to 2^20) are shuffled; positions go
+    /// round the lanes. Ranks whose number divides the lanes read whole lanes, hold one window of each, and end on the
+    /// same step; the order does not depend on their number.
     ///
     /// ```
     /// let sampler = samedeal::Sampler::sharded([300, 0, 500, 200], 4, 16).seed(42).rank(1).world(2).build()?;

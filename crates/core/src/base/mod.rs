@@ -1,4 +1,4 @@
-//! What all stages rest on: failures, checks, memory that ends, keyed randomness, hashes, names, ratios.
+//! Shared by all stages: failures, checks, memory limits, keyed randomness, hashes, names, ratios.
 
 pub(crate) mod check;
 pub(crate) mod failure;

@@ -1,7 +1,7 @@
 use crate::base::failure::{only, range};
 use crate::{Failure, MAX_EXACT};
 
-/// What happens where the world does not divide the samples.
+/// What happens if the number of ranks does not divide the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remainder {
     /// The last (samples mod world) positions are not dealt.
@@ -42,7 +42,7 @@ pub struct Place {
     pub copies: u32,
 }
 
-/// Who takes which position of an epoch.
+/// Which rank takes which position of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deal {
     samples: u64,

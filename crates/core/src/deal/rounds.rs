@@ -12,7 +12,7 @@ use crate::order::Sharding;
 use crate::order::Shards;
 use crate::{Config, Failure, OrderId};
 
-/// What a rank reads before it hands out a run of its samples.
+/// The rows that a rank reads for a run of its samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
     /// Number of the first of these samples, among the rank's.
@@ -57,9 +57,10 @@ impl Sampler {
         Ok(self.deal.end().div_ceil(sharding.round()).saturating_sub(self.deal.consumed() / sharding.round()))
     }
 
-    /// A round: the positions that have the windows of one number in all lanes, of which this rank has some, from some lanes.
-    /// The spans are those windows, lane by lane, in the order in which they are stored; then those of the padding, sample by
-    /// sample. Failures: `order` (not `sharded`), `number`, `window` (more than 2^20 spans), `out-of-memory`.
+    /// A round: the positions that have the windows of one number in all lanes, of which this rank has some, from some
+    /// lanes. The spans are those windows, lane by lane, in the order in which they are stored; then those of the
+    /// padding, sample by sample. Failures: `order` (not `sharded`), `number`, `window` (more than 2^20 spans),
+    /// `out-of-memory`.
     pub fn round(&self, number: u64) -> Result<Round, Failure> {
         check_below("number", number, self.num_rounds()?)?;
         let (Some(sharding), Some(sharded)) = (&self.sharding, self.order()?.as_sharded()) else {

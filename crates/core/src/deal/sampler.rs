@@ -71,8 +71,8 @@ impl Sampler {
         }
     }
 
-    /// The state once every rank has taken so many of its samples, or all of them: a text for a checkpoint, the same on all
-    /// ranks. Failures: `taken`, `layout`.
+    /// The state once every rank has taken so many of its samples, or all of them: a text for a checkpoint, the same on
+    /// all ranks. Failures: `taken`, `layout`.
     pub fn state(&self, taken: u64) -> Result<String, Failure> {
         let consumed = self.deal.consumed_after(taken)?;
         let Config { samples, seed, epoch, order, .. } = self.config;
@@ -143,7 +143,8 @@ impl Sampler {
         Ok(self.order()?.sample(position % self.config.samples))
     }
 
-    /// Where in this deal a sample is seen first; none if it is dropped, or was dealt before. Failures: `sample`, `batch-size`.
+    /// Where in this deal a sample is seen first; none if it is dropped, or was dealt before. Failures: `sample`,
+    /// `batch-size`.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Failure> {
         check_below("sample", sample, self.config.samples)?;
         check_batch_size(batch_size)?;
@@ -155,7 +156,7 @@ impl Sampler {
         Ok((position < self.deal.end()).then(|| self.deal.place(position, batch_size)))
     }
 
-    /// Who sees a global position, and when. Failures: `position`, `batch-size`.
+    /// Which rank sees a global position, and when. Failures: `position`, `batch-size`.
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Place, Failure> {
         self.check_position(position)?;
         check_batch_size(batch_size)?;

@@ -19,8 +19,8 @@ pub struct Group {
     pub workers: u32,
     /// Samples of a batch.
     pub batch_size: u32,
-    /// Whether the last samples are left out where they do not divide: where samples are dealt, the last (samples mod readers)
-    /// of all; where whole shards are, each reader's last batch if it is not full.
+    /// Whether the last samples are left out where they do not divide: where samples are dealt, the last (samples mod
+    /// readers) of all; where whole shards are, each reader's last batch if it is not full.
     pub drop_last: bool,
 }
 
@@ -48,10 +48,10 @@ impl Group {
     }
 }
 
-/// Steps that a group took: every rank as many, or all that it had.
+/// Steps that a group of readers did. Every rank did this number, or all that it had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Who took them.
+    /// The group of readers that did them.
     pub group: Group,
     /// How many, at least 1.
     pub steps: u64,

@@ -64,7 +64,7 @@ pub(super) fn recipe_text(recipe: &Recipe) -> String {
     text + &format!("\"sizes\":{}}}", numbers::text(recipe.sizes()))
 }
 
-/// What a text from anywhere says, if it is of this recipe. Failures: `state`, or the field that differs.
+/// Reads a state, which need not be trusted, and compares its recipe. Failures: `state`, or the field that differs.
 pub(super) fn read(text: &str, recipe: &Recipe) -> Result<ReadState, Failure> {
     if text.len() > MAX_STATE {
         return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_STATE)));

@@ -5,21 +5,22 @@ use crate::Failure;
 use crate::base::failure::{Allowed, range};
 use crate::base::memory::{collect, grow};
 
-/// What is wrong with an assignment of shards to readers.
+/// Shards that are read more than once, and shards that no reader has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
     /// Three numbers each: shard, the reader that has it first, another one that has it (or the same, again).
     pub overlaps: Vec<u32>,
-    /// Shards that nobody reads.
+    /// Shards that no reader has.
     pub gaps: Vec<u32>,
 }
 
-/// The same with runs of shards that nobody reads: as long as what readers have, however many shards there are.
+/// The same with the gaps as runs. Its length depends on the lists of the readers, and not on the number of shards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerificationInRuns {
     /// Three numbers each: shard, the reader that has it first, another one that has it (or the same, again).
     pub overlaps: Vec<u32>,
-    /// Two numbers each, ascending: the first of some shards in a row that nobody reads, and how many they are.
+    /// Runs of neighbouring shards that no reader has, in ascending order, two numbers each: the first shard, and the
+    /// number of shards.
     pub gap_runs: Vec<u32>,
 }
 

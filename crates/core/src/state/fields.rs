@@ -219,7 +219,7 @@ fn mistyped(key: &Key, before: &str) -> Failure {
 }
 
 /// Of a value that is no number, or a whole one that is beyond its type.
-fn no_number(field: &'static str, before: &str, allowed: &str) -> Failure {
+fn no_number(field: &'static str, before: &str, allowed: &'static str) -> Failure {
     let text = before.trim_ascii_start();
     let digits = text.strip_prefix('-').unwrap_or(text);
     let rest = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());

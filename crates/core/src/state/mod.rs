@@ -67,7 +67,7 @@ impl<'a> SamplerState<'a> {
         written(kind, order, *samples, *seed, *epoch, &own, fingerprint)
     }
 
-    /// What a text from anywhere says. Failures: `state`.
+    /// Reads a state, which need not be trusted. Failures: `state`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
         match Self::of(read(text, "sampler")?) {
             Some((state, None, None)) => state.checked(),
@@ -97,7 +97,7 @@ impl<'a> LedgerState<'a> {
         self.sampler.written("ledger", &format!(",\"block\":{},\"lease\":{}", self.block, self.lease))
     }
 
-    /// What a text from anywhere says. Failures: `state`, `block`, `lease`.
+    /// Reads the first entry of a log, which need not be trusted. Failures: `state`, `block`, `lease`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
         let Some((sampler, Some(block), Some(lease))) = SamplerState::of(read(text, "ledger")?) else {
             return Err(refused(text, "ledger"));
@@ -118,7 +118,7 @@ impl<'a> LedgerState<'a> {
 }
 
 impl<'a> BatcherState<'a> {
-    /// What a text from anywhere says. Failures: `state`.
+    /// Reads a state, which need not be trusted. Failures: `state`.
     pub(crate) fn read(text: &'a str, sections: &'static [Key]) -> Result<Self, Failure> {
         if text.len() > MAX_STATE {
             return Err(too_long(text));

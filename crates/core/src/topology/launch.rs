@@ -58,21 +58,21 @@ const LAUNCHERS: [Launcher; 5] = [
 /// Which step of a Slurm job a process belongs to: set by `srun` alone.
 const SLURM_STEP: &str = "SLURM_STEP_ID";
 
-/// What was found.
+/// The result of the detection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detection {
     /// Which process of the job this is.
     pub rank: u32,
     /// How many there are.
     pub world: u32,
-    /// Which process of its node it is, where that was said.
+    /// Number of this process within its node, if a variable has it.
     pub local_rank: Option<u32>,
-    /// How many there are on its node, where that was said.
+    /// Number of processes of its node, if a variable has it.
     pub local_world: Option<u32>,
-    /// Whose variables decided: `torchrun`, `open-mpi`, `mvapich`, `pmi` or `slurm`; `explicit`, or `none` where nothing is
-    /// set (rank 0 of 1).
+    /// Whose variables decided: `torchrun`, `open-mpi`, `mvapich`, `pmi` or `slurm`; `explicit`, or `none` where
+    /// nothing is set (rank 0 of 1).
     pub launcher: &'static str,
-    /// What was used, as `NAME=value`; explicit values as `rank=value`, `world=value`.
+    /// The variables that were used, as `NAME=value`; explicit values as `rank=value`, `world=value`.
     pub used: Vec<String>,
     /// What other variables say that does not agree, in words. Not used.
     pub warnings: Vec<String>,
@@ -84,8 +84,8 @@ pub fn variables() -> impl Iterator<Item = &'static str> {
     LAUNCHERS.iter().flat_map(names).chain([SLURM_STEP])
 }
 
-/// The rank and the world of a process. Explicit values win; then the first launcher whose rank is set. Failures name the
-/// variable: one that holds no number, one that is missing, a rank that is not below its world.
+/// The rank and the world of a process. Explicit values win; then the first launcher whose rank is set. Failures name
+/// the variable: one that holds no number, one that is missing, a rank that is not below its world.
 pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option<u32>) -> Result<Detection, Failure> {
     let environment = Environment(environment);
     let mut used = Vec::new();
@@ -159,7 +159,8 @@ fn check_one_node(environment: &Environment, local_rank: u32, world: Option<u32>
     Err(Failure::missing("RANK", why))
 }
 
-/// What variables say against what was found: those of its own launcher, which explicit values overrule, and the others'.
+/// What variables say against what was found: those of its own launcher, which explicit values overrule, and the
+/// others'.
 fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec<String> {
     let mut warnings = Vec::new();
     let &Detection { rank, world, launcher: chosen, .. } = found;

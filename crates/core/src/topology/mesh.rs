@@ -6,7 +6,7 @@ use crate::base::failure::{at_most, only, range, shorten};
 use crate::base::memory::collect;
 use crate::{Failure, MAX_WINDOW};
 
-/// What an axis of a mesh does with the data.
+/// Whether the ranks along an axis of a mesh read different data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Ranks along the axis get different samples: data parallelism, replicated or sharded.
@@ -22,7 +22,7 @@ pub struct Axis {
     pub name: String,
     /// How many ranks lie along it, at least 1.
     pub size: u32,
-    /// What it does with the data.
+    /// Whether ranks along this axis read different data.
     pub role: Role,
 }
 
@@ -80,7 +80,7 @@ impl Mesh {
         self.axes.iter().filter(|axis| axis.role == Role::Divide).map(|axis| axis.size).product()
     }
 
-    /// Where a rank stands along each axis. Failures: `rank`.
+    /// The coordinates of a rank, one for each axis. Failures: `rank`.
     pub fn coordinates(&self, rank: u32) -> Result<Vec<u32>, Failure> {
         if rank >= self.world {
             return Err(Failure::out_of_range("rank", rank, range(0, self.world - 1)));

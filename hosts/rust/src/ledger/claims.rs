@@ -8,7 +8,7 @@ use super::{Client, ClientOptions, ClientRun, ClientStep, Log, Progress};
 use crate::range::run;
 use crate::{Builder, Error, Index, Layout, Sampler};
 
-/// What a [`Ledger`] is to be; see [`Ledger::builder`].
+/// The options of a [`Ledger`]; see [`Ledger::builder`].
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a builder does nothing until `open`"]
 pub struct LedgerBuilder {
@@ -19,33 +19,35 @@ pub struct LedgerBuilder {
 }
 
 impl LedgerBuilder {
-    /// How many positions are claimed at a time, the same for all readers. Range: 1 to 2^32 - 1. Unless set, as in the log; of a
-    /// new log 1,024. What a reader that dies has not committed of a block is read again; smaller blocks are more entries.
+    /// How many positions are claimed at a time, the same for all readers. Range: 1 to 2^32 - 1. Unless set, as in the
+    /// log; of a new log 1,024. What a reader that dies has not committed of a block is read again; smaller blocks are
+    /// more entries.
     pub fn block(mut self, positions: u32) -> Self {
         self.block = Some(positions);
         self
     }
 
-    /// After which silence of a reader others take all that it holds. Range: 1 to 2^53 - 1 milliseconds. If set, opening makes
-    /// it the lease of the log, for all readers. Unless set, as in the log; of a new log 60 seconds. Longer than any step takes:
-    /// a claim or a commit, also of a part or of none, is no silence.
+    /// After which silence of a reader others take all that it holds. Range: 1 to 2^53 - 1 milliseconds. If set,
+    /// opening makes it the lease of the log, for all readers. Unless set, as in the log; of a new log 60 seconds.
+    /// Longer than any step takes: a claim or a commit, also of a part or of none, is no silence.
     pub fn lease(mut self, silence: Duration) -> Self {
         self.lease = Some(silence);
         self
     }
 
-    /// How many entries come between two checkpoints, by which a long log opens at once; 4,096 unless set. Range: 1 to 2^53 - 1.
+    /// How many entries come between two checkpoints, by which a long log opens at once; 4,096 unless set. Range: 1 to
+    /// 2^53 - 1.
     pub fn checkpoint_interval(mut self, entries: u64) -> Self {
         self.checkpoint_interval = Some(entries);
         self
     }
 
-    /// Begins a log, or joins the one that is there: for the positions of the sampler's epoch that are not consumed, whatever
-    /// its rank and world. What this reader held in a former life is given back. A process that has the log open with the same
-    /// reader number loses what it holds, and can claim no more.
-    /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`, `checkpoint-interval`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state`: the
-    /// log is of something else; `entry`; `log`: it refused an entry, and shows none in its place),
+    /// Begins a log, or joins the one that is there: for the positions of the sampler's epoch that are not consumed,
+    /// whatever its rank and world. What this reader held in a former life is given back. A process that has the log
+    /// open with the same reader number loses what it holds, and can claim no more. Errors:
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`, `checkpoint-interval`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`,
+    /// `state`: the log is of something else; `entry`; `log`: it refused an entry, and shows none in its place),
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`, `entry`: it is no log), [`Error::Log`].
     pub fn open(self, sampler: &Sampler, log: impl Log + 'static) -> Result<Ledger, Error> {
         let Self { reader, block, lease, checkpoint_interval } = self;
@@ -88,7 +90,7 @@ pub struct Ledger {
     reader: Arc<Reader>,
 }
 
-/// Who claims, and commits.
+/// One reader of a ledger.
 struct Reader {
     number: u32,
     whole: Sampler,
@@ -102,7 +104,7 @@ impl Reader {
     }
 }
 
-/// What came of [`Ledger::try_claim`].
+/// The result of [`Ledger::try_claim`].
 #[derive(Debug)]
 pub enum Attempt {
     /// The reader has it.
@@ -116,8 +118,8 @@ pub enum Attempt {
 }
 
 impl Ledger {
-    /// The ledger of reader number `reader`: any number that no other reader has while this one lives. Whoever comes back
-    /// comes back with the same number, or with another one after a lease.
+    /// The ledger of reader number `reader`: any number that no other reader has while this one lives. Whoever comes
+    /// back comes back with the same number, or with another one after a lease.
     pub fn builder(reader: u32) -> LedgerBuilder {
         LedgerBuilder { reader, block: None, lease: None, checkpoint_interval: None }
     }
@@ -127,15 +129,16 @@ impl Ledger {
         self.reader.number
     }
 
-    /// Claims positions, or says why there are none. Errors: [`Error::Log`]; contradiction, wrong type (`entry`: what is new
-    /// in the log is not of this ledger; `log`); contradiction (`reader`: another process opened the log as this reader).
+    /// Claims positions, or says why there are none. Errors: [`Error::Log`]; contradiction, wrong type (`entry`: what
+    /// is new in the log is not of this ledger; `log`); contradiction (`reader`: another process opened the log as this
+    /// reader).
     pub fn try_claim(&self) -> Result<Attempt, Error> {
         self.attempt(false)
     }
 
-    /// Claims positions, and waits where all that is left is others' work; none once every position is committed. Errors: as
-    /// [`try_claim`](Self::try_claim); [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: all that is left is
-    /// held by this reader itself).
+    /// Claims positions, and waits where all that is left is others' work; none once every position is committed.
+    /// Errors: as [`try_claim`](Self::try_claim); [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: all
+    /// that is left is held by this reader itself).
     pub fn claim(&self) -> Result<Option<Claim>, Error> {
         loop {
             match self.attempt(true)? {
@@ -189,7 +192,8 @@ impl std::fmt::Debug for Ledger {
     }
 }
 
-/// A run of positions that a reader holds. What is not committed of one that is dropped is the next claim of the ledger.
+/// A run of positions that a reader holds. What is not committed of one that is dropped is the next claim of the
+/// ledger.
 #[must_use = "what is not committed of a claim that is dropped is the next claim of the ledger"]
 pub struct Claim {
     reader: Arc<Reader>,
@@ -218,18 +222,19 @@ impl Claim {
         self.run.committed
     }
 
-    /// The sample indices at a range of these positions, counted from 0, such as `..` for all of them. Errors: out of range
-    /// (`start`, `count` where the range ends after the claim, `samples` above 2^32 when read as `u32`), out of memory.
+    /// The sample indices at a range of these positions, counted from 0, such as `..` for all of them. Errors: out of
+    /// range (`start`, `count` where the range ends after the claim, `samples` above 2^32 when read as `u32`), out of
+    /// memory.
     pub fn samples<I: Index>(&self, range: impl RangeBounds<u64>) -> Result<Vec<I>, Error> {
         samples(&self.reader.whole, self.run.start, self.run.count, range)
     }
 
-    /// The reader is through with `count` more positions, the next ones, for good.
-    /// After [`Error::Log`], nobody knows whether that was written: commit the same again, before anything else, and nothing is
-    /// committed twice.
-    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: it was lost, after a silence as long as a lease or
-    /// because another process has the same number; others read the rest of it), out of range (`count`: more than are left),
-    /// contradiction, wrong type (`entry`: what is new in the log is not of this ledger; `log`), [`Error::Log`].
+    /// The reader is through with `count` more positions, the next ones, for good. After [`Error::Log`], nobody knows
+    /// whether that was written: commit the same again, before anything else, and nothing is committed twice. Errors:
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: it was lost, after a silence as long as a lease
+    /// or because another process has the same number; others read the rest of it), out of range (`count`: more than
+    /// are left), contradiction, wrong type (`entry`: what is new in the log is not of this ledger; `log`),
+    /// [`Error::Log`].
     pub fn commit(&mut self, count: u32) -> Result<(), Error> {
         self.commit_next(Some(count))
     }

@@ -7,7 +7,7 @@ use crate::engine::{MAX_STATE, MOST_MEMORY, Object, Planning, Store, checked_sta
 /// How many entries are told at a time.
 const WINDOW: usize = 1 << 12;
 
-/// What decides how a reader takes part in a log. What is `None` has its default; see [`LedgerBuilder`](super::LedgerBuilder).
+/// The options of a client. An option that is `None` has its default; see [`LedgerBuilder`](super::LedgerBuilder).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientOptions {
@@ -32,11 +32,12 @@ impl ClientOptions {
     }
 }
 
-/// What is to be done next, or what came of an operation; see [`Client`].
+/// What the host does next, or the result of an operation; see [`Client`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientStep {
-    /// `checkpoint`, `read`, `append`: what is to be done. `done`, `claimed`, `wait`, `held`, `finished`: the operation is over.
+    /// `checkpoint`, `read`, `append`: what is to be done. `done`, `claimed`, `wait`, `held`, `finished`: the operation
+    /// is over.
     pub action: String,
     /// The number of an entry that is read or appended; the handle of a claim.
     pub number: u64,
@@ -66,13 +67,14 @@ pub struct ClientRun {
     pub committed: u32,
 }
 
-/// One reader of a log, without the log: it says what is to be read and appended. [`Ledger`](super::Ledger) does that for logs
-/// whose calls wait; a client is for others, such as stores with asynchronous calls.
+/// One reader of a log, without the log: it says what is to be read and appended. [`Ledger`](super::Ledger) does that
+/// for logs whose calls wait; a client is for others, such as stores with asynchronous calls.
 ///
 /// An operation gives its first step. Whoever drives the client does what the step says, and tells the outcome by
-/// [`tell_checkpoint`](Self::tell_checkpoint), [`tell_entries`](Self::tell_entries) or [`tell_appended`](Self::tell_appended),
-/// which give the next step, until the operation is over. If the log fails, nothing is told: the next operation takes the place
-/// of this one. Times are in milliseconds on any clock that does not go back.
+/// [`tell_checkpoint`](Self::tell_checkpoint), [`tell_entries`](Self::tell_entries) or
+/// [`tell_appended`](Self::tell_appended), which give the next step, until the operation is over. If the log fails,
+/// nothing is told: the next operation takes the place of this one. Times are in milliseconds on any clock that does
+/// not go back.
 pub struct Client {
     client: Object<Planning>,
 }
@@ -180,27 +182,29 @@ impl Client {
         Ok(ClientRun { claim, start, count, committed })
     }
 
-    /// Whether what is not committed of a claim was taken away, as far as the log was read. Errors: as [`run`](Self::run).
+    /// Whether what is not committed of a claim was taken away, as far as the log was read. Errors: as
+    /// [`run`](Self::run).
     pub fn is_lost(&self, handle: u64) -> Result<bool, Error> {
         self.ask(|methods, store, client| methods.call_is_lost(store, client, handle))
     }
 
-    /// Says that nobody uses a claim any more: what is not committed of it is the next claim. Errors: the engine's alone.
+    /// Tells the client that the program does not use a claim any more. The next claim has the positions of it that are
+    /// not committed. Errors: only those of the engine.
     pub fn forget(&self, handle: u64) -> Result<(), Error> {
         self.call(|methods, store, client| methods.call_forget(store, client, handle))
     }
 
-    /// How far the readers have come, as far as the log was read. Errors: the engine's alone.
+    /// How far the readers have come, as far as the log was read. Errors: only those of the engine.
     pub fn progress(&self) -> Result<Progress, Error> {
         self.call(|methods, store, client| methods.call_progress(store, client)).map(Progress::from)
     }
 
-    /// How many positions are claimed at a time. Errors: the engine's alone.
+    /// How many positions are claimed at a time. Errors: only those of the engine.
     pub fn block(&self) -> Result<u32, Error> {
         self.call(|methods, store, client| methods.call_block(store, client))
     }
 
-    /// The lease in milliseconds, as far as the log was read. Errors: the engine's alone.
+    /// The lease in milliseconds, as far as the log was read. Errors: only those of the engine.
     pub fn lease(&self) -> Result<u64, Error> {
         self.call(|methods, store, client| methods.call_lease(store, client))
     }

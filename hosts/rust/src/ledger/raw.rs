@@ -9,7 +9,7 @@ use crate::{Error, Failure};
 /// What happens to a run of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
-    /// A reader takes it: nobody else does, as long as the reader's lease lasts.
+    /// A reader claims the run. No other reader can claim it while the lease of that reader lasts.
     Claim,
     /// Its reader is through with it, for good. A run of none only says that the reader is still there.
     Commit,
@@ -57,14 +57,14 @@ pub struct Held {
     pub done: u32,
 }
 
-/// What a reader that wants more positions is told; see [`RawLedger::claim`].
+/// The answer to a reader that wants more positions; see [`RawLedger::claim`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proposal {
-    /// An entry to append: the reader's claim, or the release of what another one holds that was silent too long, after which
-    /// the reader asks again.
+    /// An entry to append: the reader's claim, or the release of what another one holds that was silent too long, after
+    /// which the reader asks again.
     Entry(String),
-    /// Others hold all that is left. Something may be free once somebody appends an entry, or so many milliseconds have gone
-    /// by.
+    /// Others hold all that is left. Something may be free once somebody appends an entry, or so many milliseconds have
+    /// gone by.
     Wait(u64),
     /// All that is left is held by this reader itself, which commits or releases it first.
     Held,
@@ -110,17 +110,17 @@ impl Progress {
     }
 }
 
-/// The first entry of a log: of the positions that a state of a sampler ([`Sampler::state`](crate::Sampler::state)) leaves,
-/// claimed `block` at a time; a reader loses what it holds after `lease` milliseconds without an entry of it. Errors: wrong
-/// type, out of range (`state`), out of range (`block` is 0, `lease` is not 1 to 2^53 - 1).
+/// The first entry of a log: of the positions that a state of a sampler ([`Sampler::state`](crate::Sampler::state))
+/// leaves, claimed `block` at a time; a reader loses what it holds after `lease` milliseconds without an entry of it.
+/// Errors: wrong type, out of range (`state`), out of range (`block` is 0, `lease` is not 1 to 2^53 - 1).
 pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
     let state = checked_state(state)?;
     Instance::new(LEAST_MEMORY)?
         .ask(|exports: &Planning, store| exports.samedeal_deal_ledger().call_header(store, state, block, lease))
 }
 
-/// What a log says, as far as it was applied: a [`Ledger`](super::Ledger) without the log and without a clock, for who has
-/// both. Times are in milliseconds on any clock that does not go back.
+/// What a log says, as far as it was applied: a [`Ledger`](super::Ledger) without the log and without a clock, for who
+/// has both. Times are in milliseconds on any clock that does not go back.
 pub struct RawLedger {
     ledger: Object<Planning>,
 }
@@ -137,8 +137,8 @@ impl RawLedger {
         Ok(Self { ledger })
     }
 
-    /// Takes the next entry of the log, at a time. None for the first one, and for one that is of no run (`join`, `lease`,
-    /// `checkpoint`). After a failure, nothing has changed. Errors:
+    /// Takes the next entry of the log, at a time. None for the first one, and for one that is of no run (`join`,
+    /// `lease`, `checkpoint`). After a failure, nothing has changed. Errors:
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`,
     /// `state`: the first entry is of another log; `entry`: it does not follow from those before it),
     /// [`WrongType`](crate::FailureKind::WrongType) (`entry`, `state`: it is none), out of memory (`entry`).
@@ -155,16 +155,16 @@ impl RawLedger {
         Ok(event.map(Event::from))
     }
 
-    /// What a reader that wants more positions does: claims what was given back, or else the next block; where there is none,
-    /// releases what another one holds that was silent too long. Errors: [`Missing`](crate::FailureKind::Missing) (`entry`:
-    /// none was applied).
+    /// What a reader that wants more positions does: claims what was given back, or else the next block; where there is
+    /// none, releases what another one holds that was silent too long. Errors: [`Missing`](crate::FailureKind::Missing)
+    /// (`entry`: none was applied).
     pub fn claim(&self, reader: u32, now: u64) -> Result<Proposal, Error> {
         self.ask(|methods, store, ledger| methods.call_claim(store, ledger, reader, now)).map(Proposal::from)
     }
 
-    /// The entry that says that the first `done` positions of a claim are through: of the claim whose entry has that number. As
-    /// many as are committed say that the reader is still there. Errors: missing (`entry`), contradiction (`claim`: it is not
-    /// held any more), out of range (`done`: fewer than are committed, or more than there are).
+    /// The entry that says that the first `done` positions of a claim are through: of the claim whose entry has that
+    /// number. As many as are committed say that the reader is still there. Errors: missing (`entry`), contradiction
+    /// (`claim`: it is not held any more), out of range (`done`: fewer than are committed, or more than there are).
     pub fn commit(&self, claim: u64, done: u32) -> Result<String, Error> {
         self.ask(|methods, store, ledger| methods.call_commit(store, ledger, claim, done))
     }
@@ -183,13 +183,13 @@ impl RawLedger {
         Ok(held.iter().map(named).collect())
     }
 
-    /// How far the readers have come. Errors: the engine's alone.
+    /// How far the readers have come. Errors: only those of the engine.
     pub fn progress(&self) -> Result<Progress, Error> {
         self.call(|methods, store, ledger| methods.call_progress(store, ledger)).map(Progress::from)
     }
 
     /// The state of the sampler whose positions these are, as it stood when nothing was claimed: for
-    /// [`Sampler::resume`](crate::Sampler::resume). Errors: the engine's alone.
+    /// [`Sampler::resume`](crate::Sampler::resume). Errors: only those of the engine.
     pub fn initial_state(&self) -> Result<String, Error> {
         self.call(|methods, store, ledger| methods.call_initial_state(store, ledger))
     }

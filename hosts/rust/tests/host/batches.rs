@@ -169,7 +169,7 @@ fn a_recipe_makes_the_same_batches_again() {
         (&format!("{{}}{}", " ".repeat(1 << 20)), (FailureKind::OutOfRange, "recipe")),
     ] {
         let plain = Batcher::from_recipe(text, [1; 3]);
-        assert_eq!(failing(plain.clone().build()), (expected.0, expected.1.into()), "{}", text.trim());
+        assert_eq!(failing(plain.clone().build()), (expected.0.clone(), expected.1.into()), "{}", text.trim());
         assert_eq!(failing(plain.world(2).build()), (expected.0, expected.1.into()), "{}", text.trim());
     }
     let shown = format!("{:?}", Batcher::builder(vec![1; 1_000]).max_tokens(9).build().unwrap());

@@ -1,7 +1,7 @@
-"""An epoch whose readers take as they come: where some are slower than others, no reader idles.
+"""Deals an epoch while it is read, so that fast readers do not wait for slow ones.
 
-Readers claim runs of an epoch's positions from a *log* that they share, and commit what they have read. Every position
-is committed once although readers die; and from the log the very same schedule is replayed.
+Readers claim runs of positions from a *log* that they share, and commit the runs that they have read. Every position is
+committed once, even if readers die. The same schedule can be replayed from the log.
 """
 
 from ..bindings.ledger import Event

@@ -32,7 +32,7 @@ class Claim:
     """A run of positions that a reader holds."""
 
     def __init__(self, ledger: Ledger, client: Client, handle: int) -> None:
-        """Made by `Ledger.claim`."""
+        """`Ledger.claim` makes claims."""
         self._ledger = ledger
         self._client = client
         self._handle = handle
@@ -46,7 +46,7 @@ class Claim:
 
     @property
     def number(self) -> int:
-        """The number of its entry in the log, which no other claim has."""
+        """Number of its entry in the log. No other claim has it."""
         return self._run.claim
 
     @property
@@ -56,17 +56,17 @@ class Claim:
 
     @property
     def count(self) -> int:
-        """How many positions there are. What `release` gave back is none of them any more."""
+        """Number of positions, without those that `release` gave back."""
         return self._run.count
 
     @property
     def committed(self) -> int:
-        """How many of them are committed, the first ones, by calls of `commit` that have returned."""
+        """How many of the positions, from `start` on, are committed by calls of `commit` that have returned."""
         return self._run.committed
 
     @property
     def lost(self) -> bool:
-        """Whether what is not committed was given back or taken away, as far as the log was read."""
+        """Whether the positions that are not committed were given back or taken away, as far as the log was read."""
         if self._released or self.committed == self.count:
             return self._released
         with self._ledger._turn() as client:
@@ -88,14 +88,14 @@ class Claim:
         return self._samples[: self.count]
 
     def commit(self, count: SupportsIndex | None = None) -> None:
-        """Says that the reader is through with the next `count` positions, by default with all that are left.
+        """Commits the next `count` positions, by default all that are left.
 
-        After an error of the log, nobody knows whether that was written: commit the same again, before anything else,
-        and nothing is committed twice.
+        After an error of the log, it is unknown whether the entry was written. Make the same commit again before
+        anything else: nothing is committed twice.
 
         Raises:
-            OutOfRangeError: There are not so many left.
-            ContradictionError: The reader does not hold them any more, and others may have read them: it was silent for
+            OutOfRangeError: Fewer positions are left.
+            ContradictionError: The reader lost the claim, and others may have read the positions: it wrote no entry for
                 longer than the lease, or another process has its number.
             OSError: The log cannot be written.
         """
@@ -103,7 +103,7 @@ class Claim:
         self._do(lambda client, now: client.commit(self._handle, number, now))
 
     def renew(self) -> None:
-        """Says that the reader is still there: before a lease ends, where nothing is to be committed yet.
+        """Renews the lease of all claims of this reader. Call it if a commit will come later than the lease allows.
 
         Raises:
             ContradictionError: As in `commit`.
@@ -111,7 +111,7 @@ class Claim:
         self._do(lambda client, now: client.renew(self._handle, now))
 
     def release(self) -> None:
-        """Gives back what is not committed.
+        """Gives back the positions that are not committed.
 
         Raises:
             ContradictionError: As in `commit`.
@@ -141,17 +141,17 @@ class Claim:
 
 
 class Ledger:
-    """One reader of an epoch whose positions go to whoever claims them.
+    """One reader of an epoch whose positions are claimed while it is read.
 
-    Iterated, it claims run after run until the epoch is finished, and commits each when the next one is asked for.
-    Readers wait while others hold what is left, and take over what a reader held that was silent for a lease. They need
-    not agree on what time it is.
+    Iteration claims run after run until the epoch is finished, and commits each run when it asks for the next one. If
+    others hold all positions that are left, it waits. If a reader writes no entry for a lease, other readers take over
+    its runs. The clocks of the readers need not agree.
 
-    A claim that was taken over cannot be committed any more. So a position is committed once, by one reader; but what
-    that reader did with it before it fell silent, such as a step of training, only it knows: give leases longer than
-    any pause.
+    A claim that was taken over cannot be committed any more. So each position is committed once, by one reader. But the
+    reader that lost the claim may already have used the samples, for example in a training step. Make leases longer
+    than any pause.
 
-    It does not pickle: each process, and each thread that claims, opens the log for itself. A process that was forked
+    It cannot be pickled: each process, and each thread that claims, opens the log for itself. A process that was forked
     cannot use the ledgers and claims that its parent opened.
     """
 
@@ -165,23 +165,27 @@ class Ledger:
         lease: float | None = None,
         checkpoint_interval: SupportsIndex | None = None,
     ) -> None:
-        """Begins the log or joins the one that is there, and gives back what an earlier life of this reader held.
+        """Begins the log or joins it. Claims of an earlier life of this reader are then free.
 
-        A process that has the log open with the same reader number loses what it holds, and can claim no more.
+        If another process has the log open with the same reader number, it loses its claims, and cannot claim any more.
 
         Args:
-            sampler: Of what order: its epoch, from its `consumed` positions on. Its rank and world do not matter.
-            log: Where all readers write, such as a `FileLog`, or a `samedeal.torch.StoreLog`. One for each epoch.
-            reader: The number of this reader, 0 to 2**32 - 1: no other reader has it.
-            block: How many positions a claim takes, 1 to 2**32 - 1, the same for all readers. The last claim of the
-                slowest one is what the others may wait for. By default as in the log; of a new log 1,024.
-            lease: After how many seconds without an entry of it, a reader loses what it holds: 0.001 or more. If given,
-                it is the lease of the log from now on, for all readers. By default as in the log; of a new log 60.
-            checkpoint_interval: How many entries come between two checkpoints, by which a long log opens at once, 1 to
+            sampler: The sampler whose epoch is read, or the rest of it after its `consumed` positions. Its rank and
+                world do not matter.
+            log: The log that all readers share, such as a `FileLog` or a `samedeal.torch.StoreLog`. Each epoch has its
+                own log.
+            reader: The number of this reader, 0 to 2**32 - 1. Each reader has another number.
+            block: Number of positions in a claim, 1 to 2**32 - 1, the same for all readers. At the end, the other
+                readers may wait for the last claim of the slowest one. By default the one of the log; for a new log
+                1,024.
+            lease: A time in seconds, 0.001 or more. If a reader writes no entry for this long, it loses its claims. If
+                you pass it, it becomes the lease of the log, for all readers. By default the one of the log; for a new
+                log 60.
+            checkpoint_interval: Number of entries between two checkpoints, with which a long log opens at once, 1 to
                 2**53 - 1. By default 4,096.
 
         Raises:
-            SamedealError: A value is not allowed, or the log is one of something else.
+            SamedealError: A value is not allowed, or the log belongs to another sampler.
             OSError: The log cannot be read or written.
         """
         if not isinstance(sampler, Sampler):
@@ -214,25 +218,25 @@ class Ledger:
 
     @property
     def block(self) -> int:
-        """How many positions a claim takes."""
+        """Number of positions in a claim."""
         with self._turn() as client:
             return client.block()
 
     @property
     def lease(self) -> float:
-        """After how many seconds without an entry of it a reader loses what it holds, by the log as it is now."""
+        """The lease in seconds, by the log as it is now."""
         with self._turn() as client:
             self._operate(Client.catch_up)
             return client.lease() / 1000
 
     def set_lease(self, lease: float) -> None:
-        """Sets the lease of the log from now on, for all readers.
+        """Changes the lease of the log, for all readers.
 
         Args:
             lease: In seconds, 0.001 or more.
 
         Raises:
-            OutOfRangeError: It is outside its range.
+            OutOfRangeError: The lease is outside its range.
             ContradictionError: Another process opened the log as this reader.
             OSError: The log cannot be read or written.
         """
@@ -241,17 +245,17 @@ class Ledger:
             self._operate(lambda client, now: client.set_lease(milliseconds, now))
 
     def claim(self, timeout: float | None = None) -> Claim | None:
-        """The next run of positions for this reader; None once all are committed.
+        """The next run of positions for this reader. None if all are committed.
 
-        Waits while other readers hold what is left.
+        Waits if other readers hold all positions that are left.
 
         Args:
-            timeout: For how many seconds to wait at most; for as long as it takes by default.
+            timeout: The longest time to wait, in seconds. By default, there is no limit.
 
         Raises:
-            ContradictionError: This reader itself holds all that is left: it has to commit or release that first. Or
-                another process opened the log as this reader.
-            TimeoutError: Nothing was free in time.
+            ContradictionError: This reader itself holds all positions that are left, and must commit or release them
+                first. Or another process opened the log as this reader.
+            TimeoutError: No position was free in time.
             OSError: The log cannot be read or written.
         """
         end = None if timeout is None else time.monotonic() + timeout
@@ -285,7 +289,7 @@ class Ledger:
                     self._left.append((claim._client, claim._handle))
 
     def progress(self) -> Progress:
-        """How far all readers have come, by the log as it is now."""
+        """How much of the epoch is done, by the log as it is now."""
         with self._turn() as client:
             self._operate(Client.catch_up)
             return client.progress()
@@ -329,7 +333,7 @@ class Ledger:
         with self._lock:
             if self._busy:
                 # It may hold the lock of a file, for which this would wait for ever.
-                raise RuntimeError("a ledger is asked in the middle of a call of its own, such as by a signal handler")
+                raise RuntimeError("a ledger is called during one of its own calls, such as by a signal handler")
             self._busy = True
             try:
                 if not self._client.core.whole:

@@ -1,4 +1,4 @@
-"""Where readers of a ledger write what they do."""
+"""Logs of ledgers."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ _SEARCHED = 1 << 16
 
 
 class Log(Protocol):
-    """A list of texts of one line that readers share. It only grows.
+    """A list of entries that all readers share. An entry is a text of one line. The list only grows.
 
-    What is needed is a store that many can read, and in which one of several that write the same key is first: such as
-    a table with a unique number, or a key-value store with compare-and-set.
+    To write a log of your own, use a store that many processes can read, and in which only one of them can write a new
+    key: such as a table with a unique column, or a key-value store with compare-and-set.
 
     A log may have a third method, `last_checkpoint()`: the last entry that begins with
-    `{"event":"checkpoint","number":`, where it can be found without a look at all entries, or None. A reader that opens
-    the log then reads the first entry, and those after that one.
+    `{"event":"checkpoint","number":`, if it can be found without reading all entries; otherwise None. A reader that
+    opens the log then reads only the first entry, and the entries after that one.
     """
 
     def read(self, start: int) -> Sequence[str | bytes]:
         """The entries from number `start` on, or the first ones of them; as text, or in UTF-8."""
 
     def append(self, number: int, entry: str) -> bool:
-        """Makes this entry number `number`, if there are as many before it, and no other; whether it is there now."""
+        """Appends the entry if it becomes entry number `number`. Returns whether it did."""
 
 
 class MemoryLog:
     """A log in this process, for readers that are threads."""
 
     def __init__(self, entries: Sequence[str] = ()) -> None:
-        """With these entries at first."""
+        """Makes a log with these entries."""
         self._entries = list(entries)
         self._lock = threading.Lock()
 
@@ -101,16 +101,16 @@ class _Known(NamedTuple):
 
 
 class FileLog:
-    """A log in a file, an entry a line, for processes of one machine: whoever appends locks the file.
+    """A log in a file, with one entry in each line, for processes of one machine. A writer locks the file.
 
-    The next writer cuts off what a writer that was killed has left of a line, and what a loss of power has left: zero
-    bytes at the end of the file. Reading costs what is new. A file that was replaced, or deleted and begun anew, is
-    another log: a reader of the old one gets an error, and appends nothing to it. It pickles, and goes on on the other
-    side of a fork.
+    If the file ends with a part of a line (because a writer was killed) or with zero bytes (after a loss of power), the
+    next writer cuts them off. Each read costs only the new entries. If the file is replaced, or deleted and created
+    again, it is another log: readers of the old one get an error, and append nothing. It can be pickled, and works
+    after a fork.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """The file need not be there yet."""
+        """The file need not exist yet."""
         self.path = Path(path)
         self._known = _Known()
         self._mark: _Mark | None = None
@@ -124,7 +124,7 @@ class FileLog:
         """The entries from number `start` on, or the first ones of them.
 
         Raises:
-            ContradictionError: The entries before `start` were read, and are not in the file any more.
+            ContradictionError: Entries before `start`, which were read, are not in the file any more.
             OSError: The file cannot be read; that there is none is no error.
         """
         try:
@@ -138,7 +138,7 @@ class FileLog:
         """Makes this entry number `number`, unless there is one already.
 
         Raises:
-            ContradictionError: It is no log, or another one than the one whose entries were read.
+            ContradictionError: The file is no log, or another log than the one that was read.
             OSError: The file cannot be written.
         """
         flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (0 if number else os.O_CREAT)
@@ -171,7 +171,7 @@ class FileLog:
             os.close(descriptor)
 
     def last_checkpoint(self) -> str | None:
-        """The last checkpoint, if there is one, which is searched from the end of the file on.
+        """The last checkpoint, if there is one. It is searched from the end of the file.
 
         Raises:
             OSError: The file cannot be read; that there is none is no error.
@@ -301,10 +301,10 @@ def _identity(descriptor: int) -> tuple[int, int]:
 
 
 def text_of(entry: Any) -> str:
-    """An entry as a log has given it: text, or bytes of UTF-8. What is no UTF-8 is escaped: it is no entry.
+    """The text of an entry from a log, which may be UTF-8. Invalid bytes are escaped, so it is no valid entry then.
 
     Raises:
-        WrongTypeError: It is neither.
+        WrongTypeError: The entry is neither text nor bytes.
     """
     if isinstance(entry, (bytes, bytearray)):
         return entry.decode(errors="backslashreplace")
@@ -314,10 +314,10 @@ def text_of(entry: Any) -> str:
 
 
 def copy_log(source: Log, target: Log) -> int:
-    """Appends to a log what it lacks of another one, such as that of a store which ends with the job; how many entries.
+    """Appends all entries to a log that another log has and this one lacks. Returns their number.
 
     Raises:
-        ContradictionError: It has entries that are not those of the other one.
+        ContradictionError: The log has entries that differ from those of the other one.
         OSError: A file cannot be written.
     """
     copied = number = 0

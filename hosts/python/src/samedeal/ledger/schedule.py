@@ -1,4 +1,4 @@
-"""What a log says that was read."""
+"""The schedule of a log."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class Schedule:
-    """Who read what, and in which order: from the log of a ledger, to be looked at or read again.
+    """Which reader read which samples, and in which order, from the log of a ledger.
 
-    The log may come from elsewhere: an entry that does not follow from those before it is refused.
+    The log need not be trusted: an entry that does not follow from the entries before it is an error.
     """
 
     def __init__(self, log: Log) -> None:
         """Reads all of a log.
 
         Args:
-            log: Such as a `FileLog`.
+            log: A log, such as a `FileLog`.
 
         Raises:
-            SamedealError: It is no log of a ledger; the message says at which line.
-            OSError: It cannot be read.
+            SamedealError: It is no log of a ledger. The message has the line.
+            OSError: The log cannot be read.
         """
         if not callable(getattr(log, "read", None)):
             raise WrongTypeError("log", check.described(log), "a log, such as FileLog(path)")
@@ -57,24 +57,25 @@ class Schedule:
         self._state = machine.initial_state()
 
     def progress(self) -> Progress:
-        """How far the readers had come."""
+        """How much of the epoch was done."""
         return self._progress
 
     def replay(
         self, sampler: Sampler, reader: SupportsIndex = 0, readers: SupportsIndex = 1
     ) -> Iterator[NDArray[np.int64]]:
-        """The sample indices that were committed, a run at a time, in the order of the log.
+        """The sample indices that were committed, run by run, in the order of the log.
 
-        Reader r of n replays what those readers committed whose number mod n is r: as many readers as there were,
-        numbered from 0, each do the very same again, and a single one does all of it in order.
+        Reader r of n replays the commits of all readers whose number mod n is r. If the readers of the run had the
+        numbers 0 to n - 1, each of n readers reads the same samples again. With one reader, it reads all samples in the
+        order of the log.
 
         Args:
-            sampler: Of the same dataset, seed and order, as the ledger was opened with; rank and epoch do not matter.
-            reader: Which reader this is, 0 to `readers` - 1.
-            readers: How many there are.
+            sampler: A sampler with the dataset, seed and order of the ledger. Its rank and epoch do not matter.
+            reader: Number of this reader, 0 to `readers` - 1.
+            readers: Number of readers.
 
         Raises:
-            ContradictionError: The ledger was one of another order, dataset or seed.
+            ContradictionError: The ledger has another order, dataset or seed.
         """
         count = check.integer("readers", readers, check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed))
         own = check.number("reader", reader, lambda: count, count - 1)

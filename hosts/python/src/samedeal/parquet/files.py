@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Shards:
-    """The Parquet files of a dataset: sample indices count through their rows in this order."""
+    """The Parquet files of a dataset. Sample indices count the rows of all files, in this order."""
 
     paths: tuple[str, ...]
     """Where each shard is stored."""
@@ -41,28 +41,28 @@ class Shards:
     def find(cls, paths: Paths, columns: Sequence[str] | None = None, *, filesystem: Any = None) -> Shards:
         """Reads the footers of Parquet files, not their data.
 
-        A directory stands for every regular file below it, at any depth, whose name ends in .parquet (this case only),
-        in the byte order of their paths relative to the directory with '/' between parts. Names that begin with '.' or
-        '_' (files and directories) are passed over. Symbolic links are followed. A link that leads nowhere, or back to
-        a directory above it, and a directory that cannot be listed, are errors.
+        A directory stands for all regular files below it, at any depth, whose names end in ".parquet" (in lower case).
+        They are sorted by the bytes of their paths relative to the directory, with '/' between parts. Files and
+        directories whose names begin with '.' or '_' are ignored. Symbolic links are followed. A broken link, a link
+        back to a directory above it, and a directory that cannot be listed are errors.
 
-        Files may have the columns in another order, and in types that differ in width alone: `string` beside
-        `large_string`, int32 beside int64, dictionaries with indices of any width. `schema` has the wider type.
-        `string_view` is read as `string`, and indices of dictionaries are of 32 bits at least.
+        Files may have their columns in another order, and in types that differ only in width: `string` and
+        `large_string`, int32 and int64, dictionaries with indices of any width. `schema` has the wider type.
+        `string_view` becomes `string`, and indices of dictionaries have at least 32 bits.
 
         Args:
-            paths: Files and directories, one or several; also as URLs, such as `file:///data` and `s3://bucket/data`,
-                which fsspec opens where it is installed, else pyarrow.
+            paths: One or several files or directories, also as URLs, such as `file:///data` and `s3://bucket/data`.
+                fsspec opens URLs if it is installed, otherwise pyarrow.
             columns: The columns that will be read; all of them by default.
-            filesystem: A file system of pyarrow or fsspec, in which the paths are. It must survive a pickle, if workers
-                are to read.
+            filesystem: A file system of pyarrow or fsspec that has the paths. If workers read, it must be possible to
+                pickle it.
 
         Raises:
-            OSError: A file cannot be read, is not Parquet, or its columns do not go with those of another file.
-            MissingError: There is no file, or no column; or a package is missing that knows a file system.
-            ContradictionError: A file or a column is named twice, or paths are of several file systems.
+            OSError: A file cannot be read, is not Parquet, or its columns contradict those of another file.
+            MissingError: There is no file or no column, or the package for a file system is not installed.
+            ContradictionError: A file or a column is named twice, or the paths belong to several file systems.
             UnknownNameError: There is no such column.
-            WrongTypeError: This is no path, or no file system.
+            WrongTypeError: A value is no path or no file system.
         """
         _check_columns(columns)
         found, store = find(paths, filesystem)
@@ -83,7 +83,7 @@ class Shards:
 
     @property
     def samples(self) -> int:
-        """How many rows all of them hold."""
+        """Number of rows in all files."""
         return int(self.sizes.sum())
 
     @property
@@ -92,13 +92,13 @@ class Shards:
         return list(self.schema.names)
 
     def open(self, shard: int, buffer: int) -> pq.ParquetFile:
-        """Opens a shard, which must still be as long as it was, to be read onwards.
+        """Opens a shard to read it from beginning to end. It must have the same number of rows as before.
 
-        It is read through a buffer of so many bytes for each column, and not ahead, which would hold the column data of
-        all that follows.
+        It is read through a buffer of `buffer` bytes for each column, and not ahead, because that would keep the
+        data of all following row groups in memory.
 
         Raises:
-            OSError: It cannot be read, or holds another number of rows than before.
+            OSError: The file cannot be read, or has another number of rows than before.
         """
         path = self.paths[shard]
         try:

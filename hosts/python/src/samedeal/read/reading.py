@@ -1,4 +1,4 @@
-"""What every loader worker of every rank reads of an epoch."""
+"""Which samples each loader worker of each rank reads in an epoch."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ ROWS = 2**20
 
 
 class Reading(Answered):
-    """An epoch of a dataset in shards, or what is left of it, given to the loader workers of all ranks.
+    """One epoch of a dataset in shards, or the rest of one, dealt to the loader workers of all ranks.
 
-    It never changes: `at_epoch` and `resume` give another one. It pickles, and may be used from several threads. Every
+    It never changes: `at_epoch` and `resume` return a new one. It can be pickled, and used from several threads. Every
     method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
 
         >>> from samedeal import Reading
@@ -61,26 +61,30 @@ class Reading(Answered):
         drop_last: bool | None = None,
         memory_limit: SupportsIndex = 2**31,
     ) -> None:
-        """Gives out epoch 0. An option that is None has its default; one that the deal does not use is refused.
+        """Deals epoch 0. An option that is None has its default. An option that the deal does not use is an error.
 
         Args:
-            sizes: Samples in each shard, 2**53 - 1 together.
-            seed: Of all shuffles, -2**63 to 2**63 - 1; 0.
+            sizes: Number of samples in each shard, at most 2**53 - 1 in all of them together.
+            seed: Seed of all shuffles, -2**63 to 2**63 - 1; 0 by default.
             deal: "samples" (the default): single positions of one order over the dataset. "shards": whole shards.
-            shuffle: Whether anything is shuffled; True.
-            lanes: With "samples": into how many streams the dataset is cut, 1 to 4,096; 64.
-            window: With "samples": how many neighbouring samples of a lane are shuffled together, 1 to 2**20; 256.
-            remainder: With "samples": "pad" (the default), "drop" or "uneven", over all readers.
-            shuffle_rows: With "shards": whether the rows of each shard are shuffled; as `shuffle`.
-            reshuffle: With "shards": whether each reader shuffles its shards once more; False.
-            policy: With "shards": how shards are given to ranks, "size-aware" (the default) or "round-robin".
-            worker_policy: With "shards": how those of a rank are given to its workers; "size-aware".
-            weight: With "shards": what is to be equal, "samples" (the default) or "bytes".
-            bytes: With the weight "bytes": bytes in each shard.
-            world: How many ranks there are, 1 to 2**22; 1.
-            workers: Loader workers of each rank, 1 to 2**16; 1.
-            batch_size: Samples of a batch; 1.
-            drop_last: Whether a reader's last batch is left out where it is shorter; False.
+            shuffle: Whether the epoch is shuffled; True by default.
+            lanes: With "samples": number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096;
+                64 by default.
+            window: With "samples": number of neighbouring samples of a lane that are shuffled together, 1 to 2**20; 256
+                by default.
+            remainder: With "samples": what happens if the number of readers does not divide the samples: "pad" (the
+                default), "drop" or "uneven".
+            shuffle_rows: With "shards": whether the rows within each shard are shuffled; by default as `shuffle`.
+            reshuffle: With "shards": whether each reader shuffles its own shards again, after the deal; False by
+                default.
+            policy: With "shards": how shards are dealt to ranks, "size-aware" (the default) or "round-robin".
+            worker_policy: With "shards": how the shards of a rank are dealt to its workers; "size-aware" by default.
+            weight: With "shards": what "size-aware" balances, "samples" (the default) or "bytes".
+            bytes: With the weight "bytes": number of bytes in each shard.
+            world: Number of ranks, 1 to 2**22; 1 by default.
+            workers: Number of loader workers of each rank, 1 to 2**16; 1 by default.
+            batch_size: Number of samples in a batch; 1 by default.
+            drop_last: Whether a reader drops its last batch if that is shorter; False by default.
             memory_limit: Bytes of memory that the engine may use.
         """
         checked: dict[str, Any] = {
@@ -106,19 +110,19 @@ class Reading(Answered):
         self._engine = Engine(Read, config, check.integer("memory-limit", memory_limit, check.MEMORY))
 
     def at_epoch(self, epoch: SupportsIndex) -> Reading:
-        """The whole of another epoch, 0 to 2**64 - 1, for the same readers."""
+        """The whole epoch `epoch`, 0 to 2**64 - 1, for the same readers."""
         return self._moved(epoch=check.integer("epoch", epoch, check.U64), state=None)
 
     def resume(self, state: Any) -> Reading:
-        """What a state leaves of its epoch, for the readers of this one: as many as took it, or others.
+        """The rest of the epoch of a state, for the readers of this reading.
 
-        Where ranks, workers and batch size are those of the state, every reader goes on where it stood. For any others,
-        what is left is dealt anew.
+        If the numbers of ranks and workers and the batch size are those of the state, every reader continues where it
+        stopped. Otherwise, the samples that are left are dealt again.
 
         Raises:
-            ContradictionError: The state was taken with another seed, deal or option, or of other shards.
-            WrongTypeError: It is no state of a reading.
-            OutOfRangeError: It is too long, or says that more was taken than there is.
+            ContradictionError: The state has another seed, deal or option, or other shards.
+            WrongTypeError: The value is no state of a reading.
+            OutOfRangeError: The state is too long, or has more steps than there are.
         """
         return self._moved(state=check.state(state))
 
@@ -129,16 +133,16 @@ class Reading(Answered):
         return made
 
     def state(self, steps: SupportsIndex) -> str:
-        """The state after every rank has taken so many steps, or all that it has: the same text on all ranks.
+        """The state after `steps` steps of every rank (or all that it has): the same text on all ranks.
 
         Raises:
-            OutOfRangeError: No rank has so many steps, or more than 64 groups took a part.
+            OutOfRangeError: No rank has `steps` steps, or the state would have more than 64 segments.
         """
         return self._engine.use(Read.state, check.integer("steps", steps, check.U64))
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """What decides the order of every epoch: every option that the deal uses, as states hold it."""
+        """The recipe: every option that decides the order of every epoch. States contain it."""
         found: dict[str, Any] = json.loads(self._engine.use(Read.recipe))
         return found
 
@@ -149,49 +153,49 @@ class Reading(Answered):
 
     @property
     def is_rest(self) -> bool:
-        """Whether a part of the epoch was read before."""
+        """Whether this is the rest of an epoch."""
         return self._engine.use(Read.is_rest)
 
     @property
     def reads_per_row(self) -> int:
-        """How many readers decode each row: 1, or more where their number does not divide the lanes."""
+        """How many readers decode each row: 1, or more if the number of readers does not divide the lanes."""
         return self._engine.use(Read.reads_per_row)
 
     @property
     def lanes_read_once(self) -> int | None:
-        """The number of lanes nearest to `lanes` with which one reader decodes each row.
+        """The number of lanes, nearest to `lanes`, with which only one reader decodes each row.
 
-        None where no number up to 4,096 does, where the order has no lanes, and where a part of the epoch was read
-        before: lanes cannot change within an epoch.
+        None if there is no such number up to 4,096, if the order has no lanes, or if this is the rest of an epoch, in
+        which the number of lanes cannot change.
         """
         return self._engine.use(Read.lanes_read_once)
 
     def mixing_advice(self) -> MixingAdvice | None:
-        """The lanes and the window to use instead, if the mean of a batch varies more than twice as much as by chance.
+        """The lanes and the window to use instead, if batches mix badly: batch size / lanes of a reader is above 2.
 
-        None where it does not, where no number of lanes up to 4,096 is better, where a reader has no more samples than
-        a batch, where the order has no lanes, and where a part of the epoch was read before.
+        None if it is not, if no number of lanes up to 4,096 is better, if a reader has at most one batch of samples, if
+        the order has no lanes, or if this is the rest of an epoch.
         """
         return self._engine.use(Read.mixing_advice)
 
     def num_steps(self, rank: SupportsIndex) -> int:
-        """How many steps a rank has: the batches of all its workers."""
+        """Number of steps of a rank: the batches of all its workers."""
         return self._engine.use(Read.num_steps, check.integer("rank", rank, check.RANK))
 
     def steps(self) -> Steps:
-        """The fewest and the most steps of a rank."""
+        """The smallest and the largest number of steps of a rank."""
         return Steps(*self._engine.use(Read.steps))
 
     def num_idle_readers(self) -> int:
-        """How many readers have no batch."""
+        """Number of readers that have no batch."""
         return self._engine.use(Read.num_idle_readers)
 
     def num_samples(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
-        """How many samples a reader has, padding included."""
+        """Number of samples of a reader, padding included."""
         return self._engine.use(Read.num_samples, *_reader(rank, worker))
 
     def num_padding(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
-        """How many of them, the last ones, are padding."""
+        """How many samples of a reader are padding. They are the last ones."""
         return self._engine.use(Read.num_padding, *_reader(rank, worker))
 
     def indices(
@@ -201,7 +205,7 @@ class Reading(Answered):
         start: SupportsIndex = 0,
         stop: SupportsIndex | None = None,
     ) -> NDArray[np.int64]:
-        """A reader's samples number `start` to `stop` - 1, in order; by default all of them.
+        """The samples number `start` to `stop` - 1 of a reader, in order; by default all.
 
         Returns:
             Sample indices, int64 of shape (stop - start,).
@@ -219,7 +223,7 @@ class Reading(Answered):
         return out
 
     def rounds(self, rank: SupportsIndex, worker: SupportsIndex = 0, start: SupportsIndex = 0) -> Iterator[ReadRound]:
-        """What comes together, round by round, from the one that holds sample number `start` of the reader on.
+        """The rounds of a reader, beginning with the round of its sample number `start`.
 
         Rounds without samples are left out.
         """
@@ -235,7 +239,7 @@ class Reading(Answered):
                 yield found
 
     def round_of(self, rank: SupportsIndex, worker: SupportsIndex, index: SupportsIndex) -> int:
-        """The number of the round that sample number `index` of a reader is in."""
+        """Number of the round of the reader's sample number `index`."""
         return self._engine.use(Read.round_of, *_reader(rank, worker), check.integer("index", index, check.U64))
 
     def round_rows(
@@ -246,13 +250,13 @@ class Reading(Answered):
         start: SupportsIndex = 0,
         stop: SupportsIndex | None = None,
     ) -> RoundRows:
-        """Which rows hold samples `start` to `stop` - 1 of a round, counted from 0 in it; all of them by default.
+        """The rows that hold samples number `start` to `stop` - 1 of a round, counted from 0; by default all.
 
-        The rows of all spans of the round are numbered end to end, from 0.
+        The rows of all spans of the round are counted from 0, span after span.
 
         Returns:
-            `rows`, int64 of shape (stop - start,), and `padding`: how many of these samples, the last ones, are
-            padding.
+            `rows`, int64 of shape (stop - start,), and `padding`: how many of these samples are padding (the last
+            ones).
         """
         import numpy
 
@@ -269,12 +273,12 @@ class Reading(Answered):
         return RoundRows(rows, padding)
 
     def shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> NDArray[np.uint32]:
-        """The shards that are a reader's alone, in the order in which it reads them.
+        """The shards of a reader, in the order in which it reads them.
 
-        They are those with rows that are left, and those that never had any.
+        In the rest of an epoch, shards that were read completely are left out. Empty shards are included.
 
         Raises:
-            ContradictionError: Samples are dealt.
+            ContradictionError: The deal is "samples".
         """
         return self._engine.use(Read.shards, *_reader(rank, worker))
 

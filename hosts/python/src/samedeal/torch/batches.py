@@ -21,11 +21,11 @@ _FEW = 10
 class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
     """Batches of indices for `DataLoader(dataset, batch_sampler=...)`: each a list of the samples of a `Batcher` batch.
 
-    Every rank gets as many, of similar length and cost, and no `DistributedSampler` is needed. The rank is that of the
-    process group as soon as there is one, else what the launcher's variables say.
+    Every rank gets the same number of batches, with similar lengths and costs. Do not use a `DistributedSampler` in
+    addition. If there is a process group, its rank is used; otherwise the rank of the launcher's variables.
 
-    With the strategy "pack", `PackCollator` with the same capacity makes the rows. Where samples are cut
-    (`too_long="truncate"`), give the collator the `max_length`.
+    With the strategy "pack", use a `PackCollator` with the same capacity. With `too_long="truncate"`, give the collator
+    the same `max_length`.
     """
 
     def __init__(
@@ -40,25 +40,25 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         start: SupportsIndex = 0,
         **options: Any,
     ) -> None:
-        """Plans the epoch, and finds out which rank this is.
+        """Plans the epoch, and finds the rank of this process.
 
         Args:
-            lengths: The length of every sample, in tokens; or, with `column`, a dataset whose `lengths[column]` has
-                them.
-            column: The column of the dataset: of lengths, or of sequences whose own length counts.
-            unit: What is counted where the column has texts, which have no length in tokens: "words" (between white
-                space), "characters" or "bytes" (in UTF-8), as for the command. A column of tokens or of lengths gives
-                better batches. "bytes" and "items" are also what a column of bytes and of sequences are counted in.
-            rank: Which rank this process is, with `world`; by default that of the process group, or what the launcher's
-                variables say (`samedeal.detect_rank`).
-            world: How many ranks there are.
-            mesh: Where ranks share data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides the data.
-                Rank and world are then those of the mesh.
-            start: The step that every pass begins with: where an interrupted epoch goes on.
-            options: All else that `Batcher` takes.
+            lengths: The length of every sample, in tokens. With `column`, a dataset: the lengths are then those of
+                `lengths[column]`.
+            column: The column of the dataset. It has lengths, or sequences whose lengths are taken.
+            unit: What to count in a column of texts, which have no length in tokens: "words" (between white space),
+                "characters" or "bytes" (in UTF-8), as in the command. A column of tokens or of lengths gives better
+                batches. For a column of bytes, "bytes" is allowed too, and for a column of sequences "items".
+            rank: Rank of this process; pass `world` with it. By default, the rank of the process group or of the
+                launcher's variables (`samedeal.detect_rank`).
+            world: Number of ranks.
+            mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
+                the data. Rank and world are then those of the mesh.
+            start: The first step of every pass, to continue an interrupted epoch.
+            options: All other parameters of `Batcher`.
 
         Raises:
-            SamedealError: A value is not allowed, or does not go with another; as `Batcher`.
+            SamedealError: A value is not allowed, or contradicts another one, as in `Batcher`.
         """
         if options.get("too_long") == "split":
             allowed = "another; the parts of samples are what samedeal.Batcher gives"
@@ -77,12 +77,12 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
 
     @property
     def batcher(self) -> Batcher:
-        """Whose batches they are, as this process stands now."""
+        """The `Batcher` of this sampler, at its present rank and epoch."""
         return self._current()
 
     @property
     def rank(self) -> int:
-        """Which data-parallel reader this is."""
+        """Number of this data-parallel reader."""
         return self.batcher.rank
 
     @property
@@ -91,24 +91,24 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         return self.batcher.world
 
     def metrics(self) -> Metrics:
-        """What the batches of all ranks amount to."""
+        """Metrics of the batches of all ranks."""
         return self.batcher.metrics()
 
     def batches(self) -> Iterator[Batch]:
-        """The next pass, with lengths, rows and costs; it is not counted."""
+        """The batches of the next pass with lengths, rows and costs. They do not count as read."""
         self._left()
         return self._upcoming().batches(self._start)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken, on this world: the next pass gives what is left of its epoch.
+        """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
 
-        With the ranks that it was taken with, batch for batch; with others, it is planned anew. `start` is 0 from now
-        on. After a failure, all is as it was.
+        With the same number of ranks, the batches stay the same. With another number, the rest is planned again.
+        `start` is set to 0. After an error, nothing has changed.
 
         Raises:
-            ContradictionError: The state is of other batches.
-            WrongTypeError: It is no such state.
-            OutOfRangeError: It is too long, or says that more was taken than there is.
+            ContradictionError: The state belongs to other batches.
+            WrongTypeError: The value is no state of a batcher.
+            OutOfRangeError: The state is too long, or has more steps than there are.
             OutOfMemoryError: There is no memory for the plan.
         """
         super().load_state_dict(state_dict)

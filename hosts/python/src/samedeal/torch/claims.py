@@ -1,4 +1,4 @@
-"""A loader whose samples go to whoever claims them."""
+"""A loader for the claims of a ledger."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from .resumable import check_in_order
 class ClaimSampler(torch.utils.data.Sampler[list[int]]):
     """The batches of one reader of a ledger: a `batch_sampler=`.
 
-    Loader workers fetch ahead of the training loop, so that what the sampler has given says nothing about what was
-    used: iterate the loader through `Claimed`, which commits what the loop got.
+    Loader workers fetch batches ahead of the training loop, so the sampler does not know which batches the loop got.
+    Iterate over the loader through `Claimed`, which commits the batches that the loop got.
     """
 
     def __init__(self, ledger: Ledger, batch_size: SupportsIndex) -> None:
         """Costs nothing.
 
         Args:
-            ledger: The reader that this process is.
-            batch_size: Samples in a batch; the last one of a claim may be smaller, unless `ledger.block` is a multiple.
+            ledger: The ledger of this process.
+            batch_size: Number of samples in a batch. If it does not divide `ledger.block`, the last batch of a claim is
+                smaller.
 
         Raises:
             OutOfRangeError: `batch_size` is outside its range.
@@ -89,8 +90,8 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
 class Claimed:
     """The batches of a `DataLoader` with a `ClaimSampler`, each committed when the loop asks for the next one.
 
-    One pass goes through all that this reader gets of the epoch, and ends when every reader's part is committed. A
-    second pass finds nothing left; for another epoch, open another ledger.
+    One pass gives all samples that this reader gets in the epoch, and ends when the samples of all readers are
+    committed. A second pass has nothing left. For another epoch, open another ledger.
     """
 
     def __init__(self, loader: Any) -> None:
@@ -100,7 +101,7 @@ class Claimed:
             loader: A `DataLoader` with `batch_sampler=ClaimSampler(...)`.
 
         Raises:
-            WrongTypeError: It has another one.
+            WrongTypeError: The loader has another sampler.
             ContradictionError: Its workers give batches in another order than the sampler (`in_order=False`).
         """
         sampler = getattr(loader, "batch_sampler", None)

@@ -1,4 +1,4 @@
-"""From the samples of a batch to the tensors that a model takes: what a DataLoader calls `collate_fn`."""
+"""Functions for `collate_fn=` of a DataLoader: they make tensors of the samples of a batch."""
 
 from __future__ import annotations
 
@@ -123,11 +123,11 @@ class _Collator:
 
 
 class PadCollator(_Collator):
-    """Samples to padded tensors, a row for each: a `collate_fn`.
+    """A `collate_fn` that makes padded tensors, with one row for each sample.
 
-    A sample is a dictionary with a sequence `input_ids`, and others of the same length such as `labels` and
-    `attention_mask`; or it is a sequence alone. What is there once for each sample is stacked. The result is a
-    dictionary of tensors: those columns, and an `attention_mask`, 1 where a token is.
+    A sample is a sequence of tokens, or a dictionary with a sequence `input_ids` and other sequences of the same
+    length, such as `labels` and `attention_mask`. Values that each sample has only once are stacked. The result is a
+    dictionary of tensors: these columns, and an `attention_mask` that is 1 for tokens and 0 for padding.
     """
 
     def __init__(
@@ -144,13 +144,13 @@ class PadCollator(_Collator):
         """Checks the parameters.
 
         Args:
-            padding_value: What is in `input_ids` where no token is.
-            label_padding: The same for `labels`; -100 is what torch's cross-entropy leaves out.
-            padding: The same for other columns, by name; 0 by default.
-            side: On which side of a row the padding is, "right" or "left".
+            padding_value: Value of padding in `input_ids`.
+            label_padding: Value of padding in `labels`. torch's cross-entropy ignores -100.
+            padding: Values of padding in other columns, by name; 0 by default.
+            side: The side of a row with the padding, "right" or "left".
             pad_to_multiple_of: The width is rounded up to a multiple of it.
-            width: A width for all batches, in place of that of the longest sample.
-            max_length: How many tokens of a sample are kept.
+            width: A fixed width for all batches. By default, it is that of the longest sample.
+            max_length: Largest number of tokens of a sample. Longer samples are cut.
 
         Raises:
             SamedealError: A value is not allowed.
@@ -175,24 +175,25 @@ class PadCollator(_Collator):
 
 
 class PackCollator(_Collator):
-    """Samples to packed tensors, rows that samples share: a `collate_fn`.
+    """A `collate_fn` that makes packed tensors, in which several samples share a row.
 
-    Takes what `PadCollator` takes. The result is a dictionary that a causal language model of transformers takes as it
-    is, `model(**batch)`, and computes each sample as if it were alone, with sdpa, eager and flash attention:
+    Samples are the same as for `PadCollator`. A causal language model of transformers takes the result as it is,
+    `model(**batch)`, and computes each sample as if it were alone, with sdpa, eager and flash attention. The result is
+    a dictionary of:
 
     - the columns, rows x capacity;
-    - `position_ids` (int64), which begin anew in each sample. transformers finds the samples of a row by them, but only
-      without a 2-D `attention_mask` and without a cache. So there is no `attention_mask`, and `use_cache` is False;
+    - `position_ids` (int64), which start at 0 in each sample. transformers finds the samples of a row by them, but only
+      without a 2-D `attention_mask` and without a cache. Therefore there is no `attention_mask`, and `use_cache` is
+      False;
     - `cu_seq_lens_q` and `cu_seq_lens_k` (int32: where each sample begins if the rows are laid end to end, and where
       the last one ends), `max_length_q` and `max_length_k` (int): what flash attention for sequences of different
       length takes.
 
-    Cells of padding form sequences of their own, none longer than the longest sample of the batch. They are in
-    `cu_seq_lens_q` like samples, so that these numbers go up to rows x capacity; their `labels` are `label_padding`.
+    Cells of padding are sequences of their own, none longer than the longest sample of the batch. They are in
+    `cu_seq_lens_q` like samples, so the last number is rows x capacity. Their `labels` are `label_padding`.
 
-    Samples fill rows in the order in which they come: those of a batch of a `BatchSampler` with the strategy "pack" fit
-    into the rows that it planned, or fewer. Samples may have an `attention_mask` of ones, as tokenizers give them; it
-    is left out.
+    Samples fill rows in their order. A batch of a `BatchSampler` with the strategy "pack" fits into the rows that it
+    planned, or fewer. Samples may have an `attention_mask` of ones, as tokenizers make it; it is left out.
     """
 
     def __init__(
@@ -211,13 +212,14 @@ class PackCollator(_Collator):
         """Checks the parameters.
 
         Args:
-            capacity: Tokens of a row; by default all samples of a batch are in one row, without padding.
-            padding_value: What is in `input_ids` where no token is.
-            label_padding: The same for `labels`; -100 is what torch's cross-entropy leaves out.
-            padding: The same for other columns, by name; 0 by default.
-            mask_first_label: Whether the first label of each sample becomes `label_padding`: a model that shifts
-                `labels` itself would predict it from the sample before. Not where labels are shifted already.
-            max_length: How many tokens of a sample are kept.
+            capacity: Number of tokens in a row. By default, all samples of a batch are in one row, without padding.
+            padding_value: Value of padding in `input_ids`.
+            label_padding: Value of padding in `labels`. torch's cross-entropy ignores -100.
+            padding: Values of padding in other columns, by name; 0 by default.
+            mask_first_label: Whether the first label of each sample becomes `label_padding`. A model that shifts
+                `labels` would otherwise predict it from the sample before. Use False if your labels are already
+                shifted.
+            max_length: Largest number of tokens of a sample. Longer samples are cut.
             mask: An `attention_mask`, for a model that does not find samples by `position_ids`. "4d" is rows x 1 x
                 capacity x capacity: each token sees itself and the tokens before it in its sample. It is for eager and
                 sdpa attention, not for flash attention, replaces the sliding window of a model that has one, and takes

@@ -41,16 +41,16 @@ _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
 
 
 class LanesWarning(UserWarning):
-    """Several readers read the same rows, or a reader has too few lanes to mix its batches."""
+    """Several readers decode the same rows, or each reader has too few lanes to mix its batches."""
 
 
 class StepsWarning(UserWarning):
-    """Ranks end at different steps, or a reader has no rows: ranks that wait for one another then wait for ever."""
+    """Ranks have different numbers of steps, or a reader has no rows. A loop that synchronises its ranks would hang."""
 
 
 @dataclass(frozen=True)
 class ShardInfo:
-    """What one reader has of an epoch."""
+    """What one reader reads of an epoch."""
 
     rank: int
     """Which data-parallel reader this is."""
@@ -73,24 +73,27 @@ class ShardInfo:
 
 
 class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
-    """The rows of Parquet files, dealt to ranks and to the workers of each loader.
+    """The rows of Parquet files, divided among all ranks and the workers of their loaders.
 
-    Each worker of each rank reads its own part, and no `DistributedSampler` or `split_dataset_by_node` is needed.
-    Two deals:
+    Each worker of each rank reads its own part. Do not use a `DistributedSampler` or `split_dataset_by_node` in
+    addition. There are two deals:
 
-    - `deal="samples"` (the default): the order `sharded`, one order of the whole epoch that no number of ranks or
-      workers changes. Readers get the same number of samples, repeating or dropping a few where `remainder` says so,
-      and hold a window of each of their lanes. Choose `lanes` as a multiple of ranks times workers.
-    - `deal="shards"`: whole files to readers by a `ShardPlan`. A reader holds one file where rows are shuffled, else a
-      few thousand rows; every row comes once, and ranks may end at different steps (`steps`).
+    - `deal="samples"` (the default): the order `sharded`. It is one order of the whole epoch, which does not depend on
+      the numbers of ranks and workers. All readers get the same number of samples; `remainder` decides whether a few
+      are repeated or dropped for this. A reader holds one window of each of its lanes in memory. Choose `lanes` as a
+      multiple of ranks times workers.
+    - `deal="shards"`: each reader gets whole files, by a `ShardPlan`. Every row comes once, and ranks may have
+      different numbers of steps (`steps`). If rows are shuffled, a reader holds one file in memory, otherwise a few
+      thousand rows.
 
-    Worker w of n in rank r of W is reader r + W * w of W * n. Under a `DataLoader`, pass `batch_size=None` to it and
-    the size of batches here: Arrow batches cost no Python object for each row.
+    Worker w of n in rank r of W is reader r + W * w of W * n. Pass `batch_size=None` to the `DataLoader`, and the batch
+    size to this class: then no Python object is made for each row.
 
-    The rank is that of the process group as soon as there is one, else what the launcher's variables say.
+    If there is a process group, its rank is used; otherwise the rank of the launcher's variables.
 
-    `Resumable` around the loader counts what the training loop got; a state resumes on any number of ranks and workers,
-    with batches of any size. Without workers, and with torchdata's `StatefulDataLoader`, the dataset counts by itself.
+    Wrap the loader in `Resumable` to count the batches that the training loop got. A state resumes on any number of
+    ranks and workers, with any batch size. Without workers, and with torchdata's `StatefulDataLoader`, the dataset
+    counts by itself.
     """
 
     def __init__(
@@ -120,40 +123,46 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         padding_column: str | None = None,
         filesystem: Any = None,
     ) -> None:
-        """Reads the footers of the files, and finds out which rank this is.
+        """Reads the footers of the files, and finds the rank of this process.
 
         Args:
-            paths: Files and directories, one or several, also as URLs; a directory stands for all *.parquet below it,
-                by the rule of `samedeal.parquet.Shards.find`. Or what that has found.
+            paths: One or several files or directories, also as URLs. A directory stands for all *.parquet files below
+                it (see `samedeal.parquet.Shards.find`). A `Shards` object is allowed too.
             columns: The columns to read; all of them by default.
-            batch_size: Rows in a batch, a `pyarrow.RecordBatch`; by default single rows come, as dictionaries.
-            drop_last: Whether a reader's last batch is left out where it is shorter.
-            transform: What is made of every batch or row, in the worker; such as `samedeal.torch.to_tensors`.
+            batch_size: Number of rows in a batch, which is a `pyarrow.RecordBatch`. By default, rows come one by one,
+                as dictionaries.
+            drop_last: Whether a reader drops its last batch if that is shorter.
+            transform: A function that each batch (or row) goes through, in the worker, such as
+                `samedeal.torch.to_tensors`.
             deal: "samples" or "shards".
-            seed: Of the shuffles.
+            seed: Seed of the shuffles.
             epoch: The first epoch; `set_epoch` moves on.
-            lanes: With "samples": how many streams the dataset is cut into, 1 to 4,096; 64 by default.
-            window: With "samples": how many rows of a lane are shuffled together, 1 to 2**20; 256 by default.
-            remainder: With "samples": "pad" (the default), "drop" or "uneven", over all readers.
-            shuffle: With "samples": False gives the rows in the order in which they are stored, such as for an
-                evaluation: of n readers, reader r gives the rows r, r + n, r + 2n, ..., and all of them read all files.
-                With "shards": whether the files are shuffled before they are given away. Yes by default. Without any
-                shuffle, an epoch may be read again without `set_epoch`.
+            lanes: With "samples": number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096;
+                64 by default.
+            window: With "samples": number of neighbouring rows of a lane that are shuffled together, 1 to 2**20; 256 by
+                default.
+            remainder: With "samples": what happens if the number of readers does not divide the rows: "pad" (the
+                default), "drop" or "uneven".
+            shuffle: With "samples": False gives the rows in storage order, for example for an evaluation. Of n readers,
+                reader r gives the rows r, r + n, r + 2n, ..., and all readers read all files. With "shards": whether
+                the files are shuffled before they are dealt. True by default. Without any shuffle, an epoch can be read
+                again without `set_epoch`.
             shuffle_rows: With "shards": whether the rows within each file are shuffled; as `shuffle` by default.
-            reshuffle: With "shards": whether each reader shuffles its files once more.
-            policy: With "shards": how files are given to ranks, "size-aware" (the default) or "round-robin".
+            reshuffle: With "shards": whether each reader shuffles its own files again, after the deal.
+            policy: With "shards": how files are dealt to ranks, "size-aware" (the default) or "round-robin".
             worker_policy: With "shards": the same for the workers of a rank.
-            weight: With "shards": what is to be equal, "samples" (the default) or "bytes" of the columns that are read.
-            rank: Which rank this process is, with `world`; by default that of the process group, or what the launcher's
-                variables say (`samedeal.detect_rank`).
-            world: How many ranks there are.
-            mesh: Where ranks share data; rank and world are then those of the mesh.
+            weight: With "shards": what "size-aware" balances, "samples" (the default) or "bytes" of the columns that
+                are read.
+            rank: Rank of this process; pass `world` with it. By default, the rank of the process group or of the
+                launcher's variables (`samedeal.detect_rank`).
+            world: Number of ranks.
+            mesh: A mesh, if some ranks read the same data. Rank and world are then those of the mesh.
             sample_column: The name of a column to add: the index of each row in the dataset.
-            padding_column: The name of a column to add: whether the row is padding, which a metric has to leave out.
-            filesystem: A file system of pyarrow or fsspec, in which the paths are; by default what they say.
+            padding_column: The name of a column to add: whether the row is padding. Metrics should leave padding out.
+            filesystem: A file system of pyarrow or fsspec that has the paths. By default, it follows from the paths.
 
         Raises:
-            SamedealError: A value is not allowed, or does not go with another.
+            SamedealError: A value is not allowed, or contradicts another one.
             OSError: A file cannot be read, or its columns differ from the others'.
         """
         super().__init__()
@@ -211,18 +220,18 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self.set_epoch(epoch)
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Reads another epoch from the next iteration on, in the workers too.
+        """Sets the epoch of the next iteration, in the workers too.
 
-        The same epoch again leaves what a state has said about it, until that has been read.
+        If this is the epoch of a state that was loaded, the rest of that epoch stays.
         """
         self._find_rank()
         super().set_epoch(check.integer("epoch", epoch, _EPOCHS))
         self._board.tell(self._core, 0)
 
     def steps(self, workers: SupportsIndex = 0) -> Steps:
-        """Between which bounds the ranks' numbers of items lie: batches, or rows where no batch size is given.
+        """The smallest and the largest number of items of a rank: batches, or rows if there is no batch size.
 
-        After `load_state_dict`, it is what is left of the epoch.
+        After `load_state_dict`, they count the rest of the epoch.
 
         Args:
             workers: Loader workers of each rank: `num_workers` of the `DataLoader`.
@@ -230,11 +239,11 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return self._reading(check.integer("workers", workers, _WORKERS)).steps()
 
     def shard_info(self, worker: SupportsIndex | None = None, workers: SupportsIndex | None = None) -> ShardInfo:
-        """What a reader of this rank has of the epoch, or of what is left of it.
+        """What a reader of this rank reads of the epoch, or of the rest of it.
 
         Args:
-            worker: Which loader worker; by default the one that asks, or 0 in the main process.
-            workers: Of how many; by default those that there are, or 1 in the main process.
+            worker: Number of the loader worker. By default the worker that calls this, or 0 in the main process.
+            workers: Number of loader workers. By default the present number, or 1 in the main process.
         """
         self._find_rank()
         own, count = place.worker()
@@ -251,7 +260,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return ShardInfo(self.rank, self.world, own, count, self.epoch, samples, padding, shards, reads)
 
     def sampler(self, worker: int = 0, workers: int = 0) -> Sampler:
-        """With `deal="samples"`: the sampler that a worker of this rank goes through in a whole epoch.
+        """With `deal="samples"`: the sampler of a worker of this rank, for a whole epoch.
 
         Raises:
             ContradictionError: Whole shards are dealt.
@@ -268,7 +277,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return Sampler.sharded(self.shards.sizes, lanes=self._recipe["lanes"], window=self._recipe["window"], **deal)
 
     def plan(self, workers: int = 0) -> ShardPlan:
-        """With `deal="shards"`: which shards each worker of each rank has in a whole epoch.
+        """With `deal="shards"`: the plan that gives shards to the workers of all ranks, for a whole epoch.
 
         Raises:
             ContradictionError: Samples are dealt.
@@ -287,19 +296,20 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         )
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
-        """Where the epoch stands, for a checkpoint: the same on all ranks, for any number of them and of their workers.
+        """The state for a checkpoint. It is the same on all ranks, and resumes on any number of ranks and workers.
 
-        After s batches, the state says that every rank took s batches, or all that it has where it has fewer. After a
-        pass that has ended (its loop got no further batch), it says that the epoch is over on all ranks: where ranks
-        end at different steps, save it when all of them have ended.
+        After s batches, the state means that every rank took s batches, or all that it has if it has fewer. After the
+        end of a pass, it means that the epoch is finished on all ranks. If ranks have different numbers of steps, save
+        it when all ranks have ended.
 
         Args:
-            taken: How many batches (rows, where there is no batch size) of the newest pass the training loop took. By
-                default what `Resumable` has counted, else what the pass has given, without workers.
+            taken: Number of batches (of rows, if there is no batch size) of the newest pass that the training loop
+                took. By default the count of `Resumable`; without `Resumable` and workers, the number that the pass has
+                given.
 
         Raises:
-            OutOfRangeError: There are not so many.
-            MissingError: Workers read for a loader without `Resumable`: only the loop knows what it took.
+            OutOfRangeError: `taken` is more than the pass has.
+            MissingError: There are loader workers and no `Resumable`. Pass `taken`.
         """
         if place.is_worker():
             # What the worker read, its iterator says.
@@ -313,17 +323,19 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return super().state_dict(taken)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken: the next pass gives what is left of its epoch.
+        """Continues from a state: the next pass gives the rest of its epoch.
 
-        With as many ranks and workers, and batches of the same size, each batch has the rows that it would have had;
-        else what is left is dealt anew. After a failure, all is as it was.
+        With the same number of ranks and workers, and the same batch size, each batch has the rows that it would have
+        had. Otherwise, the rows that are left are dealt again. After an error, nothing has changed.
 
-        Under a plain loader with workers, nobody knows when a pass has ended: passes give the same until `set_epoch`.
+        With a plain loader with workers, the end of a pass is unknown: every pass gives the same rest until
+        `set_epoch`.
 
         Raises:
-            ContradictionError: The state is of other data, or of another order, deal or seed: it names what differs.
-            WrongTypeError: It is no such state.
-            OutOfRangeError: It is too long, or says that more was taken than there is.
+            ContradictionError: The state is of other data, or of another order, deal or seed. The error names the field
+                that differs.
+            WrongTypeError: The value is no state of a dataset.
+            OutOfRangeError: The state is too long, or has more samples than there are.
         """
         if not place.is_worker():
             super().load_state_dict(state_dict)

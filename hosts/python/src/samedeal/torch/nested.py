@@ -10,11 +10,11 @@ import torch.utils.data
 
 
 class BatchWarning(UserWarning):
-    """A `DataLoader` makes batches of what are batches already: a step has `batch_size` times as many samples."""
+    """A `DataLoader` makes batches of batches: a step has `batch_size` times too many samples."""
 
 
 def warn_of_batched_batches(sampler: Any) -> None:
-    """Warns where the `BatchSampler` of PyTorch asks for a pass of a sampler of batches. `__iter__` calls this."""
+    """Warns if the `BatchSampler` of PyTorch iterates over a sampler of batches. `__iter__` calls this."""
     asking = _asking()
     # torchdata's is an iterator of its own.
     known = isinstance(asking, torch.utils.data.BatchSampler) or type(asking).__module__.startswith("torchdata.")
@@ -25,7 +25,7 @@ def warn_of_batched_batches(sampler: Any) -> None:
 
 
 def warn_of_collated_batches(dataset: Any, size: int) -> None:
-    """Warns where a loader with a `batch_size` asks for a pass of a dataset of batches. `__iter__` calls this."""
+    """Warns if a loader with a `batch_size` iterates over a dataset of batches. `__iter__` calls this."""
     asking = _asking()
     # What of a loader reads a dataset: it knows whether there is a batch_size, but not which one.
     if getattr(asking, "auto_collation", False) is True and getattr(asking, "dataset", None) is dataset:

@@ -1,4 +1,4 @@
-"""A DataLoader that knows what the training loop got of it."""
+"""A DataLoader that counts the batches that the training loop got."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _Source = DistributedSampler | BatchSampler | ShardedDataset
 
 
 class Resumable:
-    """A DataLoader for training that is interrupted: iterate it in the place of the loader.
+    """Wraps a DataLoader to save and resume its state. Iterate over this object instead of the loader.
 
-    It counts the batches that the loop got, which workers are ahead of, and `state_dict` says so: after the step that a
-    batch was for, it is what a checkpoint needs. It is the same on all ranks, and resumes on any number of them. The
-    loader has a `DistributedSampler` of this package with a `batch_size`, or a `BatchSampler` of it; or it reads a
-    `ShardedDataset`, with `batch_size=None`. Other passes of the same sampler do not count.
+    It counts the batches that the training loop got, not those that workers have read ahead. After a step, `state_dict`
+    is the state to save in a checkpoint. The state is the same on all ranks, and resumes on any number of ranks. The
+    loader must have a `DistributedSampler` of this package with a `batch_size`, or a `BatchSampler` of this package, or
+    it must read a `ShardedDataset` with `batch_size=None`. Other passes of the same sampler are not counted.
     """
 
     def __init__(self, loader: Any) -> None:
@@ -34,9 +34,9 @@ class Resumable:
             loader: A `torch.utils.data.DataLoader`.
 
         Raises:
-            WrongTypeError: It has another sampler, or another library's batches of it.
-            ContradictionError: It gives batches in another order than the sampler does, or makes batches of batches; or
-                its dataset has more or fewer samples than the sampler deals.
+            WrongTypeError: The loader has another sampler, or batches of another library.
+            ContradictionError: The loader gives batches in another order than the sampler, or makes batches of batches,
+                or its dataset has another number of samples than the sampler.
         """
         self.sampler, self._batch = _source(loader)
         _check_length(loader, self.sampler)
@@ -46,31 +46,31 @@ class Resumable:
 
     @property
     def dataset(self) -> Any:
-        """What the loader reads."""
+        """The dataset of the loader."""
         return self.loader.dataset
 
     @property
     def epoch(self) -> int:
-        """The epoch that the next pass gives: the one to go on with after `load_state_dict`."""
+        """The epoch of the next pass. After `load_state_dict`, it is the epoch of the state."""
         return self.sampler.epoch
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Goes to another epoch: before each pass. The same epoch again leaves what a state has said about it.
+        """Sets the epoch; call it before each pass. If it is the epoch of a state that was loaded, the rest stays.
 
-        A pass that is under way ends here: who goes on with it gets a `MovedError`.
+        If a pass is not finished, its iterator raises a `MovedError` from now on.
         """
         self.sampler.set_epoch(epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the epoch stands once all ranks got as many batches as this loop: for a checkpoint."""
+        """The state for a checkpoint, after all ranks got the same number of batches as this loop."""
         sampler, count = self.sampler, self._known()
         return sampler._opening().after(sampler._first()) if count is None else count.state_dict()
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken, on this world: the next pass gives what is left of its epoch.
+        """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
 
         Raises:
-            SamedealError: The state is of something else, or it is none; all is as it was.
+            SamedealError: The value is no state, or the state of something else. Nothing has changed then.
         """
         self.sampler.load_state_dict(state_dict)
 
@@ -107,7 +107,7 @@ class Resumable:
 
 
 def check_in_order(loader: Any, allowed: str) -> None:
-    """Raises where the batches of workers come in another order than the sampler gave them."""
+    """Raises an error if the batches of workers come in another order than the sampler gave them."""
     # Without workers, PyTorch gives them in order whatever this says.
     if not getattr(loader, "in_order", True) and loader.num_workers:
         raise ContradictionError("in-order", "False", allowed)

@@ -16,22 +16,22 @@ _PYTHON, _NUMPY, _TORCH, _CUDA = "python", "numpy", "torch", "cuda"
 
 
 def rng_state() -> dict[str, Any]:
-    """Where the global random number generators of this process stand: for a checkpoint, beside the loader's state.
+    """The states of the global random number generators of this process, to save in a checkpoint.
 
     They are those of Python (`random`), NumPy (`numpy.random`, the legacy functions) and PyTorch (the CPU's, and that
     of the current CUDA device, if CUDA is in use). `torch.load` reads the dictionary with `weights_only=True`.
 
-    A loader's state says which samples come next. This says what `random`, `numpy.random` and `torch` do to them, so
-    that random augmentations and dropout go on as in a run that was not interrupted. Each rank has generators of its
-    own: save the dictionary of every rank, and give it back to the same rank of as many ranks.
+    The state of a loader decides which samples come next. This dictionary decides which random numbers come next, so
+    that random augmentations and dropout continue as in a run without an interruption. Each rank has its own
+    generators: save the dictionary of every rank, and load it on the same rank, with the same number of ranks.
 
     It does not cover:
 
-    - workers of a loader (`num_workers` above 0). Each has generators of its own, seeded when a pass begins; they are
-      ahead of the training loop, and a resumed pass seeds them anew. Augmentations that do not depend on workers,
-      ranks and resumptions draw from a generator of the sample: `numpy.random.default_rng((seed, epoch, index))`.
-    - generators that you made, such as `numpy.random.default_rng()` and `torch.Generator()`; they have states
-      themselves. Nor devices other than CUDA's current one.
+    - loader workers (`num_workers` above 0). Each worker has its own generators, which are seeded when a pass begins,
+      and again in a pass after a resume. To make augmentations independent of workers, ranks and resumes, use one
+      generator for each sample: `numpy.random.default_rng((seed, epoch, index))`.
+    - generators that you made yourself, such as `numpy.random.default_rng()` and `torch.Generator()`. Save their states
+      yourself. Devices other than the current CUDA device are not covered either.
     """
     legacy: Any = np.random.get_state(legacy=False)
     known = legacy["state"]
@@ -47,15 +47,15 @@ def rng_state() -> dict[str, Any]:
 
 
 def set_rng_state(state: Mapping[str, Any]) -> None:
-    """Sets the global random number generators of this process to where `rng_state` found them.
+    """Sets the global random number generators of this process to the states of `rng_state`.
 
-    Call it last, directly before the loop goes on. Give the loader a generator of its own, in the first run too:
-    `DataLoader(..., generator=torch.Generator())`. Without one, it draws a number from PyTorch's global generator
-    whenever a pass begins, also with `num_workers=0`, and the pass of a resumed run begins once more.
+    Call it last, directly before the loop continues. Give the loader its own generator, in the first run too:
+    `DataLoader(..., generator=torch.Generator())`. Otherwise it draws a number from PyTorch's global generator whenever
+    a pass begins, and a resumed run begins a pass once more.
 
     Raises:
-        WrongTypeError: It is no such state; all generators are as they were.
-        ContradictionError: It has a state of a CUDA device, and there is none.
+        WrongTypeError: The value is no such state. No generator has changed then.
+        ContradictionError: The state has a CUDA device, and there is none.
     """
     allowed = "what rng_state gave"
     if not isinstance(state, Mapping) or not {_PYTHON, _NUMPY, _TORCH} <= set(state):

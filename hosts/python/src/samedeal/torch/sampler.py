@@ -1,4 +1,4 @@
-"""PyTorch's sampler for distributed training, with orders of its own and states."""
+"""PyTorch's sampler for distributed training, with more orders, and with states."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ _FROM_1 = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
 
 
 class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
-    """`torch.utils.data.DistributedSampler`: the same parameters, and the same indices, with less memory and states.
+    """`torch.utils.data.DistributedSampler` with less memory and with states: the same parameters, the same indices.
 
-    The order is that of the PyTorch that is installed. `order="feistel"`, which is not PyTorch's, needs no table:
-    any epoch of any length begins at once. Ranks are told by the process group as soon as there is one, else by the
-    launcher's variables; where neither is there, this is rank 0 of 1, until there is a process group. A pass is of the
-    epoch that it began in, and several may be under way. A dataset may change its length between passes. After
-    `load_state_dict`, lengths and the next pass are of what is left.
+    The order is that of the installed PyTorch version. `order="feistel"`, which PyTorch does not have, needs no table,
+    so an epoch of any length begins at once. If there is a process group, its rank is used; otherwise the rank of the
+    launcher's variables; without both, this is rank 0 of 1, until there is a process group. A pass belongs to the epoch
+    in which it began, and several passes can run at the same time. The dataset may change its length between passes.
+    After `load_state_dict`, the next pass and the lengths are those of the rest of the epoch.
 
-    Subclasses that are written for PyTorch's class work on this one: `rank`, `num_replicas`, `num_samples` and
-    `total_size` can be set. A rank that is set counts from the next pass on. Numbers of samples that are set are what
-    `len` gives; a pass of this class checks that they are the numbers that it deals, and a subclass that wants others
-    has an `__iter__` of its own. Such a subclass has no states.
+    Subclasses that were written for PyTorch's class work: `rank`, `num_replicas`, `num_samples` and `total_size` can be
+    set. A new rank is used from the next pass on. `len` returns the number of samples that was set. A pass of this
+    class checks that it is the number of samples that it gives. A subclass that needs another number has its own
+    `__iter__`; such a subclass has no states.
     """
 
     # What a subclass has that does not call `__init__`, as some of PyTorch's do.
@@ -74,25 +74,25 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         order: str | None = None,
         mesh: Any = None,
     ) -> None:
-        """Finds out which rank this is; costs O(1).
+        """Finds the rank of this process. Costs O(1).
 
         Args:
-            dataset: What has as many samples as its `len` says.
-            num_replicas: How many ranks there are; by default as many as in the process group, or as the launcher says.
-            rank: Which of them this is, likewise.
-            shuffle: Whether epochs have an order of their own.
-            seed: Of the order, -2**63 to 2**63 - 1, the same on all ranks.
-            drop_last: Whether the last samples are left out where they do not divide by ranks; else the first ones are
-                repeated.
-            order: One of `samedeal.orders()`. By default "torch", or "torch-2.5" where PyTorch is older than 2.6; and
-                "sequential" without `shuffle`.
-            mesh: Where ranks share data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides the data.
-                Rank and number of ranks are then those of the mesh.
+            dataset: Any object with a `len`, the number of samples.
+            num_replicas: Number of ranks. By default that of the process group, or of the launcher.
+            rank: Rank of this process. By default that of the process group, or of the launcher.
+            shuffle: Whether samples are shuffled, in another order in each epoch.
+            seed: Seed of the order, -2**63 to 2**63 - 1, the same on all ranks.
+            drop_last: What happens if the number of ranks does not divide the samples: True leaves out the last
+                samples, False repeats the first ones.
+            order: One of `samedeal.orders()`. By default "torch", or "torch-2.5" if PyTorch is older than 2.6; without
+            `shuffle`, "sequential".
+            mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
+                the data. Rank and number of ranks are then those of the mesh.
 
         Raises:
-            MissingError: Only one of rank and number of ranks is given, and neither a process group nor a launcher says
-                the other.
-            SamedealError: A value is not allowed, or does not go with another.
+            MissingError: Only one of `rank` and `num_replicas` is given, and neither a process group nor a launcher has
+                the other one.
+            SamedealError: A value is not allowed, or contradicts another one.
         """
         # Not that of the original, which asks for a process group and sets what is computed here.
         self.dataset = dataset
@@ -116,7 +116,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @property
     def rank(self) -> int:
-        """Which data-parallel reader this is."""
+        """Number of this data-parallel reader."""
         return self._reader()[0]
 
     @rank.setter
@@ -134,7 +134,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @property
     def num_samples(self) -> int:
-        """How many samples the next pass gives, padding included; as `len`."""
+        """Number of samples of the next pass, padding included; the same as `len`."""
         return len(self._upcoming()) if self._samples_set is None else self._samples_set
 
     @num_samples.setter
@@ -143,7 +143,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @property
     def total_size(self) -> int:
-        """How many it gives on all ranks together."""
+        """Number of samples of the next pass on all ranks together."""
         return _total(self._upcoming()) if self._total_set is None else self._total_set
 
     @total_size.setter
@@ -209,15 +209,15 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self._samples_set = self._total_set = None
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken, on this world: the next pass gives what is left of its epoch.
+        """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
 
-        After a failure, all is as it was.
+        After an error, nothing has changed.
 
         Raises:
             ContradictionError: The state is of other data, or of another order or seed; or the subclass deals another
                 number of samples.
-            WrongTypeError: It is no such state.
-            OutOfRangeError: It is too long, or says that more was taken than there is.
+            WrongTypeError: The value is no state of a sampler.
+            OutOfRangeError: The state is too long, or has more samples than there are.
         """
         self._check_counts()
         super().load_state_dict(state_dict)

@@ -1,4 +1,4 @@
-"""What samplers for a DataLoader have in common: passes, epochs, and states that a training run resumes from."""
+"""The common parts of samplers for a DataLoader: passes, epochs, and states."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def text_of(state: Any) -> str:
 
 
 class EpochWarning(UserWarning):
-    """An epoch is read a second time, since `set_epoch` was forgotten; or what a state had left of one is not read."""
+    """An epoch is read twice, because `set_epoch` was forgotten, or the rest of an epoch is not read after a resume."""
 
 
 class Place(Generic[D]):
@@ -126,9 +126,9 @@ class Count:
 
 
 class Resuming(Generic[C]):
-    """A sampler whose passes are counted, and which goes on where a state was taken.
+    """A sampler that counts its passes, and continues from a state.
 
-    A pass after `load_state_dict` gives what is left of the epoch. Once it is through, passes are whole again.
+    The first pass after `load_state_dict` gives the rest of the epoch. Later passes are whole epochs.
     """
 
     _core: C
@@ -188,7 +188,7 @@ class Resuming(Generic[C]):
 
     @property
     def epoch(self) -> int:
-        """The epoch that the next pass gives."""
+        """The epoch of the next pass."""
         return self._core.epoch
 
     @epoch.setter
@@ -196,9 +196,9 @@ class Resuming(Generic[C]):
         self.set_epoch(epoch)
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Goes to another epoch: before each pass.
+        """Sets the epoch; call it before each pass.
 
-        The same epoch again leaves what a state has said about it, until that has been read.
+        If it is the epoch of a state that was loaded, the rest of that epoch stays.
         """
         number = check.integer("epoch", epoch, check.U64)
         self._later = None
@@ -221,15 +221,16 @@ class Resuming(Generic[C]):
         self._moved()
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
-        """Where the epoch stands, for a checkpoint: the same on all ranks, for any number of them.
+        """The state for a checkpoint. It is the same on all ranks, and resumes on any number of ranks.
 
         Args:
-            taken: How much of the newest pass the training loop took: samples of this rank, or batches of a
-                `BatchSampler`. By default what `Resumable` has counted, else what the pass has given. A plain
-                DataLoader with workers takes batches ahead of the loop, and needs one or the other.
+            taken: How much of the newest pass the training loop took: the number of samples of this rank, or of batches
+                of a `BatchSampler`. By default the count of `Resumable`, and without one the number that the pass has
+                given. A plain DataLoader with workers takes batches ahead of the loop: use `Resumable`, or pass
+                `taken`.
 
         Raises:
-            OutOfRangeError: There is not so much.
+            OutOfRangeError: `taken` is more than the pass has.
         """
         running = self._count or self._pass
         if taken is not None:
@@ -239,14 +240,14 @@ class Resuming(Generic[C]):
         return self._opening().after(self._first()) if running is None else running.state_dict()
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken, on this world: the next pass gives what is left of its epoch.
+        """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
 
-        After a failure, all is as it was.
+        After an error, nothing has changed.
 
         Raises:
             ContradictionError: The state is of other data, or of another order or seed.
-            WrongTypeError: It is no such state.
-            OutOfRangeError: It is too long, or says that more was taken than there is.
+            WrongTypeError: The value is no state of a sampler.
+            OutOfRangeError: The state is too long, or has more samples than there are.
         """
         core = self._current()
         before = core.epoch

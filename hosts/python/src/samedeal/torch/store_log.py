@@ -20,20 +20,21 @@ _LONGEST_NAME = 1024
 class StoreLog:
     """A log in a `torch.distributed.Store` that all readers reach, such as a `TCPStore`.
 
-    It ends with the store: `samedeal.ledger.copy_log(log, FileLog(path))` keeps it, and the other way round begins
-    where it stood. To use a store in several processes, each makes a client of its own, as always.
+    The log ends with the store. To keep it, use `samedeal.ledger.copy_log(log, FileLog(path))`; to continue it in a new
+    store, copy it back. Each process makes its own client of the store, as usual.
     """
 
     def __init__(self, store: Any, name: str = "samedeal/ledger") -> None:
         """Costs no request.
 
         Args:
-            store: One that has `compare_set`: a `TCPStore`, a `FileStore`, a `HashStore`, or a `PrefixStore` of one.
-            name: What its keys begin with: another one for each epoch.
+            store: A store that has `compare_set`: a `TCPStore`, a `FileStore`, a `HashStore`, or a `PrefixStore` of one
+                of these.
+            name: The prefix of its keys. Use another name for each epoch.
 
         Raises:
-            WrongTypeError: It is no such store, or the name is no string.
-            OutOfRangeError: The name is longer than 1,024 bytes, or it is no UTF-8.
+            WrongTypeError: The store has no `compare_set`, or the name is no string.
+            OutOfRangeError: The name is longer than 1,024 bytes, or is no valid UTF-8.
         """
         if not all(hasattr(store, method) for method in ("compare_set", "multi_get", "check", "add", "get", "set")):
             raise WrongTypeError("store", check.described(store), "a torch.distributed.Store, such as a TCPStore")
@@ -50,7 +51,7 @@ class StoreLog:
         return [_entry(value) for value in self._store.multi_get(keys)] if keys else []
 
     def append(self, number: int, entry: str) -> bool:
-        """Makes this entry number `number`, if there are as many before it, and no other."""
+        """Appends the entry if it becomes entry number `number`."""
         if number > 0 and not self._store.check([self._key(number - 1)]):
             return False
         # Two readers may write the same: a mark tells whose it is.

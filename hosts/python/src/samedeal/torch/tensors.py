@@ -1,4 +1,4 @@
-"""What becomes of batches of Arrow on their way to the training loop."""
+"""Makes tensors of Arrow batches."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..engine import arguments as check
 
 
 def to_tensors(batch: pa.RecordBatch) -> dict[str, Any]:
-    """A batch as a dictionary of columns: tensors where the values are numbers, else lists.
+    """Makes a dictionary of columns of a batch: tensors for columns of numbers, lists for the others.
 
-    Numbers are not copied where Arrow's memory allows it, and are not to be written to then. Fixed-size lists of
-    numbers become tensors of two dimensions. Unsigned numbers keep their type, with which torch can do little; texts,
-    timestamps and dictionaries become lists.
+    If the memory layout of Arrow allows it, numbers are not copied; do not write to such a tensor. Fixed-size lists of
+    numbers become tensors with two dimensions. Unsigned numbers keep their type, for which torch has few operations.
+    Texts, timestamps and dictionaries become lists.
 
     Raises:
-        MissingError: A number is missing; fill it before.
-        WrongTypeError: This is a row, not a batch.
+        MissingError: A number is missing. Fill missing numbers before.
+        WrongTypeError: The value is a row, not a batch.
     """
     if not isinstance(batch, pa.RecordBatch):
         raise WrongTypeError("batch", check.described(batch), "a pyarrow.RecordBatch: give the dataset a batch_size")

@@ -1,4 +1,4 @@
-"""Whether the ranks of a job agree on what they read."""
+"""Checks that the ranks of a job read the same epoch of the same data."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ _DEPTH = 8
 
 
 def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -> None:
-    """Compares with all other ranks what is to be dealt: before each epoch, on every rank.
+    """Checks that all ranks have the same configuration. Call it before each epoch, on every rank.
 
-    One `all_gather` of 2 kB turns what else goes wrong in silence into an error on every rank, which says what differs
-    and where: another seed, epoch, order, number of samples or lengths; ranks that are there twice, or none; data that
-    was divided among ranks before and would be again. Where the epoch is still the one of the last call although a pass
-    was finished, an `EpochWarning` reminds of `set_epoch`.
+    It uses one `all_gather` of 2 kB. If the seed, epoch, order, number of samples or lengths differ between ranks, if a
+    rank number is missing or comes twice, or if the data was divided among ranks before, every rank gets an error that
+    names what differs and where. If a pass was finished and the epoch is still that of the last call, there is an
+    `EpochWarning`, because `set_epoch` was forgotten.
 
-    Ranks whose numbers of steps differ are told, too, a rank without data included: training would wait for ever where
-    one of them ends. They differ where whole shards are dealt, or with `remainder="uneven"`. Of a `ShardedDataset`,
-    give the loader: how many steps there are depends on its workers.
+    Ranks with different numbers of steps are an error too, because training would hang when one of them ends. This
+    happens with whole shards and with `remainder="uneven"`. For a `ShardedDataset`, pass the loader, because its number
+    of workers decides the number of steps.
 
-    A loader is looked through for the sampler inside, and its `batch_size` and `drop_last` have to be alike. One that
-    Accelerate has prepared deals the batches of each rank among all ranks once more, so that most samples are never
-    read: that is told, too.
+    If you pass a loader, its sampler is checked, and its `batch_size` and `drop_last` must be equal on all ranks. A
+    loader that Accelerate has prepared divides the batches of each rank among all ranks again, so that most samples are
+    never read. That is an error too.
 
     Args:
         sampler: A `DistributedSampler`, `BatchSampler`, `ShardedDataset` or `Resumable` of this package, or a loader
             with one of them.
-        group: The process group, all of whose ranks call this; by default that of the whole job.
-        equal_steps: Whether all ranks need as many steps; False where they do not wait for each other, such as in an
-            evaluation.
+        group: The process group. All its ranks must call this. By default, the group of the whole job.
+        equal_steps: Whether all ranks must have the same number of steps. Use False if they do not wait for each other,
+            for example in an evaluation.
 
     Raises:
-        ContradictionError: Ranks differ, or the loader divides what is divided already.
+        ContradictionError: Ranks differ, or the loader would divide data that is already divided.
         MissingError: There is no process group, but more than one rank.
-        WrongTypeError: It is no such sampler.
+        WrongTypeError: The value is no such sampler.
     """
     compare(sampler, group, None if check.boolean("equal-steps", equal_steps) else 0)
 

@@ -58,7 +58,7 @@ rows = Dataset.from_dict(
 
 def make_loader():
     """A loader that knows what the training loop got of it."""
-    batches = BatchSampler(rows, column="length", budget=512, seed=42)
+    batches = BatchSampler(rows, column="length", max_tokens=512, seed=42)
     return Resumable(DataLoader(rows, batch_sampler=batches, collate_fn=PadCollator(), num_workers=2))
 
 

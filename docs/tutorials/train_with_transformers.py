@@ -109,7 +109,7 @@ def train(name, resume_from=None, death=None):
         dataloader_pin_memory=False,
         report_to=[],
     )
-    sampler = BatchSampler(Sequences.lengths, budget=BUDGET, seed=42)
+    sampler = BatchSampler(Sequences.lengths, max_tokens=BUDGET, seed=42)
     with (folder / f"{name}-{arguments.process_index}.jsonl").open("w") as log:
         trainer = Trainer(
             Bigrams(),

@@ -80,7 +80,7 @@ def ours(name: str, kind: str, **options: Any) -> Contestant:
 
     def make(task: Task) -> Made:
         room = {"max_length": task.memory.length}
-        room |= {"budget": task.memory.tokens} if kind == TOKENS else {"max_batch_size": task.memory.rows}
+        room |= {"max_tokens": task.memory.tokens} if kind == TOKENS else {"max_batch_size": task.memory.rows}
 
         def plan(rank: int, epoch: int) -> tuple[samedeal.Batcher, list[samedeal.Batch]]:
             batcher = samedeal.Batcher(
@@ -104,10 +104,10 @@ def padded() -> list[Contestant]:
         ours("bucket (64 wide)", FIXED, strategy="bucket", bucket_width=64),
         ours("bucket, quantiles=30", FIXED, strategy="bucket", quantiles=30),
         *(Contestant(name, FIXED, make) for name, make in peers.GROUPED.items()),
-        ours("budget, window=2,000", TOKENS, strategy="budget", window=2_000),
+        ours("budget, window=2,000", TOKENS, strategy="budget", batch_window=2_000),
         ours("budget", TOKENS, strategy="budget"),
-        ours("budget, window=20,000", TOKENS, strategy="budget", window=20_000),
-        ours("budget, whole window", TOKENS, strategy="budget", window=WHOLE),
+        ours("budget, window=20,000", TOKENS, strategy="budget", batch_window=20_000),
+        ours("budget, whole window", TOKENS, strategy="budget", batch_window=WHOLE),
         *(
             ours(f"bucket, quantiles={count}, budget", TOKENS, strategy="bucket", quantiles=count, max_batch_size=WHOLE)
             for count in (30, 60)
@@ -120,8 +120,8 @@ def packed() -> list[Contestant]:
     """Everyone who packs."""
     return [
         ours("pack", PACKS, strategy="pack"),
-        ours("pack, whole window", PACKS, strategy="pack", window=WHOLE),
-        ours("pack, optimal, whole window", PACKS, strategy="pack", packing="optimal", window=WHOLE),
+        ours("pack, whole window", PACKS, strategy="pack", batch_window=WHOLE),
+        ours("pack, optimal, whole window", PACKS, strategy="pack", packing="optimal", batch_window=WHOLE),
         *(Contestant(name, PACKS, make) for name, make in peers.PACKED.items()),
     ]
 
@@ -249,7 +249,7 @@ def mean_length(batch: Batch, of: NDArray[np.uint32]) -> float:
 def bound(task: Task) -> int:
     """A number of packs that no packing goes below."""
     batcher = samedeal.Batcher(
-        task.lengths, strategy="pack", capacity=task.memory.length, packing="optimal", window=WHOLE
+        task.lengths, strategy="pack", capacity=task.memory.length, packing="optimal", batch_window=WHOLE
     )
     return batcher.metrics().packs_bound
 

@@ -240,7 +240,7 @@ def parquet_files(rows: int) -> Path:
 
 def plan_budget(count: int, most: int, budget: int, epoch: int) -> tuple[float, float, int]:
     """A plan of batches within a budget."""
-    return plan(count, most, epoch, budget=budget)
+    return plan(count, most, epoch, max_tokens=budget)
 
 
 def plan_pack(count: int, most: int, capacity: int, epoch: int) -> tuple[float, float, int]:

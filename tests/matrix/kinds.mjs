@@ -3,13 +3,13 @@
 // unless `own` or `raw` says how that is asked the same, or `rawOnly` that a class has none.
 import { BaseBatcher } from '../../hosts/js/dist/batch/batcher.js';
 import { packWith, padWith } from '../../hosts/js/dist/batch/collate.js';
-import { BatcherRecipe, BatchStreamRecipe } from '../../hosts/js/dist/batch/recipe.js';
 import { BaseBatchStream } from '../../hosts/js/dist/batch/stream.js';
+import { using } from '../../hosts/js/dist/bindings/resources.js';
 import { SamplerRecipe } from '../../hosts/js/dist/deal/recipe.js';
 import { BaseSampler } from '../../hosts/js/dist/deal/sampler.js';
 import { over } from '../../hosts/js/dist/engine.js';
-import { AppliedLog, headerWith, LedgerRecipe } from '../../hosts/js/dist/ledger-applied.js';
-import { ClientRecipe, LedgerClient } from '../../hosts/js/dist/ledger-client.js';
+import { AppliedLog, headerWith, LedgerRecipe } from '../../hosts/js/dist/ledger/applied.js';
+import { ClientRecipe, LedgerClient } from '../../hosts/js/dist/ledger/client.js';
 import { BaseReading } from '../../hosts/js/dist/read/reading.js';
 import { ReadingRecipe } from '../../hosts/js/dist/read/recipe.js';
 import { BaseShardPlan } from '../../hosts/js/dist/shard/plan.js';
@@ -74,31 +74,28 @@ function readOptions({ 'world-size': world, bytes, ...others } = {}) {
   return { ...camel(wide(others)), ...(world !== undefined && { world }), ...(bytes && { bytes: u64s(bytes) }) };
 }
 
-/** The configuration of batches as the engine takes it. */
-function rawBatches({ lengths, buckets, window, history, ...others }) {
-  const [[tag, value]] = Object.entries(buckets ?? { none: 0 });
-  const val = Array.isArray(value) ? Uint32Array.from(value) : value;
-  const lists = { lengths: Uint32Array.from(lengths), history: history.map(wide) };
-  const given = { buckets: buckets ? { tag, val } : undefined, window: window ?? undefined };
-  return { ...camel(wide(others)), ...lists, ...given };
+/** The lists beside a recipe, as the engine takes them. */
+const beside = (given = {}) => Object.entries(given).map(([name, numbers]) => ({ name, numbers: u64s(numbers) }));
+
+/** The same as options of a class, which has one for `name` alone; nothing where there are others. */
+function besideOf(given, name) {
+  const { [name]: numbers, ...others } = given ?? {};
+  if (Object.keys(others).length > 0) return undefined;
+  return numbers ? { [name]: u64s(numbers) } : {};
 }
 
-/** The same as the options of a class. */
-const batchOptions = ({ lengths, buckets, window, history, ...others }) => ({
-  ...camel(wide(others)),
-  ...camel(buckets ?? {}),
-  window: window ?? undefined,
+/** A recipe of batches in an instance. */
+const batchRecipe = ({ batches }, { recipe, lengths, lists: given }) =>
+  new batches.BatchRecipe(recipe, lengths ? Uint32Array.from(lengths) : undefined, beside(given));
+
+/** How an engine makes what `make` does, over a recipe of batches. */
+const ofBatches = (given, make) => ({
+  size: 2 ** 18 + 400 * (given.lengths?.length ?? 0),
+  cause: ['recipe', ''],
+  make: (bindings) => make(bindings, batchRecipe(bindings, given)),
 });
 
-/** What a class makes; nothing where a case has options that its strategy does not use, which classes refuse. */
-function unlessUnused(make) {
-  try {
-    return make();
-  } catch (error) {
-    if (error.allowed?.startsWith('none with strategy')) return undefined;
-    throw error;
-  }
-}
+const segments = (history) => history.map((past) => camel(wide(past)));
 
 /** Batches end to end. */
 function run(batches) {
@@ -138,6 +135,9 @@ const few = ({ lengths }) => lengths.reduce((sum, length) => sum + length, 0) <=
 const proposal = ({ tag, val }) => (val === undefined ? tag : { [tag]: val });
 
 const withoutEqual = ({ equal, ...others }) => others;
+
+/** Metrics as the cases have them. */
+const byName = (numbers) => Object.fromEntries(numbers.map(({ name, number }) => [name, number]));
 
 /** Metrics without their ratios, which calls of their own ask for. */
 function sums(own) {
@@ -218,18 +218,16 @@ export const kinds = {
   },
   recipe: {
     ...sampler,
-    recipe({ text, lists }) {
-      const named = Object.entries(lists).map(([name, numbers]) => ({ name, numbers: u64s(numbers) }));
+    recipe({ text, lists: given }) {
       const make = (bindings) => {
-        const { config, sharding } = bindings.read(text, named);
+        const { config, sharding } = bindings.read(text, beside(given));
         return bindings.create(config, sharding);
       };
       return { size: 2 ** 20, cause: ['recipe', 0n], make };
     },
-    make(engine, { text, lists: { sizes, ...others } }) {
-      // There is a parameter for the sizes alone.
-      if (Object.keys(others).length > 0) return undefined;
-      return over(BaseSampler, () => engine).fromRecipe(text, sizes && { sizes: u64s(sizes) });
+    make(engine, { text, lists: given }) {
+      const options = besideOf(given, 'sizes');
+      return options && over(BaseSampler, () => engine).fromRecipe(text, options);
     },
   },
   plan: {
@@ -358,14 +356,33 @@ export const kinds = {
     // Another number of coordinates than axes.
     rawFailures: ['rank-at'],
   },
+  'batch-recipe': {
+    engine: 'batching',
+    recipe: (given) => ofBatches(given, (_, recipe) => recipe),
+    make(engine, { recipe, lengths, lists: given }) {
+      const options = besideOf(given, 'boundaries');
+      if (!options) return undefined;
+      if (lengths) return over(BaseBatcher, () => engine).fromRecipe(recipe, lengths, options);
+      // What a stream refuses, a recipe does not.
+      if (/quantiles|batch_window/.test(recipe)) return undefined;
+      return over(BaseBatchStream, () => engine).fromRecipe(recipe, options);
+    },
+    own: { text: (own) => own.recipe, fingerprint: (own) => own.recipeFingerprint() },
+    rawFailures: [],
+  },
   batcher: {
     engine: 'batching',
-    recipe: (config) => new BatcherRecipe(rawBatches(config)),
-    make(engine, config) {
+    recipe: (given) =>
+      ofBatches(given, ({ batches }, recipe) =>
+        using(recipe, () => new batches.Batcher(recipe, BigInt(given.epoch), segments(given.history))),
+      ),
+    make(engine, { recipe, lengths, lists: given, epoch, history }) {
+      const options = besideOf(given, 'boundaries');
+      const place = { epoch: BigInt(epoch), history: segments(history) };
       const Batcher = over(BaseBatcher, () => engine);
-      const options = { ...batchOptions(config), history: config.history.map(wide) };
-      return unlessUnused(() => new Batcher(config.lengths, options));
+      return options && Batcher.fromRecipe(recipe, lengths ?? undefined, { ...place, ...options });
     },
+    raw: { metrics: (raw) => byName(raw.metrics()) },
     own: {
       metrics: sums,
       ratio,
@@ -373,20 +390,33 @@ export const kinds = {
         const pass = own.batches(start, rank);
         return run(Array.from({ length: count }, () => pass.next().value));
       },
+      'at-epoch'(own, { epoch }) {
+        // A part of the epoch that a batcher is at stays taken.
+        if (BigInt(own.epoch) === epoch) own.setEpoch(epoch ^ 1n);
+        own.setEpoch(epoch);
+        return own;
+      },
+      resume(own, { state }) {
+        own.resume(state);
+        return own;
+      },
     },
     // A pass takes what there is, and metrics have no ratios of other names.
     rawFailures: ['take', 'ratio'],
+    moves: ['at-epoch', 'resume'],
   },
   'batch-stream': {
     engine: 'batching',
-    recipe: ({ config, rank }) => new BatchStreamRecipe(rawBatches(config), rank),
-    make(engine, { config: { order, ...config }, rank }) {
-      const BatchStream = over(BaseBatchStream, () => engine);
-      // It has its own order, no quantiles and no history.
-      if (order !== 'sequential' || 'quantiles' in (config.buckets ?? {}) || config.history.length > 0)
-        return undefined;
-      return unlessUnused(() => new BatchStream({ ...batchOptions(config), rank }));
+    recipe: (given) =>
+      ofBatches(given, ({ batches }, recipe) =>
+        using(recipe, () => new batches.BatchStream(recipe, BigInt(given.epoch), given.rank)),
+      ),
+    make(engine, { recipe, lengths, lists: given, epoch, rank }) {
+      const options = besideOf(given, 'boundaries');
+      if (!options || lengths) return undefined;
+      return over(BaseBatchStream, () => engine).fromRecipe(recipe, { epoch: BigInt(epoch), rank, ...options });
     },
+    raw: { metrics: (raw) => byName(raw.metrics()) },
     own: {
       metrics: sums,
       ratio,
@@ -407,10 +437,10 @@ export const kinds = {
       ]),
     ),
     own: {
-      pad({ batching }, { lengths, width, ...options }) {
+      pad({ batching }, { lengths, width, multiple, side }) {
         const [sequences, others] = tokens(lengths);
-        const wanted = width === 0 ? {} : { width };
-        const padded = padWith(batching, sequences, { ...others, ...options, ...wanted });
+        const options = { side, padToMultipleOf: multiple, ...(width > 0 && { width }) };
+        const padded = padWith(batching, sequences, { ...others, ...options });
         if (padded.attentionMask.some((is, i) => is !== Number(padded.values[i] !== others.paddingValue)))
           return 'a mask';
         return { width: padded.width, sources: padded.values };

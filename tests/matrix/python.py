@@ -13,24 +13,25 @@ from typing import Any
 
 import numpy as np
 import samedeal
-from samedeal import _batching as batching
 from samedeal import collate
-from samedeal._batch_records import split
-from samedeal._component import Component
-from samedeal._core import Core
-from samedeal._deal import Deal
-from samedeal._grid import Grid, MeshConfig, variables
-from samedeal._ledgering import Client, Machine, header
-from samedeal._planning import Plan, verify
+from samedeal.batch import binding as batching
+from samedeal.batch.records import split
 from samedeal.bindings import ledger, sampling
-from samedeal.bindings.batches import BatchConfig, BatchPlace, Buckets, Metrics, Run, Stretch
+from samedeal.bindings.batches import BatchPlace, BatchRecipe, Run, Segment
 from samedeal.bindings.collation import Packed, Padded
 from samedeal.bindings.ledger import Event, Proposal
 from samedeal.bindings.mesh import Axis
 from samedeal.bindings.read import ReadBatch
 from samedeal.bindings.sampling import Sharding
 from samedeal.bindings.shards import Locality, PlanConfig, VerificationInRuns, verify_in_runs
-from samedeal.read._binding import Read
+from samedeal.bindings.types import NamedList
+from samedeal.deal.binding import Deal
+from samedeal.engine.component import Component
+from samedeal.engine.core import Core
+from samedeal.ledger.binding import Client, Machine, header
+from samedeal.read.binding import Read
+from samedeal.shard.binding import Plan, verify
+from samedeal.topology.binding import Grid, MeshConfig, variables
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
@@ -39,7 +40,7 @@ MEMORY = 2**31
 SLOW = "SAMEDEAL_SLOW" in os.environ
 """Whether cases that need a table of several hundred megabytes are asked for."""
 TEXTS = {"order", "remainder", "layout", "policy", "worker_policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"text", "deal", "strategy", "counting", "packing", "too_long", "tail", "side", "state", "header", "entry"}
+TEXTS |= {"text", "deal", "side", "state", "header", "entry", "recipe"}
 TEXTS |= {"entries", "checkpoint"}
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
@@ -79,7 +80,7 @@ def make_of_recipe(text: str, lists: dict[str, list[int]]) -> Any:
     if lists.keys() <= {"sizes"}:
         return samedeal.Sampler.from_recipe(text, **lists)
     core = Core(Component.SAMPLING, MEMORY)
-    return sampling.Sampler.from_recipe(core, text, [sampling.NamedList(name, u64s(lists[name])) for name in lists])
+    return sampling.Sampler.from_recipe(core, text, [NamedList(name, u64s(lists[name])) for name in lists])
 
 
 def make_plan(locality: dict[str, Any] | None, **config: Any) -> Any:
@@ -103,43 +104,101 @@ def make_mesh(world: int, axes: list[dict[str, Any]]) -> Any:
     return samedeal.Mesh(world, sizes, [axis["name"] for axis in axes if axis["role"] == "divide"])
 
 
-def make_batch_stream(config: dict[str, Any], rank: int) -> Any:
-    """By the public call, which asks for no order and takes no quantiles and no history."""
-    history = [Stretch(**past) for past in config.pop("history")]
-    buckets = config["buckets"] or {}
-    rest = {name: value for name, value in config.items() if name not in ("lengths", "order", "buckets")}
-    if config["order"] in (*samedeal.orders(), "sharded") and "quantiles" not in buckets and not history:
-        try:
-            return samedeal.BatchStream(rank=rank, **rest, **buckets)
-        except samedeal.ContradictionError as error:
-            if not is_unused(error):
-                raise
-    return batching.Stream(raw_batches(config | {"history": tuple(history)}), rank, MEMORY)
+def make_batch_stream(
+    recipe: str, lengths: list[int] | None, epoch: int, rank: int, lists: dict[str, list[int]] | None = None
+) -> Any:
+    """By the public call, which has parameters for the boundaries, and for no other list and no lengths."""
+    if lengths is None and (lists or {}).keys() <= {"boundaries"}:
+        return samedeal.BatchStream.from_recipe(recipe, epoch=epoch, rank=rank, **lists or {})
+    return batching.Stream(raw_batches(recipe, lengths, lists)._replace(epoch=epoch), rank, MEMORY)
 
 
-def make_batcher(history: list[dict[str, int]], **config: Any) -> Any:
-    """By the public call, which has a parameter for each kind of buckets, and refuses options without effect."""
-    pasts = [(past["world"], past["steps"]) for past in history]
-    rest = {name: value for name, value in config.items() if name != "buckets"}
-    try:
-        return samedeal.Batcher(**rest, **(config["buckets"] or {}), history=pasts)
-    except samedeal.ContradictionError as error:
-        if not is_unused(error):
-            raise
-    return batching.Plan(raw_batches(config | {"history": tuple(Stretch(*past) for past in pasts)}), MEMORY)
+class Batches:
+    """A batcher, which moves where the golden cases have another one take its place."""
+
+    def __init__(
+        self,
+        recipe: str,
+        lengths: list[int] | None,
+        epoch: int,
+        history: list[dict[str, int]],
+        lists: dict[str, list[int]] | None = None,
+    ) -> None:
+        pasts = [Segment(past["world_size"], past["steps"]) for past in history]
+        self.raw: batching.Plan | None = None
+        """If the public call cannot say what the case says."""
+        if (lists or {}).keys() <= {"boundaries"}:
+            self.now = samedeal.Batcher.from_recipe(recipe, lengths, epoch=epoch, history=pasts, **lists or {})
+        else:
+            config = raw_batches(recipe, lengths, lists)._replace(epoch=epoch, history=tuple(pasts))
+            self.raw = batching.Plan(config, MEMORY)
+
+    def use(self, name: str, *values: Any) -> Any:
+        """A method of the layer below."""
+        function = getattr(batching.Plan, name)
+        return function(self.raw, *values) if self.raw else self.now._engine.use(function, *values)
+
+    def call(self, name: str, values: tuple[Any, ...]) -> Any:
+        """The public call of that name, and the same of the layer below."""
+        if name in MOVES:
+            if name == "at_epoch" and values[0] == self.use("epoch"):
+                # A batcher stays in its epoch, of which a part may be taken: the whole of it comes by way of another.
+                self.call(name, ((values[0] + 1) % 2**64,))
+            below, public = MOVES[name]
+            self.use(below, *values) if self.raw else getattr(self.now, public)(*values)
+            return None
+        result = self.use("named_metrics" if name == "metrics" else name, *values)
+        if name == "metrics":
+            result = Named(result)
+        if self.raw:
+            return result
+        if name == "take":
+            rank, start, count = values
+            assert same(split(result), islice(self.now.batches(start, rank), count))
+        elif name == "metrics":
+            public = vars(self.now.metrics())
+            assert all(public[metric.replace("-", "_")] == number for metric, number in result.items())
+        elif name in ("state", "locate", "fingerprint"):
+            assert list(getattr(self.now, name)(*values)) == list(result)
+        elif name == "epoch":
+            assert self.now.epoch == result
+        elif name == "history":
+            assert self.now.history == list(result)
+        return result
 
 
-def is_unused(error: samedeal.ContradictionError) -> bool:
-    """Whether an option is refused that the strategy does not use."""
-    return error.allowed.startswith("none with strategy")
+MOVES = {"at_epoch": ("go_to_epoch", "set_epoch"), "resume": ("go_on", "resume")}
+"""What moves a batcher: the call of the layer below, and the public one."""
 
 
-def raw_batches(config: dict[str, Any]) -> BatchConfig:
-    held = None
-    if config["buckets"]:
-        ((kind, value),) = config["buckets"].items()
-        held = Buckets(kind.replace("_", "-"), u32s(value) if isinstance(value, list) else value)
-    return BatchConfig(**config | {"lengths": u32s(config["lengths"]), "buckets": held})
+class Named(dict[str, int]):
+    """Numbers by name."""
+
+
+class Recipes:
+    """A recipe of batches; by the public calls, too, if there are lengths."""
+
+    def __init__(
+        self, recipe: str, lengths: list[int] | None = None, lists: dict[str, list[int]] | None = None
+    ) -> None:
+        config = raw_batches(recipe, lengths, lists)
+        core = Core(Component.BATCHING, MEMORY)
+        self.now = BatchRecipe(core, config.recipe, config.lengths, config.lists)
+        self.public = None
+        if lengths is not None and (lists or {}).keys() <= {"boundaries"}:
+            self.public = samedeal.Batcher.from_recipe(recipe, lengths, **lists or {})
+
+    def call(self, name: str, values: tuple[Any, ...]) -> Any:
+        """Its text, or its fingerprint."""
+        result = getattr(self.now, name)(*values)
+        if self.public is not None:
+            assert result == (self.public.recipe if name == "text" else self.public.recipe_fingerprint())
+        return result
+
+
+def raw_batches(recipe: str, lengths: list[int] | None, lists: dict[str, list[int]] | None) -> batching.BatchConfig:
+    named = tuple(NamedList(name, u64s(numbers)) for name, numbers in (lists or {}).items())
+    return batching.BatchConfig(recipe, None if lengths is None else u32s(lengths), named)
 
 
 class Readings:
@@ -186,7 +245,8 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "ledger": Machine,
     "ledger-client": Client,
     "mesh": make_mesh,
-    "batcher": make_batcher,
+    "batcher": Batches,
+    "batch-recipe": Recipes,
     "batch-stream": make_batch_stream,
     "functions": lambda: None,
 }
@@ -198,7 +258,7 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
     values = tuple(args.values())
     if made is None:
         return FUNCTIONS[name](**args)
-    if isinstance(made, Readings):
+    if isinstance(made, (Readings, Batches, Recipes)):
         return made.call(name, values)
     if isinstance(made, samedeal.Sampler) and name in ("indices", "indices32", "batch32"):
         result = made._engine.use(getattr(Deal, name), *values)
@@ -225,22 +285,16 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
         if len(place) != len(made.axes):
             return made._engine.use(Grid.rank_at, u32s(place))
         return made.rank_at(dict(zip(made.axes, place, strict=True)))
-    if isinstance(made, samedeal.Batcher) and name == "take":
-        run = made._engine.use(batching.Plan.take, *values)
-        rank, start, count = values
-        assert same(split(run), islice(made.batches(start, rank), count))
-        return run
-    if isinstance(made, samedeal.Batcher) and name == "ratio":
-        return made._engine.use(batching.Plan.ratio, *values)
     if isinstance(made, samedeal.BatchStream) and name == "ratio":
         return made._use(batching.Stream.ratio, *values)
+    if isinstance(made, samedeal.BatchStream) and name == "metrics":
+        return Named(made._use(batching.Stream.metrics))
     if isinstance(made, samedeal.BatchStream) and name == "take":
         return made._use(batching.Stream.take)
     if isinstance(made, batching.Stream) and name == "push":
         return made.push(u64s(args["samples"]), u32s(args["lengths"]))
-    if isinstance(made, batching.Plan) and name == "resume":
-        made.resume(**args)
-        return None
+    if isinstance(made, batching.Stream) and name == "metrics":
+        return Named(made.metrics())
     if isinstance(made, Client):
         return getattr(made, name)(*values)
     found = getattr(made, name)
@@ -271,7 +325,7 @@ def call_pad(lengths: list[int], width: int, multiple: int, side: str) -> Any:
     ends = np.cumsum([0, *lengths])
     tokens = np.arange(ends[-1], dtype=np.uint32)
     public = collate.pad(
-        tokens, ends, padding_value=batching.PADDING, side=side, multiple=multiple, width=width or None
+        tokens, ends, padding_value=batching.PADDING, side=side, pad_to_multiple_of=multiple, width=width or None
     )
     assert np.array_equal(public.values.reshape(-1), cells.sources)
     assert np.array_equal(public.attention_mask, public.values != batching.PADDING)
@@ -302,8 +356,8 @@ def written(value: Any) -> Any:
     """A result as the golden cases write it."""
     if isinstance(value, samedeal.Verification):
         return {"overlaps": [number for overlap in value.overlaps for number in overlap], "gaps": value.gaps}
-    if isinstance(value, Metrics):
-        return {name.replace("_", "-"): str(number) for name, number in value._asdict().items()}
+    if isinstance(value, Named):
+        return {name: str(number) for name, number in value.items()}
     if isinstance(value, (Run, Padded, Packed)):
         return {
             name.replace("_", "-"): number if isinstance(number, int) else written(number)
@@ -312,7 +366,8 @@ def written(value: Any) -> Any:
     if isinstance(value, ReadBatch):
         return value._asdict() | {name: str(getattr(value, name)) for name in ("number", "step", "start")}
     if isinstance(value, BatchPlace):
-        return value._asdict() | {"step": str(value.step)}
+        named = {name.replace("_", "-"): number for name, number in value._asdict().items()}
+        return named | {"step": str(value.step)}
     if isinstance(value, Proposal):
         kind, held = value
         return kind if held is None else {kind: str(held)}

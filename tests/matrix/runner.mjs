@@ -8,7 +8,7 @@ const WITHOUT = {
   'wasm-bindgen': [
     ...['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', 'ledger', 'ledger-client'],
     ...['batches-bucket', 'batches-budget', 'batches-default', 'batches-pack', 'batches-padded', 'batches-state'],
-    ...['batches-stream', 'collation', 'readings'],
+    ...['batches-stream', 'collation', 'readings', 'recipes-batch'],
   ],
 };
 
@@ -61,7 +61,7 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
       const onOwn = () => {
         const made = callOwn(kind, own, call, wide(args));
         if (!moves) return made;
-        own.dispose();
+        if (made !== own) own.dispose();
         own = made;
       };
       // One table of that size is enough.

@@ -59,7 +59,7 @@ def node(kind: str, killed: Path, world: int) -> Ranks:
     """By the npm package."""
     request = {"options": {"seed": train.SEED, "world": world}, "state": (killed / f"{kind}-0.state").read_text()}
     if kind in train.BATCHERS:
-        names = {"max_batch_size": "maxBatchSize"}
+        names = {"max_batch_size": "maxBatchSize", "max_tokens": "maxTokens"}
         options = {names.get(name, name): value for name, value in train.BATCHERS[kind].items()}
         request["lengths"] = train.LENGTHS
     else:

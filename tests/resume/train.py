@@ -22,7 +22,7 @@ LENGTHS = [1 + i * 7919 % 97 for i in range(SAMPLES)]
 SAMPLERS = ("torch", "feistel")
 """Orders of samplers."""
 BATCHERS: dict[str, dict[str, Any]] = {
-    "budget": {"budget": 500},
+    "budget": {"max_tokens": 500},
     "pack": {"strategy": "pack", "capacity": 128, "max_batch_size": 2},
 }
 SAVED, DEATH = 11, 14

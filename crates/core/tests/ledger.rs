@@ -323,7 +323,7 @@ fn a_header_is_one_that_a_ledger_takes() {
                 made += 1;
             }
             Err(failure) => {
-                assert_eq!((failure.field, failure.value), ("state", format!("of {bytes} bytes")));
+                assert_eq!((failure.field, &*failure.value), ("state", &*format!("of {bytes} bytes")));
                 refused += 1;
             }
         }

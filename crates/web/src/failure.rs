@@ -1,6 +1,6 @@
 //! How failures cross: as plain objects, thrown.
 
-use samedeal_core::Failure;
+use samedeal_core::{Fact, Failure, Parts};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -26,12 +26,21 @@ impl From<Failure> for Thrown {
 }
 
 impl From<Thrown> for JsValue {
-    fn from(Thrown(Failure { kind, field, value, allowed }): Thrown) -> Self {
+    fn from(Thrown(failure): Thrown) -> Self {
+        let facts = failure.facts();
+        let Parts { kind, field, value, allowed, .. } = failure.into_parts();
         let object = Object::new();
         object.set("kind", kind.name().into());
         object.set("field", field.into());
         object.set("value", value.into());
         object.set("allowed", allowed.into());
+        let fact = |Fact { name, value }| {
+            let object = Object::new();
+            object.set("name", name.into());
+            object.set("value", value.into());
+            JsValue::from(object)
+        };
+        object.set("facts", facts.into_iter().map(fact).collect::<Vec<_>>().into());
         object.into()
     }
 }

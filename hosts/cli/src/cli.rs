@@ -2,13 +2,12 @@
 
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::args::by_length::explain_window;
 use crate::args::plan::{DetectArgs, MeshArgs, ShardsArgs};
 use crate::commands::explain::{ExplainArgs, explain_epoch};
 use crate::commands::ledger::LedgerArgs;
 use crate::commands::locate::LocateArgs;
 use crate::commands::numbers::{BatchesArgs, IndicesArgs};
-use crate::commands::recipe::{RecipeArgs, hide_others};
+use crate::commands::recipe::{RecipeArgs, explain_recipe};
 use crate::commands::replay::ReplayArgs;
 use crate::commands::state::StateArgs;
 use crate::commands::step::StepArgs;
@@ -45,13 +44,13 @@ pub enum Command {
     #[command(after_help = examples::INDICES)]
     Indices(IndicesArgs),
     /// Show the batches of a rank
-    #[command(after_help = examples::BATCHES, mut_arg("window", explain_window))]
+    #[command(after_help = examples::BATCHES)]
     Batches(BatchesArgs),
     /// Find samples: which rank sees them, and in which batch
-    #[command(after_help = examples::LOCATE, mut_arg("window", explain_window))]
+    #[command(after_help = examples::LOCATE)]
     Locate(LocateArgs),
     /// Show the samples that all ranks read in a step
-    #[command(after_help = examples::STEP, mut_arg("window", explain_window))]
+    #[command(after_help = examples::STEP)]
     // Made by itself, it would name the step last.
     #[command(override_usage = "samedeal step <STEP> <PATH>...|--samples <N> --batch-size <SIZE>|--lengths [OPTIONS]")]
     Step(StepArgs),
@@ -73,8 +72,8 @@ pub enum Command {
     /// Show which rank this process is, by the variables of its launcher
     #[command(after_help = examples::RANK)]
     Rank(DetectArgs),
-    /// Print the recipe: everything that decides the deal, as one JSON document
-    #[command(after_help = examples::RECIPE, mut_args(hide_others))]
+    /// Print the recipe: everything that decides the deal or the batches, as one JSON document
+    #[command(after_help = examples::RECIPE, mut_args(explain_recipe))]
     Recipe(RecipeArgs),
     /// Print the state of an epoch after some samples or steps, for --resume and for the libraries
     #[command(after_help = examples::STATE)]
@@ -83,7 +82,7 @@ pub enum Command {
     #[command(after_help = examples::LEDGER)]
     Ledger(LedgerArgs),
     /// Show the states in a checkpoint, and what became of a sample or a step
-    #[command(after_help = examples::EXPLAIN, mut_args(explain_epoch), mut_arg("window", explain_window))]
+    #[command(after_help = examples::EXPLAIN, mut_args(explain_epoch))]
     Explain(ExplainArgs),
     /// List the orders
     Orders(OrdersArgs),
@@ -99,7 +98,7 @@ impl Command {
             Self::Indices(it) => it.epoch.settle(false),
             Self::Fingerprint(it) => it.epoch.settle(false),
             Self::Verify(it) => it.epoch.settle(false),
-            Self::Recipe(it) => it.epoch.settle(false),
+            Self::Recipe(it) => it.epoch.settle(it.by_length.lengths.is_some()),
             Self::State(it) => it.epoch.settle(false),
             Self::Replay(it) => it.epoch.settle(false),
             Self::Shards(_) | Self::Mesh(_) | Self::Rank(_) | Self::Ledger(_) | Self::Explain(_) | Self::Orders(_) => {

@@ -34,9 +34,13 @@ Examples:
     samedeal recipe data/train --recipe run.json
   The fingerprint, which names the run:
     samedeal recipe --recipe run.json --fingerprint
+  How a run makes batches of samples of different length, and the batches of rank 3:
+    samedeal recipe data/train --lengths tokens --max-tokens 16384 --world 8 --output run.json
+    samedeal batches data/train --lengths tokens --recipe run.json --rank 3
 
 --recipe replaces --samples, --seed, --order, --lanes, --window, --world, --remainder and --layout in indices, batches, locate, step,
-verify, fingerprint, state, replay and explain, but not with --lengths. Epoch, rank, workers and batch size are no part of a recipe. With an order other than sharded, files may be
+verify, fingerprint, state, replay and explain. With --lengths, it replaces --seed, --order, --world and all options of batches; the files
+that tell lengths must be named. Epoch, rank, workers and batch size are no part of a recipe. With an order other than sharded, files may be
 named: their rows must be as many as the samples of the recipe. With the order sharded, a recipe has the number of rows of each file,
 of more than 256 files only a hash of them; then the files must be named. The libraries read and write the same recipes.";
 
@@ -65,7 +69,7 @@ Examples:
 
 Examples of samples of different length:
   Batches of up to 16384 tokens, with padding. The column tokens holds the number of tokens of each sample:
-    samedeal batches data/train --lengths tokens --budget 16384 --max-length 2048 --too-long truncate --world 4
+    samedeal batches data/train --lengths tokens --max-tokens 16384 --max-length 2048 --too-long truncate --world 4
   A table and a picture of what every strategy makes of a text:
     samedeal batches data/train --lengths text --unit words --max-length 512 --too-long drop --plot lengths.svg
   Rows of 2048 tokens, each of which holds several samples, from a NumPy array of lengths:
@@ -76,7 +80,7 @@ Examples of samples of different length:
 With --lengths and --format text, a line has the step, its rows, their padded length, the cost, and how many rows at the end are
 repeated. Then it has a part for each row: its samples with commas. sample@token is a later part of a sample that was split.
 
---compare gives all strategies batches of up to --budget tokens. Without --budget, it gives them --max-batch-size rows (32) of
+--compare gives all strategies batches of up to --max-tokens tokens. Without --max-tokens, it gives them --max-batch-size rows (32) of
 --max-length tokens, or of the longest sample. Its columns are:
   padding        padding tokens / padded tokens
   budget used    tokens / budget of all batches
@@ -93,12 +97,12 @@ Examples:
   The same, if the trainer counts steps over all epochs:
     samedeal step 18204 data/train --batch-size 32 --world 8 --global
   The step of one rank, with batches of samples of different length:
-    samedeal step 97 data/train --lengths tokens --budget 16384 --world 8 --rank 3
+    samedeal step 97 data/train --lengths tokens --max-tokens 16384 --world 8 --rank 3
   Step 12 after a run was resumed on 6 ranks:
     samedeal step 12 --samples 1e6 --batch-size 32 --world 6 --resume epoch.json --json
 
 With --format text, a line has the rank, the worker (with --workers), the slot, the sample, \"padding\" or nothing, and, for files,
-the file, the row and the --column. With --lengths, it has the rank, the row of the batch, the slot in it, the sample, the token that
+the file, the row and the --column. With --lengths, it has the rank, the row of the batch, the index in it, the sample, the token that
 the item begins with, its number of tokens, \"repeated\" or nothing, and the file and the row.
 
 With --workers, the loader of a rank takes the batches of its workers in turn. It passes over workers that have no batch left.";
@@ -112,7 +116,7 @@ Examples:
   With 4 loader workers in each rank:
     samedeal locate data/train --order sharded --world 8 --workers 4 --batch-size 32 --sample 7
   With batches of samples of different length; the options are those of `samedeal batches`:
-    samedeal locate data/train --lengths tokens --budget 16384 --world 8 --sample 31337
+    samedeal locate data/train --lengths tokens --max-tokens 16384 --world 8 --sample 31337
 
 The status of a place is \"seen\" (consumed before the state of --resume), \"to come\", \"padding\" (the sample is dealt again to fill the
 last step) or \"dropped\" (no rank gets it). Index, batch and step of a place that is to come are counted from the state on.
@@ -122,7 +126,7 @@ the sample is dealt as padding, and, for files, the file and the row. A table sh
 batch out, the batch is \"left out\" (null in JSON). With --workers, the worker follows the rank, the index counts the samples of
 the worker, and there are two batches: that of the worker, and that of the loader of the rank.
 
-With --lengths, a line has the sample, the status, the step, the rank, the world size, the row of the batch, the slot in it, the token
+With --lengths, a line has the sample, the status, the step, the rank, the world size, the row of the batch, the index in it, the token
 that the item begins with, the file and the row. A sample that is split or repeated has several lines. Steps that were seen are counted
 from the beginning of the epoch. `counted_from` in JSON says which count a place has.";
 
@@ -136,7 +140,7 @@ Examples:
   What all ranks read in step 97 of the epoch:
     samedeal explain run.pt --step 97 --world 8 --batch-size 32
   The same with batches of samples of different length, whose state knows the world sizes:
-    samedeal explain run.pt data/train --lengths tokens --budget 16384 --step 97
+    samedeal explain run.pt data/train --lengths tokens --max-tokens 16384 --step 97
 
 Steps are counted from the beginning of the epoch, also those that are to come. The answer to --sample is that of `samedeal locate`,
 the answer to --step is that of `samedeal step`; for the state of a dataset in files, --sample only says \"seen\" or \"to come\". Pickles

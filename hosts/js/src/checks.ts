@@ -1,4 +1,4 @@
-import { type Kind, SamedealError } from './errors.js';
+import { type Fact, type Kind, SamedealError } from './errors.js';
 
 /** Whole numbers from the first to the second, both included. */
 export type Range = readonly [least: bigint, most: bigint];
@@ -13,24 +13,25 @@ export const U64: Range = [0n, 2n ** 64n - 1n];
 /** The most bytes of a state, and of an entry of a log. */
 const STATE_MAX = 2 ** 14;
 /** The most bytes of a recipe. */
-const RECIPE_MAX = 2 ** 20;
+export const RECIPE_MAX = 2 ** 20;
 
 /** The longest text of a value in an error, as in the engines. */
-const TEXT_MAX = 64;
+export const TEXT_MAX = 64;
 
 /** A whole number within a range, given as a safe integer or as a `bigint`. */
 export function integer(field: string, value: unknown, range: Range): bigint {
   const [least, most] = range;
   const within = most < least ? 'none, there are none' : `${least} to ${most}`;
+  const facts = most < least ? [] : rangeFacts(least, most);
   if (typeof value === 'number' ? Number.isSafeInteger(value) : typeof value === 'bigint') {
     const whole = BigInt(value as number | bigint);
     if (whole >= least && whole <= most) return whole;
-    fail('out-of-range', field, value, within);
+    fail('out-of-range', field, value, within, facts);
   }
   // What is no whole number, and what may not be the number that was written in the source.
   const kind = Number.isInteger(value) ? 'out-of-range' : 'wrong-type';
   const large = most > Number.MAX_SAFE_INTEGER ? ', as a bigint where it is beyond 2^53 - 1' : '';
-  fail(kind, field, value, `a whole number, ${within}${large}`);
+  fail(kind, field, value, `a whole number, ${within}${large}`, facts);
 }
 
 /**
@@ -44,10 +45,11 @@ export function natural(field: string, value: unknown, count: () => number = () 
 }
 
 /** The same where 32 bits are passed on; `range` is what an error tells. */
-export function natural32(field: string, value: unknown, range: Range): number {
+export function natural32(field: string, value: unknown, range: Range | (() => Range)): number {
   const number = Number.isInteger(value) || typeof value === 'bigint' ? Number(value) : -1;
   // Without the sign of -0.
-  return number >= 0 && number <= U32[1] ? number + 0 : Number(integer(field, value, range));
+  if (number >= 0 && number <= U32[1]) return number + 0;
+  return Number(integer(field, value, typeof range === 'function' ? range() : range));
 }
 
 export function boolean(field: string, value: unknown): boolean {
@@ -104,7 +106,7 @@ export function cutText(text: string): string {
 /** One of a few names. */
 export function oneOf<T extends string>(field: string, value: unknown, names: readonly T[]): T {
   const name = string(field, value);
-  if (!names.includes(name as T)) fail('unknown-name', field, name, names.join(', '));
+  if (!names.includes(name as T)) fail('unknown-name', field, name, names.join(', '), knownFacts(names));
   return name as T;
 }
 
@@ -115,7 +117,7 @@ export function options<T extends object>(value: T | undefined, known: readonly 
     fail('wrong-type', 'options', value, `an object with ${known.join(', ')}`);
   }
   const unknown = Object.keys(value).find((key) => !known.includes(key as keyof T & string));
-  if (unknown !== undefined) fail('unknown-name', 'options', unknown, known.join(', '));
+  if (unknown !== undefined) fail('unknown-name', 'options', unknown, known.join(', '), knownFacts(known));
   return value;
 }
 
@@ -125,9 +127,20 @@ export function dropsLast(given: { dropLast?: boolean } | undefined): boolean {
   return boolean('drop-last', dropLast);
 }
 
-export function fail(kind: Kind, field: string, value: unknown, allowed: string): never {
+function rangeFacts(least: bigint, most: bigint): Fact[] {
+  return [
+    { name: 'least', value: `${least}` },
+    { name: 'most', value: `${most}` },
+  ];
+}
+
+function knownFacts(names: readonly string[]): Fact[] {
+  return names.map((value) => ({ name: 'known', value }));
+}
+
+export function fail(kind: Kind, field: string, value: unknown, allowed: string, facts: readonly Fact[] = []): never {
   const text = typeof value === 'string' && kind === 'wrong-type' ? `"${describe(value)}"` : describe(value);
-  throw new SamedealError({ kind, field, value: [...text].slice(0, TEXT_MAX).join(''), allowed });
+  throw new SamedealError({ kind, field, value: [...text].slice(0, TEXT_MAX).join(''), allowed, facts });
 }
 
 /** How many bytes a text is in UTF-8; a half of a surrogate pair becomes the replacement character. */
@@ -148,7 +161,8 @@ export function placed<T>(place: string, check: () => T): T {
   } catch (error) {
     if (!(error instanceof SamedealError)) throw error;
     const { kind, field, value, allowed } = error;
-    throw new SamedealError({ kind, field, value: `${value} (${place})`, allowed });
+    const facts = Object.entries(error.facts).flatMap(([name, values]) => values.map((value) => ({ name, value })));
+    throw new SamedealError({ kind, field, value: `${value} (${place})`, allowed, facts });
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Failure, SamedealError } from './errors.js';
+import { type Raw, SamedealError } from './errors.js';
 
 /** What an instance exports, whatever else it does. */
 export interface Bindings {
@@ -232,6 +232,6 @@ function run<B, T>(instance: Instance<B>, call: () => T): T {
 }
 
 /** Whether what a call threw is a failure as the bindings give it. */
-export function isFailure(error: unknown): error is Failure {
+export function isFailure(error: unknown): error is Raw {
   return typeof error === 'object' && error !== null && !(error instanceof Error) && 'kind' in error;
 }

@@ -1,5 +1,18 @@
-/** The kinds of failure: what a program branches on. */
-export type Kind = 'out-of-range' | 'unknown-name' | 'out-of-memory' | 'wrong-type' | 'missing' | 'contradiction';
+/** The kinds of failure: what a program branches on. A later component may have others, which come by their names. */
+export type Kind =
+  | 'out-of-range'
+  | 'unknown-name'
+  | 'out-of-memory'
+  | 'wrong-type'
+  | 'missing'
+  | 'contradiction'
+  | (string & {});
+
+/** One fact about what is allowed, as the bindings give it. */
+export interface Fact {
+  name: string;
+  value: string;
+}
 
 /** Which value was wrong and what is allowed, as data. */
 export interface Failure {
@@ -13,6 +26,11 @@ export interface Failure {
   allowed: string;
 }
 
+/** A failure as the bindings give it. @internal */
+export interface Raw extends Failure {
+  facts?: readonly Fact[];
+}
+
 /**
  * The one error of this package that depends on what a caller passes. The message uses JavaScript's names
  * (`batchSize`); `field` keeps the name that all languages share (`batch-size`). The object that threw it is as good
@@ -24,21 +42,66 @@ export class SamedealError extends Error implements Failure {
   readonly field: string;
   readonly value: string;
   readonly allowed: string;
+  /**
+   * What is allowed, for programs, as far as it is a range, names or one value: texts by the names `least`, `most`, `known`
+   * and `needs`. The properties of these names read them.
+   */
+  readonly facts: Readonly<Record<string, readonly string[]>>;
 
   /** @internal */
-  constructor({ kind, field, value, allowed }: Failure) {
+  constructor({ kind, field, value, allowed, facts = [] }: Raw) {
     super(message({ kind, field, value, allowed }));
     this.kind = kind;
     this.field = field;
     this.value = value;
     this.allowed = allowed;
+    const byName: Record<string, string[]> = {};
+    for (const fact of facts) {
+      const values = byName[fact.name] ?? [];
+      values.push(fact.value);
+      byName[fact.name] = values;
+    }
+    this.facts = byName;
+  }
+
+  /** The smallest number that is allowed, if the failure says it; a `bigint` where it is beyond 2^53 - 1. */
+  get least(): number | bigint | undefined {
+    return numberOf(this.facts.least);
+  }
+
+  /** The largest number that is allowed, if the failure says it; a `bigint` where it is beyond 2^53 - 1. */
+  get most(): number | bigint | undefined {
+    return numberOf(this.facts.most);
+  }
+
+  /** The known names, if one of them is allowed; else empty. */
+  get known(): readonly string[] {
+    return this.facts.known ?? [];
+  }
+
+  /** The only value that is allowed, if there is one. */
+  get needs(): string | undefined {
+    return this.facts.needs?.[0];
   }
 }
 
+function numberOf(values: readonly string[] | undefined): number | bigint | undefined {
+  if (values?.[0] === undefined) return undefined;
+  const number = Number(values[0]);
+  return Number.isSafeInteger(number) ? number : BigInt(values[0]);
+}
+
+/**
+ * A name whose words have a mark between them, as JavaScript writes it. Without a regular expression, which V8 may not compile
+ * near the end of the stack: see src/engine.ts.
+ */
+export function camelled(name: string, mark: '-' | '_'): string {
+  const [first, ...others] = name.split(mark);
+  return [first, ...others.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
+}
+
 function message({ kind, field, value, allowed }: Failure): string {
-  // Without a regular expression, which V8 may not compile near the end of the stack: see src/engine.ts.
-  const [first, ...others] = field.split('-');
-  const name = [first, ...others.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
+  const name = camelled(field, '-');
   switch (kind) {
     case 'unknown-name':
       return `${name} is "${value}"; known: ${allowed}`;

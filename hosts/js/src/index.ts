@@ -12,9 +12,9 @@ import { batchingInstances, dealingInstances, type Modules, planningInstances } 
 import { modules } from './bindings/modules-inline.js';
 import { BaseSampler } from './deal/sampler.js';
 import { type Bindings, Engine, over } from './engine.js';
-import { type Ledger, openWith } from './ledger.js';
-import { Schedule } from './ledger-schedule.js';
-import type { LedgerOptions, Log, LogLines, ReplayOptions } from './ledger-types.js';
+import { type Ledger, openWith } from './ledger/ledger.js';
+import { Schedule } from './ledger/schedule.js';
+import type { LedgerOptions, Log, LogLines, ReplayOptions } from './ledger/types.js';
 import type { Integers } from './lists.js';
 import { BaseReading } from './read/reading.js';
 import { BaseShardPlan } from './shard/plan.js';
@@ -28,9 +28,9 @@ import type { Integer } from './types.js';
 export type { Metrics, MetricsJson } from './batch/run.js';
 export type * from './batch/types.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
-export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger.js';
-export type { Schedule } from './ledger-schedule.js';
-export type * from './ledger-types.js';
+export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger/ledger.js';
+export type { Schedule } from './ledger/schedule.js';
+export type * from './ledger/types.js';
 export type { Integers } from './lists.js';
 export type * from './read/types.js';
 export type * from './shard/types.js';
@@ -107,16 +107,15 @@ export const replayLedger = (lines: LogLines, options?: ReplayOptions): Schedule
   new Schedule(planning(), Sampler, lines, options);
 
 /**
- * The batches of an epoch of sequences of these lengths, in tokens: as many steps on every rank, none over its budget. Errors
- * (`SamedealError`): a value out of its range or of the wrong type, a sample that is too long, an unknown name, what the
- * strategy needs and is not given, buckets that do not ascend or are given in more than one way, memory.
+ * The batches of an epoch of sequences of these lengths, in tokens: the same number of steps on every rank, and no batch over its
+ * limit. Errors (`SamedealError`): a value out of its range or of the wrong type, a sample that is too long, an unknown name, an
+ * option that the strategy needs and that is missing, one that it does not use, buckets that do not ascend, memory.
  */
 export class Batcher extends over(BaseBatcher, batching) {}
 
 /**
  * Batches of one rank from samples whose lengths are not known up front: those of a `Batcher` with the order `sequential`. Push
- * samples, and take the batches that are ready: those of one window at a time, as soon as a sample comes that is not in it.
- * Every rank pushes all samples. What waits is a window (8,192 samples with `pad-to-max`, or where `window` is 0) and what the
+ * samples, and take the batches that are ready: those of one window at a time, as soon as a sample comes that is not in it. Every rank pushes all samples. What waits is a window (8,192 samples with `pad-to-max`, or if `batchWindow` is 0) and what the
  * one before left over. Errors (`SamedealError`): as `Batcher`.
  */
 export class BatchStream extends over(BaseBatchStream, batching) {}

@@ -27,7 +27,17 @@ export function checked<R extends object, U extends Partial<Record<keyof R, unkn
 export const namesIn = <R extends object>(checks: Checks<R>) => Object.keys(checks) as (keyof R & string)[];
 
 /** The options of 64 bits, and the lists of such: decimal strings in JSON, so that no reader rounds them. */
-const WIDE: readonly string[] = ['samples', 'seed', 'epoch', 'consumed', 'budget', 'chunks', 'sizes', 'bytes'];
+const WIDE: readonly string[] = [
+  'samples',
+  'seed',
+  'epoch',
+  'consumed',
+  'maxTokens',
+  'maxCost',
+  'chunks',
+  'sizes',
+  'bytes',
+];
 
 /** What crosses, in JSON. */
 export function toJson(values: object): Record<string, unknown> {

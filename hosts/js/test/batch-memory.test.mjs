@@ -22,7 +22,7 @@ test('a batcher that does not fit is an error, and those that do go on', () => {
   const Limited = over(BaseBatcher, () => engine);
   const kept = [];
   const fill = () => {
-    for (;;) kept.push(new Limited(new Uint32Array(40_000).fill(3), { budget: 600, world: 2, window: 8192 }));
+    for (;;) kept.push(new Limited(new Uint32Array(40_000).fill(3), { maxTokens: 600, world: 2, batchWindow: 8192 }));
   };
   assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory' });
   assert(kept.length > 5 && kept.length < LIMIT / 160_000);
@@ -32,14 +32,14 @@ test('a batcher that does not fit is an error, and those that do go on', () => {
     assert.equal(batcher.batch(50, 1).samples.length, 200);
   }
   for (const batcher of kept) batcher.dispose();
-  for (let i = 0; i < 50; i++) new Limited(new Uint32Array(40_000).fill(3), { budget: 600 }).dispose();
+  for (let i = 0; i < 50; i++) new Limited(new Uint32Array(40_000).fill(3), { maxTokens: 600 }).dispose();
 });
 
 test('the garbage collector gives memory back', async () => {
   const engine = small();
   const Limited = over(BaseBatcher, () => engine);
   for (let i = 0; i < 200; i++) {
-    new Limited(new Uint32Array(20_000).fill(3), { budget: 600 });
+    new Limited(new Uint32Array(20_000).fill(3), { maxTokens: 600 });
     globalThis.gc();
     await setImmediate();
   }
@@ -75,12 +75,12 @@ test('steps that do not fit together are read one by one', () => {
 test('an epoch that does not fit leaves the old one', () => {
   const engine = small();
   const Limited = over(BaseBatcher, () => engine);
-  const batcher = new Limited(new Uint32Array(300_000).fill(3), { budget: 600, order: 'fisher-yates' });
+  const batcher = new Limited(new Uint32Array(300_000).fill(3), { maxTokens: 600, order: 'fisher-yates' });
   const before = batcher.fingerprint();
   const kept = [];
   assert.throws(
     () => {
-      for (;;) kept.push(new Limited(new Uint32Array(20_000), { budget: 600 }));
+      for (;;) kept.push(new Limited(new Uint32Array(20_000), { maxTokens: 600 }));
     },
     { kind: 'out-of-memory' },
   );
@@ -95,11 +95,11 @@ test('an epoch that does not fit leaves the old one', () => {
 test('a state that does not fit leaves the old place', () => {
   const engine = small();
   const Limited = over(BaseBatcher, () => engine);
-  const batcher = new Limited(new Uint32Array(300_000).fill(3), { budget: 600, world: 2, window: 8192 });
+  const batcher = new Limited(new Uint32Array(300_000).fill(3), { maxTokens: 600, world: 2, batchWindow: 8192 });
   const before = batcher.fingerprint();
   const kept = [];
   const fill = () => {
-    for (;;) kept.push(new Limited(new Uint32Array(20_000), { budget: 600 }));
+    for (;;) kept.push(new Limited(new Uint32Array(20_000), { maxTokens: 600 }));
   };
   const elsewhere = new Batcher(batcher.lengths, { ...batcher.config, world: 5, epoch: 2 });
   const state = elsewhere.state(100);
@@ -108,7 +108,7 @@ test('a state that does not fit leaves the old place', () => {
   assert.deepEqual([batcher.epoch, batcher.history, batcher.fingerprint()], [0, [], before]);
   for (const other of kept) other.dispose();
   batcher.resume(state);
-  assert.deepEqual([batcher.epoch, batcher.history], [2, [{ world: 5, steps: 100 }]]);
+  assert.deepEqual([batcher.epoch, batcher.history], [2, [{ worldSize: 5, steps: 100 }]]);
   const { items } = batcher.metrics();
   assert.equal(items, 300_000 - 5 * 100 * 200);
 });
@@ -123,18 +123,22 @@ test('cells that do not fit are an error, and fewer of them are not', () => {
 test('a batcher whose instance is lost is made again, where it was', () => {
   let made = 0;
   const instances = batchingInstances(compiled);
+  const trapping = (plan) => {
+    const another = (call) => (value) => Object.assign(call.call(plan, value), trapping(plan));
+    return { fingerprint: trap, atEpoch: another(plan.atEpoch), resume: another(plan.resume) };
+  };
   const engine = new Engine(() => {
     made += 1;
     const { batches, ...others } = instances();
-    return { ...others, batches: { ...batches, Batcher: overridden(batches.Batcher, () => ({ fingerprint: trap })) } };
+    return { ...others, batches: { ...batches, Batcher: overridden(batches.Batcher, trapping) } };
   });
-  const batcher = new (over(BaseBatcher, () => engine))(some(500), { budget: 300, world: 2 });
+  const batcher = new (over(BaseBatcher, () => engine))(some(500), { maxTokens: 300, world: 2 });
   batcher.setEpoch(7);
-  for (const [lost, history] of [[], [{ world: 2, steps: 3 }]].entries()) {
+  for (const [lost, history] of [[], [{ worldSize: 2, steps: 3 }]].entries()) {
     if (history.length > 0) batcher.resume(batcher.state(3));
-    const before = [...batcher];
+    const [before, { recipe }] = [[...batcher], batcher];
     assert.throws(() => batcher.fingerprint(), { message: 'unreachable' });
-    assert.deepEqual([...batcher], before);
+    assert.deepEqual([[...batcher], batcher.recipe], [before, recipe]);
     assert.deepEqual([made, batcher.epoch, batcher.history], [lost + 2, 7, history]);
   }
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Batcher, BatchStream, SamedealError, Sampler } from 'samedeal';
-import { some, WAYS } from './batching.mjs';
+import { some, WAYS, windowed } from './batching.mjs';
 import { changed, NO_STATES } from './states.mjs';
 import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
 
@@ -16,7 +16,7 @@ function samplesOf(batcher, start = 0, end = batcher.length) {
 
 describe('states', () => {
   for (const [way, options] of Object.entries(WAYS)) {
-    const make = (others) => new Batcher(some(1000), { ...options, seed: 5, window: 300, ...others });
+    const make = (others) => new Batcher(some(1000), { ...options, seed: 5, ...windowed(options, 300), ...others });
 
     test(`${way}: on the same world, the rest is the rest`, () => {
       const batcher = make({ world: 2, rank: 1, epoch: 3 });
@@ -45,15 +45,15 @@ describe('states', () => {
     });
   }
 
-  const make = (others) => new Batcher(some(500), { budget: 300, ...others });
+  const make = (others) => new Batcher(some(500), { maxTokens: 300, ...others });
 
   test('what a state changes, and what it does not', () => {
     const batcher = make({ world: 2, epoch: 3 });
     const rest = make({ world: 2, rank: 1 });
     rest.resume(batcher.state(4));
-    assert.deepEqual([rest.epoch, rest.rank, rest.history], [3, 1, [{ world: 2, steps: 4 }]]);
-    assert.deepEqual(rest.config, { ...batcher.config, rank: 1, history: [{ world: 2, steps: 4 }] });
-    assert.match(String(rest), /tail: 'even-split', .*history: \[\{ world: 2, steps: 4 \}\] \}\)$/);
+    assert.deepEqual([rest.epoch, rest.rank, rest.history], [3, 1, [{ worldSize: 2, steps: 4 }]]);
+    assert.deepEqual(rest.config, { ...batcher.config, rank: 1, history: [{ worldSize: 2, steps: 4 }] });
+    assert.match(String(rest), /maxTokens: 300, .*history: \[\{ worldSize: 2, steps: 4 \}\] \}\)$/);
     assert.doesNotMatch(String(batcher), /history/);
     const twin = new Batcher(rest.lengths, rest.config);
     assert.equal(twin.fingerprint(), rest.fingerprint());
@@ -90,8 +90,8 @@ describe('states', () => {
 
   test('the histories that are given and got are not those that count', () => {
     const history = [
-      { world: 2n, steps: 4n },
-      { world: 3, steps: 1 },
+      { worldSize: 2n, steps: 4n },
+      { worldSize: 3, steps: 1 },
     ];
     const batcher = make({ history });
     const before = batcher.fingerprint();
@@ -100,12 +100,15 @@ describe('states', () => {
     batcher.history[0].steps = 5;
     batcher.config.history.pop();
     const was = [
-      { world: 2, steps: 4 },
-      { world: 3, steps: 1 },
+      { worldSize: 2, steps: 4 },
+      { worldSize: 3, steps: 1 },
     ];
     assert.deepEqual([batcher.history, batcher.config.history], [was, was]);
     assert.equal(make({ history: was }).fingerprint(), before);
-    const frozen = Object.freeze([Object.freeze({ world: 2, steps: 4 }), Object.freeze({ world: 3, steps: 1 })]);
+    const frozen = Object.freeze([
+      Object.freeze({ worldSize: 2, steps: 4 }),
+      Object.freeze({ worldSize: 3, steps: 1 }),
+    ]);
     assert.equal(make({ history: frozen }).fingerprint(), before);
   });
 
@@ -122,7 +125,13 @@ describe('states', () => {
 describe('places', () => {
   for (const [way, options] of Object.entries(WAYS)) {
     test(`${way}: a sample is where it is said to be, and nowhere else`, () => {
-      const batcher = new Batcher(some(400), { ...options, world: 3, window: 100, tail: 'duplicate', seed: 2 });
+      const batcher = new Batcher(some(400), {
+        ...options,
+        world: 3,
+        tail: 'duplicate',
+        seed: 2,
+        ...windowed(options, 100),
+      });
       const found = Array.from({ length: 400 }, (_, sample) => batcher.locate(BigInt(sample)));
       const places = all(batcher.length).flatMap((step) =>
         all(3).flatMap((rank) => {
@@ -130,7 +139,10 @@ describe('places', () => {
           const rowOf = (item) => rowEnds.findIndex((end) => item < end);
           return Array.from(samples, (sample, item) => {
             const row = rowOf(item);
-            return { sample, place: { step, rank, row, slot: item - (rowEnds[row - 1] ?? 0), start: starts[item] } };
+            return {
+              sample,
+              place: { step, rank, row, indexInRow: item - (rowEnds[row - 1] ?? 0), start: starts[item] },
+            };
           });
         }),
       );
@@ -152,7 +164,7 @@ describe('places', () => {
       [0, 4, 8],
     );
     assert.deepEqual(new Batcher([10, 3], { ...options, tooLong: 'drop' }).locate(0), []);
-    const batcher = new Batcher(some(100), { budget: 300 });
+    const batcher = new Batcher(some(100), { maxTokens: 300 });
     const [{ step }] = batcher.locate(5);
     assert.deepEqual(batcher.batch(step).samples.includes(5), true);
     batcher.resume(batcher.state(step));
@@ -163,14 +175,14 @@ describe('places', () => {
 });
 
 describe('refusals', () => {
-  const make = (others) => new Batcher(some(100), { budget: 300, world: 2, seed: 3, ...others });
+  const make = (others) => new Batcher(some(100), { maxTokens: 300, world: 2, seed: 3, ...others });
 
   test('numbers that do not fit, and the batcher is as good as before', () => {
     const batcher = make();
     const before = batcher.fingerprint();
-    const past = (world, steps) => make({ history: [{ world, steps }] });
+    const past = (worldSize, steps) => make({ history: [{ worldSize, steps }] });
     for (const [field, outside, call] of [
-      ['taken', [batcher.length + 1, 2n ** 64n - 1n, 2 ** 53, ...NOT_32_BITS], (value) => batcher.state(value)],
+      ['steps', [batcher.length + 1, 2n ** 64n - 1n, 2 ** 53, ...NOT_32_BITS], (value) => batcher.state(value)],
       ['sample', [100, 2n ** 64n - 1n, 2 ** 53, ...NOT_32_BITS], (value) => batcher.locate(value)],
       ['history', [0, 2 ** 20 + 1, ...NOT_32_BITS], (value) => past(value, 0)],
       ['history', [batcher.length + 1, 2n ** 64n - 1n, 2 ** 53, ...NOT_32_BITS], (value) => past(2, value)],
@@ -189,39 +201,39 @@ describe('refusals', () => {
     for (const history of [null, 3, 'history', {}, new Set(), { length: 1 }, [3], [null], [[2, 3]], ['2'], [{}]]) {
       refused(() => make({ history }), 'wrong-type', 'history');
     }
-    refused(() => new BatchStream({ budget: 3, history: [] }), 'unknown-name', 'options');
-    refused(() => make({ history: [{ world: 2 }] }), 'wrong-type', 'history');
-    refused(() => make({ history: [{ world: 2, steps: 1, rank: 0 }] }), 'unknown-name', 'options');
-    // biome-ignore lint/suspicious/noSparseArray: what is not there is no stretch
-    refused(() => make({ history: [, { world: 2, steps: 1 }] }), 'wrong-type', 'history');
-    const none = { world: 1, steps: 0 };
+    refused(() => new BatchStream({ maxTokens: 3, history: [] }), 'unknown-name', 'options');
+    refused(() => make({ history: [{ worldSize: 2 }] }), 'wrong-type', 'history');
+    refused(() => make({ history: [{ worldSize: 2, steps: 1, rank: 0 }] }), 'unknown-name', 'options');
+    // biome-ignore lint/suspicious/noSparseArray: what is not there is no segment
+    refused(() => make({ history: [, { worldSize: 2, steps: 1 }] }), 'wrong-type', 'history');
+    const none = { worldSize: 1, steps: 0 };
     assert.equal(make({ history: new Array(64).fill(none) }).fingerprint(), make().fingerprint());
     refused(() => make({ history: new Array(65).fill(none) }), 'out-of-range', 'history');
     refused(() => make({ history: new Array(2 ** 25).fill(none) }), 'out-of-range', 'history');
   });
 
   test('more worlds than a state tells', () => {
-    const history = Array.from({ length: 64 }, (_, i) => ({ world: 1 + (i % 2), steps: 1 }));
-    const of = (world) => new Batcher(some(3_000), { budget: 300, seed: 3, history, world });
+    const history = Array.from({ length: 64 }, (_, i) => ({ worldSize: 1 + (i % 2), steps: 1 }));
+    const of = (world) => new Batcher(some(3_000), { maxTokens: 300, seed: 3, history, world });
     const batcher = of(3);
     assert.equal(batcher.history.length, 64);
     refused(() => batcher.state(1), 'out-of-range', 'history');
     assert.equal(of(2).state(1).length < 2 ** 14, true);
     // Who took nothing does not count, and who took twice counts once.
-    const again = [history[0], history[0], { world: 9, steps: 0 }, history[0]];
-    assert.deepEqual(JSON.parse(make({ history: again }).state(0)).history, [{ world: 1, steps: 3 }]);
+    const again = [history[0], history[0], { worldSize: 9, steps: 0 }, history[0]];
+    assert.deepEqual(JSON.parse(make({ history: again }).state(0)).history, [{ world_size: 1, steps: 3 }]);
   });
 
   test('states of something else', () => {
     const batcher = make({ epoch: 4 });
     const state = batcher.state(2);
     for (const [other, field] of [
-      [new Batcher(some(101), { budget: 300, seed: 3 }), 'samples'],
+      [new Batcher(some(101), { maxTokens: 300, seed: 3 }), 'samples'],
       [make({ seed: 4 }), 'seed'],
       [make({ order: 'torch' }), 'order'],
-      [make({ strategy: 'pack', capacity: 300 }), 'strategy'],
-      [make({ budget: 301 }), 'config'],
-      [new Batcher(some(100).reverse(), { budget: 300, seed: 3 }), 'config'],
+      [new Batcher(some(100), { strategy: 'pack', capacity: 300, seed: 3 }), 'strategy'],
+      [make({ maxTokens: 301 }), 'max-tokens'],
+      [new Batcher(some(100).reverse(), { maxTokens: 300, seed: 3 }), 'lengths'],
     ]) {
       const before = other.fingerprint();
       refused(() => other.resume(state), 'contradiction', field);
@@ -232,25 +244,26 @@ describe('refusals', () => {
   });
 
   test('whatever else a text is', () => {
-    const batcher = make({ history: [{ world: 3, steps: 1 }] });
+    const batcher = make({ history: [{ worldSize: 3, steps: 1 }] });
     const before = batcher.fingerprint();
     for (const text of NO_STATES) refused(() => batcher.resume(text), 'wrong-type', 'state');
     for (const value of [undefined, null, 3, {}, [], Buffer.from(batcher.state(1)), Object(batcher.state(1))]) {
       refused(() => batcher.resume(value), 'wrong-type', 'state');
     }
     refused(() => batcher.resume('π'.repeat(2 ** 13 + 1)), 'out-of-range', 'state');
-    assert.deepEqual([batcher.fingerprint(), batcher.history], [before, [{ world: 3, steps: 1 }]]);
+    assert.deepEqual([batcher.fingerprint(), batcher.history], [before, [{ worldSize: 3, steps: 1 }]]);
   });
 
   test('a state that was tampered with is refused, or says where to go on', () => {
-    const batcher = make({ history: [{ world: 3, steps: 1 }] });
+    const batcher = make({ history: [{ worldSize: 3, steps: 1 }] });
     let refusals = 0;
     for (const text of changed(batcher.state(2), 1000)) {
       const before = [batcher.epoch, batcher.history, batcher.length];
       try {
         batcher.resume(text);
         const { epoch, history } = JSON.parse(text);
-        assert.deepEqual([BigInt(batcher.epoch), batcher.history], [BigInt(epoch), history]);
+        const segments = history.map(({ world_size: worldSize, steps }) => ({ worldSize, steps }));
+        assert.deepEqual([BigInt(batcher.epoch), batcher.history], [BigInt(epoch), segments]);
       } catch (error) {
         assert(error instanceof SamedealError, `${error} of ${text}`);
         assert.deepEqual([batcher.epoch, batcher.history, batcher.length], before);

@@ -6,7 +6,7 @@ import { Batcher, BatchStream } from 'samedeal';
 import { BaseBatchStream } from '../dist/batch/stream.js';
 import { batchingInstances } from '../dist/bindings/components.js';
 import { Engine, over } from '../dist/engine.js';
-import { some, WAYS } from './batching.mjs';
+import { some, WAYS, windowed } from './batching.mjs';
 import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';
 import { NO_LIST, NOT_32_BITS, NOT_WHOLE, overflow, refused } from './values.mjs';
 
@@ -35,20 +35,23 @@ describe('a stream', () => {
           [world - 1, 97],
           [0, 700],
         ]) {
-          const common = { ...options, world, rank, window: 100, seed: 5, epoch: 2 };
+          const common = { ...options, world, rank, seed: 5, epoch: 2, ...windowed(options, 100) };
           const batcher = new Batcher(lengths, { ...common, order: 'sequential' });
           const stream = new BatchStream(common);
           assert.deepEqual(streamed(stream, lengths, count), [...batcher]);
           assert.deepEqual(stream.metrics(), batcher.metrics());
           assert.equal(stream.metrics().costImbalance, batcher.metrics().costImbalance);
           assert.deepEqual({ ...stream.config, order: 'sequential', history: [] }, batcher.config);
+          const again = BatchStream.fromRecipe(stream.recipe, { rank, epoch: 2 });
+          assert.deepEqual([again.recipe, again.config], [stream.recipe, stream.config]);
+          assert.equal(again.recipeFingerprint(), stream.recipeFingerprint());
         }
       }
     });
   }
 
   test('gives a window as soon as a sample comes that is not in it', () => {
-    const stream = new BatchStream({ strategy: 'pack', capacity: 10, window: 4 });
+    const stream = new BatchStream({ strategy: 'pack', capacity: 10, batchWindow: 4 });
     stream.push([0, 1, 2, 3], [10, 10, 10, 10]);
     assert.deepEqual(stream.take(), []);
     stream.push([4], [10]);
@@ -73,7 +76,7 @@ describe('a stream', () => {
   });
 
   test('an iteration that ends early loses nothing', () => {
-    const [lengths, options] = [some(500), { budget: 200, window: 100 }];
+    const [lengths, options] = [some(500), { maxTokens: 200, batchWindow: 100 }];
     const stream = new BatchStream(options);
     stream.push(numbered(500), lengths);
     stream.flush();
@@ -111,9 +114,12 @@ describe('a stream', () => {
   });
 
   test('the call that makes it', () => {
-    assert.match(inspect(new BatchStream({ budget: 9, rank: 1, world: 2 })), /^BatchStream\(\{ seed: 0, .*rank: 1, /);
-    assert.doesNotMatch(String(new BatchStream({ budget: 9 })), /order|capacity|quantiles/);
-    const stream = new BatchStream({ budget: 9 });
+    assert.match(
+      inspect(new BatchStream({ maxTokens: 9, rank: 1, world: 2 })),
+      /^BatchStream\(\{ world: 2, maxTokens: 9, rank: 1 \}\)$/,
+    );
+    assert.doesNotMatch(String(new BatchStream({ maxTokens: 9 })), /order|capacity|quantiles/);
+    const stream = new BatchStream({ maxTokens: 9 });
     stream.dispose();
     assert.throws(() => stream.take(), { message: 'this stream has been disposed of' });
   });
@@ -121,7 +127,7 @@ describe('a stream', () => {
 
 describe('refusals', () => {
   test('a push adds all samples or none', () => {
-    const stream = new BatchStream({ budget: 50 });
+    const stream = new BatchStream({ maxTokens: 50 });
     stream.push([0], [5]);
     for (const [field, call, outside] of [
       ['samples', (value) => stream.push([1, value], [1, 1]), [-1, 2 ** 53, 2n ** 64n]],
@@ -147,19 +153,19 @@ describe('refusals', () => {
   });
 
   test('options', () => {
-    const as = (option, others) => (value) => new BatchStream({ budget: 9, ...others, [option]: value });
+    const as = (option, others) => (value) => new BatchStream({ maxTokens: 9, ...others, [option]: value });
     for (const [field, outside, call] of [
       ['rank', [1, ...NOT_32_BITS], as('rank')],
-      ['world', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('world')],
-      ['window', [2 ** 24 + 1, ...NOT_32_BITS], as('window')],
-      ['budget', [0, -1, 2 ** 53], as('budget')],
+      ['world-size', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('world')],
+      ['batch-window', [2 ** 24 + 1, ...NOT_32_BITS], as('batchWindow')],
+      ['max-tokens', [0, -1, 2 ** 53], as('maxTokens')],
       ['seed', [2 ** 53], as('seed')],
     ]) {
       for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     for (const option of ['order', 'quantiles', 'lengths']) refused(() => as(option)(3), 'unknown-name', 'options');
-    refused(() => new BatchStream(), 'missing', 'budget');
+    refused(() => new BatchStream(), 'missing', 'max-tokens');
     refused(() => as('tail')('cut'), 'unknown-name', 'tail');
   });
 });
@@ -168,7 +174,7 @@ describe('memory', () => {
   const Limited = over(BaseBatchStream, () => new Engine(batchingInstances(limited, LIMIT)));
 
   test('a stream that is full says so, and goes on with all that it took', () => {
-    const stream = new Limited({ strategy: 'bucket', maxBatchSize: 50, window: 1000 });
+    const stream = new Limited({ strategy: 'bucket', maxBatchSize: 50, batchWindow: 1000 });
     let pushed = 0;
     const fill = (count) => () => {
       for (;;) {
@@ -195,7 +201,7 @@ describe('memory', () => {
   });
 
   test('streams have their instances for themselves', () => {
-    const streams = Array.from({ length: 3 }, () => new Limited({ budget: 10_000, window: 100 }));
+    const streams = Array.from({ length: 3 }, () => new Limited({ maxTokens: 10_000, batchWindow: 100 }));
     for (const [i, stream] of streams.entries()) {
       assert.throws(
         () => {
@@ -210,7 +216,7 @@ describe('memory', () => {
   test('a call that does not come to its end is the last one', () => {
     const lost = 'a call of this stream did not come to its end';
     const make = () => {
-      const stream = new BatchStream({ budget: 1000, window: 50 });
+      const stream = new BatchStream({ maxTokens: 1000, batchWindow: 50 });
       stream.push(numbered(500), some(500));
       return stream;
     };
@@ -246,7 +252,7 @@ describe('memory', () => {
         batches: { ...batches, BatchStream: overridden(batches.BatchStream, () => ({ metrics: trap })) },
       };
     });
-    const stream = new (over(BaseBatchStream, () => engine))({ budget: 1000 });
+    const stream = new (over(BaseBatchStream, () => engine))({ maxTokens: 1000 });
     stream.push([1], [2]);
     assert.throws(() => stream.metrics(), { message: 'unreachable' });
     for (const call of [() => stream.flush(), () => stream.take(), () => stream.push([1], [2])]) {

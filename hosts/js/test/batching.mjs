@@ -7,10 +7,13 @@ export const some = (count) => Uint32Array.from({ length: count }, (_, i) => ((i
 export const WAYS = {
   'pad-to-max': { strategy: 'pad-to-max', maxBatchSize: 7 },
   'bucket by width': { strategy: 'bucket', maxBatchSize: 8, bucketWidth: 16 },
-  'bucket by boundaries': { strategy: 'bucket', boundaries: [10, 20, 50], budget: 400 },
+  'bucket by boundaries': { strategy: 'bucket', boundaries: [10, 20, 50], maxTokens: 400 },
   'bucket by quantiles': { strategy: 'bucket', quantiles: 5 },
-  budget: { budget: 500, multiple: 2 },
-  'budget, unpadded': { budget: 500, counting: 'unpadded', packing: 'optimal' },
-  'budget, weighted': { budget: 50_000, counting: 'weighted', linear: 3, quadratic: 2 },
+  budget: { maxTokens: 500, batchSizeMultiple: 2 },
+  'budget, unpadded': { maxTokens: 500, counting: 'unpadded', packing: 'optimal' },
+  'budget, weighted': { maxCost: 50_000, counting: 'weighted', linear: 3, quadratic: 2 },
   pack: { strategy: 'pack', capacity: 128, maxBatchSize: 2 },
 };
+
+/** A window, unless the strategy uses none. */
+export const windowed = ({ strategy }, batchWindow) => (strategy === 'pad-to-max' ? {} : { batchWindow });

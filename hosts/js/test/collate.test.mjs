@@ -51,9 +51,9 @@ describe('collatePad', () => {
     const of = (options) => [...collatePad(sequences([2, 1]), options).values];
     assert.deepEqual(of(), [1, 2, 3, 0]);
     assert.deepEqual(of({ side: 'left' }), [1, 2, 0, 3]);
-    assert.deepEqual(of({ multiple: 3, paddingValue: -1 }), [1, 2, -1, 3, -1, -1]);
+    assert.deepEqual(of({ padToMultipleOf: 3, paddingValue: -1 }), [1, 2, -1, 3, -1, -1]);
     assert.deepEqual(of({ width: 3n, side: 'left' }), [0, 1, 2, 0, 0, 3]);
-    assert.equal(collatePad(sequences([2, 1]), { width: 3, multiple: 2 }).width, 4);
+    assert.equal(collatePad(sequences([2, 1]), { width: 3, padToMultipleOf: 2 }).width, 4);
   });
 
   test('nothing, and sequences of nothing', () => {
@@ -154,7 +154,7 @@ describe('refusals', () => {
   test('numbers', () => {
     for (const [field, outside, call] of [
       ['width', [0, 1, ...NOT_32_BITS], pad('width')],
-      ['multiple', [0, ...NOT_32_BITS], pad('multiple')],
+      ['multiple', [0, ...NOT_32_BITS], pad('padToMultipleOf')],
       ['width', NOT_32_BITS, pack('width')],
       ['row-ends', NOT_32_BITS, (value) => collatePack(two, { rowEnds: [value] })],
       ['offsets', [-1, 2 ** 53], (value) => collatePad(two[0], { offsets: [0, value] })],

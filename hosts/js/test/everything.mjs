@@ -54,8 +54,9 @@ export async function everything(samedeal) {
     batcher.fingerprint(),
     [...other],
     other.toJSON(),
+    Batcher.fromRecipe(other.recipe).recipeFingerprint(),
   ];
-  const stream = new BatchStream({ budget: 100, window: 16 });
+  const stream = new BatchStream({ maxTokens: 100, batchWindow: 16 });
   stream.push(
     lengths.map((_, i) => i),
     lengths,
@@ -63,7 +64,7 @@ export async function everything(samedeal) {
   stream.flush();
   parts.stream = [[...stream], stream.metrics()];
   const sequences = [Int32Array.of(1, 2, 3), Int32Array.of(4)];
-  parts.collated = [collatePad(sequences, { side: 'left', multiple: 4 }), collatePack(sequences)];
+  parts.collated = [collatePad(sequences, { side: 'left', padToMultipleOf: 4 }), collatePack(sequences)];
 
   const mesh = new Mesh(8, { dp: 2, pp: 2, tp: 2 }, ['dp']);
   parts.mesh = [mesh.dataRank(5), mesh.coordinates(5), mesh.peers(5)];

@@ -15,13 +15,13 @@ function exact(value) {
 test('batchers', () => {
   const lengths = [3, 1, 4, 1, 5, 9, 2, 6];
   for (const options of [
-    { budget: 10 },
-    { budget: 2n ** 64n - 1n, seed: -WIDE, epoch: 2n ** 64n - 1n, rank: 1, world: 2 },
+    { maxTokens: 10 },
+    { maxTokens: 2n ** 64n - 1n, seed: -WIDE, epoch: 2n ** 64n - 1n, rank: 1, world: 2 },
     { strategy: 'pack', capacity: 9, tail: 'drop', tooLong: 'drop' },
     { strategy: 'bucket', boundaries: [2n, 4], maxBatchSize: 2 },
     { strategy: 'bucket', quantiles: 3, maxBatchSize: 2, order: 'torch' },
-    { budget: 1000, counting: 'weighted', quadratic: 1 },
-    { budget: 10, world: 2, history: [{ world: 3, steps: 1 }] },
+    { maxCost: 1000, counting: 'weighted', quadratic: 1 },
+    { maxTokens: 10, world: 2, history: [{ worldSize: 3, steps: 1 }] },
   ]) {
     const batcher = new Batcher(lengths, options);
     const json = again(batcher);
@@ -34,17 +34,17 @@ test('batchers', () => {
     assert.equal(copy.fingerprint(), batcher.fingerprint());
     assert.deepEqual(again(copy), json);
   }
-  const moved = new Batcher(lengths, { budget: 10, world: 2 });
+  const moved = new Batcher(lengths, { maxTokens: 10, world: 2 });
   moved.resume(moved.state(1));
   assert.deepEqual([...Batcher.fromJSON(again(moved))], [...moved]);
-  assert.throws(() => Batcher.fromJSON({ lengths, budgets: 3 }), SamedealError);
-  assert.throws(() => Batcher.fromJSON({ budget: '10' }), { field: 'lengths' });
-  assert.throws(() => Batcher.fromJSON({ lengths, budget: 'ten' }), { field: 'budget' });
+  assert.throws(() => Batcher.fromJSON({ lengths, budget: 3 }), SamedealError);
+  assert.throws(() => Batcher.fromJSON({ maxTokens: '10' }), { field: 'lengths' });
+  assert.throws(() => Batcher.fromJSON({ lengths, maxTokens: 'ten' }), { field: 'max-tokens' });
   assert.throws(() => Batcher.fromJSON(null), SamedealError);
 });
 
 test('metrics, with their ratios', () => {
-  const metrics = new Batcher([3, 1, 4, 1, 5], { budget: 10, world: 2 }).metrics();
+  const metrics = new Batcher([3, 1, 4, 1, 5], { maxTokens: 10, world: 2 }).metrics();
   const json = again(metrics);
   exact(json);
   for (const name of [
@@ -62,7 +62,7 @@ test('metrics, with their ratios', () => {
   }
   assert.equal(json.tokens, '14');
   // Costs beyond 2^53 - 1 are bigints, of which JSON has none.
-  const options = { budget: 2n ** 63n, counting: 'weighted', quadratic: 2 ** 20 };
+  const options = { maxCost: 2n ** 63n, counting: 'weighted', quadratic: 2 ** 20 };
   const large = new Batcher([2 ** 21], options).metrics();
   assert.equal(typeof large.cost, 'bigint');
   assert.equal(again(large).cost, String(large.cost));
@@ -126,8 +126,8 @@ test('streams, by their options', () => {
   const chunks = { reader: 1, readers: 4, chunks: '12', order: 'feistel', seed: String(WIDE), epoch: '3' };
   assert.deepEqual(again(new ChunkStream(1, 4, { chunks: 12, order: 'feistel', seed: WIDE, epoch: 3 })), chunks);
   assert.equal('chunks' in again(new ChunkStream(1, 4)), false);
-  const stream = again(new BatchStream({ budget: 10n, seed: -WIDE }));
-  assert.deepEqual([stream.budget, stream.seed, stream.strategy], ['10', String(-WIDE), 'budget']);
+  const stream = again(new BatchStream({ maxTokens: 10n, seed: -WIDE }));
+  assert.deepEqual([stream.maxTokens, stream.seed, stream.strategy], ['10', String(-WIDE), 'budget']);
 });
 
 test('errors of values that JSON has not', () => {

@@ -22,9 +22,9 @@ function refused(call, expected) {
 }
 
 const LISTS = [
-  ['lengths', (list) => new Batcher(list, { budget: 10 })],
-  ['lengths', (list) => new BatchStream({ budget: 10 }).push([0, 1, 2, 3], list)],
-  ['samples', (list) => new BatchStream({ budget: 10 }).push(list, [1, 2, 3, 4])],
+  ['lengths', (list) => new Batcher(list, { maxTokens: 10 })],
+  ['lengths', (list) => new BatchStream({ maxTokens: 10 }).push([0, 1, 2, 3], list)],
+  ['samples', (list) => new BatchStream({ maxTokens: 10 }).push(list, [1, 2, 3, 4])],
   ['boundaries', (list) => new Batcher([1], { strategy: 'bucket', boundaries: list })],
   ['sizes', (list) => Sampler.sharded(list, { lanes: 1, window: 1 })],
   ['sizes', (list) => new ShardPlan(list)],
@@ -49,7 +49,7 @@ describe('an element that is wrong is named by its index and value', () => {
   });
 
   test('the message says it', () => {
-    refused(() => new Batcher([3, 4, -5], { budget: 10 }), {
+    refused(() => new Batcher([3, 4, -5], { maxTokens: 10 }), {
       message: 'lengths is -5 (at index 2); allowed: 0 to 4294967295',
     });
   });
@@ -97,17 +97,18 @@ describe('a typed array whose memory is gone is no empty list', () => {
     const buffer = new ArrayBuffer(16, { maxByteLength: 16 });
     const list = new Uint32Array(buffer, 0, 4);
     buffer.resize(8);
-    refused(() => new Batcher(list, { budget: 10 }), { kind: 'wrong-type', field: 'lengths' });
+    refused(() => new Batcher(list, { maxTokens: 10 }), { kind: 'wrong-type', field: 'lengths' });
   });
 
   test('what is empty of itself is an empty list', () => {
-    assert.equal(new Batcher(new Uint32Array(0), { budget: 10 }).length, 0);
-    assert.equal(new Batcher(new Uint32Array(4).subarray(4), { budget: 10 }).length, 0);
+    assert.equal(new Batcher(new Uint32Array(0), { maxTokens: 10 }).length, 0);
+    assert.equal(new Batcher(new Uint32Array(4).subarray(4), { maxTokens: 10 }).length, 0);
     assert.equal(Sampler.sharded(new Float64Array(0)).length, 0);
   });
 });
 
 test('a text that is much too long for a state is not looked at', () => {
+  const objects = [new Sampler(10), new Batcher([1, 2], { maxTokens: 10 })];
   const { codePointAt } = String.prototype;
   let calls = 0;
   String.prototype.codePointAt = function (at) {
@@ -117,8 +118,7 @@ test('a text that is much too long for a state is not looked at', () => {
   try {
     const value = 'of at least 100000000 bytes';
     const text = 'x'.repeat(1e8);
-    for (const make of [() => new Sampler(10), () => new Batcher([1, 2], { budget: 10 })]) {
-      const object = make();
+    for (const object of objects) {
       refused(() => object.resume(text), { kind: 'out-of-range', field: 'state', value, allowed: 'up to 16384' });
     }
     assert.equal(calls, 0);

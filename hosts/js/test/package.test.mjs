@@ -105,7 +105,7 @@ test('each component is read and compiled at the first call that needs it', asyn
       () => new Sampler(3),
       () => new ShardPlan([3]),
       () => collatePad([]),
-      () => [new Batcher([3], { budget: 3 }), new BatchStream({ budget: 3 }), new ShardPlan([3]), new Sampler(3)],
+      () => [new Batcher([3], { maxTokens: 3 }), new BatchStream({ maxTokens: 3 }), new ShardPlan([3]), new Sampler(3)],
     ]) { call(); told.push(compiled); }
     console.log(told.join(' '));`;
   assert.equal(await output(text), '0 3 6 9 9\n');
@@ -116,7 +116,7 @@ const skip = !process.features.require_module;
 test('where text stands in for files, Node does not read it, and both entries are the same', { skip }, async () => {
   const inline = join(project, 'node_modules/samedeal/dist/inline');
   const text =
-    "import { Batcher, Sampler } from 'samedeal'; console.log(new Sampler(3).length + new Batcher([1], { budget: 1 }).length);";
+    "import { Batcher, Sampler } from 'samedeal'; console.log(new Sampler(3).length + new Batcher([1], { maxTokens: 1 }).length);";
   renameSync(inline, `${inline}-away`);
   try {
     assert.equal(await output(text), '4\n');
@@ -287,31 +287,33 @@ test('the types hold in a strict project', async () => {
     ['es2022', 'dom'],
   );
   await check(
-    `import { type Batch, type BatchPlace, Batcher, BatchStream, type Stretch, collatePack, collatePad, type Metrics, type Strategy } from 'samedeal';
+    `import { type Batch, type BatchPlace, Batcher, BatchStream, type Segment, collatePack, collatePad, type Metrics, type Strategy } from 'samedeal';
     const strategy: Strategy = 'pack';
     const batcher: Batcher = new Batcher(new Uint32Array(3), { strategy, capacity: 4n, boundaries: [3], tail: 'drop' });
     const same = new Batcher([1, 2n], batcher.config);
     for (const batch of batcher) batch.samples.at(0)?.toFixed();
     const batch: Batch = same.batch(0n, 1);
     const steps: number = batcher.length + batcher.numSteps;
-    const past: Stretch[] = batcher.history;
-    new Batcher([1], { budget: 2, history: [...past, { world: 2n, steps: 3 }] as const }).resume(batcher.state(1n));
+    const past: Segment[] = batcher.history;
+    new Batcher([1], { maxTokens: 2, history: [...past, { worldSize: 2n, steps: 3 }] as const }).resume(batcher.state(1n));
     const places: BatchPlace[] = batcher.locate(0);
+    const again: Batcher = Batcher.fromRecipe(batcher.recipe, [3], { rank: 0, epoch: 1n, history: past, boundaries: [3n] });
+    const named: string = again.recipeFingerprint() + BatchStream.fromRecipe({ batch: {} }, { rank: 1 }).recipe;
     const metrics: Metrics = batcher.metrics();
     const copy: Batcher = Batcher.fromJSON(batcher.toJSON());
     const ratio: number = metrics.toJSON().paddingRatio;
     const sum: string = metrics.toJSON().tokens;
     const waste: number = metrics.paddingRatio + metrics.costImbalance + metrics.steps;
     const tokens: number | bigint = metrics.tokens;
-    const stream = new BatchStream({ budget: 9, window: 3 });
+    const stream = new BatchStream({ maxTokens: 9, batchWindow: 3 });
     stream.push([1n], new Uint16Array(1));
     for (const { lengths } of stream) lengths.length;
     new BatchStream(stream.config);
-    const values: Int16Array = collatePad([new Int16Array(3)], { side: 'left', multiple: 8 }).values;
+    const values: Int16Array = collatePad([new Int16Array(3)], { side: 'left', padToMultipleOf: 8 }).values;
     const wide: BigInt64Array = collatePack(new BigInt64Array(3), { offsets: [0, 3], paddingValue: 3n }).values;
     const packed = collatePack([new Float32Array(3)], { rowEnds: batch.rowEnds, width: batch.paddedLength });
     const ids: Int32Array[] = [packed.positionIds, packed.segmentIds, packed.cuSeqlens];
-    { using scoped = new Batcher([1], { budget: 2 }); scoped.length; }
+    { using scoped = new Batcher([1], { maxTokens: 2 }); scoped.length; }
     // @ts-expect-error
     new Batcher([1], { strategy: 'fast' });
     // @ts-expect-error
@@ -326,7 +328,7 @@ test('the types hold in a strict project', async () => {
     collatePack([new Int8Array(1)], { side: 'left' });
     // @ts-expect-error
     metrics.steps = 3;
-    export { copy, ratio, sum, steps, waste, tokens, values, wide, ids, places };`,
+    export { copy, ratio, sum, steps, waste, tokens, values, wide, ids, named, places };`,
     ['es2022'],
   );
   const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}

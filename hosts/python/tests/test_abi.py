@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from samedeal import _abi as abi
+from samedeal.engine import abi
 
 
 class Memory:

@@ -37,7 +37,7 @@ def test_examples() -> None:
 def test_padding(dtype: str, side: str) -> None:
     sequences = [part.astype(dtype) for part in RAGGED]
     filler = np.zeros((), dtype=dtype)[()]
-    found = collate.pad(sequences, side=side, multiple=4, padding_value=filler)
+    found = collate.pad(sequences, side=side, pad_to_multiple_of=4, padding_value=filler)
     assert found.values.dtype == np.dtype(dtype)
     assert found.values.shape == found.attention_mask.shape == (4, 8)
     assert found.attention_mask.dtype == bool
@@ -157,7 +157,7 @@ def test_sequences_are_lists_of_tokens(call: Callable[..., Any]) -> None:
 
 NUMBERS: dict[str, Callable[[Any], Any]] = {
     "width": lambda value: collate.pad([[1]], width=value),
-    "multiple": lambda value: collate.pad([[1]], multiple=value),
+    "pad-to-multiple-of": lambda value: collate.pad([[1]], pad_to_multiple_of=value),
     "width of packs": lambda value: collate.pack([[1]], width=value),
 }
 
@@ -179,7 +179,7 @@ def test_numbers_are_checked(name: str) -> None:
     [
         (OutOfRangeError, "width", lambda: collate.pad([[1, 2]], width=1)),
         (OutOfRangeError, "width", lambda: collate.pad([[1, 2]], width=0)),
-        (OutOfRangeError, "multiple", lambda: collate.pad([[1, 2]], multiple=0)),
+        (OutOfRangeError, "pad-to-multiple-of", lambda: collate.pad([[1, 2]], pad_to_multiple_of=0)),
         (OutOfRangeError, "row-ends", lambda: collate.pack([[1, 2]], width=1)),
         (ContradictionError, "row-ends", lambda: collate.pack([[1], [2]], row_ends=[1])),
         (ContradictionError, "row-ends", lambda: collate.pack([[1], [2]], row_ends=[2, 1])),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import json
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
@@ -12,16 +13,25 @@ from typing import Any
 import numpy as np
 import pytest
 import wasmtime
-from samedeal import SamedealError, Sampler, _abi, _batching, _component, _deal, _grid, _ledgering, _planning, bindings
-from samedeal._component import Component
-from samedeal._core import Core
-from samedeal._grid import MeshConfig
+from samedeal import SamedealError, Sampler, bindings
+from samedeal.batch import binding as batching
+from samedeal.batch.binding import BatchConfig
 from samedeal.bindings import read
-from samedeal.bindings.batches import BatchConfig, Buckets, Stretch
+from samedeal.bindings.batches import Segment
 from samedeal.bindings.mesh import Axis
 from samedeal.bindings.sampling import Config, Sharding
 from samedeal.bindings.shards import Locality, PlanConfig, StreamConfig
-from samedeal.read import _binding as reads
+from samedeal.bindings.types import NamedList
+from samedeal.deal import binding as dealing
+from samedeal.engine import abi
+from samedeal.engine import component as components
+from samedeal.engine.component import Component
+from samedeal.engine.core import Core
+from samedeal.ledger import binding as ledgers
+from samedeal.read import binding as reads
+from samedeal.shard import binding as planning
+from samedeal.topology import binding as topology
+from samedeal.topology.binding import MeshConfig
 from wasmtime import component as wc
 
 MEMORY = 2**31
@@ -153,59 +163,57 @@ VERIFY: Calls = [
     (2, u32s(1, 0), u32s(1)),
 ]
 
-BATCHES = BatchConfig(
-    lengths=u32s(5, 0, 9, 2, 2, 7),
-    seed=-(2**63),
-    epoch=2**64 - 1,
-    order="feistel",
-    world=2,
-    strategy="budget",
-    max_batch_size=0,
-    max_length=2**32 - 1,
-    budget=12,
-    counting="padded",
-    linear=1,
-    quadratic=0,
-    multiple=1,
-    capacity=0,
-    packing="fast",
-    buckets=Buckets("bucket-width", 64),
-    window=3,
-    too_long="error",
-    tail="keep",
-    history=(),
-)
+
+def by_recipe(
+    beside: Any, history: tuple[Segment, ...] = (), epoch: int = 0, boundaries: Any = None, **members: Any
+) -> BatchConfig:
+    """Batches, by the members of their recipe."""
+    order = {name: members.pop(name) for name in ("name", "seed") if name in members}
+    deal = {"world_size": members.pop("world_size", 2)}
+    text = json.dumps({"order": order, "deal": deal, "batch": members}, ensure_ascii=False)
+    lists = () if boundaries is None else (NamedList("boundaries", boundaries),)
+    return BatchConfig(text, beside, lists, epoch, history)
+
+
+SOME = u32s(5, 0, 9, 2, 2, 7)
 BATCHERS = [
-    BATCHES,
-    BATCHES._replace(lengths=u32s(), tail="drop"),
-    BATCHES._replace(lengths=u32s(*range(100)), max_length=7, too_long="split", tail="even-split", seed=2**63 - 1),
-    BATCHES._replace(lengths=u32s(1, 2**32 - 1), too_long="single", tail="duplicate", world=3),
-    BATCHES._replace(strategy="pack", capacity=11, packing="optimal", max_batch_size=2, too_long="drop"),
-    BATCHES._replace(
-        strategy="bucket", buckets=Buckets("boundaries", u32s(2, 5)), max_batch_size=2, budget=0, too_long="truncate"
-    ),
-    BATCHES._replace(strategy="bucket", buckets=Buckets("bucket-width", 2**32 - 1), max_batch_size=2),
-    BATCHES._replace(history=(Stretch(3, 1), Stretch(2, 0))),
-    BATCHES._replace(strategy="pad-to-max", max_batch_size=2, order="torch", seed=1, epoch=0, world=1),
+    by_recipe(SOME, epoch=2**64 - 1, seed=-(2**63), max_tokens=12, batch_window=3, tail="keep"),
+    by_recipe(u32s(), max_tokens=12, tail="drop"),
+    by_recipe(u32s(*range(100)), max_tokens=12, max_length=7, too_long="split", seed=2**63 - 1),
+    by_recipe(u32s(1, 2**32 - 1), max_tokens=12, too_long="single", tail="duplicate", world_size=3),
+    by_recipe(SOME, strategy="pack", capacity=11, packing="optimal", max_batch_size=2, too_long="drop"),
+    by_recipe(SOME, strategy="bucket", boundaries=u64s(2, 5), max_batch_size=2, too_long="truncate"),
+    by_recipe(SOME, strategy="bucket", bucket_width=2**32 - 1, max_batch_size=2),
+    by_recipe(SOME, history=(Segment(3, 1), Segment(2, 0)), max_tokens=12, batch_window=3),
+    by_recipe(SOME, strategy="pad-to-max", max_batch_size=2, name="torch", seed=1, world_size=1),
     # Costs that fill 64 bits.
-    BATCHES._replace(
-        counting="weighted", linear=2**32 - 1, quadratic=2**32 - 1, lengths=u32s(2**32 - 2), budget=1
-    )._replace(too_long="single", world=1),
-    BATCHES._replace(counting="unpadded", budget=2**64 - 1, max_batch_size=2**32 - 1, multiple=2**32 - 1, window=0),
-]
+    by_recipe(
+        u32s(2**32 - 2), counting="weighted", linear=2**32 - 1, quadratic=2**32 - 1, max_cost=1, too_long="single",
+        world_size=1,
+    ),
+    by_recipe(SOME, counting="unpadded", max_tokens=2**64 - 1, max_batch_size=2**32 - 1, batch_window=0),
+    by_recipe(None, max_tokens=12, lengths=SOME.tolist()),
+    by_recipe(u32s(*range(300)), max_tokens=1000, batch_size_multiple=4),
+]  # fmt: skip
+QUANTILES = by_recipe(SOME, strategy="bucket", quantiles=3, max_batch_size=2)
 BAD_BATCHERS = [
-    BATCHES._replace(order="naïve ✓"),
-    BATCHES._replace(order="sharded"),
-    BATCHES._replace(world=0),
-    BATCHES._replace(budget=0),
-    BATCHES._replace(budget=8),
-    BATCHES._replace(multiple=0),
-    BATCHES._replace(history=(Stretch(2, 2**64 - 1),)),
-    BATCHES._replace(history=(Stretch(2**32 - 1, 1),)),
-    BATCHES._replace(buckets=Buckets("boundaries", u32s(2**32 - 1, 0))),
-    BATCHES._replace(buckets=Buckets("bucket-width", 0)),
-    BATCHES._replace(buckets=Buckets("quantiles", 2**32 - 1)),
-    BATCHES._replace(strategy="pack"),
+    by_recipe(SOME, name="naïve ✓", max_tokens=12),
+    by_recipe(SOME, name="sharded", max_tokens=12),
+    by_recipe(SOME, world_size=0, max_tokens=12),
+    by_recipe(SOME, max_tokens=0),
+    by_recipe(SOME, max_tokens=8),
+    by_recipe(SOME, max_tokens=2**64),
+    by_recipe(SOME, max_tokens=12, batch_size_multiple=0),
+    by_recipe(SOME, history=(Segment(2, 2**64 - 1),), max_tokens=12),
+    by_recipe(SOME, history=(Segment(2**32 - 1, 1),), max_tokens=12),
+    by_recipe(SOME, strategy="bucket", boundaries=u64s(2**64 - 1, 0)),
+    by_recipe(SOME, strategy="bucket", bucket_width=0),
+    by_recipe(SOME, strategy="bucket", quantiles=2**32 - 1),
+    by_recipe(SOME, strategy="pack"),
+    by_recipe(None, max_tokens=12),
+    by_recipe(SOME, max_tokens=12, lengths=[1, 2]),
+    by_recipe(SOME, max_tokens=12)._replace(lists=(NamedList("naïve ✓", u64s()),)),
+    BatchConfig("naïve ✓", SOME),
 ]
 BATCH_STREAM_CALLS: Calls = [
     ("take",),
@@ -220,7 +228,18 @@ BATCH_STREAM_CALLS: Calls = [
     *[("take",)] * 4,
     ("metrics",),
 ]
-QUANTILES = BATCHES._replace(strategy="bucket", buckets=Buckets("quantiles", 3), max_batch_size=2, budget=0)
+BATCH_STREAMS = [
+    by_recipe(None, epoch=2**64 - 1, max_tokens=12, batch_window=3, seed=-(2**63)),
+    by_recipe(None, strategy="pack", capacity=11, packing="optimal", max_batch_size=2, too_long="drop"),
+    by_recipe(None, strategy="bucket", boundaries=u64s(2, 5), max_batch_size=2, too_long="truncate"),
+    by_recipe(None, strategy="pad-to-max", max_batch_size=2, too_long="split", max_length=2),
+]
+BAD_BATCH_STREAMS = [
+    (by_recipe(None, max_tokens=12, batch_window=2**32 - 1), 0),
+    (by_recipe(None, max_tokens=12), 2),
+    (QUANTILES._replace(lengths=None), 0),
+    (by_recipe(None, max_tokens=12, name="naïve ✓"), 0),
+]
 PADS: Calls = [
     (u32s(), 0, 1, "left"),
     (u32s(3, 0, 1), 0, 4, "left"),
@@ -238,7 +257,7 @@ PACKS: Calls = [
 ]
 
 
-HEADER = _ledgering.header(Sampler(10, consumed=2).state(0), 4, 100)
+HEADER = ledgers.header(Sampler(10, consumed=2).state(0), 4, 100)
 CLAIM = '{"event":"claim","reader":1,"start":2,"count":4}'
 COMMIT = CLAIM.replace("claim", "commit")
 LEDGER_CALLS: Calls = [
@@ -351,8 +370,6 @@ class Oracle:
 
 def passed(value: Any) -> Any:
     """An argument as that API takes it."""
-    if isinstance(value, Buckets):
-        return wc.Variant(value.kind, passed(value.value))
     if hasattr(value, "_asdict"):
         record: Any = wc.Record()
         for name, item in value._asdict().items():
@@ -375,8 +392,9 @@ def plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return {name: plain(item) for name, item in value._asdict().items()}
     if isinstance(value, SamedealError):
-        return {name: getattr(value, name) for name in ("kind", "field", "value", "allowed")}
-    if isinstance(value, (wc.ResourceAny, _abi.Handle)):
+        facts = [{"name": name, "value": fact} for name, texts in value.facts.items() for fact in texts]
+        return {name: getattr(value, name) for name in ("kind", "field", "value", "allowed")} | {"facts": facts}
+    if isinstance(value, (wc.ResourceAny, abi.Handle)):
         return "a resource"
     if isinstance(value, np.ndarray):
         return value.tolist()
@@ -437,7 +455,7 @@ def test_samplers(config: Config) -> None:
     calls = (
         call for call in calls_of(oracle.functions, "sampler") if call[0] != "fingerprint" or config.samples < 2**30
     )
-    agree(oracle, "sampler", theirs, _deal.Deal(config, MEMORY), calls)
+    agree(oracle, "sampler", theirs, dealing.Deal(config, MEMORY), calls)
 
 
 @pytest.mark.parametrize(("config", "sharding"), SHARDED, ids=str)
@@ -446,26 +464,26 @@ def test_samplers_over_shards(config: Config, sharding: Sharding) -> None:
     theirs = oracle.call("[static]sampler.sharded", config, sharding)
     slow = ("fingerprint", "round") if config.samples > 2**30 else ()
     calls = (call for call in calls_of(oracle.functions, "sampler") if call[0] not in slow)
-    agree(oracle, "sampler", theirs, _deal.Deal(config, MEMORY, sharding), calls)
+    agree(oracle, "sampler", theirs, dealing.Deal(config, MEMORY, sharding), calls)
 
 
 @pytest.mark.parametrize("config", PLANS, ids=range(len(PLANS)))
 def test_plans(config: PlanConfig) -> None:
     oracle = Oracle(Component.PLANNING, "shards")
-    agree(oracle, "plan", oracle.call("[constructor]plan", config), _planning.Plan(config, MEMORY))
+    agree(oracle, "plan", oracle.call("[constructor]plan", config), planning.Plan(config, MEMORY))
 
 
 @pytest.mark.parametrize("config", STREAMS, ids=str)
 def test_streams(config: StreamConfig) -> None:
     oracle = Oracle(Component.PLANNING, "shards")
     theirs = oracle.call("[constructor]chunk-stream", config)
-    agree(oracle, "chunk-stream", theirs, _planning.Stream(config, MEMORY))
+    agree(oracle, "chunk-stream", theirs, planning.Stream(config, MEMORY))
 
 
 def test_ledgers() -> None:
     oracle = Oracle(Component.PLANNING, "ledger")
     theirs = oracle.call("[constructor]ledger", HEADER)
-    agree(oracle, "ledger", theirs, _ledgering.Machine(HEADER), LEDGER_CALLS)
+    agree(oracle, "ledger", theirs, ledgers.Machine(HEADER), LEDGER_CALLS)
 
 
 def test_clients_of_ledgers() -> None:
@@ -474,10 +492,10 @@ def test_clients_of_ledgers() -> None:
     for name, value in (("block", 4), ("lease", 2**53 - 1), ("checkpoint-interval", 3)):
         oracle.call(f"[method]client-options.set-{name}", options, value)
     theirs = oracle.call("[constructor]client", options)
-    agree(oracle, "client", theirs, _ledgering.Client(STATE, 1, 2**64 - 1, 4, 2**53 - 1, 3), CLIENT_CALLS)
+    agree(oracle, "client", theirs, ledgers.Client(STATE, 1, 2**64 - 1, 4, 2**53 - 1, 3), CLIENT_CALLS)
     oracle.call("[method]client-options.set-block", options, 0)
     wanted = plain(oracle.call("[constructor]client", options))
-    assert ours(_ledgering.Client, STATE, 1, 2**64 - 1, 0) == wanted
+    assert ours(ledgers.Client, STATE, 1, 2**64 - 1, 0) == wanted
 
 
 def read_by(oracle: Oracle, config: reads.ReadConfig) -> Any:
@@ -534,33 +552,61 @@ def test_options() -> None:
 def test_readings_that_are_refused(config: reads.ReadConfig) -> None:
     failure = ours(reads.Read, config, MEMORY)
     assert failure == plain(read_by(Oracle(Component.PLANNING, "read"), config))
-    assert set(failure) == {"kind", "field", "value", "allowed"}
+    assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
 @pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world)
 def test_meshes(config: MeshConfig) -> None:
     oracle = Oracle(Component.SAMPLING, "mesh")
-    agree(oracle, "mesh", oracle.call("[constructor]mesh", *config), _grid.Grid(config))
+    agree(oracle, "mesh", oracle.call("[constructor]mesh", *config), topology.Grid(config))
+
+
+def batches_by(oracle: Oracle, config: BatchConfig, *rank: int) -> Any:
+    """A batcher, or with a rank a stream, in its hands, or its failure."""
+    recipe = oracle.call("[constructor]batch-recipe", config.recipe, config.lengths, config.lists)
+    if not isinstance(recipe, wc.ResourceAny):
+        return recipe
+    if rank:
+        return oracle.call("[constructor]batch-stream", recipe, config.epoch, *rank)
+    return oracle.call("[constructor]batcher", recipe, config.epoch, config.history)
 
 
 @pytest.mark.parametrize("config", [*BATCHERS, QUANTILES], ids=range(len(BATCHERS) + 1))
 def test_batchers(config: BatchConfig) -> None:
     oracle = Oracle(Component.BATCHING, "batches")
-    theirs = oracle.call("[constructor]batcher", config)
-    agree(oracle, "batcher", theirs, _batching.Plan(config, MEMORY))
+    agree(oracle, "batcher", batches_by(oracle, config), batching.Plan(config, MEMORY))
 
 
-@pytest.mark.parametrize("config", BATCHERS, ids=range(len(BATCHERS)))
-def test_batch_streams(config: BatchConfig) -> None:
-    config = config._replace(history=())
+@pytest.mark.parametrize("config", [*BATCHERS, QUANTILES], ids=range(len(BATCHERS) + 1))
+def test_batch_recipes(config: BatchConfig) -> None:
     oracle = Oracle(Component.BATCHING, "batches")
-    theirs = oracle.call("[constructor]batch-stream", config, config.world - 1)
-    made = _batching.Stream(config, config.world - 1, MEMORY)
-    agree(oracle, "batch-stream", theirs, made, BATCH_STREAM_CALLS)
+    theirs = oracle.call("[constructor]batch-recipe", config.recipe, config.lengths, config.lists)
+    agree(oracle, "batch-recipe", theirs, batching.Plan(config, MEMORY).recipe)
 
 
-def make_deal(config: Config, *sharding: Sharding) -> _deal.Deal:
-    return _deal.Deal(config, MEMORY, *sharding)
+@pytest.mark.parametrize("config", BATCH_STREAMS, ids=range(len(BATCH_STREAMS)))
+def test_batch_streams(config: BatchConfig) -> None:
+    oracle = Oracle(Component.BATCHING, "batches")
+    made = batching.Stream(config, 1, MEMORY)
+    agree(oracle, "batch-stream", batches_by(oracle, config, 1), made, BATCH_STREAM_CALLS)
+
+
+@pytest.mark.parametrize("config", BAD_BATCHERS, ids=range(len(BAD_BATCHERS)))
+def test_batchers_that_are_refused(config: BatchConfig) -> None:
+    failure = ours(batching.Plan, config, MEMORY)
+    assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config))
+    assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
+
+
+@pytest.mark.parametrize(("config", "rank"), BAD_BATCH_STREAMS, ids=range(len(BAD_BATCH_STREAMS)))
+def test_batch_streams_that_are_refused(config: BatchConfig, rank: int) -> None:
+    failure = ours(batching.Stream, config, rank, MEMORY)
+    assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config, rank))
+    assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
+
+
+def make_deal(config: Config, *sharding: Sharding) -> dealing.Deal:
+    return dealing.Deal(config, MEMORY, *sharding)
 
 
 CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
@@ -569,32 +615,20 @@ CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
     (
         Component.PLANNING,
         "shards#[constructor]plan",
-        lambda config: _planning.Plan(config, MEMORY),
+        lambda config: planning.Plan(config, MEMORY),
         [(config,) for config in BAD_PLANS],
     ),
     (
         Component.PLANNING,
         "shards#[constructor]chunk-stream",
-        lambda config: _planning.Stream(config, MEMORY),
+        lambda config: planning.Stream(config, MEMORY),
         [(config,) for config in BAD_STREAMS],
     ),
-    (Component.PLANNING, "ledger#[constructor]ledger", _ledgering.Machine, BAD_HEADERS),
-    (
-        Component.BATCHING,
-        "batches#[constructor]batcher",
-        lambda config: _batching.Plan(config, MEMORY),
-        [(config,) for config in BAD_BATCHERS],
-    ),
-    (
-        Component.BATCHING,
-        "batches#[constructor]batch-stream",
-        lambda config, rank: _batching.Stream(config, rank, MEMORY),
-        [(BATCHES._replace(window=2**32 - 1), 0), (BATCHES, 2), (QUANTILES, 0), (BATCHES._replace(order="naïve ✓"), 0)],
-    ),
+    (Component.PLANNING, "ledger#[constructor]ledger", ledgers.Machine, BAD_HEADERS),
     (
         Component.SAMPLING,
         "mesh#[constructor]mesh",
-        lambda world, axes: _grid.Grid(MeshConfig(world, axes)),
+        lambda world, axes: topology.Grid(MeshConfig(world, axes)),
         BAD_MESHES,
     ),
 ]
@@ -606,7 +640,7 @@ def test_constructor_failures(component: Component, name: str, make: Callable[..
     for arguments in bad:
         failure = ours(make, *arguments)
         assert failure == plain(Oracle(component, interface).call(function, *arguments)), arguments
-        assert set(failure) == {"kind", "field", "value", "allowed"}
+        assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
 HEADERS: Calls = [(Sampler(5).state(0), 3, 9), (Sampler(5).state(0), 0, 9), ("naïve ✓", 1, 1)]
@@ -628,6 +662,7 @@ RESOURCES = {
     "ledger#client": test_clients_of_ledgers,
     "read#options": test_options,
     "read#reading": test_readings,
+    "batches#batch-recipe": test_batch_recipes,
     "batches#batcher": test_batchers,
     "batches#batch-stream": test_batch_streams,
 }
@@ -654,17 +689,17 @@ def test_functions(component: Component, interface: str, name: str) -> None:
         assert ours(function, Core(component, MEMORY), *arguments) == wanted, (name, arguments)
 
 
-def generated() -> dict[str, tuple[Any, _abi.Function[Any]]]:
+def generated() -> dict[str, tuple[Any, abi.Function[Any]]]:
     """The calls of the generated modules, by the names of the exports that they call."""
     modules = [import_module(f"samedeal.bindings.{name}") for name in bindings.INTERFACES]
     held = ((module, item) for module in modules for item in vars(module).values())
-    return {item.name: (module, item) for module, item in held if isinstance(item, _abi.Function)}
+    return {item.name: (module, item) for module, item in held if isinstance(item, abi.Function)}
 
 
 def test_the_bindings_are_all_of_the_interface() -> None:
     exports = set()
     for component in Component:
-        core = wasmtime.Module(wasmtime.Engine(), _component.core_module(component.path.read_bytes()))
+        core = wasmtime.Module(wasmtime.Engine(), components.core_module(component.path.read_bytes()))
         exports |= {str(export.name) for export in core.exports if str(export.name).startswith("samedeal:deal/")}
     # Among them the destructors, which the types do not tell of.
     assert exports == generated().keys()
@@ -693,7 +728,7 @@ def test_the_bindings_have_the_names_of_the_interface(component: Component, inte
 
 def test_nothing_repeats_the_interface_by_hand() -> None:
     package = Component.SAMPLING.path.parent
-    by_hand = [path for path in package.rglob("*.py") if path.parent.name != "bindings" and path.name != "_abi.py"]
+    by_hand = [path for path in package.rglob("*.py") if path.parent.name != "bindings" and path.name != "abi.py"]
     assert len(by_hand) > 30
     for path in by_hand:
         text = path.read_text(encoding="utf-8")
@@ -710,7 +745,7 @@ def test_nothing_is_imported(component: Component) -> None:
 
 
 def test_indices_into_is_indices() -> None:
-    deal = _deal.Deal(CONFIGS[4], MEMORY)
+    deal = dealing.Deal(CONFIGS[4], MEMORY)
     out = np.zeros(50, dtype=np.int64)
     deal.indices_into(out, 7)
     assert out.tolist() == deal.indices(7, 50).tolist()
@@ -718,7 +753,7 @@ def test_indices_into_is_indices() -> None:
 
 def test_memory_may_grow_between_calls() -> None:
     # Each round needs more memory than there was, so that the views of the round before end too early.
-    deal = _deal.Deal(Config(2**23, 0, 0, "sequential", 0, 1, "pad", "strided", 0), MEMORY)
+    deal = dealing.Deal(Config(2**23, 0, 0, "sequential", 0, 1, "pad", "strided", 0), MEMORY)
     for count in (1, 2**10, 2**15, 2**18, 2**20):
         assert deal.indices(5, count).tolist() == list(range(5, 5 + count))
         assert deal.indices32(5, count).tolist() == list(range(5, 5 + count))
@@ -727,8 +762,8 @@ def test_memory_may_grow_between_calls() -> None:
 def test_large_lists_cross_whole() -> None:
     # Larger than the memory of a new instance, which moves or grows while they are put into it.
     sizes = np.arange(300_000, dtype=np.uint64)
-    plan = _planning.Plan(PLAN._replace(sizes=sizes, bytes=sizes[::-1].copy(), world=1, workers=1), MEMORY)
+    plan = planning.Plan(PLAN._replace(sizes=sizes, bytes=sizes[::-1].copy(), world=1, workers=1), MEMORY)
     assert plan.shards(0, 0, 0, 300_000).tolist() == list(range(300_000))
     assert plan.loads("ranks", 0, 1).tolist() == [300_000, int(sizes.sum()), int(sizes.sum()), 0]
     assigned = np.roll(np.arange(300_000, dtype=np.uint32), 7)
-    assert _planning.verify(300_000, u32s(0, 300_000), assigned).ok
+    assert planning.verify(300_000, u32s(0, 300_000), assigned).ok

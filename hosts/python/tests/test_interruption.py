@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from samedeal import OutOfMemoryError, Sampler, ShardPlan
-from samedeal._core import Core
+from samedeal.engine.core import Core
 
 signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
 

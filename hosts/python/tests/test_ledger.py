@@ -363,7 +363,7 @@ class Counting:
 
 @pytest.mark.parametrize("kind", ["file", "memory"])
 def test_a_long_log_opens_from_its_last_checkpoint(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("samedeal.ledger._log._WINDOW", 8)
+    monkeypatch.setattr("samedeal.ledger.log._WINDOW", 8)
     log: Any = FileLog(tmp_path / "log") if kind == "file" else MemoryLog()
     assert log.last_checkpoint() is None
     ledger = Ledger(Sampler(400), log, reader=0, block=2, checkpoint_interval=100)

@@ -11,19 +11,11 @@ import numpy as np
 import pytest
 import samedeal
 from limits import HANG
-from samedeal import (
-    ChunkStream,
-    Mesh,
-    OutOfMemoryError,
-    OutOfRangeError,
-    Sampler,
-    ShardPlan,
-    _component,
-    verify_shards,
-)
-from samedeal._component import Component
-from samedeal._deal import Deal
-from samedeal._planning import Plan
+from samedeal import ChunkStream, Mesh, OutOfMemoryError, OutOfRangeError, Sampler, ShardPlan, verify_shards
+from samedeal.deal.binding import Deal
+from samedeal.engine import component as components
+from samedeal.engine.component import Component
+from samedeal.shard.binding import Plan
 
 
 @pytest.mark.parametrize("order", ["fisher-yates", "torch", "torch-2.5", "python", "dotnet"])
@@ -61,7 +53,7 @@ def test_samplers_do_not_starve_each_other() -> None:
 
 
 def test_the_least_memory() -> None:
-    least = _component.process.compiled(Component.SAMPLING).least_memory
+    least = components.process.compiled(Component.SAMPLING).least_memory
     with pytest.raises(OutOfRangeError, match=f"memory_limit is {least - 1}; allowed: {least} or more bytes"):
         Sampler(10, memory_limit=least - 1)
     for order in samedeal.orders():
@@ -74,11 +66,11 @@ def test_the_least_memory() -> None:
 
 
 def test_samplers_give_their_memory_back() -> None:
-    before = len(_component.process.owned)
+    before = len(components.process.owned)
     for _ in range(50):
         assert Sampler(10**5, order="torch")[0] >= 0
     gc.collect()
-    assert len(_component.process.owned) <= before
+    assert len(components.process.owned) <= before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits address space as Linux does")
@@ -113,7 +105,7 @@ def test_a_trap_ends_one_call_alone() -> None:
 
 
 def least(component: Component) -> int:
-    return _component.process.compiled(component).least_memory
+    return components.process.compiled(component).least_memory
 
 
 def test_the_least_memory_of_plans_and_streams() -> None:
@@ -228,7 +220,7 @@ def test_tables_of_streams_beyond_the_limit() -> None:
 
 
 def test_every_kind_gives_its_memory_back() -> None:
-    before = len(_component.process.owned)
+    before = len(components.process.owned)
     for _ in range(50):
         assert ShardPlan(np.ones(10**5, dtype=np.int64)).verify().ok
         assert ChunkStream(0, 2, chunks=10**5, order="torch").chunks(0, 1)[0] >= 0
@@ -238,7 +230,7 @@ def test_every_kind_gives_its_memory_back() -> None:
         with pytest.raises(OutOfRangeError):
             ShardPlan([2**53])
     gc.collect()
-    assert len(_component.process.owned) <= before
+    assert len(components.process.owned) <= before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits address space as Linux does")

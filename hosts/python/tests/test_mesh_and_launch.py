@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import samedeal
 from hostile import NOT_WHOLE, TOO_WIDE, Vicious, fails
 from samedeal import (
     ContradictionError,
@@ -22,6 +21,7 @@ from samedeal import (
     WrongTypeError,
     detect_rank,
 )
+from samedeal.topology.binding import variables
 
 
 def make(**changes: Any) -> Mesh:
@@ -189,7 +189,7 @@ def test_detection() -> None:
 
 
 def test_the_environment_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in samedeal._grid.variables():
+    for name in variables():
         monkeypatch.delenv(name, raising=False)
     assert detect_rank().launcher == "none"
     for name, value in TORCHRUN.items():

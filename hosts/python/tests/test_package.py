@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib.metadata
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import samedeal
-import samedeal.read._reading
+import samedeal.read.reading
 from limits import HANG
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,7 +35,7 @@ def test_readme_examples() -> None:
 
 
 def test_docstring_examples() -> None:
-    for module in (samedeal, samedeal.read._reading):
+    for module in (samedeal, samedeal.read.reading):
         result = doctest.testmod(module)
         assert result.attempted > 0
         assert result.failed == 0
@@ -62,7 +63,8 @@ def test_everything_public_is_there() -> None:
     code = """
 import sys, samedeal
 assert set(samedeal.__all__) <= set(dir(samedeal))
-assert not {"samedeal._plan", "samedeal._mesh", "samedeal._launch", "samedeal._batcher"} & set(sys.modules)
+later = {"batch", "collate", "ledger", "read", "shard", "topology"}
+assert not {f"samedeal.{name}" for name in later} & set(sys.modules)
 names = {name: getattr(samedeal, name) for name in samedeal.__all__}
 assert all(names[name] is getattr(samedeal, name) for name in names)
 from samedeal import *
@@ -72,11 +74,59 @@ assert not hasattr(samedeal, "Shuffle")
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+LAYERS = (
+    "engine",
+    "bindings",
+    "topology",
+    "deal",
+    "shard",
+    "batch",
+    "read",
+    "ledger",
+    "collate",
+    "",
+    "parquet",
+    "torch",
+)
+"""Each imports only those before it; the empty name is the package itself. All that is not here comes last."""
+
+
+def test_imports_run_one_way() -> None:
+    def layer(module: tuple[str, ...]) -> int:
+        own = module[0] if module else ""
+        return LAYERS.index(own) if own in LAYERS else len(LAYERS)
+
+    def imported(module: tuple[str, ...], node: ast.ImportFrom) -> list[tuple[str, ...]]:
+        base = (*module[: len(module) - node.level], *(node.module or "").split("."))
+        base = tuple(filter(None, base))
+        # A name may be a module of its own.
+        return [(*base, name.name) if not base and is_module(name.name) else base for name in node.names]
+
+    def is_module(name: str) -> bool:
+        return (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file()
+
+    found = 0
+    for path in PACKAGE.rglob("*.py"):
+        module = path.relative_to(PACKAGE).with_suffix("").parts
+        if module == ("__init__",):
+            # It offers all stages.
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.level:
+                continue
+            for target in imported(module, node):
+                found += 1
+                own = module[0] == (target[0] if target else "")
+                last = layer(module) == layer(target) == len(LAYERS)
+                assert own or last or layer(target) < layer(module), f"{path} imports {'.'.join(target) or 'samedeal'}"
+    assert found > 100
+
+
 def test_planning_waits_until_it_is_needed() -> None:
     code = """
 import samedeal
-from samedeal import _component
-from samedeal._component import Component
+from samedeal.engine import component as components
+from samedeal.engine.component import Component
 
 opened = []
 sys_audit = lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None
@@ -84,10 +134,10 @@ __import__("sys").addaudithook(sys_audit)
 sampler = samedeal.Sampler.sharded([3, 4])
 sampler.indices(), sampler.round(0), samedeal.orders()
 samedeal.Mesh(1, {}, []).peers(0), samedeal.detect_rank(environment={})
-assert set(_component.process._compiled) == {Component.SAMPLING}
+assert set(components.process._compiled) == {Component.SAMPLING}
 assert not [path for path in opened if path.endswith("planning.wasm")]
 samedeal.ShardPlan([3, 4])
-assert set(_component.process._compiled) == {Component.SAMPLING, Component.PLANNING}
+assert set(components.process._compiled) == {Component.SAMPLING, Component.PLANNING}
 assert [path for path in opened if path.endswith("planning.wasm")]
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)

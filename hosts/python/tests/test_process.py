@@ -19,7 +19,7 @@ import pytest
 import samedeal
 from limits import HANG
 from samedeal import ChunkStream, Mesh, Sampler, ShardPlan
-from samedeal._deal import Deal
+from samedeal.deal.binding import Deal
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 from samedeal import (
+    Batcher,
+    BatchStream,
     ContradictionError,
     MissingError,
     OutOfRangeError,
@@ -97,4 +101,104 @@ def test_rank_and_epoch_are_checked() -> None:
     for name, value in (("rank", 1), ("rank", -1), ("epoch", -1), ("epoch", 2**64)):
         with pytest.raises(OutOfRangeError) as caught:
             Sampler.from_recipe(WHOLE, **{name: value})
+        assert caught.value.field == name
+
+
+LENGTHS = np.random.default_rng(3).integers(0, 300, 1_000)
+BATCHES: list[dict[str, Any]] = [
+    {"max_tokens": 4_000, "order": "torch", "seed": 5},
+    {"max_cost": 10**9, "counting": "weighted", "quadratic": 3, "world": 3},
+    {"strategy": "bucket", "boundaries": [3, 80], "max_batch_size": 4},
+    {"strategy": "pack", "capacity": 512, "packing": "optimal", "batch_window": 100, "tail": "keep"},
+    {"strategy": "pad-to-max", "too_long": "drop", "max_length": 200},
+]
+
+
+@pytest.mark.parametrize("options", BATCHES, ids=range(len(BATCHES)))
+def test_a_batcher_is_made_again_by_its_recipe(options: dict[str, Any]) -> None:
+    world = options.get("world", 1)
+    for lengths in (LENGTHS, LENGTHS[:200]):
+        batcher = Batcher(lengths, rank=world - 1, epoch=2, **options)
+        assert batcher.recipe_fingerprint() == hashlib.sha256(batcher.recipe.encode()).hexdigest()
+        for recipe in (batcher.recipe, json.loads(batcher.recipe)):
+            again = Batcher.from_recipe(recipe, lengths, rank=world - 1, epoch=2)
+            assert (again.recipe, again.recipe_fingerprint()) == (batcher.recipe, batcher.recipe_fingerprint())
+            assert again.fingerprint() == batcher.fingerprint()
+            assert (again.rank, again.world, again.epoch) == (world - 1, world, 2)
+    assert Batcher.from_recipe(batcher.recipe).fingerprint() == Batcher(lengths, **options).fingerprint()
+
+
+def test_a_recipe_of_batches_says_what_the_options_say() -> None:
+    recipe = {
+        "order": {"seed": np.int32(7)},
+        "deal": {"world_size": 2},
+        "batch": {"max_tokens": 900, "too_long": "truncate", "lengths": LENGTHS},
+    }
+    made, wanted = Batcher.from_recipe(recipe), Batcher(LENGTHS, seed=7, world=2, max_tokens=900, too_long="truncate")
+    assert made.recipe == wanted.recipe
+    assert made.fingerprint() == wanted.fingerprint()
+    # They are a hash in the canonical recipe.
+    assert made.lengths.tolist() == LENGTHS.tolist()
+    assert isinstance(json.loads(made.recipe)["batch"]["lengths"], str)
+    made.set_epoch(3)
+    assert pickle.loads(pickle.dumps(made)).fingerprint() == made.fingerprint()
+    assert Batcher.from_recipe({"batch": {"max_tokens": 9, "lengths": [4, 5]}}).lengths.tolist() == [4, 5]
+
+
+def test_lists_of_batches_are_named_or_hashed() -> None:
+    batcher = Batcher(LENGTHS, strategy="bucket", boundaries=range(300))
+    with pytest.raises(MissingError, match="boundaries is missing"):
+        Batcher.from_recipe(batcher.recipe, LENGTHS)
+    with pytest.raises(MissingError, match="lengths is missing"):
+        Batcher.from_recipe(batcher.recipe, boundaries=range(300))
+    again = Batcher.from_recipe(batcher.recipe, LENGTHS, boundaries=range(300))
+    assert again.fingerprint() == batcher.fingerprint()
+    assert "boundaries=<300 numbers>" in repr(again)
+    for lengths, boundaries in ((LENGTHS[1:], range(300)), (LENGTHS, range(1, 300))):
+        with pytest.raises(ContradictionError):
+            Batcher.from_recipe(batcher.recipe, lengths, boundaries=boundaries)
+
+
+def test_a_stream_is_made_again_by_its_recipe() -> None:
+    stream = BatchStream(max_tokens=500, seed=4, world=2, rank=1)
+    again = BatchStream.from_recipe(stream.recipe, rank=1)
+    assert (again.recipe, again.recipe_fingerprint()) == (stream.recipe, stream.recipe_fingerprint())
+    found = []
+    for each in (stream, again):
+        each.push(range(1_000), LENGTHS)
+        each.flush()
+        found.append([batch.samples.tolist() for batch in each])
+    assert found[0] == found[1]
+    # It is a recipe for lengths that are known, too.
+    assert Batcher.from_recipe(stream.recipe, LENGTHS).world == 2
+
+
+@pytest.mark.parametrize(
+    ("recipe", "error", "field"),
+    [
+        ("", WrongTypeError, "recipe"),
+        (None, WrongTypeError, "recipe"),
+        (CIRCLE, WrongTypeError, "recipe"),
+        ({}, MissingError, "max-tokens"),
+        ({"batch": {"max_tokens": 9.5}}, WrongTypeError, "max-tokens"),
+        ({"batch": {"max_token": 9}}, UnknownNameError, "batch-member"),
+        ({"batch": {"max_tokens": 9}, "order": {"samples": 1_001}}, ContradictionError, "samples"),
+        ({"batch": {"max_tokens": 9}, "order": {"name": "sharded"}}, ContradictionError, "order"),
+        ({"batch": {"max_tokens": 9}, "deal": {"remainder": "pad"}}, ContradictionError, "remainder"),
+        ({"batch": {"max_tokens": 9, "capacity": 9}}, ContradictionError, "capacity"),
+    ],
+)
+def test_what_is_no_recipe_of_batches_is_refused(recipe: Any, error: type[SamedealError], field: str) -> None:
+    with pytest.raises(error) as caught:
+        Batcher.from_recipe(recipe, LENGTHS)
+    assert caught.value.field == field
+
+
+def test_samplers_and_batchers_take_their_own_recipes() -> None:
+    with pytest.raises(ContradictionError, match="batch"):
+        Sampler.from_recipe({**WHOLE, "batch": {"max_tokens": 9}})
+    for name, value in (("rank", 1), ("rank", -1), ("epoch", -1), ("epoch", 2**64)):
+        given: dict[str, Any] = {name: value}
+        with pytest.raises(OutOfRangeError) as caught:
+            Batcher.from_recipe({"batch": {"max_tokens": 900}}, LENGTHS, **given)
         assert caught.value.field == name

@@ -13,7 +13,8 @@ import pytest
 import samedeal
 from hypothesis import given
 from hypothesis import strategies as st
-from samedeal import OutOfRangeError, Sampler, WrongTypeError, _deal, _reading
+from samedeal import OutOfRangeError, Sampler, WrongTypeError
+from samedeal.deal import binding, windows
 
 BOUNDS = st.none() | st.integers(-30, 30) | st.integers(-(2**70), 2**70)
 
@@ -62,7 +63,7 @@ def test_indices_across_windows() -> None:
 
 
 def test_windows_fit_the_component() -> None:
-    assert max(_reading.WINDOW, _reading.ITERATION_WINDOW) <= _deal.max_window()
+    assert max(windows.WINDOW, windows.ITERATION_WINDOW) <= binding.max_window()
 
 
 @pytest.mark.parametrize("key", [1.5, "1", None, (1, 2), True, np.array([1, 2])])

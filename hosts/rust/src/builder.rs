@@ -1,7 +1,7 @@
 use crate::{Config, Error, Layout, Remainder, Sampler};
 
-/// What a new [`Sampler`] is to be; see [`Sampler::builder`] and [`Sampler::sharded`]. `Builder::from` begins with a
-/// whole [`Config`], such as that of another sampler.
+/// The options of a new [`Sampler`]; see [`Sampler::builder`] and [`Sampler::sharded`]. `Builder::from` takes all of
+/// them from a [`Config`], such as that of another sampler.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {
@@ -22,8 +22,8 @@ impl Builder {
         self
     }
 
-    /// The name of the order, one of [`orders`](crate::orders); `feistel` unless set. The order `sharded` takes the shards
-    /// and no name: [`Sampler::sharded`] makes it.
+    /// The name of the order, one of [`orders`](crate::orders); `feistel` unless set. The order `sharded` takes the
+    /// shards and no name: [`Sampler::sharded`] makes it.
     pub fn order(mut self, order: impl Into<String>) -> Self {
         self.config.order = order.into();
         self
@@ -41,7 +41,7 @@ impl Builder {
         self
     }
 
-    /// What happens where the world does not divide the samples; [`Remainder::Pad`] unless set.
+    /// What happens if the number of ranks does not divide the samples. Default: [`Remainder::Pad`].
     pub fn remainder(mut self, remainder: Remainder) -> Self {
         self.config.remainder = remainder;
         self
@@ -53,8 +53,8 @@ impl Builder {
         self
     }
 
-    /// How many positions of this epoch, the first ones, were dealt before, maybe to another world: the others are dealt; 0
-    /// unless set. Range: 0 to `samples`. [`Sampler::resume`] takes it from a state.
+    /// How many positions of this epoch were dealt before, maybe to another number of ranks. They are the first ones;
+    /// the other positions are dealt. Range: 0 to `samples`. Default: 0. [`Sampler::resume`] takes it from a state.
     pub fn consumed(mut self, positions: u64) -> Self {
         self.config.consumed = positions;
         self
@@ -68,12 +68,12 @@ impl Builder {
         self
     }
 
-    /// Checks the configuration and makes the sampler: microseconds, but for the first one in a process, which
-    /// compiles the component.
-    /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`samples`, `seed`, `rank`, `world`, `consumed`, `memory-limit`),
-    /// [`UnknownName`](crate::FailureKind::UnknownName) (`order`), [`Missing`](crate::FailureKind::Missing) (`sharding`: the
-    /// order `sharded`, by its name alone); of [`Sampler::sharded`] also out of range (`sizes`,
-    /// `lanes`, `window`), [`Contradiction`](crate::FailureKind::Contradiction) (`samples`, `order`), out of memory.
+    /// Checks the configuration and makes the sampler: microseconds, but for the first one in a process, which compiles
+    /// the component. Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`samples`, `seed`, `rank`, `world`,
+    /// `consumed`, `memory-limit`), [`UnknownName`](crate::FailureKind::UnknownName) (`order`),
+    /// [`Missing`](crate::FailureKind::Missing) (`sharding`: the order `sharded`, by its name alone); of
+    /// [`Sampler::sharded`] also out of range (`sizes`, `lanes`, `window`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`samples`, `order`), out of memory.
     pub fn build(self) -> Result<Sampler, Error> {
         Sampler::build(self.config, self.memory_limit)
     }

@@ -6,7 +6,7 @@
 //!
 //! // The sequences 5 6 7, 8 and 9 9.
 //! let (tokens, lengths) = ([5, 6, 7, 8, 9, 9], [3, 1, 2]);
-//! let padded = pad(&tokens, &lengths, Padding::new(0).multiple(4))?;
+//! let padded = pad(&tokens, &lengths, Padding::new(0).pad_to_multiple_of(4))?;
 //! assert_eq!((padded.rows, padded.width), (3, 4));
 //! assert_eq!(padded.values, [5, 6, 7, 0, 8, 0, 0, 0, 9, 9, 0, 0]);
 //!
@@ -39,14 +39,14 @@ named!(Side in collation, "side", { Right = "right", Left = "left" });
 pub struct Padding<T> {
     value: T,
     side: Side,
-    multiple: u32,
+    pad_to_multiple_of: u32,
     width: u32,
 }
 
 impl<T> Padding<T> {
     /// With this value, on the right, up to the longest sequence.
     pub fn new(value: T) -> Self {
-        Self { value, side: Side::default(), multiple: 1, width: 0 }
+        Self { value, side: Side::default(), pad_to_multiple_of: 1, width: 0 }
     }
 
     /// The side of a row that the padding is on.
@@ -56,8 +56,8 @@ impl<T> Padding<T> {
     }
 
     /// The width is rounded up to a multiple of so many cells. Range: from 1.
-    pub fn multiple(mut self, cells: u32) -> Self {
-        self.multiple = cells;
+    pub fn pad_to_multiple_of(mut self, cells: u32) -> Self {
+        self.pad_to_multiple_of = cells;
         self
     }
 
@@ -108,10 +108,10 @@ pub struct Packed<T> {
 /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`lengths` of another number of values), out of range
 /// (`width` below the longest sequence, `multiple` is 0, `lengths` of more than 2^26 cells), out of memory.
 pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Result<Padded<T>, Error> {
-    let Padding { value, side, multiple, width } = padding;
+    let Padding { value, side, pad_to_multiple_of, width } = padding;
     let mut instance = instance(lengths, &[])?;
     let collation::Padded { width, sources } = instance.ask(|exports, store| {
-        exports.samedeal_deal_collation().call_pad(store, lengths, width, multiple, side.into())
+        exports.samedeal_deal_collation().call_pad(store, lengths, width, pad_to_multiple_of, side.into())
     })?;
     let attention_mask = sources.iter().map(|&source| source != NOWHERE).collect();
     let values = gathered(values, lengths, &sources, value)?;

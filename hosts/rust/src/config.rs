@@ -2,7 +2,7 @@ use crate::Sharding;
 use crate::engine::{sampling, types};
 use crate::named::named;
 
-/// What happens where `world` does not divide the samples.
+/// What happens if `world` does not divide the number of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Remainder {
     /// Every rank gets floor(samples / world); the last (samples mod world) positions are not dealt.
@@ -27,8 +27,8 @@ pub enum Layout {
 named!(Remainder in types, "remainder", { Drop = "drop", Pad = "pad", Uneven = "uneven" });
 named!(Layout in types, "layout", { Strided = "strided", Contiguous = "contiguous" });
 
-/// Everything that decides a deal: the same configuration gives the same numbers, everywhere and for ever.
-/// [`Sampler::config`](crate::Sampler::config) says it; [`Builder::from`](crate::Builder) makes a sampler of it.
+/// Everything that decides a deal. The same configuration gives the same numbers, in every language and version.
+/// [`Sampler::config`](crate::Sampler::config) returns it; [`Builder::from`](crate::Builder) makes a sampler from it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Config {
@@ -44,12 +44,12 @@ pub struct Config {
     pub rank: u32,
     /// How many data-parallel readers there are. Range: 1 to 2^32 - 1.
     pub world: u32,
-    /// What happens where `world` does not divide `samples`.
+    /// What happens if `world` does not divide `samples`.
     pub remainder: Remainder,
     /// Which positions belong to a rank.
     pub layout: Layout,
-    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world: the others are dealt.
-    /// Range: 0 to `samples`.
+    /// How many positions were dealt before, maybe to another number of ranks. They are the first ones of the epoch;
+    /// the other positions are dealt. Range: 0 to `samples`.
     pub consumed: u64,
     /// The shards, with the order `sharded`, and only with it.
     pub sharding: Option<Sharding>,

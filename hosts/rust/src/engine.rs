@@ -127,7 +127,8 @@ impl<W: World> Instance<W> {
     pub(crate) fn new(memory_limit: usize) -> Result<Self, Error> {
         if memory_limit < LEAST_MEMORY {
             let allowed = format!("at least {LEAST_MEMORY} bytes");
-            return Err(Failure::out_of_range("memory-limit", memory_limit, allowed).into());
+            let failure = Failure::out_of_range("memory-limit", memory_limit, allowed);
+            return Err(failure.within(Some(LEAST_MEMORY as u64), None).into());
         }
         let (store, exports) = W::instantiate(memory_limit)?;
         Ok(Self { store, exports, stopped: None })
@@ -235,7 +236,8 @@ pub(crate) fn check_room(memory_limit: usize, field: &str, count: usize, bytes: 
 /// A state, if it is not longer than any: what does not fit into the memory would stop the component before it can say so.
 pub(crate) fn checked_state(state: &str) -> Result<&str, Failure> {
     if state.len() > MAX_STATE {
-        return Err(Failure::out_of_range("state", format!("of {} bytes", state.len()), format!("up to {MAX_STATE}")));
+        let failure = Failure::out_of_range("state", format!("of {} bytes", state.len()), format!("up to {MAX_STATE}"));
+        return Err(failure.within(None, Some(MAX_STATE as u64)));
     }
     Ok(state)
 }

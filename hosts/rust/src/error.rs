@@ -59,8 +59,8 @@ impl From<Failure> for Error {
     }
 }
 
-/// What a program branches on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The kinds of failure.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureKind {
     /// A number is outside its range.
@@ -75,11 +75,13 @@ pub enum FailureKind {
     Missing,
     /// Values that are each allowed do not fit together.
     Contradiction,
+    /// A kind that this version of the crate does not know, by its name.
+    Other(String),
 }
 
 impl FailureKind {
     /// The name of the kind, the same in every language, such as `out-of-range`.
-    pub const fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::OutOfRange => "out-of-range",
             Self::UnknownName => "unknown-name",
@@ -87,12 +89,36 @@ impl FailureKind {
             Self::WrongType => "wrong-type",
             Self::Missing => "missing",
             Self::Contradiction => "contradiction",
+            Self::Other(name) => name,
+        }
+    }
+
+    fn of(name: String) -> Self {
+        match name.as_str() {
+            "out-of-range" => Self::OutOfRange,
+            "unknown-name" => Self::UnknownName,
+            "out-of-memory" => Self::OutOfMemory,
+            "wrong-type" => Self::WrongType,
+            "missing" => Self::Missing,
+            "contradiction" => Self::Contradiction,
+            _ => Self::Other(name),
         }
     }
 }
 
+/// One fact about what is allowed: see [`Failure::facts`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Fact {
+    /// `least`, `most`, `known` or `needs`. Later versions may have more.
+    pub name: String,
+    /// A number in decimal, or a name.
+    pub value: String,
+}
+
 /// Which value was wrong and what is allowed: the same in every language.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Failure {
     /// What kind of failure this is.
     pub kind: FailureKind,
@@ -103,9 +129,44 @@ pub struct Failure {
     pub value: String,
     /// What is allowed in its place, for people: a range such as `0 to 9`, or the known names.
     pub allowed: String,
+    /// The same for programs, as far as it is a range, names or one value: `least` and `most` of a range, a `known` for each
+    /// known name, `needs` with the only value that is allowed. Else there are none.
+    pub facts: Vec<Fact>,
 }
 
 impl Failure {
+    /// The smallest number that is allowed, if the failure says it.
+    pub fn least(&self) -> Option<i128> {
+        self.fact("least")?.parse().ok()
+    }
+
+    /// The largest number that is allowed, if the failure says it.
+    pub fn most(&self) -> Option<i128> {
+        self.fact("most")?.parse().ok()
+    }
+
+    /// The known names, if one of them is allowed.
+    pub fn known(&self) -> impl Iterator<Item = &str> {
+        self.facts.iter().filter(|fact| fact.name == "known").map(|fact| fact.value.as_str())
+    }
+
+    /// The only value that is allowed, if there is one.
+    pub fn needs(&self) -> Option<&str> {
+        self.fact("needs")
+    }
+
+    fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
+    }
+
+    /// The same failure with these limits as facts.
+    pub(crate) fn within(mut self, least: Option<u64>, most: Option<u64>) -> Self {
+        let fact = |name: &str, value: u64| Fact { name: name.to_owned(), value: value.to_string() };
+        self.facts.extend(least.map(|least| fact("least", least)));
+        self.facts.extend(most.map(|most| fact("most", most)));
+        self
+    }
+
     pub(crate) fn out_of_range(field: &str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
         Self::new(FailureKind::OutOfRange, field, value, allowed)
     }
@@ -114,8 +175,10 @@ impl Failure {
         Self::new(FailureKind::OutOfMemory, field, value, allowed)
     }
 
-    pub(crate) fn unknown_name(field: &str, name: &str, known: impl fmt::Display) -> Self {
-        Self::new(FailureKind::UnknownName, field, name.chars().take(64).collect::<String>(), known)
+    pub(crate) fn unknown_name(field: &str, name: &str, known: &[&str]) -> Self {
+        let name = name.chars().take(64).collect::<String>();
+        let facts = known.iter().map(|&name| Fact { name: "known".to_owned(), value: name.to_owned() }).collect();
+        Self { facts, ..Self::new(FailureKind::UnknownName, field, name, known.join(", ")) }
     }
 
     pub(crate) fn missing(field: &str, needed: impl fmt::Display) -> Self {
@@ -129,20 +192,27 @@ impl Failure {
     /// A number that is not one of `count` things.
     pub(crate) fn not_below(field: &str, value: impl fmt::Display, count: u64) -> Self {
         let allowed = count.checked_sub(1).map_or("none, there are none".to_owned(), |last| format!("0 to {last}"));
-        Self::out_of_range(field, value, allowed)
+        let most = count.checked_sub(1);
+        Self::out_of_range(field, value, allowed).within(most.map(|_| 0), most)
     }
 
     fn new(kind: FailureKind, field: &str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
-        Self { kind, field: field.to_owned(), value: value.to_string(), allowed: allowed.to_string() }
+        Self {
+            kind,
+            field: field.to_owned(),
+            value: value.to_string(),
+            allowed: allowed.to_string(),
+            facts: Vec::new(),
+        }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, field, value, allowed } = self;
+        let Self { kind, field, value, allowed, .. } = self;
         let field = field.replace('-', "_");
         match kind {
-            FailureKind::OutOfRange | FailureKind::WrongType | FailureKind::Contradiction => {
+            FailureKind::OutOfRange | FailureKind::WrongType | FailureKind::Contradiction | FailureKind::Other(_) => {
                 write!(f, "{field} is {value}; allowed: {allowed}")
             }
             FailureKind::Missing => write!(f, "{field} is missing; needed: {allowed}"),
@@ -157,16 +227,10 @@ impl std::error::Error for Failure {}
 macro_rules! from {
     ($types:ident) => {
         impl From<$types::Failure> for Failure {
-            fn from($types::Failure { kind, field, value, allowed }: $types::Failure) -> Self {
-                let kind = match kind {
-                    $types::FailureKind::OutOfRange => FailureKind::OutOfRange,
-                    $types::FailureKind::UnknownName => FailureKind::UnknownName,
-                    $types::FailureKind::OutOfMemory => FailureKind::OutOfMemory,
-                    $types::FailureKind::WrongType => FailureKind::WrongType,
-                    $types::FailureKind::Missing => FailureKind::Missing,
-                    $types::FailureKind::Contradiction => FailureKind::Contradiction,
-                };
-                Self { kind, field, value, allowed }
+            fn from($types::Failure { kind, field, value, allowed, facts }: $types::Failure) -> Self {
+                let fact = |$types::Fact { name, value }| Fact { name, value };
+                let facts = facts.into_iter().map(fact).collect();
+                Self { kind: FailureKind::of(kind), field, value, allowed, facts }
             }
         }
     };
@@ -247,6 +311,21 @@ impl std::error::Error for LogError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kind_of_a_later_component_has_its_name() {
+        let later = types::Failure {
+            kind: "too-late".into(),
+            field: "epoch".into(),
+            value: "7".into(),
+            allowed: "up to 6".into(),
+            facts: vec![types::Fact { name: "most".into(), value: "6".into() }],
+        };
+        let failure = Failure::from(later);
+        assert_eq!((failure.kind.name(), failure.most(), failure.least()), ("too-late", Some(6), None));
+        assert_eq!(failure.kind, FailureKind::Other("too-late".into()));
+        assert_eq!(failure.to_string(), "epoch is 7; allowed: up to 6");
+    }
 
     #[test]
     fn what_main_and_unwrap_show_is_the_sentence() {

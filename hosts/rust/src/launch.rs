@@ -9,17 +9,18 @@ pub struct Detection {
     pub rank: u32,
     /// How many there are.
     pub world: u32,
-    /// Which process of its node it is, where that was said.
+    /// Number of this process within its node, if a variable has it.
     pub local_rank: Option<u32>,
-    /// How many there are on its node, where that was said.
+    /// Number of processes of its node, if a variable has it.
     pub local_world: Option<u32>,
-    /// Whose word it is, for programs to branch on: `torchrun`, `open-mpi`, `mvapich`, `pmi`, `slurm`; `explicit` where no
-    /// variable was used; or `none` where nothing is set: rank 0 of 1. There may be more names in a later version.
+    /// The launcher whose variables were used: `torchrun`, `open-mpi`, `mvapich`, `pmi` or `slurm`; `explicit` if the
+    /// values were given and no variable was used; `none` if nothing is set, which is rank 0 of 1. Later versions may
+    /// have more names.
     pub launcher: String,
-    /// What was used, as `NAME=value`.
+    /// The variables that were used, as `NAME=value`.
     pub used: Vec<String>,
-    /// What other variables say that does not agree, in words: it was not used. A launcher that starts one process for each
-    /// node, which starts the processes there (torchrun below srun or mpirun), agrees.
+    /// One sentence for each variable of another launcher that contradicts the result; it was not used. A launcher that
+    /// starts one process for each node, which starts the processes there (torchrun below srun or mpirun), agrees.
     pub warnings: Vec<String>,
 }
 
@@ -30,13 +31,13 @@ impl From<launch::Detection> for Detection {
     }
 }
 
-/// The rank and the world of this process, from the variables that launchers set. Explicit values win; then the first of
-/// torchrun, Open MPI, MVAPICH, PMI and Slurm whose rank is set. `LOCAL_RANK` counts only where the world equals
-/// `LOCAL_WORLD_SIZE`, or is 1, since it is a number within one node.
+/// The rank and the world of this process, from the variables that launchers set. Values that you pass are used first;
+/// then the variables of the first of torchrun, Open MPI, MVAPICH, PMI and Slurm that set a rank. `LOCAL_RANK` is a
+/// number within one node. It is used only if the number of ranks is `LOCAL_WORLD_SIZE` or 1.
 ///
-/// Errors name the variable: [`WrongType`](crate::FailureKind::WrongType) (no number), out of range (too large, or a rank
-/// that is not below its world), [`Missing`](crate::FailureKind::Missing) (a rank without a world, a world without a rank,
-/// `LOCAL_RANK` alone).
+/// Errors name the variable: [`WrongType`](crate::FailureKind::WrongType) (no number), out of range (too large, or a
+/// rank that is not below its world), [`Missing`](crate::FailureKind::Missing) (a rank without a world, a world without
+/// a rank, `LOCAL_RANK` alone).
 ///
 /// ```
 /// let found = samedeal::detect_rank(Some(3), Some(8))?;
@@ -69,7 +70,7 @@ pub fn detect_rank_in<N: AsRef<str>, V: AsRef<str>>(
     detect(|name| found(name).map(|(_, value)| value.as_ref().to_owned()), rank, world)
 }
 
-/// The names of all variables that [`detect_rank`] looks at. Errors: the engine's alone.
+/// The names of all variables that [`detect_rank`] looks at. Errors: only those of the engine.
 pub fn rank_variables() -> Result<Vec<String>, Error> {
     Instance::new(LEAST_MEMORY)?.call(|exports: &Samedeal, store| exports.samedeal_deal_launch().call_variables(store))
 }

@@ -22,12 +22,12 @@ mod sharded;
 mod shards;
 
 pub use batches::{
-    Batch, BatchBuilder, BatchConfig, BatchPlace, BatchStream, Batcher, Buckets, Counting, Metrics, Packing,
-    RankBatches, ReadyBatches, Strategy, Stretch, Tail, TooLong,
+    Batch, BatchBuilder, BatchPlace, BatchRecipe, BatchStream, Batcher, Counting, Metrics, Packing, RankBatches,
+    ReadyBatches, Segment, Strategy, Tail, TooLong,
 };
 pub use builder::Builder;
 pub use config::{Config, Layout, Place, Remainder};
-pub use error::{EngineError, Error, Failure, FailureKind, LogError};
+pub use error::{EngineError, Error, Fact, Failure, FailureKind, LogError};
 pub use index::Index;
 pub use iter::{Batches, Indices};
 pub use launch::{Detection, detect_rank, detect_rank_in, rank_variables};
@@ -48,7 +48,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub const ENGINE: &str = env!("SAMEDEAL_ENGINE");
 
 /// The names of the orders that this version knows, the default (`feistel`) first; without `sharded`, which takes more
-/// than a name ([`Sampler::sharded`]). Errors: the engine's alone.
+/// than a name ([`Sampler::sharded`]). Errors: only those of the engine.
 pub fn orders() -> Result<Vec<String>, Error> {
     let call = |exports: &engine::Samedeal, store: &mut _| exports.samedeal_deal_sampling().call_orders(store);
     engine::Instance::new(engine::LEAST_MEMORY)?.call(call)

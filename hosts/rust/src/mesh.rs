@@ -7,7 +7,7 @@ use crate::{Error, Failure};
 /// The most axes of a mesh.
 const MOST_AXES: usize = 64;
 
-/// What an axis of a mesh does with the data.
+/// Whether the ranks along an axis of a mesh read different data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Ranks along the axis get different samples: data parallelism, replicated or sharded.
@@ -24,7 +24,7 @@ pub struct Axis {
     pub name: String,
     /// How many ranks lie along it, at least 1.
     pub size: u32,
-    /// What it does with the data.
+    /// Whether ranks along this axis read different data.
     pub role: Role,
 }
 
@@ -40,8 +40,8 @@ impl Axis {
     }
 }
 
-/// From the rank of a process to its share of the data, where not every rank reads different data: all ranks of a job as
-/// a grid, the last axis counting fastest (row-major, as torch's `init_device_mesh`).
+/// All ranks of a job as a grid, for jobs in which some ranks read the same data. The last axis counts fastest
+/// (row-major, as in torch's `init_device_mesh`). It finds the share of the data of each rank.
 ///
 /// ```
 /// use samedeal::{Axis, Mesh, Sampler};
@@ -66,9 +66,9 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// A mesh of `world` ranks, with up to 64 axes, the slowest first. Errors: out of range (`world` or a size is 0, more
-    /// axes), [`Contradiction`](crate::FailureKind::Contradiction) (`axes`: the product of the sizes is not `world`, or two
-    /// axes have one name).
+    /// A mesh of `world` ranks, with up to 64 axes, the slowest first. Errors: out of range (`world` or a size is 0,
+    /// more axes), [`Contradiction`](crate::FailureKind::Contradiction) (`axes`: the product of the sizes is not
+    /// `world`, or two axes have one name).
     pub fn new(world: u32, axes: impl IntoIterator<Item = Axis>) -> Result<Self, Error> {
         // One more than are allowed is enough to know, and any number would not fit into the memory.
         let axes: Vec<_> = axes.into_iter().take(MOST_AXES + 1).collect();
@@ -107,7 +107,7 @@ impl Mesh {
         self.ask(|methods, store, mesh| methods.call_data_rank(store, mesh, rank))
     }
 
-    /// Where a rank stands along each axis. Errors: out of range (`rank`).
+    /// The coordinates of a rank, one for each axis. Errors: out of range (`rank`).
     pub fn coordinates(&self, rank: u32) -> Result<Vec<u32>, Error> {
         self.ask(|methods, store, mesh| methods.call_coordinates(store, mesh, rank))
     }
@@ -122,8 +122,8 @@ impl Mesh {
         self.ask(|methods, store, mesh| methods.call_rank_at(store, mesh, coordinates))
     }
 
-    /// The ranks that get the same samples as `rank`, itself among them, ascending. Errors: out of range (`rank`; `axes`
-    /// where there are more than 2^20 of them).
+    /// The ranks that get the same samples as `rank`, itself among them, ascending. Errors: out of range (`rank`;
+    /// `axes` where there are more than 2^20 of them).
     pub fn peers(&self, rank: u32) -> Result<Vec<u32>, Error> {
         self.ask(|methods, store, mesh| methods.call_peers(store, mesh, rank))
     }

@@ -1,6 +1,6 @@
-/// Gives an enum of the interface its names, and the way back from a name.
-macro_rules! named {
-    ($type:ident in $interface:ident, $field:literal, { $($variant:ident = $name:literal),* }) => {
+/// Gives an enum its names, and the way back from a name.
+macro_rules! names {
+    ($type:ident, $field:literal, { $($variant:ident = $name:literal),* }) => {
         impl $type {
             /// Every choice.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
@@ -22,14 +22,21 @@ macro_rules! named {
 
             /// The choice of a name. An unknown name is a failure that lists the known ones.
             fn from_str(name: &str) -> Result<Self, crate::Failure> {
-                let known = || [$($name),*].join(", ");
                 Self::ALL
                     .iter()
                     .copied()
                     .find(|choice| choice.name() == name)
-                    .ok_or_else(|| crate::Failure::unknown_name($field, name, known()))
+                    .ok_or_else(|| crate::Failure::unknown_name($field, name, &[$($name),*]))
             }
         }
+    };
+}
+pub(crate) use names;
+
+/// The same for an enum that the interface has, too.
+macro_rules! named {
+    ($type:ident in $interface:ident, $field:literal, { $($variant:ident = $name:literal),* }) => {
+        crate::named::names!($type, $field, { $($variant = $name),* });
 
         impl From<$type> for $interface::$type {
             fn from(choice: $type) -> Self {

@@ -17,11 +17,13 @@ pub(crate) fn run(range: impl RangeBounds<u64>, most: u64) -> Result<(u64, u64),
         Bound::Unbounded => most.max(start),
     };
     if start > most {
-        return Err(Failure::out_of_range("start", start, format!("0 to {most}")));
+        return Err(Failure::out_of_range("start", start, format!("0 to {most}")).within(Some(0), Some(most)));
     }
     let count = i128::from(end) - i128::from(start);
     if count < 0 || end > most {
-        return Err(Failure::out_of_range("count", count, format!("0 to {} from {start}", most - start)));
+        let left = most - start;
+        let allowed = format!("0 to {left} from {start}");
+        return Err(Failure::out_of_range("count", count, allowed).within(Some(0), Some(left)));
     }
     Ok((start, end - start))
 }

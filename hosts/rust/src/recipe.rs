@@ -4,9 +4,19 @@ use crate::{Builder, Config, Error, Failure, Sampler, Sharding};
 /// The most bytes of a recipe: what does not fit into the memory would stop the component before it can say so.
 const MAX_RECIPE: usize = 1 << 20;
 
+/// A recipe, if it is not longer than any.
+pub(crate) fn checked_recipe(recipe: &str) -> Result<&str, Failure> {
+    if recipe.len() > MAX_RECIPE {
+        let value = format!("of {} bytes", recipe.len());
+        let failure = Failure::out_of_range("recipe", value, format!("up to {MAX_RECIPE}"));
+        return Err(failure.within(None, Some(MAX_RECIPE as u64)));
+    }
+    Ok(recipe)
+}
+
 /// Recipes: everything that decides a deal, as one JSON document.
 impl Builder {
-    /// The sampler of a recipe, at epoch 0, as rank 0 of its world. What a recipe does not say has its default; `order` must be there,
+    /// The sampler of a recipe, at epoch 0, as rank 0. A value that is left out has its default. `order` must be there,
     /// with `samples` or the `sizes` of shards. SPEC.md, section 14, has the grammar.
     ///
     /// ```
@@ -23,16 +33,18 @@ impl Builder {
     /// # Ok::<(), samedeal::Error>(())
     /// ```
     /// Errors: [`WrongType`](crate::FailureKind::WrongType) (`recipe`: it is no JSON object; or a field),
-    /// [`UnknownName`](crate::FailureKind::UnknownName) (`recipe-member`, `order-member`, `deal-member`: there is no such member; or a field),
-    /// [`Missing`](crate::FailureKind::Missing) (`order`, `samples`, `sizes`), [`OutOfRange`](crate::FailureKind::OutOfRange)
-    /// (`recipe`: more than 2^20 bytes; or a field), [`Contradiction`](crate::FailureKind::Contradiction) (a field that the order
-    /// does not use, or that is there twice).
+    /// [`UnknownName`](crate::FailureKind::UnknownName) (`recipe-member`, `order-member`, `deal-member`: there is no
+    /// such member; or a field), [`Missing`](crate::FailureKind::Missing) (`order`, `samples`, `sizes`),
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`recipe`: more than 2^20 bytes; or a field),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (a field that the order does not use, or that is there
+    /// twice).
     pub fn from_recipe(recipe: &str) -> Result<Self, Error> {
         Self::of_recipe(recipe, Vec::new())
     }
 
-    /// The same for a recipe of the order `sharded` that has the `sizes` of its shards as a hash, or not at all. Errors: as
-    /// [`from_recipe`](Self::from_recipe); contradiction (`sizes`: they are not those of the recipe), out of memory.
+    /// The same for a recipe of the order `sharded` that has the `sizes` of its shards as a hash, or not at all.
+    /// Errors: as [`from_recipe`](Self::from_recipe); contradiction (`sizes`: they are not those of the recipe), out of
+    /// memory.
     pub fn from_recipe_and_sizes(recipe: &str, sizes: impl Into<Vec<u64>>) -> Result<Self, Error> {
         Self::of_recipe(recipe, vec![("sizes".to_owned(), sizes.into())])
     }
@@ -40,10 +52,7 @@ impl Builder {
     /// With all lists by their names.
     #[doc(hidden)]
     pub fn of_recipe(recipe: &str, lists: Vec<(String, Vec<u64>)>) -> Result<Self, Error> {
-        if recipe.len() > MAX_RECIPE {
-            let value = format!("of {} bytes", recipe.len());
-            return Err(Failure::out_of_range("recipe", value, format!("up to {MAX_RECIPE}")).into());
-        }
+        let recipe = checked_recipe(recipe)?;
         let count = lists.iter().map(|(_, numbers)| numbers.len()).sum();
         // Twice, since what is asked below comes back as a copy.
         check_room(MOST_MEMORY, "sizes", count, 2 * 8 * count)?;
@@ -63,14 +72,14 @@ impl Builder {
 }
 
 impl Sampler {
-    /// The recipe of this sampler: JSON in one line, with every field that there is, the defaults too. It is the same on all ranks
-    /// and in all epochs, and the same text in every host. The `sizes` of more than 256 shards are a hash.
+    /// The recipe of this sampler: JSON in one line, with every field that there is, the defaults too. It is the same
+    /// on all ranks and in all epochs, and the same text in every host. The `sizes` of more than 256 shards are a hash.
     /// [`Builder::from_recipe`] makes the sampler again.
     pub fn recipe(&self) -> Result<String, Error> {
         self.call(|methods, store, sampler| methods.call_recipe(store, sampler))
     }
 
-    /// SHA-256 over the recipe, in hexadecimal: it names the run.
+    /// SHA-256 over the recipe, in hexadecimal: it identifies the run.
     pub fn recipe_fingerprint(&self) -> Result<String, Error> {
         self.call(|methods, store, sampler| methods.call_recipe_fingerprint(store, sampler))
     }

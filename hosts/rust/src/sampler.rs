@@ -8,9 +8,9 @@ use crate::{Batches, Builder, Config, Error, Index, Indices, Place, Sharding};
 
 /// The samples of one rank in one epoch.
 ///
-/// Everything but [`set_epoch`](Self::set_epoch) and [`set_rank`](Self::set_rank) takes `&self`, and threads may share
-/// a sampler; they take turns. The borrow checker sees to it that no iterator outlives its epoch. Orders that need a
-/// table build it at the first call that asks for an index.
+/// All methods except [`set_epoch`](Self::set_epoch), [`set_rank`](Self::set_rank) and [`resume`](Self::resume) take
+/// `&self`. Threads may share a sampler; their calls run one after the other. Because of the borrow checker, no
+/// iterator outlives its epoch. Orders that need a table build it at the first call that needs an index.
 pub struct Sampler {
     sampler: Object<Samedeal>,
     known: Known,
@@ -51,7 +51,7 @@ impl Sampler {
         Self::builder(samples).build()
     }
 
-    /// Everything that can be chosen, such as seed, rank and world.
+    /// All options, such as seed, rank and world.
     pub fn builder(samples: u64) -> Builder {
         Config::new(samples).into()
     }
@@ -82,22 +82,23 @@ impl Sampler {
         &self.known.config
     }
 
-    /// Moves to another epoch, of which nothing is consumed, in O(1). The next index asked for is of that epoch. The epoch
-    /// that it is at stays as it is, also where a part of it was consumed.
+    /// Moves to the beginning of another epoch, in O(1). If the epoch is the current one, nothing changes, even if a
+    /// part of it was consumed.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         self.call(|methods, store, sampler| methods.call_set_epoch(store, sampler, epoch))?;
         self.refresh()
     }
 
-    /// Answers for another rank of the same deal from now on, in O(1); a table that was built is kept.
+    /// Moves to another rank of the same deal, in O(1). A table that was built is kept.
     /// Errors: out of range (`rank`).
     pub fn set_rank(&mut self, rank: u32) -> Result<(), Error> {
         self.ask(|methods, store, sampler| methods.call_set_rank(store, sampler, rank))?;
         self.refresh()
     }
 
-    /// The state once every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint, of JSON in one
-    /// line, the same on all ranks. [`resume`](Self::resume) goes on there, in any host and on any world.
+    /// The state after every rank has taken `taken` of its samples (or all that it has), for a checkpoint: JSON in one
+    /// line, the same on all ranks. [`resume`](Self::resume) continues there, in any language and with any number of
+    /// ranks.
     ///
     /// ```
     /// use samedeal::Sampler;
@@ -110,28 +111,29 @@ impl Sampler {
     /// # Ok::<(), samedeal::Error>(())
     /// ```
     /// Errors: out of range (`taken` above what the rank with the most samples has),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`layout`: within an epoch, contiguous runs of several ranks have
-    /// no state).
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`layout`: within an epoch, contiguous runs of several
+    /// ranks have no state).
     pub fn state(&self, taken: u64) -> Result<String, Error> {
         self.ask(|methods, store, sampler| methods.call_state(store, sampler, taken))
     }
 
-    /// Goes on where a state was taken, in O(1): moves to its epoch, and deals what was not consumed to this world. After a
-    /// failure, nothing has changed. Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a sampler of
-    /// this version), [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `sharding`: not those
-    /// of the state), out of range (`state`: more than 2^14 bytes, or more consumed than there is).
+    /// Continues from a state, in O(1): moves to its epoch, and deals the positions that were not consumed to the ranks
+    /// of this sampler. After an error, nothing has changed. Errors: [`WrongType`](crate::FailureKind::WrongType)
+    /// (`state`: no state of a sampler of this version), [`Contradiction`](crate::FailureKind::Contradiction) (`order`,
+    /// `samples`, `seed`, `sharding`: not those of the state), out of range (`state`: more than 2^14 bytes, or more
+    /// consumed than there is).
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         let state = checked_state(state)?;
         self.ask(|methods, store, sampler| methods.call_resume(store, sampler, state))?;
         self.refresh()
     }
 
-    /// How many samples this rank sees in the epoch, or in what is left of it, padding included.
+    /// Number of samples that this rank sees in the epoch, or in the rest of it, padding included.
     pub fn num_samples(&self) -> u64 {
         self.known.num_samples
     }
 
-    /// How many of them, the last ones of the rank, are padding.
+    /// How many of these samples are padding. They are the last ones of the rank.
     pub fn num_padding(&self) -> u64 {
         self.known.num_padding
     }
@@ -162,7 +164,7 @@ impl Sampler {
         self.sampler.ask(read)
     }
 
-    /// This rank's samples in a range of any length, such as `..` for all of them.
+    /// The samples of this rank in a range of any length. `..` means all.
     /// Errors: out of range (`start`, `count` where the range ends after [`num_samples`](Self::num_samples), `samples`
     /// above 2^32 when read as `u32`), out of memory.
     pub fn indices<I: Index>(&self, range: impl RangeBounds<u64>) -> Result<Vec<I>, Error> {
@@ -170,7 +172,7 @@ impl Sampler {
         read(run, self.known.max_window, |start, count| self.window(start, count))
     }
 
-    /// Iterates over all of this rank's samples, without ever holding more than a window of them.
+    /// Iterates over all samples of this rank. It holds at most one window of them in memory.
     pub fn iter(&self) -> Indices<'_> {
         Indices::new(self)
     }
@@ -204,23 +206,23 @@ impl Sampler {
         Ok(Batches::new(self.iter(), batches, batch_size))
     }
 
-    /// The sample at a global position of the epoch, whichever rank it is or was dealt to.
-    /// Errors: out of range (`position` at or above `consumed` + [`num_positions`](Self::num_positions)), out of memory.
+    /// The sample at a global position of the epoch, whichever rank it is or was dealt to. Errors: out of range
+    /// (`position` at or above `consumed` + [`num_positions`](Self::num_positions)), out of memory.
     pub fn sample_at(&self, position: u64) -> Result<u64, Error> {
         self.ask(|methods, store, sampler| methods.call_sample_at(store, sampler, position))
     }
 
     /// The inverse: where in the epoch a sample is seen first, on whichever rank, with batches of `batch_size`; `None`
-    /// if it is dropped, or was dealt before. O(1) for `feistel` and `sequential`, one pass over the table for the other orders.
-    /// Errors: out of range (`sample` at or above `samples`, `batch-size` is 0), out of memory.
+    /// if it is dropped, or was dealt before. O(1) for `feistel` and `sequential`, one pass over the table for the
+    /// other orders. Errors: out of range (`sample` at or above `samples`, `batch-size` is 0), out of memory.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Error> {
         let place = self.ask(|methods, store, sampler_| methods.call_locate(store, sampler_, sample, batch_size))?;
         Ok(place.map(Place::from))
     }
 
-    /// Who sees a global position, and when; `copies` counts from this position on.
-    /// Errors: out of range (`position` below `consumed`, or at or above `consumed` + [`num_positions`](Self::num_positions);
-    /// `batch-size` is 0).
+    /// Which rank sees a global position, and when. `copies` counts from this position on. Errors: out of range
+    /// (`position` below `consumed`, or at or above `consumed` + [`num_positions`](Self::num_positions); `batch-size`
+    /// is 0).
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Place, Error> {
         self.ask(|methods, store, sampler| methods.call_place_of(store, sampler, position, batch_size)).map(Place::from)
     }
@@ -231,8 +233,8 @@ impl Sampler {
         self.ask(|methods, store, sampler| methods.call_fingerprint(store, sampler))
     }
 
-    /// SHA-256 over the configuration without the rank, in O(1), as 64 lower-case hexadecimal digits: equal on all
-    /// ranks of one deal, and different where anything that decides the deal differs. Errors: the engine's alone.
+    /// SHA-256 over the configuration without the rank, in O(1), as 64 lower-case hexadecimal digits: it is equal on
+    /// all ranks of one deal, and differs if any value differs that decides the deal. Errors: only those of the engine.
     pub fn config_fingerprint(&self) -> Result<String, Error> {
         self.call(|methods, store, sampler| methods.call_config_fingerprint(store, sampler))
     }

@@ -6,10 +6,11 @@ use crate::{Builder, Config, Error, Sampler};
 /// A dataset that is stored in shards, for the order `sharded`; see [`Sampler::sharded`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sharding {
-    /// Samples in each shard, which are those of the configuration together. Sample indices count through the shards in
-    /// this order. Empty shards are allowed.
+    /// Number of samples in each shard. Their sum is `samples` of the configuration. Sample index 0 is the first sample
+    /// of the first shard; indices go on through the shards in this order. Shards may be empty.
     pub sizes: Arc<[u64]>,
-    /// How many streams the dataset is cut into. Range: 1 to 4,096. A multiple of every number of readers to come.
+    /// Number of lanes, which are parallel streams that the dataset is cut into. Range: 1 to 4,096. Choose a multiple
+    /// of every number of readers that may read the dataset.
     pub lanes: u32,
     /// How many neighbouring samples of a lane are shuffled together. Range: 1 to 2^20.
     pub window: u32,
@@ -21,17 +22,18 @@ impl From<&Sharding> for sampling::Sharding {
     }
 }
 
-/// What a rank reads before it hands out a run of its samples; see [`Sampler::round`].
+/// The rows that a rank reads for a run of its samples; see [`Sampler::round`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Round {
     /// Number of the first of these samples, among the rank's ([`Sampler::indices`]).
     pub start: u64,
-    /// How many there are; none where the round holds no position of the rank.
+    /// Number of these samples; 0 if the rank has no position in this round.
     pub count: u64,
-    /// Where they are stored: whole windows, lane by lane, in the order in which they are stored. A lane goes on in the next
-    /// round where it ends in this one, and leaves a shard for good when it enters another. Where the world divides the
-    /// lanes, every sample of them is one of these. Padding comes last, sample by sample.
+    /// The rows that hold them: whole windows, lane by lane, in the order in which they are stored. A lane continues in
+    /// the next round where it ends in this one. When it enters a shard, it never returns to the one before. If the
+    /// world size divides the lanes, every sample of the spans is one of these samples, or is dropped. Padding comes
+    /// last, sample by sample.
     pub spans: Vec<Span>,
 }
 
@@ -39,7 +41,7 @@ pub struct Round {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Span {
-    /// Which of the lanes goes through them.
+    /// Number of the lane.
     pub lane: u32,
     /// Number of the shard.
     pub shard: u32,
@@ -49,7 +51,7 @@ pub struct Span {
     pub count: u64,
 }
 
-/// Where a sample is stored.
+/// The place where a sample is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ShardPlace {
@@ -61,11 +63,11 @@ pub struct ShardPlace {
 
 /// With the order `sharded`.
 impl Sampler {
-    /// A sampler over a dataset that is stored in shards of `sizes` samples: the order `sharded`, which reads with
-    /// locality. The shards, in an order of their own, are laid end to end and cut into `lanes` streams of equal length
-    /// (1 to 4,096); within a lane, windows of `window` neighbouring samples (1 to 2^20) are shuffled; positions go round
-    /// the lanes. Ranks whose number divides the lanes read whole lanes, hold one window of each, and end on the same
-    /// step; the order does not depend on their number.
+    /// A sampler with the order `sharded`, for a dataset in shards of `sizes` samples. The shards are shuffled, laid
+    /// end to end, and cut into `lanes` of equal length (1 to 4,096). Within a lane, windows of `window` neighbouring
+    /// samples (1 to 2^20) are shuffled. Successive positions come from successive lanes. The order does not depend on
+    /// the number of ranks. If that number divides the lanes, each rank reads its own lanes, holds one window of each
+    /// in memory, and ends on the same step.
     ///
     /// ```
     /// let sampler = samedeal::Sampler::sharded([300, 0, 500, 200], 4, 16).seed(42).rank(1).world(2).build()?;
@@ -94,12 +96,12 @@ impl Sampler {
         self.config().sharding.as_ref().map(|sharding| &*sharding.sizes)
     }
 
-    /// How many streams the dataset is cut into; `None` with another order.
+    /// Number of lanes; `None` with another order.
     pub fn lanes(&self) -> Option<u32> {
         self.config().sharding.as_ref().map(|sharding| sharding.lanes)
     }
 
-    /// How many neighbouring samples of a lane are shuffled together; `None` with another order.
+    /// Number of neighbouring samples of a lane that are shuffled together; `None` with another order.
     pub fn lane_window(&self) -> Option<u32> {
         self.config().sharding.as_ref().map(|sharding| sharding.window)
     }
@@ -110,9 +112,10 @@ impl Sampler {
         self.ask(|methods, store, sampler| methods.call_num_rounds(store, sampler))
     }
 
-    /// What this rank reads for the next run of its samples. Round k holds the positions from k * lanes * window on, as
-    /// many as that product: window k of every lane. Errors: [`Contradiction`](crate::FailureKind::Contradiction)
-    /// (`order` is another one), out of range (`number` at or above [`num_rounds`](Self::num_rounds)), out of memory.
+    /// The rows that this rank reads for a run of its samples. Round k of a whole epoch has the positions k * lanes *
+    /// window to (k + 1) * lanes * window - 1: window k of every lane. Errors:
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one), out of range (`number` at or
+    /// above [`num_rounds`](Self::num_rounds)), out of memory.
     pub fn round(&self, number: u64) -> Result<Round, Error> {
         let round = self.ask(|methods, store, sampler| methods.call_round(store, sampler, number))?;
         let (spans, _) = round.spans.as_chunks();

@@ -345,6 +345,6 @@ fn place(place: core::Place) -> Value {
 }
 
 fn failure(failure: core::Failure) -> Failure {
-    let core::Failure { kind, field, value, allowed } = failure;
+    let core::Parts { kind, field, value, allowed, .. } = failure.into_parts();
     Failure { kind: kind.name().into(), field: field.into(), value, allowed }
 }

@@ -1,4 +1,4 @@
-//! A Python module for each interface, upon the runtime of the Python host (`_abi.py`, `_core.py`).
+//! A Python module for each interface, upon the runtime of the Python host (`engine/abi.py`, `engine/core.py`).
 //!
 //! First comes what a program uses: names of enums, records and variants as named tuples, resources as classes, functions
 //! that take the instance they are called in. Below it stand the layouts and the calls, as data for the runtime.
@@ -14,7 +14,7 @@ use wit_parser::abi::AbiVariant;
 use wit_parser::{Function, FunctionKind, InterfaceId, PackageId, Resolve, Type, TypeDefKind, TypeId, TypeOwner};
 
 use self::docs::{WIDTH, docstring, note};
-use self::names::{Known, TUPLE_METHODS, WIDE, item, pascal, passed, snake, upper};
+use self::names::{Known, TUPLE_METHODS, item, pascal, passed, snake, upper};
 
 const MADE: &str = "Written by `cargo xtask build` from the WIT. Changes here are lost.";
 
@@ -101,7 +101,7 @@ impl Module<'_> {
         let mut typing: Vec<&str> = vec!["TYPE_CHECKING"];
         typing.extend(uses.iter().filter_map(|used| if let Use::Typing(name) = used { Some(*name) } else { None }));
         head += "\nfrom __future__ import annotations\n\n";
-        head += &format!("from typing import {}\n\nfrom .. import _abi as abi\n", typing.join(", "));
+        head += &format!("from typing import {}\n\nfrom ..engine import abi\n", typing.join(", "));
         for used in uses.iter() {
             if let Use::Interface(name) = used {
                 head += &format!("from . import {name}\n");
@@ -115,7 +115,7 @@ impl Module<'_> {
             types += "    import numpy as np\n    from numpy.typing import NDArray\n\n";
         }
         if uses.contains(&Use::Core) {
-            types += "    from .._core import Core\n\n";
+            types += "    from ..engine.core import Core\n\n";
         }
         if types.is_empty() { head.replace("TYPE_CHECKING, ", "") } else { head + "\nif TYPE_CHECKING:\n" + &types }
     }
@@ -125,8 +125,9 @@ impl Module<'_> {
         let mut text = String::new();
         for (name, &id) in &self.resolve.interfaces[self.id].types {
             let def = &self.resolve.types[id];
+            // A type of another interface has no documentation here.
             if let (TypeDefKind::Type(inner), Some(contents)) = (&def.kind, &def.docs.contents)
-                && !matches!(inner, Type::Id(_))
+                && !matches!(self.plain(inner), Type::Id(_))
             {
                 text += &format!("{} = int\n{}\n", pascal(name), note(contents, 0, self.known));
             }
@@ -150,7 +151,7 @@ impl Module<'_> {
                 self.uses(Use::Typing("NamedTuple"));
                 let mut text = format!("\nclass {class}(NamedTuple):\n{}\n", docstring(&about, 4, self.known));
                 for field in &record.fields {
-                    let is_wide = WIDE.contains(&(name, &field.name));
+                    let is_wide = self.is_wide_list(&field.ty);
                     let annotation = self.annotation(&field.ty, is_wide || self.passed.contains(&id))?;
                     text += &self.field(&field.name, &annotation, field.docs.contents.as_deref());
                 }
@@ -272,7 +273,7 @@ impl Module<'_> {
         Ok(match &def.kind {
             TypeDefKind::Record(record) => {
                 let fields = record.fields.iter().map(|field| {
-                    let is_wide = WIDE.contains(&(name, &field.name));
+                    let is_wide = self.is_wide_list(&field.ty);
                     let held = if is_wide { "abi.WIDE_U64S".to_owned() } else { self.abi(&field.ty)? };
                     Ok(format!("\"{}\": {held}", field.name))
                 });

@@ -15,10 +15,6 @@ const TAKEN: &[&str] = &[
 /// Methods of a tuple, and so of a record: a field of such a name hides one.
 pub const TUPLE_METHODS: &[&str] = &["count", "index"];
 
-/// Lists of `u64` that may hold numbers of 64 bits: of which record, and which field. All others hold up to 53 bits, and are
-/// handed out as signed numbers, which is what NumPy indexes with.
-pub const WIDE: &[(&str, &str)] = &[("run", "costs")];
-
 /// A field, a parameter, a function or a module.
 pub fn snake(name: &str) -> String {
     let name = name.replace('-', "_");

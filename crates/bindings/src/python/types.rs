@@ -42,6 +42,12 @@ impl Module<'_> {
         }
     }
 
+    /// Whether a type is a list of numbers of 64 bits. Those of `u53` are handed out as signed numbers, which is what NumPy
+    /// indexes with.
+    pub(super) fn is_wide_list(&self, ty: &Type) -> bool {
+        matches!(ty, &Type::Id(id) if matches!(self.resolve.types[id].kind, TypeDefKind::List(Type::U64)))
+    }
+
     /// A type of this or another interface, by its name there as `form` has it.
     pub(super) fn named(&self, id: TypeId, form: fn(&str) -> String) -> Result<String, String> {
         let def = &self.resolve.types[id];

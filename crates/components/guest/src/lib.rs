@@ -13,16 +13,11 @@ macro_rules! convert_failures {
             use $types as types;
 
             impl From<samedeal_core::Failure> for types::Failure {
-                fn from(samedeal_core::Failure { kind, field, value, allowed }: samedeal_core::Failure) -> Self {
-                    let kind = match kind {
-                        samedeal_core::Kind::OutOfRange => types::FailureKind::OutOfRange,
-                        samedeal_core::Kind::UnknownName => types::FailureKind::UnknownName,
-                        samedeal_core::Kind::OutOfMemory => types::FailureKind::OutOfMemory,
-                        samedeal_core::Kind::WrongType => types::FailureKind::WrongType,
-                        samedeal_core::Kind::Missing => types::FailureKind::Missing,
-                        samedeal_core::Kind::Contradiction => types::FailureKind::Contradiction,
-                    };
-                    Self { kind, field: field.into(), value, allowed }
+                fn from(failure: samedeal_core::Failure) -> Self {
+                    let fact = |samedeal_core::Fact { name, value }| types::Fact { name: name.into(), value };
+                    let facts = failure.facts().into_iter().map(fact).collect();
+                    let samedeal_core::Parts { kind, field, value, allowed, .. } = failure.into_parts();
+                    Self { kind: kind.name().into(), field: field.into(), value, allowed, facts }
                 }
             }
         };

@@ -1,5 +1,10 @@
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
-use core::fmt;
+use alloc::vec::Vec;
+use alloc::{format, vec};
+use core::fmt::{self, Display};
+use core::ops::Deref;
 
 /// The kinds of failure: what a program branches on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +21,135 @@ pub enum Kind {
     Missing,
     /// Values that are each allowed do not fit together.
     Contradiction,
+    /// What a later version may add.
+    #[cfg(feature = "grown")]
+    TooLate,
+}
+
+/// One fact about what is allowed, for programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// Its name in the WIT interface.
+    pub name: &'static str,
+    /// Its value: a number in decimal, or a name.
+    pub value: String,
+}
+
+/// What is allowed in the place of a value, as far as it is numbers or names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Limits {
+    /// Words say it.
+    None,
+    Range(i64, u64),
+    Least(u64),
+    Most(u64),
+    Known(Vec<&'static str>),
+    Needs(String),
+}
+
+impl Limits {
+    fn facts(&self) -> Vec<Fact> {
+        let fact = |name, value: &dyn Display| Fact { name, value: value.to_string() };
+        match self {
+            Self::None => Vec::new(),
+            Self::Range(least, most) => vec![fact("least", least), fact("most", most)],
+            Self::Least(least) => vec![fact("least", least)],
+            Self::Most(most) => vec![fact("most", most)],
+            Self::Known(names) => names.iter().map(|name| fact("known", name)).collect(),
+            Self::Needs(value) => vec![fact("needs", value)],
+        }
+    }
+}
+
+/// The same for people.
+impl Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => Ok(()),
+            Self::Range(least, most) => write!(f, "{least} to {most}"),
+            Self::Least(least) => write!(f, "{least} or more"),
+            Self::Most(most) => write!(f, "up to {most}"),
+            Self::Known(names) => f.write_str(&names.join(", ")),
+            Self::Needs(value) => f.write_str(value),
+        }
+    }
+}
+
+/// What is allowed in the place of a value: limits, and the words after them, or words alone.
+pub(crate) struct Allowed {
+    limits: Limits,
+    words: Cow<'static, str>,
+}
+
+impl Allowed {
+    const fn of(limits: Limits) -> Self {
+        Self { limits, words: Cow::Borrowed("") }
+    }
+
+    /// More words, after those that the limits are in.
+    pub(crate) fn and(self, words: impl Display) -> Self {
+        Self { words: Cow::Owned(text(&words)), ..self }
+    }
+}
+
+/// Numbers from the first to the last.
+pub(crate) fn range(least: impl Number, most: impl Number) -> Allowed {
+    Allowed::of(Limits::Range(least.wide() as i64, most.wide()))
+}
+
+/// Numbers from this one on.
+pub(crate) fn at_least(least: impl Number) -> Allowed {
+    Allowed::of(Limits::Least(least.wide()))
+}
+
+/// Numbers up to this one.
+pub(crate) fn at_most(most: impl Number) -> Allowed {
+    Allowed::of(Limits::Most(most.wide()))
+}
+
+/// This value alone.
+pub(crate) fn only(value: impl Display) -> Allowed {
+    Allowed::of(Limits::Needs(text(&value)))
+}
+
+/// One of these names.
+pub(crate) fn known(names: impl IntoIterator<Item = &'static str>) -> Allowed {
+    Allowed::of(Limits::Known(names.into_iter().collect()))
+}
+
+impl From<&'static str> for Allowed {
+    fn from(words: &'static str) -> Self {
+        Self { limits: Limits::None, words: Cow::Borrowed(words) }
+    }
+}
+
+impl From<String> for Allowed {
+    fn from(words: String) -> Self {
+        Self { limits: Limits::None, words: Cow::Owned(words) }
+    }
+}
+
+/// The numbers of limits, in one type: a function for each type would be one more for hosts to compile.
+pub(crate) trait Number: Copy {
+    /// The number; a negative one as 2^64 more.
+    fn wide(self) -> u64;
+}
+
+macro_rules! number {
+    ($($type:ty)*) => {
+        $(impl Number for $type {
+            fn wide(self) -> u64 {
+                self as u64
+            }
+        })*
+    };
+}
+number!(i32 u32 u64 usize);
+
+#[cold]
+#[inline(never)]
+fn text(value: &dyn Display) -> String {
+    value.to_string()
 }
 
 impl Kind {
@@ -28,13 +162,19 @@ impl Kind {
             Self::WrongType => "wrong-type",
             Self::Missing => "missing",
             Self::Contradiction => "contradiction",
+            #[cfg(feature = "grown")]
+            Self::TooLate => "too-late",
         }
     }
 }
 
-/// The one error of this crate: which value was wrong and what is allowed.
+/// The one error of this crate: which value was wrong and what is allowed. It is one pointer, since nearly all functions hand it on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct Failure(Box<Parts>);
+
+/// What a failure says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
     /// What kind of failure this is.
     pub kind: Kind,
     /// The parameter or configuration field at fault, by its name in the WIT interface.
@@ -43,38 +183,82 @@ pub struct Failure {
     pub value: String,
     /// What is allowed in its place, for people.
     pub allowed: String,
+    /// The same for programs, as far as it is numbers or names.
+    limits: Limits,
+}
+
+impl Parts {
+    /// What is allowed, for programs.
+    pub fn facts(&self) -> Vec<Fact> {
+        self.limits.facts()
+    }
+}
+
+impl Deref for Failure {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
 }
 
 impl Failure {
     /// All of them are made here, once: every host compiles the component when it starts.
     #[cold]
     #[inline(never)]
-    fn new(kind: Kind, field: &'static str, value: &dyn fmt::Display, allowed: &dyn fmt::Display) -> Self {
-        Self { kind, field, value: value.to_string(), allowed: allowed.to_string() }
+    fn new(kind: Kind, field: &'static str, value: &dyn Display, Allowed { limits, words }: Allowed) -> Self {
+        Self(Box::new(Parts { kind, field, value: value.to_string(), allowed: format!("{limits}{words}"), limits }))
     }
 
-    pub(crate) fn out_of_range(field: &'static str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
-        Self::new(Kind::OutOfRange, field, &value, &allowed)
+    /// All of it, to take it apart.
+    pub fn into_parts(self) -> Parts {
+        *self.0
     }
 
-    pub(crate) fn unknown_name(field: &'static str, name: &str, known: impl fmt::Display) -> Self {
-        Self::new(Kind::UnknownName, field, &shorten(name), &known)
+    /// The same failure of another field.
+    pub(crate) fn of(mut self, field: &'static str) -> Self {
+        self.0.field = field;
+        self
     }
 
-    pub(crate) fn wrong_type(field: &'static str, value: &str, allowed: impl fmt::Display) -> Self {
-        Self::new(Kind::WrongType, field, &shorten(value), &allowed)
+    /// The same failure of a range that begins with 1.
+    pub(crate) fn from_one(mut self) -> Self {
+        let parts = &mut *self.0;
+        let words = parts.allowed.split_off(parts.limits.to_string().len());
+        if let Limits::Range(least, _) = &mut parts.limits {
+            *least = 1;
+        }
+        parts.allowed = format!("{}{words}", parts.limits);
+        self
     }
 
-    pub(crate) fn missing(field: &'static str, allowed: impl fmt::Display) -> Self {
-        Self::new(Kind::Missing, field, &"", &allowed)
+    pub(crate) fn out_of_range(field: &'static str, value: impl Display, allowed: impl Into<Allowed>) -> Self {
+        Self::new(Kind::OutOfRange, field, &value, allowed.into())
     }
 
-    pub(crate) fn contradiction(field: &'static str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
-        Self::new(Kind::Contradiction, field, &value, &allowed)
+    pub(crate) fn unknown_name(field: &'static str, name: &str, known: impl Into<Allowed>) -> Self {
+        Self::new(Kind::UnknownName, field, &shorten(name), known.into())
     }
 
-    pub(crate) fn out_of_memory(field: &'static str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
-        Self::new(Kind::OutOfMemory, field, &value, &allowed)
+    pub(crate) fn wrong_type(field: &'static str, value: &str, allowed: impl Into<Allowed>) -> Self {
+        Self::new(Kind::WrongType, field, &shorten(value), allowed.into())
+    }
+
+    #[cfg(feature = "grown")]
+    pub(crate) fn too_late(field: &'static str, value: impl Display, allowed: impl Into<Allowed>) -> Self {
+        Self::new(Kind::TooLate, field, &value, allowed.into())
+    }
+
+    pub(crate) fn missing(field: &'static str, allowed: impl Into<Allowed>) -> Self {
+        Self::new(Kind::Missing, field, &"", allowed.into())
+    }
+
+    pub(crate) fn contradiction(field: &'static str, value: impl Display, allowed: impl Into<Allowed>) -> Self {
+        Self::new(Kind::Contradiction, field, &value, allowed.into())
+    }
+
+    pub(crate) fn out_of_memory(field: &'static str, value: impl Display, allowed: impl Into<Allowed>) -> Self {
+        Self::new(Kind::OutOfMemory, field, &value, allowed.into())
     }
 }
 
@@ -83,14 +267,16 @@ pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(64).collect()
 }
 
-impl fmt::Display for Failure {
+impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, field, value, allowed } = self;
+        let Parts { kind, field, value, allowed, .. } = &**self;
         match kind {
             Kind::Missing => write!(f, "{field} is missing; needed: {allowed}"),
             Kind::OutOfRange | Kind::WrongType | Kind::Contradiction => {
                 write!(f, "{field} is {value}; allowed: {allowed}")
             }
+            #[cfg(feature = "grown")]
+            Kind::TooLate => write!(f, "{field} is {value}, which is too late; allowed: {allowed}"),
             Kind::UnknownName => write!(f, "{field} is \"{value}\"; known: {allowed}"),
             Kind::OutOfMemory => write!(f, "no memory for {field} = {value}; allowed: {allowed}"),
         }
@@ -98,3 +284,38 @@ impl fmt::Display for Failure {
 }
 
 impl core::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(allowed: impl Into<Allowed>) -> (String, Vec<(&'static str, String)>) {
+        let failure = Failure::out_of_range("count", 7, allowed);
+        let facts = failure.facts().into_iter().map(|fact| (fact.name, fact.value)).collect();
+        (failure.into_parts().allowed, facts)
+    }
+
+    fn facts(facts: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
+        facts.iter().map(|&(name, value)| (name, value.to_string())).collect()
+    }
+
+    #[test]
+    fn people_and_programs_are_told_the_same() {
+        assert_eq!(told(range(1, u64::MAX)).0, "1 to 18446744073709551615");
+        assert_eq!(told(range(1, u64::MAX)).1, facts(&[("least", "1"), ("most", "18446744073709551615")]));
+        assert_eq!(told(range(i32::MIN, 4_u32).and(" here")).0, "-2147483648 to 4 here");
+        assert_eq!(told(range(i32::MIN, 4_u32)).1, facts(&[("least", "-2147483648"), ("most", "4")]));
+        assert_eq!(told(at_least(3)), ("3 or more".into(), facts(&[("least", "3")])));
+        assert_eq!(told(at_most(3).and(" at once")), ("up to 3 at once".into(), facts(&[("most", "3")])));
+        assert_eq!(told(only("b").and(", not a")), ("b, not a".into(), facts(&[("needs", "b")])));
+        assert_eq!(told(known(["a", "b"])), ("a, b".into(), facts(&[("known", "a"), ("known", "b")])));
+        assert_eq!(told("each name once"), ("each name once".into(), facts(&[])));
+    }
+
+    #[test]
+    fn a_range_from_one_on_is_so_for_programs_too() {
+        let failure = Failure::out_of_range("samples", 9, range(0, 8).and(" with the order")).from_one().of("chunks");
+        assert_eq!(failure.to_string(), "chunks is 9; allowed: 1 to 8 with the order");
+        assert_eq!(failure.facts()[0], Fact { name: "least", value: "1".into() });
+    }
+}

@@ -1,4 +1,4 @@
-//! What all stages rest on: failures, checks, memory that ends, keyed randomness, hashes, names, ratios.
+//! Shared by all stages: failures, checks, memory limits, keyed randomness, hashes, names, ratios.
 
 pub(crate) mod check;
 pub(crate) mod failure;
@@ -8,7 +8,7 @@ pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod ratio;
 
-pub use failure::{Failure, Kind};
+pub use failure::{Fact, Failure, Kind, Parts};
 
 /// 2^53 - 1, the largest number that a JavaScript `number` holds exactly: the end of every range of this crate.
 pub const MAX_EXACT: u64 = (1 << 53) - 1;

@@ -1,8 +1,6 @@
 //! Values by their names.
 
-use alloc::vec::Vec;
-
-use super::Failure;
+use super::{Failure, failure};
 
 /// What a name stands for; without one, what the first stands for. Failures: `field`.
 #[inline(never)]
@@ -12,10 +10,8 @@ pub(crate) fn named<T: Copy>(
     known: &[(&'static str, T)],
 ) -> Result<T, Failure> {
     let Some(name) = name else { return Ok(known[0].1) };
-    known.iter().find(|(own, _)| *own == name).map(|&(_, value)| value).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|&(own, _)| own).collect();
-        Failure::unknown_name(field, name, names.join(", "))
-    })
+    let found = known.iter().find(|(own, _)| *own == name).map(|&(_, value)| value);
+    found.ok_or_else(|| Failure::unknown_name(field, name, failure::known(known.iter().map(|&(own, _)| own))))
 }
 
 /// The name of what a name stands for.

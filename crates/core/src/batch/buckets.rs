@@ -1,6 +1,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::{Failure, MAX_WINDOW};
 
@@ -22,7 +23,7 @@ impl Buckets {
     /// Failures: `bucket-width`, `boundaries`, `quantiles`.
     pub(super) fn check(&self) -> Result<(), Failure> {
         match *self {
-            Self::Width(0) => Err(Failure::out_of_range("bucket-width", 0, format!("1 to {}", u32::MAX))),
+            Self::Width(0) => Err(Failure::out_of_range("bucket-width", 0, range(1, u32::MAX))),
             Self::Boundaries(ref ends) => match ends.windows(2).find(|pair| pair[0] >= pair[1]) {
                 Some(pair) => {
                     let value = format!("{} after {}", pair[1], pair[0]);
@@ -31,7 +32,7 @@ impl Buckets {
                 None => Ok(()),
             },
             Self::Quantiles(count) if count == 0 || count > MAX_WINDOW => {
-                Err(Failure::out_of_range("quantiles", count, format!("1 to {MAX_WINDOW}")))
+                Err(Failure::out_of_range("quantiles", count, range(1, MAX_WINDOW)))
             }
             _ => Ok(()),
         }

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::Failure;
+use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
 
 /// On which side of a row the padding is.
@@ -50,14 +51,18 @@ pub struct Packed {
 pub fn pad(lengths: &[u32], width: u32, multiple: u32, side: Side) -> Result<Padded, Failure> {
     let longest = lengths.iter().copied().max().unwrap_or(0);
     if multiple == 0 {
-        return Err(Failure::out_of_range("multiple", 0, format!("1 to {}", u32::MAX)));
+        return Err(Failure::out_of_range("multiple", 0, range(1, u32::MAX)));
     }
     if width != 0 && width < longest {
         return Err(Failure::out_of_range("width", width, format!("0, or at least {longest}, the longest sequence")));
     }
     let wide = u64::from(if width == 0 { longest } else { width }).next_multiple_of(multiple.into());
     if wide > u32::MAX.into() {
-        return Err(Failure::out_of_range("width", width, format!("0 to {}, rounded up to {multiple}", u32::MAX)));
+        return Err(Failure::out_of_range(
+            "width",
+            width,
+            range(0, u32::MAX).and(format_args!(", rounded up to {multiple}")),
+        ));
     }
     let cells = check_cells(lengths, lengths.len() as u64, wide)?;
     let wide = wide as u32;
@@ -98,7 +103,7 @@ pub fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Result<Packed, Fai
         let tokens: u64 = held.iter().map(|&length| u64::from(length)).sum();
         let Some(padding) = u64::from(width).checked_sub(tokens) else {
             let value = format!("{tokens} tokens in row {row}");
-            return Err(Failure::out_of_range("row-ends", value, format!("up to {width}, the width")));
+            return Err(Failure::out_of_range("row-ends", value, at_most(width).and(", the width")));
         };
         for (segment, &length) in (1..).zip(held) {
             packed.sources.extend(at..at + length);
@@ -119,11 +124,7 @@ fn check_cells(lengths: &[u32], rows: u64, width: u64) -> Result<usize, Failure>
     let cells = rows.saturating_mul(width);
     let tokens: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
     if cells.max(tokens) > MAX_CELLS {
-        return Err(Failure::out_of_range(
-            "lengths",
-            format!("{} cells", cells.max(tokens)),
-            format!("up to {MAX_CELLS}"),
-        ));
+        return Err(Failure::out_of_range("lengths", format!("{} cells", cells.max(tokens)), at_most(MAX_CELLS)));
     }
     Ok(cells as usize)
 }

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use super::buckets::Buckets;
 use super::items::Items;
 use super::packing::Packing;
+use crate::base::failure::{at_most, range};
 use crate::{Failure, OrderId};
 
 /// How items become batches.
@@ -147,12 +148,12 @@ pub(super) const MAX_HISTORY: usize = 64;
 pub(super) fn check_history(history: &[Segment]) -> Result<(), Failure> {
     if history.len() > MAX_HISTORY {
         let value = format!("of {} segments", history.len());
-        return Err(Failure::out_of_range("history", value, format!("up to {MAX_HISTORY}")));
+        return Err(Failure::out_of_range("history", value, at_most(MAX_HISTORY)));
     }
     let ranks = 1..=MAX_WORLD;
     if let Some(past) = history.iter().find(|past| !ranks.contains(&past.world_size)) {
         let value = format!("world size {}", past.world_size);
-        return Err(Failure::out_of_range("history", value, format!("1 to {MAX_WORLD}")));
+        return Err(Failure::out_of_range("history", value, range(1, MAX_WORLD)));
     }
     Ok(())
 }
@@ -186,24 +187,24 @@ impl BatchConfig {
     /// `history`, those of [`Buckets`].
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.world == 0 || self.world > MAX_WORLD {
-            return Err(Failure::out_of_range("world-size", self.world, format!("1 to {MAX_WORLD}")));
+            return Err(Failure::out_of_range("world-size", self.world, range(1, MAX_WORLD)));
         }
         if self.lengths.len() >= u32::MAX as usize {
             let value = format!("{} of them", self.lengths.len());
-            return Err(Failure::out_of_range("lengths", value, format!("up to {}", u32::MAX - 1)));
+            return Err(Failure::out_of_range("lengths", value, at_most(u32::MAX - 1)));
         }
         let has_budget = self.strategy == Strategy::Budget || self.strategy == Strategy::Bucket && self.budget > 0;
         if self.max_batch_size == 0 && !has_budget {
-            return Err(Failure::out_of_range("max-batch-size", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("max-batch-size", 0, range(1, u32::MAX)));
         }
         if self.strategy == Strategy::Budget && self.budget == 0 {
-            return Err(Failure::out_of_range(self.limit(), 0, format!("1 to {}", u64::MAX)));
+            return Err(Failure::out_of_range(self.limit(), 0, range(1, u64::MAX)));
         }
         if self.strategy == Strategy::Pack && self.capacity == 0 {
-            return Err(Failure::out_of_range("capacity", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("capacity", 0, range(1, u32::MAX)));
         }
         if self.multiple == 0 {
-            return Err(Failure::out_of_range("batch-size-multiple", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("batch-size-multiple", 0, range(1, u32::MAX)));
         }
         self.buckets.as_ref().map_or(Ok(()), Buckets::check)?;
         check_history(&self.history)

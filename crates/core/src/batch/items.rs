@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use super::config::{BatchConfig, TooLong};
 use crate::Failure;
+use crate::base::failure::{at_least, range};
 use crate::base::memory::collect;
 
 /// What is put into batches: samples, or parts of them.
@@ -106,7 +107,7 @@ fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure>
         return Ok(());
     }
     if config.max_length == 0 {
-        return Err(Failure::out_of_range("max-length", 0, format!("1 or more, to {why}")));
+        return Err(Failure::out_of_range("max-length", 0, at_least(1).and(format_args!(", to {why}"))));
     }
     let least = config.cost(1);
     Err(Failure::out_of_range(config.limit(), config.budget, format!("{least} or more, to {why}")))
@@ -114,6 +115,6 @@ fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure>
 
 /// The failure of a sample of more than `most` tokens.
 pub(super) fn too_long(length: u32, sample: u64, most: u32) -> Failure {
-    let allowed = format!("0 to {most}; or choose with too-long what happens to longer ones");
+    let allowed = range(0, most).and("; or choose with too-long what happens to longer ones");
     Failure::out_of_range("lengths", format!("{length} (sample {sample})"), allowed)
 }

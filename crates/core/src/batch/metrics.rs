@@ -6,6 +6,7 @@ use super::config::{BatchConfig, Counting, Strategy};
 use super::items::Items;
 use super::steps::Steps;
 use crate::Failure;
+use crate::base::failure::known;
 use crate::base::ratio::millionths;
 
 /// The names of the ratios that [`Metrics::ratio`] knows.
@@ -51,7 +52,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// All of them by their names.
-    pub fn named(&self) -> [(&'static str, u64); 16] {
+    pub fn named(&self) -> [(&'static str, u64); 16 + cfg!(feature = "grown") as usize] {
         [
             ("steps", self.steps),
             ("items", self.items),
@@ -69,6 +70,8 @@ impl Metrics {
             ("truncated", self.truncated),
             ("too-long", self.too_long),
             ("split", self.split),
+            #[cfg(feature = "grown")]
+            ("padding-tokens", self.padded.saturating_sub(self.tokens)),
         ]
     }
 
@@ -91,7 +94,7 @@ impl Metrics {
             }
             "slowest-rank-utilisation" => (self.tokens.into(), Some(world * u128::from(self.slowest)), 1_000_000),
             "cost-imbalance" => (world * u128::from(self.slowest_cost), Some(self.cost.into()), 1_000_000),
-            _ => return Err(Failure::unknown_name("ratio", name, RATIOS.join(", "))),
+            _ => return Err(Failure::unknown_name("ratio", name, known(RATIOS))),
         };
         Ok(if of == Some(0) { without } else { millionths(part, of) })
     }

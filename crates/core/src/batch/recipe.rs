@@ -13,6 +13,7 @@ use super::buckets::Buckets;
 use super::config::{BatchConfig, Counting, Strategy, Tail, TooLong};
 use super::items::Items;
 use super::packing::Packing;
+use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::names::{name_of, named};
 use crate::state::fields::{Fields, Key, Kind};
@@ -20,11 +21,14 @@ use crate::state::numbers::{self, Chosen, Numbers};
 use crate::state::recipe::{self, List, VERSION};
 use crate::{Failure, OrderId};
 
-const STRATEGIES: [(&str, Strategy); 4] = [
+const STRATEGIES: [(&str, Strategy); 4 + cfg!(feature = "grown") as usize] = [
     ("budget", Strategy::Budget),
     ("bucket", Strategy::Bucket),
     ("pack", Strategy::Pack),
     ("pad-to-max", Strategy::PadToMax),
+    // Another name is enough for hosts, which know strategies by nothing else.
+    #[cfg(feature = "grown")]
+    ("as-they-come", Strategy::PadToMax),
 ];
 const COUNTINGS: [(&str, Counting); 3] = [
     ("padded", Counting::Padded),
@@ -69,6 +73,8 @@ const BATCH: &[Key] = &[
     Key { name: "too_long", field: "too-long", kind: Kind::Text },
     Key { name: "tail", field: "tail", kind: Kind::Text },
     Key { name: "lengths", field: "lengths", kind: Kind::Numbers },
+    #[cfg(feature = "grown")]
+    Key { name: "latest_epoch", field: "latest-epoch", kind: Kind::Count },
 ];
 
 /// The fields that may come beside the text.
@@ -308,11 +314,15 @@ fn options(fields: &Fields, lists: &[List]) -> Result<BatchConfig, Failure> {
         *linear = fields.u32("linear")?.unwrap_or(*linear);
         *quadratic = fields.u32("quadratic")?.unwrap_or(*quadratic);
     }
+    #[cfg(feature = "grown")]
+    if let Some(latest @ 100..) = fields.count("latest-epoch") {
+        return Err(Failure::too_late("latest-epoch", latest, range(0, 99)));
+    }
     let most_rows = fields.u32("max-batch-size")?;
     let longest = fields.u32("max-length")?;
     let limit = if matches!(counting, Counting::Weighted { .. }) { "max-cost" } else { "max-tokens" };
     let budget = match (fields.count(limit), most_rows, longest) {
-        (Some(0), ..) => return Err(Failure::out_of_range(limit, 0, format!("1 to {}", u64::MAX))),
+        (Some(0), ..) => return Err(Failure::out_of_range(limit, 0, range(1, u64::MAX))),
         (Some(budget), ..) => budget,
         (None, Some(rows @ 1..), Some(longest)) if strategy == Strategy::Budget => u64::from(rows) * u64::from(longest),
         (None, ..) if strategy == Strategy::Budget => {
@@ -448,7 +458,7 @@ fn refuse_unused(fields: &Fields, lists: &[List], strategy: Strategy, counting: 
 /// Failures: the field, if it is there.
 fn refuse(fields: &Fields, field: &'static str, allowed: &str) -> Result<(), Failure> {
     match fields.shown(field) {
-        Some(value) => Err(Failure::contradiction(field, value, allowed)),
+        Some(value) => Err(Failure::contradiction(field, value, String::from(allowed))),
         None => Ok(()),
     }
 }

@@ -8,6 +8,7 @@ use super::batcher::Batcher;
 use super::config::{MAX_HISTORY, Segment};
 use super::recipe::STATE_SECTIONS;
 use crate::Failure;
+use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
 use crate::state::fields::{Fields, compare};
 use crate::state::{BatcherState, VERSION};
@@ -18,7 +19,7 @@ impl Batcher {
     pub fn state(&self, steps: u64) -> Result<String, Failure> {
         let (config, left) = (self.config(), self.metrics().steps);
         if steps > left {
-            return Err(Failure::out_of_range("steps", steps, format!("0 to {left}")));
+            return Err(Failure::out_of_range("steps", steps, range(0, left)));
         }
         let here = Segment { world_size: config.world, steps };
         let mut history = collect("history", config.history.len() + 1, config.history.iter().copied())?;
@@ -29,7 +30,7 @@ impl Batcher {
         }
         if history.len() > MAX_HISTORY {
             let value = format!("of {} segments", history.len());
-            return Err(Failure::out_of_range("history", value, format!("up to {MAX_HISTORY}")));
+            return Err(Failure::out_of_range("history", value, at_most(MAX_HISTORY)));
         }
         let mut text =
             format!("{{\"samedeal\":{VERSION},\"kind\":\"batcher\",\"recipe\":{{{}}}", self.recipe().sections());

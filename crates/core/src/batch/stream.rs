@@ -9,6 +9,7 @@ use super::metrics::Metrics;
 use super::recipe::BatchRecipe;
 use super::run::Run;
 use super::window::{Planned, plan_window};
+use crate::base::failure::{only, range};
 use crate::base::memory::{collect, has_room};
 use crate::{Failure, MAX_EXACT};
 
@@ -59,10 +60,10 @@ impl BatchStream {
             return Err(Failure::contradiction("quantiles", count, allowed));
         }
         if let Some(window) = config.window.filter(|&window| window > MAX_WAITING) {
-            return Err(Failure::out_of_range("batch-window", window, format!("0 to {MAX_WAITING}")));
+            return Err(Failure::out_of_range("batch-window", window, range(0, MAX_WAITING)));
         }
         if rank >= config.world {
-            return Err(Failure::out_of_range("rank", rank, format!("0 to {}", config.world - 1)));
+            return Err(Failure::out_of_range("rank", rank, range(0, config.world - 1)));
         }
         let metrics = Metrics::default();
         Ok(Self {
@@ -83,10 +84,10 @@ impl BatchStream {
     pub fn push(&mut self, samples: &[u64], lengths: &[u32]) -> Result<(), Failure> {
         if samples.len() != lengths.len() {
             let value = format!("{} of them", lengths.len());
-            return Err(Failure::contradiction("lengths", value, format!("{}, one for each sample", samples.len())));
+            return Err(Failure::contradiction("lengths", value, only(samples.len()).and(", one for each sample")));
         }
         if let Some(sample) = samples.iter().find(|&&sample| sample > MAX_EXACT) {
-            return Err(Failure::out_of_range("samples", sample, format!("0 to {MAX_EXACT}")));
+            return Err(Failure::out_of_range("samples", sample, range(0, MAX_EXACT)));
         }
         if self.ended {
             let value = format!("{} of them", samples.len());

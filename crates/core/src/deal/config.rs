@@ -23,12 +23,12 @@ pub struct Config {
     pub rank: u32,
     /// How many data-parallel readers there are, at least 1.
     pub world: u32,
-    /// What happens where `world` does not divide `samples`.
+    /// What happens if `world` does not divide `samples`.
     pub remainder: Remainder,
     /// Which positions belong to a rank.
     pub layout: Layout,
-    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world: the others are dealt.
-    /// 0 to `samples`.
+    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world: the others are
+    /// dealt. 0 to `samples`.
     pub consumed: u64,
 }
 

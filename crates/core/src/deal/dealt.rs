@@ -1,8 +1,7 @@
-use alloc::format;
-
+use crate::base::failure::{only, range};
 use crate::{Failure, MAX_EXACT};
 
-/// What happens where the world does not divide the samples.
+/// What happens if the number of ranks does not divide the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remainder {
     /// The last (samples mod world) positions are not dealt.
@@ -43,7 +42,7 @@ pub struct Place {
     pub copies: u32,
 }
 
-/// Who takes which position of an epoch.
+/// Which rank takes which position of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deal {
     samples: u64,
@@ -66,20 +65,20 @@ impl Deal {
         layout: Layout,
     ) -> Result<Self, Failure> {
         if world == 0 {
-            return Err(Failure::out_of_range("world", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("world", 0, range(1, u32::MAX)));
         }
         if samples > MAX_EXACT {
-            return Err(Failure::out_of_range("samples", samples, format!("0 to {MAX_EXACT}")));
+            return Err(Failure::out_of_range("samples", samples, range(0, MAX_EXACT)));
         }
         if consumed > samples {
-            return Err(Failure::out_of_range("consumed", consumed, format!("0 to {samples}")));
+            return Err(Failure::out_of_range("consumed", consumed, range(0, samples)));
         }
         // The whole epoch too: it comes after a part of one.
         for consumed in [0, consumed] {
             let deal = Self { samples, consumed, rank: 0, world, remainder, layout };
             if deal.end() > MAX_EXACT {
                 let most = consumed + (MAX_EXACT - consumed) / u64::from(world) * u64::from(world);
-                let allowed = format!("0 to {most} when padded to world {world}");
+                let allowed = range(0, most).and(format_args!(" when padded to world {world}"));
                 return Err(Failure::out_of_range("samples", samples, allowed));
             }
         }
@@ -89,7 +88,7 @@ impl Deal {
     /// The same deal, seen by another rank.
     pub fn with_rank(self, rank: u32) -> Result<Self, Failure> {
         if rank >= self.world {
-            return Err(Failure::out_of_range("rank", rank, format!("0 to {}", self.world - 1)));
+            return Err(Failure::out_of_range("rank", rank, range(0, self.world - 1)));
         }
         Ok(Self { rank, ..self })
     }
@@ -129,7 +128,7 @@ impl Deal {
     pub(crate) fn consumed_after(&self, taken: u64) -> Result<u64, Failure> {
         let most = self.num_positions().div_ceil(self.world.into());
         if taken > most {
-            return Err(Failure::out_of_range("taken", taken, format!("0 to {most}")));
+            return Err(Failure::out_of_range("taken", taken, range(0, most)));
         }
         if taken == 0 {
             return Ok(self.consumed);
@@ -139,7 +138,7 @@ impl Deal {
             return Ok(self.samples);
         }
         if self.layout == Layout::Contiguous && self.world > 1 {
-            let allowed = "strided, for a state within an epoch";
+            let allowed = only("strided").and(", for a state within an epoch");
             return Err(Failure::contradiction("layout", "contiguous", allowed));
         }
         Ok((self.consumed + taken * u64::from(self.world)).min(self.samples))

@@ -1,4 +1,4 @@
-//! What decides a deal, in one number.
+//! Fingerprints of the configuration of a deal.
 
 use alloc::string::String;
 

@@ -1,4 +1,4 @@
-//! Who takes which position of an epoch: an order, dealt to ranks.
+//! Deals an order to ranks: which rank takes which position of an epoch.
 
 mod config;
 mod dealt;

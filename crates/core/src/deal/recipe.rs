@@ -112,7 +112,7 @@ impl Recipe {
         let config = Config { seed, order: id, world: world_size, remainder, layout, ..Config::new(samples) };
         match config.deal() {
             Ok(_) => Ok(config),
-            Err(failure) if failure.field == "world" => Err(Failure { field: "world-size", ..failure }),
+            Err(failure) if failure.field == "world" => Err(failure.of("world-size")),
             Err(failure) => Err(failure),
         }
     }
@@ -154,7 +154,7 @@ impl OrderPart {
             let lanes = fields.u32("lanes")?.unwrap_or(DEFAULT_LANES);
             let window = fields.u32("shuffle-window")?.unwrap_or(DEFAULT_WINDOW);
             let sharding = Sharding::new(shards, lanes, window).map_err(|failure| match failure.field {
-                "window" => Failure { field: "shuffle-window", ..failure },
+                "window" => failure.of("shuffle-window"),
                 _ => failure,
             })?;
             return Ok(Self { id, samples: all, seed, sharding: Some(Rc::new(sharding)) });

@@ -1,18 +1,18 @@
 //! What a sampler with the order `sharded` answers besides.
 
-use alloc::format;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use super::Sampler;
 use crate::base::check::check_below;
+use crate::base::failure::only;
 use crate::base::gcd;
 use crate::base::memory::collect;
 use crate::order::Sharding;
 use crate::order::Shards;
 use crate::{Config, Failure, OrderId};
 
-/// What a rank reads before it hands out a run of its samples.
+/// The rows that a rank reads for a run of its samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
     /// Number of the first of these samples, among the rank's.
@@ -30,11 +30,15 @@ impl Sampler {
     pub fn sharded(config: Config, sizes: &[u64], lanes: u32, window: u32) -> Result<Self, Failure> {
         let deal = config.deal()?;
         if config.order != OrderId::Sharded {
-            return Err(Failure::contradiction("order", config.order.name(), "sharded, where shards are given"));
+            return Err(Failure::contradiction(
+                "order",
+                config.order.name(),
+                only("sharded").and(", where shards are given"),
+            ));
         }
         let shards = Shards::new(sizes)?;
         if shards.samples() != config.samples {
-            let allowed = format!("{}, the samples of all shards together", shards.samples());
+            let allowed = only(shards.samples()).and(", the samples of all shards together");
             return Err(Failure::contradiction("samples", config.samples, allowed));
         }
         Self::with(config, deal, Some(Rc::new(Sharding::new(shards, lanes, window)?)))
@@ -53,9 +57,10 @@ impl Sampler {
         Ok(self.deal.end().div_ceil(sharding.round()).saturating_sub(self.deal.consumed() / sharding.round()))
     }
 
-    /// A round: the positions that have the windows of one number in all lanes, of which this rank has some, from some lanes.
-    /// The spans are those windows, lane by lane, in the order in which they are stored; then those of the padding, sample by
-    /// sample. Failures: `order` (not `sharded`), `number`, `window` (more than 2^20 spans), `out-of-memory`.
+    /// A round: the positions that have the windows of one number in all lanes, of which this rank has some, from some
+    /// lanes. The spans are those windows, lane by lane, in the order in which they are stored; then those of the
+    /// padding, sample by sample. Failures: `order` (not `sharded`), `number`, `window` (more than 2^20 spans),
+    /// `out-of-memory`.
     pub fn round(&self, number: u64) -> Result<Round, Failure> {
         check_below("number", number, self.num_rounds()?)?;
         let (Some(sharding), Some(sharded)) = (&self.sharding, self.order()?.as_sharded()) else {
@@ -93,6 +98,10 @@ impl Sampler {
     }
 
     fn not_sharded(&self) -> Failure {
-        Failure::contradiction("order", self.config.order.name(), "sharded, where rounds or shards are asked for")
+        Failure::contradiction(
+            "order",
+            self.config.order.name(),
+            only("sharded").and(", where rounds or shards are asked for"),
+        )
     }
 }

@@ -1,4 +1,3 @@
-use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,6 +5,7 @@ use core::cell::OnceCell;
 
 use super::identity;
 use crate::base::check::{check_below, check_run};
+use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::has_headroom;
 use crate::order::Sharding;
@@ -71,8 +71,8 @@ impl Sampler {
         }
     }
 
-    /// The state once every rank has taken so many of its samples, or all of them: a text for a checkpoint, the same on all
-    /// ranks. Failures: `taken`, `layout`.
+    /// The state once every rank has taken so many of its samples, or all of them: a text for a checkpoint, the same on
+    /// all ranks. Failures: `taken`, `layout`.
     pub fn state(&self, taken: u64) -> Result<String, Failure> {
         let consumed = self.deal.consumed_after(taken)?;
         let Config { samples, seed, epoch, order, .. } = self.config;
@@ -131,7 +131,7 @@ impl Sampler {
         let start = batch * u64::from(batch_size);
         let count = u64::from(batch_size).min(self.num_samples() - start);
         if count > u64::from(MAX_WINDOW) {
-            return Err(Failure::out_of_range("batch-size", batch_size, format!("1 to {MAX_WINDOW} in one piece")));
+            return Err(Failure::out_of_range("batch-size", batch_size, range(1, MAX_WINDOW).and(" in one piece")));
         }
         self.check_width::<T>()?;
         self.window(start, count as u32, ("batch-size", batch_size))
@@ -143,7 +143,8 @@ impl Sampler {
         Ok(self.order()?.sample(position % self.config.samples))
     }
 
-    /// Where in this deal a sample is seen first; none if it is dropped, or was dealt before. Failures: `sample`, `batch-size`.
+    /// Where in this deal a sample is seen first; none if it is dropped, or was dealt before. Failures: `sample`,
+    /// `batch-size`.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Failure> {
         check_below("sample", sample, self.config.samples)?;
         check_batch_size(batch_size)?;
@@ -155,7 +156,7 @@ impl Sampler {
         Ok((position < self.deal.end()).then(|| self.deal.place(position, batch_size)))
     }
 
-    /// Who sees a global position, and when. Failures: `position`, `batch-size`.
+    /// Which rank sees a global position, and when. Failures: `position`, `batch-size`.
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Place, Failure> {
         self.check_position(position)?;
         check_batch_size(batch_size)?;
@@ -219,7 +220,7 @@ impl Sampler {
     fn check_width<T: Index>(&self) -> Result<(), Failure> {
         let most = 1 << (8 * size_of::<T>()).min(53);
         if self.config.samples > most {
-            let allowed = format!("0 to {most} in windows of 32-bit numbers");
+            let allowed = range(0, most).and(" in windows of 32-bit numbers");
             return Err(Failure::out_of_range("samples", self.config.samples, allowed));
         }
         Ok(())
@@ -228,7 +229,7 @@ impl Sampler {
     fn check_position(&self, position: u64) -> Result<(), Failure> {
         let (first, end) = (self.deal.consumed(), self.deal.end());
         if position < first && first < end {
-            return Err(Failure::out_of_range("position", position, format!("{first} to {}", end - 1)));
+            return Err(Failure::out_of_range("position", position, range(first, end - 1)));
         }
         check_below("position", position, if first < end { end } else { 0 })
     }
@@ -236,7 +237,7 @@ impl Sampler {
 
 fn check_batch_size(batch_size: u32) -> Result<u64, Failure> {
     if batch_size == 0 {
-        return Err(Failure::out_of_range("batch-size", 0, format!("1 to {}", u32::MAX)));
+        return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
     }
     Ok(u64::from(batch_size))
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::entry::{join, lease};
 use super::{Applied, Event, EventKind, Ledger, Progress, Proposal};
-use crate::base::failure::shorten;
+use crate::base::failure::{range, shorten};
 use crate::base::key::Words;
 use crate::base::memory::has_room;
 use crate::state::LedgerState;
@@ -168,7 +168,7 @@ impl Client {
         let header = Ledger::header(state, block.unwrap_or(BLOCK), lease.unwrap_or(LEASE))?;
         let interval = checkpoint_interval.unwrap_or(CHECKPOINT_INTERVAL);
         if !(1..=MAX_EXACT).contains(&interval) {
-            return Err(Failure::out_of_range("checkpoint-interval", interval, format!("1 to {MAX_EXACT}")));
+            return Err(Failure::out_of_range("checkpoint-interval", interval, range(1, MAX_EXACT)));
         }
         Ok(Self {
             ledger: Ledger::new(&header)?,
@@ -211,7 +211,7 @@ impl Client {
         let left = all - committed;
         let count = count.unwrap_or(left);
         if count > left {
-            return Err(Failure::out_of_range("count", count, format!("0 to {left}")));
+            return Err(Failure::out_of_range("count", count, range(0, left)));
         }
         self.begin(Task::Commit { handle, goal: committed + count, count }, false, now)
     }
@@ -230,7 +230,7 @@ impl Client {
     /// Sets for how long a reader may be silent from now on. Failures: `lease`; `reader` (another life of it has joined).
     pub fn set_lease(&mut self, lease: u64, now: u64) -> Result<ClientStep, Failure> {
         if !(1..=MAX_EXACT).contains(&lease) {
-            return Err(Failure::out_of_range("lease", lease, format!("1 to {MAX_EXACT}")));
+            return Err(Failure::out_of_range("lease", lease, range(1, MAX_EXACT)));
         }
         self.begin(Task::SetLease { lease }, true, now)
     }

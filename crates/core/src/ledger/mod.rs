@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use self::entry::{Entry, Run};
 use crate::Failure;
-use crate::base::failure::shorten;
+use crate::base::failure::{range, shorten};
 use crate::base::memory::{grow, has_room};
 use crate::state::{LedgerState, MAX_STATE, SamplerState, same};
 
@@ -303,7 +303,7 @@ impl Ledger {
     pub fn commit(&self, claim: u64, done: u32) -> Result<String, Failure> {
         let lease = self.held(claim)?;
         if done < lease.done() || done > lease.count {
-            return Err(Failure::out_of_range("done", done, format!("{} to {}", lease.done(), lease.count)));
+            return Err(Failure::out_of_range("done", done, range(lease.done(), lease.count)));
         }
         Ok(lease.entry(EventKind::Commit, done - lease.done()))
     }

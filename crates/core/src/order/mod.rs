@@ -10,9 +10,9 @@ mod shards;
 mod table;
 mod torch;
 
-use alloc::format;
 use alloc::rc::Rc;
 
+use crate::base::failure::{known, range};
 use crate::{Failure, MAX_EXACT};
 pub(crate) use feistel::Feistel;
 pub(crate) use fisher_yates::shuffle;
@@ -38,14 +38,26 @@ pub enum OrderId {
     Python,
     /// `dotnet`: the shuffle from the last element down with .NET's seeded `System.Random`.
     Dotnet,
+    /// `backward`: position p is sample `samples` - 1 - p.
+    #[cfg(feature = "grown")]
+    Backward,
     /// `sharded`: shuffled with locality, for datasets in shards; only with [`Sampler::sharded`](crate::Sampler::sharded).
     Sharded,
 }
 
 impl OrderId {
     /// Every order that a number of samples is enough for, the default first.
-    pub const ALL: [Self; 7] =
-        [Self::Feistel, Self::FisherYates, Self::Sequential, Self::Torch, Self::Torch25, Self::Python, Self::Dotnet];
+    pub const ALL: [Self; 7 + cfg!(feature = "grown") as usize] = [
+        Self::Feistel,
+        Self::FisherYates,
+        Self::Sequential,
+        Self::Torch,
+        Self::Torch25,
+        Self::Python,
+        Self::Dotnet,
+        #[cfg(feature = "grown")]
+        Self::Backward,
+    ];
 
     /// The name of the order.
     pub const fn name(self) -> &'static str {
@@ -57,6 +69,8 @@ impl OrderId {
             Self::Torch25 => "torch-2.5",
             Self::Python => "python",
             Self::Dotnet => "dotnet",
+            #[cfg(feature = "grown")]
+            Self::Backward => "backward",
             Self::Sharded => "sharded",
         }
     }
@@ -67,7 +81,7 @@ impl OrderId {
             .into_iter()
             .chain([Self::Sharded])
             .find(|id| id.name() == name)
-            .ok_or_else(|| Failure::unknown_name("order", name, Self::ALL.map(Self::name).join(", ")))
+            .ok_or_else(|| Failure::unknown_name("order", name, known(Self::ALL.map(Self::name))))
     }
 
     /// Whether an epoch needs a table of all samples: any position costs as much as all of them.
@@ -81,13 +95,15 @@ impl OrderId {
             Self::Feistel | Self::Sequential | Self::Sharded => MAX_EXACT,
             Self::FisherYates | Self::Torch | Self::Torch25 | Self::Python => u64::from(u32::MAX),
             Self::Dotnet => i32::MAX as u64,
+            #[cfg(feature = "grown")]
+            Self::Backward => u64::from(u32::MAX),
         };
         if samples > most {
-            let allowed = format!("0 to {most} with the order {}", self.name());
+            let allowed = range(0, most).and(format_args!(" with the order {}", self.name()));
             return Err(Failure::out_of_range("samples", samples, allowed));
         }
         if self == Self::Dotnet && i32::try_from(seed).is_err() {
-            let allowed = format!("{} to {} with the order dotnet", i32::MIN, i32::MAX);
+            let allowed = range(i32::MIN, i32::MAX).and(" with the order dotnet");
             return Err(Failure::out_of_range("seed", seed, allowed));
         }
         Ok(())
@@ -141,6 +157,8 @@ impl Order {
             OrderId::Torch25 => Kind::Table(torch::order(samples as u32, seed, epoch, Release::UpTo25)?),
             OrderId::Python => Kind::Table(python::order(samples as u32, seed, epoch)?),
             OrderId::Dotnet => Kind::Table(dotnet::order(samples as u32, seed, epoch)?),
+            #[cfg(feature = "grown")]
+            OrderId::Backward => Kind::Table(Table::new(samples as u32, <[u32]>::reverse)?),
             OrderId::Sharded => {
                 return Err(Failure::missing("sharding", "the shards, with the order sharded"));
             }

@@ -2,7 +2,6 @@
 //! end and cut into lanes of equal length, whose order in that row is random too; within a lane, windows of neighbouring
 //! samples are shuffled; positions go round the lanes.
 
-use alloc::format;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -11,6 +10,7 @@ use super::Index;
 use super::Shards;
 use super::feistel::Feistel;
 use super::fisher_yates::shuffle;
+use crate::base::failure::range;
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
 use crate::{Failure, MAX_WINDOW};
@@ -33,10 +33,10 @@ impl Sharding {
     /// Failures: `lanes`, `window`.
     pub(crate) fn new(shards: Shards, lanes: u32, window: u32) -> Result<Self, Failure> {
         if lanes == 0 || lanes > MAX_LANES {
-            return Err(Failure::out_of_range("lanes", lanes, format!("1 to {MAX_LANES}")));
+            return Err(Failure::out_of_range("lanes", lanes, range(1, MAX_LANES)));
         }
         if window == 0 || window > MAX_WINDOW {
-            return Err(Failure::out_of_range("window", window, format!("1 to {MAX_WINDOW}")));
+            return Err(Failure::out_of_range("window", window, range(1, MAX_WINDOW)));
         }
         Ok(Self { shards, lanes, window })
     }

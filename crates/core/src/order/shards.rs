@@ -1,6 +1,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT};
 
@@ -59,11 +60,11 @@ impl Shards {
 /// The sum of sizes, if it is at most 2^53 - 1 and there are at most 2^32 - 2 of them.
 pub(crate) fn total(sizes: &[u64], field: &'static str) -> Result<u64, Failure> {
     if sizes.len() >= u32::MAX as usize {
-        return Err(Failure::out_of_range(field, format!("{} shards", sizes.len()), format!("up to {}", u32::MAX - 1)));
+        return Err(Failure::out_of_range(field, format!("{} shards", sizes.len()), at_most(u32::MAX - 1)));
     }
     let total: u128 = sizes.iter().copied().map(u128::from).sum();
     if total > MAX_EXACT.into() {
-        return Err(Failure::out_of_range(field, format!("{total} together"), format!("0 to {MAX_EXACT} together")));
+        return Err(Failure::out_of_range(field, format!("{total} together"), range(0, MAX_EXACT).and(" together")));
     }
     Ok(total as u64)
 }

@@ -1,27 +1,28 @@
-//! What lanes cost the readers of a group, in numbers for those who choose them.
+//! Advice for the number of lanes and the window.
 
 use super::options::Dealt;
 use super::reading::Reading;
 use crate::base::gcd;
 use crate::order::MAX_LANES;
 
-/// Lanes from which batches mix better.
+/// A number of lanes and a window with which batches are closer to random ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MixingAdvice {
-    /// How many lanes each reader has: the rows of a batch come from as many places of the dataset.
+    /// Number of lanes that each reader has now. The rows of a batch come from this many places of the dataset.
     pub lanes_per_reader: u32,
-    /// How many times the variance that chance would give the mean of a batch has, if neighbouring rows are alike: batch size /
-    /// lanes per reader, to the nearest integer.
+    /// Variance of a batch mean, divided by its variance in random batches, if neighbouring rows have similar values:
+    /// batch size / `lanes_per_reader`, rounded to the nearest integer.
     pub variance_ratio: u32,
-    /// Lanes to use instead.
+    /// The number of lanes to use instead.
     pub lanes: u32,
-    /// The window to use with them: about as many rows are in memory then.
+    /// The window to use with these lanes. A reader then holds about as many rows in memory as now.
     pub window: u32,
 }
 
 impl Reading {
-    /// The number of lanes nearest to that of this reading, the greater of two that are as near, with which one reader decodes
-    /// each row. None where there is no such number, where readers have no lanes, and within an epoch, whose lanes are given.
+    /// The number of lanes with which only one reader decodes each row: the one nearest to the present number, the
+    /// larger one of two at the same distance. None if there is no such number, if the order has no lanes, or if this
+    /// is the rest of an epoch, in which the number of lanes cannot change.
     pub fn lanes_read_once(&self) -> Option<u32> {
         let (lanes, _) = self.lanes()?;
         let readers = self.group().readers();
@@ -33,9 +34,9 @@ impl Reading {
         Some((nearest.clamp(1, most) * readers) as u32)
     }
 
-    /// What to use instead where readers have so few lanes that the mean of a batch varies more than twice as much as by chance.
-    /// None where they have more, where no number of lanes is better, where a reader has no more than a batch, where readers have
-    /// no lanes, and within an epoch.
+    /// The number of lanes and the window to use instead, if batch size / lanes of a reader is above 2. None if it is
+    /// not, if no number of lanes is better, if a reader has at most one batch of samples, if the order has no lanes,
+    /// or if this is the rest of an epoch.
     pub fn mixing_advice(&self) -> Option<MixingAdvice> {
         let (lanes, window) = self.lanes()?;
         let (readers, size) = (self.group().readers(), u64::from(self.group().batch_size));

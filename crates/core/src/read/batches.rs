@@ -11,17 +11,17 @@ use crate::base::memory::collect;
 /// A batch of a loader worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadBatch {
-    /// The worker whose batch it is.
+    /// The worker that makes this batch.
     pub worker: u32,
-    /// Its number among the batches of this worker.
+    /// Number of this batch among the batches of its worker.
     pub number: u64,
-    /// The number of the step of the rank at which the loader takes it.
+    /// Step at which the loader of the rank takes this batch.
     pub step: u64,
-    /// The first of its samples, by its number among the reader's.
+    /// Number of its first sample among the samples of the reader.
     pub start: u64,
-    /// How many samples it has.
+    /// Number of samples.
     pub count: u32,
-    /// How many of them, the last ones, are padding.
+    /// How many of these samples are padding. They are the last ones.
     pub padding: u32,
 }
 

@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 
 use super::segment::Segment;
 use crate::Failure;
+use crate::base::failure::at_most;
 use crate::base::memory::has_room;
 
 /// A turn that was torn: rounds of `readers` positions, of each of which the first `gone` were taken. Its positions are from
@@ -66,7 +67,7 @@ impl Left {
         let (turns, part) = (steps / workers, steps % workers);
         let most = (end - self.consumed).div_ceil(turn);
         if turns.saturating_add(u64::from(part > 0)) > most {
-            let allowed = format!("up to {} steps of {} ranks", most * workers, group.world_size);
+            let allowed = at_most(most * workers).and(format_args!(" steps of {} ranks", group.world_size));
             return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
         }
         let start = end.min(self.consumed + turns * turn);

@@ -19,7 +19,8 @@ const WORKER_POLICIES: [(&str, WorkerPolicy); 2] =
     [("size-aware", WorkerPolicy::SizeAware), ("round-robin", WorkerPolicy::RoundRobin)];
 const WEIGHTS: [(&str, Weight); 2] = [("samples", Weight::Samples), ("bytes", Weight::Bytes)];
 
-/// What decides a [`Reading`](super::Reading). What is none has its default; an option that the deal does not use is refused.
+/// The options of a [`Reading`](super::Reading). An option that is `None` has its default. An option that the deal does
+/// not use is refused.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Samples in each shard.
@@ -30,8 +31,8 @@ pub struct Options {
     pub seed: i64,
     /// `samples` or `shards`.
     pub deal: Option<String>,
-    /// Whether anything is shuffled: with the deal `samples` by the order `sharded`, with `shards` the shards before they are
-    /// given away. Yes.
+    /// Whether anything is shuffled: with the deal `samples` by the order `sharded`, with `shards` the shards before
+    /// they are given away. Yes.
     pub shuffle: Option<bool>,
     /// With `samples` and a shuffle: how many streams the dataset is cut into. 64.
     pub lanes: Option<u32>,
@@ -59,7 +60,7 @@ pub struct Options {
     pub drop_last: Option<bool>,
 }
 
-/// What decides the order in which all of an epoch is read, whoever reads it.
+/// Everything that decides the order of an epoch. It does not depend on the readers.
 #[derive(Clone)]
 pub(super) struct Recipe {
     pub(super) seed: i64,
@@ -69,7 +70,7 @@ pub(super) struct Recipe {
     pub(super) dealt: Dealt,
 }
 
-/// What readers are given.
+/// What is dealt to readers.
 #[derive(Clone)]
 pub(super) enum Dealt {
     Samples,
@@ -97,8 +98,8 @@ impl Recipe {
     }
 }
 
-/// What the options come to: the recipe, the readers, what happens where these do not divide the samples, and whether short
-/// batches are left out. Failures: any option.
+/// What the options come to: the recipe, the readers, what happens where these do not divide the samples, and whether
+/// short batches are left out. Failures: any option.
 pub(super) fn settled(options: Options) -> Result<(Recipe, Group, Remainder, bool), Failure> {
     let Options { sizes, bytes, seed, deal, shuffle, lanes, window, remainder, .. } = options;
     let Options { shuffle_rows, reshuffle, policy, worker_policy, weight, .. } = options;

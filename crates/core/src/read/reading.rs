@@ -11,24 +11,25 @@ use super::segment::{Group, Segment, check_history, split};
 use super::whole::{WholeGroup, WholeReader};
 use super::{left::Left, state, turns};
 use crate::base::check::{check_below, check_run};
+use crate::base::failure::{only, range};
 use crate::base::gcd;
 use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::order::Feistel;
 use crate::{Failure, Remainder};
 
-/// Samples that come together, and what has to be read for them.
+/// A run of a reader's samples, and the rows to read for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadRound {
-    /// The first of them, by its number among the reader's samples.
+    /// Number of the first sample of the round. The samples of a reader are counted from 0.
     pub start: u64,
     /// How many there are.
     pub count: u64,
-    /// What to read: four numbers each, stream, shard, first row, count. A stream is read onwards: one open file for each.
+    /// The rows to read, four numbers each: stream, shard, first row, count. One open file for each stream is enough.
     pub spans: Vec<u64>,
 }
 
-/// An epoch of a dataset in shards, or what is left of it, given to the loader workers of all ranks. It never changes.
+/// One epoch of a dataset in shards, or the rest of one, dealt to the loader workers of all ranks. It never changes.
 ///
 /// ```
 /// use samedeal_core::read::{Options, Reading};
@@ -50,7 +51,7 @@ pub struct Reading {
     /// How many positions of the epoch, the first ones, were consumed before the first segment.
     consumed: u64,
     history: Vec<Segment>,
-    /// Where these readers began, once somebody asked.
+    /// The part of the epoch at which these readers began, computed when it is needed.
     begun: OnceCell<Begun>,
     /// The reader that was asked for last: rank and worker.
     reader: RefCell<Option<Asked>>,
@@ -58,7 +59,7 @@ pub struct Reading {
     rows: RefCell<Option<(u32, Rows)>>,
 }
 
-/// Where a group began, and how many steps it has taken since.
+/// The part of the epoch at which a group began, and how many steps it has done since.
 enum Begun {
     Samples(Rc<Left>, u64),
     Whole(Box<WholeGroup>),
@@ -103,19 +104,19 @@ impl Reading {
         Self { recipe, group, remainder, drop_last, epoch, consumed, history, begun, reader, rows }
     }
 
-    /// The whole of another epoch.
+    /// The whole epoch `epoch`.
     pub fn at_epoch(&self, epoch: u64) -> Self {
         self.with(epoch, 0, Vec::new())
     }
 
-    /// What a state leaves of its epoch. Failures: `state`; `deal`, `seed` and any other field of the recipe where the state was
-    /// taken with another one; `consumed`, `history`, `out-of-memory`.
+    /// The rest of the epoch of a state. Failures: `state`; `deal`, `seed` and any other field of the recipe that
+    /// differs from the state; `consumed`, `history`, `out-of-memory`.
     pub fn resume(&self, text: &str) -> Result<Self, Failure> {
         let state = state::read(text, &self.recipe)?;
         let (samples, consumed) = (self.recipe.samples(), state.consumed);
         let whole = matches!(self.recipe.dealt, Dealt::Shards { .. });
         if consumed > samples || whole && consumed != 0 && consumed != samples {
-            let allowed = if whole { format!("0, or all {samples}") } else { format!("0 to {samples}") };
+            let allowed = if whole { format!("0, or all {samples}").into() } else { range(0, samples) };
             return Err(Failure::out_of_range("consumed", consumed, allowed));
         }
         let found = self.with(state.epoch, consumed, state.history);
@@ -132,7 +133,7 @@ impl Reading {
         self.epoch
     }
 
-    /// Who reads.
+    /// The readers: numbers of ranks and workers, and the batch size.
     pub fn group(&self) -> Group {
         self.group
     }
@@ -147,12 +148,12 @@ impl Reading {
         (self.consumed, &self.history)
     }
 
-    /// What decides the order of every epoch, whoever reads it: JSON in one line, with every option that the deal uses.
+    /// The recipe: JSON in one line, with every option that decides the order of every epoch, defaults included.
     pub fn recipe(&self) -> String {
         state::recipe_text(&self.recipe)
     }
 
-    /// How many readers decode each row: 1, or more where readers share lanes or stored order.
+    /// How many readers decode each row: 1, or more if readers share lanes (or the one lane of the stored order).
     pub fn reads_per_row(&self) -> u32 {
         let lanes = match self.recipe.dealt {
             Dealt::Shards { .. } => return 1,
@@ -217,12 +218,12 @@ impl Reading {
         Ok(group.readers() - busy)
     }
 
-    /// The state once every rank has taken so many steps, or all that it has: a text for a checkpoint, the same on all ranks.
-    /// Failures: `steps`; `history`, where more than 64 groups took a part; `out-of-memory`.
+    /// The state after `steps` steps of every rank (or all that it has): a text for a checkpoint, the same on all
+    /// ranks. Failures: `steps`; `history` (the state would have more than 64 segments); `out-of-memory`.
     pub fn state(&self, steps: u64) -> Result<String, Failure> {
         let (_, most) = self.steps()?;
         if steps > most {
-            return Err(Failure::out_of_range("steps", steps, format!("0 to {most}")));
+            return Err(Failure::out_of_range("steps", steps, range(0, most)));
         }
         let (consumed, history) = match steps {
             0 => (self.consumed, collect("history", self.history.len(), self.history.iter().copied())?),
@@ -252,23 +253,25 @@ impl Reading {
         self.samples_of(rank, worker)
     }
 
-    /// How many of them, the last ones, are padding. Failures: as `num_samples`.
+    /// How many samples of a reader are padding. They are the last ones. Failures: as `num_samples`.
     pub fn num_padding(&self, rank: u32, worker: u32) -> Result<u64, Failure> {
         let samples = self.samples_of(rank, worker)?;
         self.padding_of(rank, worker, samples)
     }
 
-    /// The shards that are a reader's alone, in the order in which it reads them: those with rows that are left, and empty ones. Failures: as `num_samples`; `deal`.
+    /// The shards of a reader, in the order in which it reads them. In the rest of an epoch, shards that were read
+    /// completely are left out; empty shards are included. Failures: as `num_samples`; `deal`.
     pub fn shards(&self, rank: u32, worker: u32) -> Result<Vec<u32>, Failure> {
         match &*self.reader(rank, worker)? {
             Reader::Samples(_) => {
-                Err(Failure::contradiction("deal", "samples", "shards, where readers have their own"))
+                Err(Failure::contradiction("deal", "samples", only("shards").and(", where readers have their own")))
             }
             Reader::Whole(reader) => collect("sizes", reader.all.len(), reader.all.iter().copied()),
         }
     }
 
-    /// A reader's samples number `start` to `start + count - 1`, in order. Failures: as `num_samples`; `start`, `count`.
+    /// A reader's samples number `start` to `start + count - 1`, in order. Failures: as `num_samples`; `start`,
+    /// `count`.
     pub fn indices(&self, rank: u32, worker: u32, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         let reader = self.reader(rank, worker)?;
         check_run(start, count, reader.samples())?;
@@ -283,8 +286,8 @@ impl Reading {
         self.reader(rank, worker)?.num_rounds()
     }
 
-    /// What comes together, such as a window of each lane or a shard, and what to read for it. Failures: as `num_samples`;
-    /// `number`; `window` (more than 2^20 spans).
+    /// Round number `number` of a reader: one window of each lane of the reader, or one shard. Failures: as
+    /// `num_samples`; `number`; `window` (more than 2^20 spans).
     pub fn round(&self, rank: u32, worker: u32, number: u64) -> Result<ReadRound, Failure> {
         let reader = self.reader(rank, worker)?;
         check_below("number", number, reader.num_rounds()?)?;
@@ -305,7 +308,7 @@ impl Reading {
         }
     }
 
-    /// The number of the round that a sample is in, by its number among the reader's. Failures: as `num_samples`; `index`.
+    /// Number of the round of the reader's sample number `index`. Failures: as `num_samples`; `index`.
     pub fn round_of(&self, rank: u32, worker: u32, index: u64) -> Result<u64, Failure> {
         let reader = self.reader(rank, worker)?;
         check_below("index", index, reader.samples())?;

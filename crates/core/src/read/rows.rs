@@ -10,15 +10,15 @@ use crate::base::memory::collect;
 /// Samples of a round, by the rows that hold them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundRows {
-    /// For each sample, the number of its row among the rows of the round's spans, laid end to end.
+    /// For each sample, the number of its row. The rows of all spans of the round are counted from 0, span after span.
     pub rows: Vec<u64>,
     /// How many of the samples, the last ones, are padding.
     pub padding: u32,
 }
 
 impl Reading {
-    /// The rows of a round's samples number `start` to `start + count - 1`. Costs a round and O(count log spans). Failures:
-    /// those of [`Reading::round`]; `start`, `count`.
+    /// The rows of a round's samples number `start` to `start + count - 1`. Costs a round and O(count log spans).
+    /// Failures: those of [`Reading::round`]; `start`, `count`.
     pub fn round_rows(
         &self,
         rank: u32,

@@ -1,6 +1,7 @@
 use alloc::format;
 
 use crate::Failure;
+use crate::base::failure::{at_most, range};
 
 /// The most loader workers of a rank.
 pub(super) const MAX_WORKERS: u32 = 1 << 16;
@@ -18,8 +19,8 @@ pub struct Group {
     pub workers: u32,
     /// Samples of a batch.
     pub batch_size: u32,
-    /// Whether the last samples are left out where they do not divide: where samples are dealt, the last (samples mod readers)
-    /// of all; where whole shards are, each reader's last batch if it is not full.
+    /// Whether the last samples are left out where they do not divide: where samples are dealt, the last (samples mod
+    /// readers) of all; where whole shards are, each reader's last batch if it is not full.
     pub drop_last: bool,
 }
 
@@ -28,15 +29,15 @@ impl Group {
     pub(super) fn check(&self) -> Result<(), Failure> {
         let most = u32::try_from(MAX_READERS).unwrap_or(u32::MAX);
         if self.world_size == 0 || self.world_size > most {
-            return Err(Failure::out_of_range("world-size", self.world_size, format!("1 to {most}")));
+            return Err(Failure::out_of_range("world-size", self.world_size, range(1, most)));
         }
         let most = MAX_WORKERS.min(most / self.world_size);
         if self.workers == 0 || self.workers > most {
-            let allowed = format!("1 to {most}, with {} ranks", self.world_size);
+            let allowed = range(1, most).and(format_args!(", with {} ranks", self.world_size));
             return Err(Failure::out_of_range("workers", self.workers, allowed));
         }
         if self.batch_size == 0 {
-            return Err(Failure::out_of_range("batch-size", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
         }
         Ok(())
     }
@@ -47,10 +48,10 @@ impl Group {
     }
 }
 
-/// Steps that a group took: every rank as many, or all that it had.
+/// Steps that a group of readers did. Every rank did this number, or all that it had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Who took them.
+    /// The group of readers that did them.
     pub group: Group,
     /// How many, at least 1.
     pub steps: u64,
@@ -60,12 +61,12 @@ pub struct Segment {
 pub(super) fn check_history(history: &[Segment]) -> Result<(), Failure> {
     if history.len() > MAX_SEGMENTS {
         let value = format!("{} segments", history.len());
-        return Err(Failure::out_of_range("history", value, format!("up to {MAX_SEGMENTS}")));
+        return Err(Failure::out_of_range("history", value, at_most(MAX_SEGMENTS)));
     }
     let readers: u64 = history.iter().map(|segment| segment.group.readers()).sum();
     if readers > MAX_READERS {
         let value = format!("{readers} readers");
-        return Err(Failure::out_of_range("history", value, format!("up to {MAX_READERS}, of all segments together")));
+        return Err(Failure::out_of_range("history", value, at_most(MAX_READERS).and(", of all segments together")));
     }
     Ok(())
 }

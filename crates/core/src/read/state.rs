@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::options::{Dealt, READ_DEALS, Recipe, policy_name, worker_policy_name};
 use super::segment::{Group, Segment, check_history};
 use crate::Failure;
+use crate::base::failure::{at_least, at_most, only};
 use crate::base::memory::collect;
 use crate::state::numbers::{self, NAMED, Numbers, hash};
 use crate::state::{MAX_STATE, ReadFields, ReadSegment, refused, same};
@@ -63,10 +64,10 @@ pub(super) fn recipe_text(recipe: &Recipe) -> String {
     text + &format!("\"sizes\":{}}}", numbers::text(recipe.sizes()))
 }
 
-/// What a text from anywhere says, if it is of this recipe. Failures: `state`, or the field that differs.
+/// Reads a state, which need not be trusted, and compares its recipe. Failures: `state`, or the field that differs.
 pub(super) fn read(text: &str, recipe: &Recipe) -> Result<ReadState, Failure> {
     if text.len() > MAX_STATE {
-        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), format!("up to {MAX_STATE}")));
+        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_STATE)));
     }
     let refused = || refused(text, "reading");
     let fields = ReadFields::read(text).ok_or_else(refused)?;
@@ -143,7 +144,7 @@ fn same_numbers(
                 return Err(None);
             }
             if let Some((shard, (here, of))) = here.zip(of).enumerate().find(|(_, (here, of))| here != *of) {
-                let allowed = format!("{of}, {WHY}");
+                let allowed = only(of).and(format_args!(", {WHY}"));
                 return Err(Some(Failure::contradiction(field, format!("{here} {unit} in shard {shard}"), allowed)));
             }
         }
@@ -158,7 +159,7 @@ fn history(found: &[ReadSegment]) -> Result<Vec<Segment>, Failure> {
         let group = Group { world_size, workers, batch_size, drop_last };
         group.check()?;
         if steps == 0 {
-            return Err(Failure::out_of_range("steps", 0, "1 or more"));
+            return Err(Failure::out_of_range("steps", 0, at_least(1)));
         }
         history.push(Segment { group, steps });
     }

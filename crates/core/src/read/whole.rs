@@ -7,6 +7,7 @@ use super::options::{Dealt, Recipe};
 use super::segment::{Group, Segment, split};
 use super::turns;
 use crate::Failure;
+use crate::base::failure::{at_most, only};
 use crate::base::memory::collect;
 use crate::shard::{Plan, PlanConfig, Weight};
 
@@ -59,7 +60,8 @@ fn taken(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> Res
     let count = recipe.shards().count() as usize;
     if consumed > 0 {
         if let Some(Segment { group, steps }) = history.first() {
-            let allowed = format!("up to 0 steps of {} ranks, as all samples are consumed", group.world_size);
+            let allowed =
+                at_most(0).and(format_args!(" steps of {} ranks, as all samples are consumed", group.world_size));
             return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
         }
         return collect("sizes", count, recipe.sizes());
@@ -145,7 +147,7 @@ impl WholeGroup {
 fn check_steps(plan: &Plan, group: Group, steps: u64) -> Result<(), Failure> {
     let (_, most) = plan.steps(group.batch_size, group.drop_last)?;
     if steps > most {
-        let allowed = format!("up to {most} steps of {} ranks", group.world_size);
+        let allowed = at_most(most).and(format_args!(" steps of {} ranks", group.world_size));
         return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
     }
     Ok(())
@@ -154,7 +156,7 @@ fn check_steps(plan: &Plan, group: Group, steps: u64) -> Result<(), Failure> {
 /// The plan over what is left where so many rows of each shard were taken.
 fn plan(recipe: &Recipe, epoch: u64, group: Group, taken: &[u64]) -> Result<Plan, Failure> {
     let Dealt::Shards { reshuffle, policy, worker_policy, bytes, .. } = &recipe.dealt else {
-        return Err(Failure::contradiction("deal", "samples", "shards"));
+        return Err(Failure::contradiction("deal", "samples", only("shards")));
     };
     let count = taken.len();
     let mut config = PlanConfig::new(Vec::new(), group.world_size, group.workers);

@@ -1,4 +1,4 @@
-//! What decides a plan, in one number.
+//! Fingerprints of the configuration of a plan.
 
 use alloc::string::String;
 

@@ -7,18 +7,19 @@ use core::cmp::Reverse;
 
 use super::balance::heaviest_first;
 use crate::Failure;
+use crate::base::failure::only;
 use crate::base::memory::{collect, has_headroom};
 
-/// Where shards are stored and where ranks run.
+/// The nodes that store shards, and the nodes that run ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Locality {
     /// The nodes that hold shard i are `holders[offsets[i]..offsets[i + 1]]`.
     pub offsets: Vec<u32>,
     /// Numbers of nodes.
     pub holders: Vec<u32>,
-    /// The node of each rank.
+    /// Number of the node that runs each rank.
     pub rank_nodes: Vec<u32>,
-    /// By how many thousandths of the mean a rank may exceed it for the sake of locality.
+    /// How far the weight of a rank may exceed the mean weight for the sake of locality, in thousandths of the mean.
     pub tolerance: u32,
 }
 
@@ -36,7 +37,7 @@ impl Locality {
         }
         if self.rank_nodes.len() != world as usize {
             let value = format!("{} nodes", self.rank_nodes.len());
-            return Err(Failure::contradiction("rank-nodes", value, format!("{world}, one for each rank")));
+            return Err(Failure::contradiction("rank-nodes", value, only(world).and(", one for each rank")));
         }
         if let Some(shard) = (0..shards).find(|&shard| self.offsets[shard] == self.offsets[shard + 1]) {
             return Err(Failure::missing("holders", format!("at least one node for shard {shard}")));
@@ -55,8 +56,8 @@ impl Locality {
     }
 
     /// Assigns shards, heaviest first: to the lightest rank of the nodes that hold it, unless that would lift the rank
-    /// above the tolerance; then to the lightest rank of all. So no rank exceeds the mean by more than the greater of the
-    /// tolerance and the heaviest shard.
+    /// above the tolerance; then to the lightest rank of all. So no rank exceeds the mean by more than the greater of
+    /// the tolerance and the heaviest shard.
     pub(super) fn assign(&self, weights: &[u64], shards: &[u32], world: u32) -> Result<Vec<u32>, Failure> {
         let total: u64 = weights.iter().sum();
         let bound = u128::from(total) * (1_000 + u128::from(self.tolerance));
@@ -78,7 +79,7 @@ impl Locality {
 /// comes up.
 struct Loads<'a> {
     loads: Vec<u64>,
-    /// The node of each rank.
+    /// Number of the node that runs each rank.
     nodes: &'a [u32],
     /// The ranks by node, and where the heap of each node is.
     known: Vec<u32>,

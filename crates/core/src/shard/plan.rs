@@ -8,29 +8,31 @@ use super::identity;
 use super::locality::Locality;
 use crate::Failure;
 use crate::base::check::{check_below, check_run};
+use crate::base::failure::{only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
 use crate::base::ratio::millionths;
 use crate::order::total;
 use crate::order::{Feistel, shuffle};
 
-/// How shards are given to readers.
+/// How shards are dealt to readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// The i-th shard to reader i mod readers.
+    /// Reader i mod `readers` gets shard number i of the list.
     RoundRobin,
-    /// Readers get equal weight.
+    /// All readers get about the same weight.
     SizeAware,
-    /// Readers get what is stored near them, within a bound of equal weight.
+    /// Ranks get shards that are stored on their own node, as long as their weight stays within
+    /// [`Locality::tolerance`].
     LocalityAware,
 }
 
-/// How the shards of a rank are given to its workers.
+/// How the shards of a rank are dealt to its workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerPolicy {
-    /// The i-th shard to worker i mod workers.
+    /// Worker i mod `workers` gets shard number i of the rank.
     RoundRobin,
-    /// Workers get equal weight.
+    /// All workers get about the same weight.
     SizeAware,
 }
 
@@ -43,7 +45,7 @@ impl From<WorkerPolicy> for Policy {
     }
 }
 
-/// What is to be equal.
+/// What the weight of a shard is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// The number of samples.
@@ -52,12 +54,12 @@ pub enum Weight {
     Bytes,
 }
 
-/// Whose share is asked for.
+/// Whether a function is about ranks or about workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// Every rank's.
+    /// One item for each rank.
     Ranks,
-    /// Every worker's, those of rank 0 first.
+    /// One item for each worker of each rank: first the workers of rank 0, then those of rank 1, and so on.
     Workers,
 }
 
@@ -66,23 +68,23 @@ pub enum Tier {
 pub struct PlanConfig {
     /// Samples in each shard.
     pub sizes: Vec<u64>,
-    /// Bytes in each shard; empty where nobody asks.
+    /// Number of bytes in each shard. May be empty if `weight` is [`Weight::Samples`].
     pub bytes: Vec<u64>,
     /// How many ranks there are.
     pub world: u32,
     /// How many workers read in each rank, at least 1.
     pub workers: u32,
-    /// How shards are given to ranks.
+    /// How shards are dealt to ranks.
     pub policy: Policy,
-    /// How the shards of a rank are given to its workers.
+    /// How the shards of a rank are dealt to its workers.
     pub worker_policy: WorkerPolicy,
-    /// What is to be equal, for the policies that look at sizes.
+    /// The weight that the policies `size-aware` and `locality-aware` balance.
     pub weight: Weight,
-    /// Where shards and ranks are, for [`Policy::LocalityAware`].
+    /// The nodes of shards and ranks, for [`Policy::LocalityAware`].
     pub locality: Option<Locality>,
-    /// Whether the shards are shuffled, in the same way for all ranks, before they are given away.
+    /// Whether the list of shards is shuffled before it is dealt. The shuffle is the same on all ranks.
     pub shuffle: bool,
-    /// Whether every reader shuffles its own shards once more, differently in each.
+    /// Whether each reader shuffles its own shards again, after the deal.
     pub reshuffle: bool,
     /// Seed of the shuffles.
     pub seed: i64,
@@ -111,14 +113,14 @@ impl PlanConfig {
 
     fn check(&self) -> Result<(), Failure> {
         if self.world == 0 || self.world > MAX_READERS {
-            return Err(Failure::out_of_range("world", self.world, format!("1 to {MAX_READERS}")));
+            return Err(Failure::out_of_range("world", self.world, range(1, MAX_READERS)));
         }
         let most = MAX_READERS / self.world;
         if self.workers == 0 || self.workers > most {
             return Err(Failure::out_of_range(
                 "workers",
                 self.workers,
-                format!("1 to {most}, as world={}", self.world),
+                range(1, most).and(format_args!(", as world={}", self.world)),
             ));
         }
         total(&self.sizes, "sizes")?;
@@ -141,7 +143,7 @@ pub(crate) fn check_bytes(bytes: &[u64], shards: usize) -> Result<(), Failure> {
     if bytes.len() == shards {
         return Ok(());
     }
-    Err(Failure::contradiction("bytes", format!("{} sizes", bytes.len()), format!("{shards}, one for each shard")))
+    Err(Failure::contradiction("bytes", format!("{} sizes", bytes.len()), only(shards).and(", one for each shard")))
 }
 
 /// The most readers of a plan.
@@ -150,8 +152,8 @@ const MAX_READERS: u32 = 1 << 22;
 /// Whole shards, given to every worker of every rank, for one epoch.
 pub struct Plan {
     config: PlanConfig,
-    /// Only ranks and workers up to the last one with a shard are listed: there may be millions of others. The listed workers
-    /// of a rank are numbers `firsts[rank]..firsts[rank + 1]` of the list of all of them.
+    /// Only ranks and workers up to the last one with a shard are listed: there may be millions of others. The listed
+    /// workers of a rank are numbers `firsts[rank]..firsts[rank + 1]` of the list of all of them.
     firsts: Vec<u32>,
     /// The shards of number i of that list are `assigned[offsets[i]..offsets[i + 1]]`.
     offsets: Vec<u32>,
@@ -172,7 +174,7 @@ impl Plan {
         &self.config
     }
 
-    /// Plans another epoch. Costs as much as the first one, where anything is shuffled.
+    /// Changes the plan to another epoch. If anything is shuffled, this costs as much as a new plan.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Failure> {
         let before = core::mem::replace(&mut self.config.epoch, epoch);
         if before == epoch || !(self.config.shuffle || self.config.reshuffle) {
@@ -194,8 +196,9 @@ impl Plan {
         collect("count", count as usize, shards[start as usize..].iter().copied())
     }
 
-    /// What every rank, or every worker, has to read, from number `start` on. Four numbers each: shards, samples, bytes,
-    /// and bytes (samples where those were not given) that are stored on the rank's own node. Failures: `start`, `count`.
+    /// What every rank, or every worker, has to read, from number `start` on. Four numbers each: shards, samples,
+    /// bytes, and bytes (samples where those were not given) that are stored on the rank's own node. Failures: `start`,
+    /// `count`.
     pub fn loads(&self, tier: Tier, start: u32, count: u32) -> Result<Vec<u64>, Failure> {
         check_run(start.into(), count, self.members(tier).into())?;
         let workers = self.config.workers;
@@ -209,7 +212,7 @@ impl Plan {
         collect("count", 4 * count as usize, loads)
     }
 
-    /// How evenly the samples, or the bytes, are spread over the ranks or the workers. Failures: `weight`.
+    /// The smallest, largest and total load of the ranks or the workers, in samples or in bytes. Failures: `weight`.
     pub fn balance(&self, tier: Tier, weight: Weight) -> Result<Balance, Failure> {
         if weight == Weight::Bytes && self.config.bytes.len() != self.config.sizes.len() {
             return Err(Failure::missing("bytes", "the bytes of every shard, to weigh them"));
@@ -232,8 +235,8 @@ impl Plan {
         Ok(Balance { least, most, total, members })
     }
 
-    /// The heaviest load divided by the mean, in parts per million: 1,000,000 where all are equal, or nothing is to be read.
-    /// Failures: as `balance`.
+    /// The heaviest load divided by the mean, in parts per million: 1,000,000 where all are equal, or nothing is to be
+    /// read. Failures: as `balance`.
     pub fn imbalance(&self, tier: Tier, weight: Weight) -> Result<u64, Failure> {
         let Balance { most, total, members, .. } = self.balance(tier, weight)?;
         let [most, total, members] = [most, total, members.into()].map(u128::from);
@@ -259,7 +262,7 @@ impl Plan {
     /// worker forms by itself. Failures: `batch-size`.
     pub fn steps(&self, batch_size: u32, drop_last: bool) -> Result<(u64, u64), Failure> {
         if batch_size == 0 {
-            return Err(Failure::out_of_range("batch-size", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
         }
         let size = u64::from(batch_size);
         let (mut least, mut most) = (if self.busy_ranks() < self.config.world { 0 } else { u64::MAX }, 0);
@@ -317,7 +320,7 @@ impl Plan {
         &self.assigned[place(workers.start)..place(workers.end)]
     }
 
-    /// How many ranks or workers there are.
+    /// Number of ranks or workers.
     fn members(&self, tier: Tier) -> u32 {
         let PlanConfig { world, workers, .. } = self.config;
         match tier {
@@ -406,11 +409,11 @@ impl Plan {
 /// Between which bounds the loads of readers lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
-    /// The lightest load.
+    /// The smallest load.
     pub least: u64,
-    /// The heaviest load.
+    /// The largest load.
     pub most: u64,
-    /// All of them together.
+    /// The sum of all loads.
     pub total: u64,
     /// How many there are.
     pub members: u32,
@@ -425,8 +428,8 @@ struct Load {
     local: u64,
 }
 
-/// Puts what each owner has side by side, keeping its order: where each owner's begin and end, up to the last owner that has
-/// any, and the items.
+/// Puts what each owner has side by side, keeping its order: where each owner's begin and end, up to the last owner
+/// that has any, and the items.
 fn group(items: &[u32], owners: &[u32]) -> Result<(Vec<u32>, Vec<u32>), Failure> {
     let parts = owners.iter().max().map_or(0, |&last| last as usize + 1);
     let mut ends = collect("world", parts + 1, (0..=parts).map(|_| 0))?;

@@ -2,6 +2,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::base::check::check_run;
+use crate::base::failure::{only, range};
 use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT, Order, OrderId};
 
@@ -38,19 +39,19 @@ impl Stream {
     pub fn new(config: StreamConfig) -> Result<Self, Failure> {
         let StreamConfig { chunks, reader, readers, order, seed, .. } = config;
         if readers == 0 {
-            return Err(Failure::out_of_range("readers", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("readers", 0, range(1, u32::MAX)));
         }
         if reader >= readers {
-            return Err(Failure::out_of_range("reader", reader, format!("0 to {}", readers - 1)));
+            return Err(Failure::out_of_range("reader", reader, range(0, readers - 1)));
         }
         if chunks == Some(0) {
-            return Err(Failure::out_of_range("chunks", 0, format!("1 to {MAX_EXACT}")));
+            return Err(Failure::out_of_range("chunks", 0, range(1, MAX_EXACT)));
         }
         if chunks.is_none() && order != OrderId::Sequential {
             return Err(Failure::contradiction(
                 "order",
                 order.name(),
-                "sequential, where the number of chunks is not known",
+                only("sequential").and(", where the number of chunks is not known"),
             ));
         }
         if order == OrderId::Sharded {
@@ -118,8 +119,7 @@ fn of_chunks(failure: Failure) -> Failure {
         return failure;
     }
     // An order may have no samples at all; a cycle has some.
-    let allowed = failure.allowed.replacen("0 to", "1 to", 1);
-    Failure { field: "chunks", allowed, ..failure }
+    failure.from_one().of("chunks")
 }
 
 #[cfg(test)]

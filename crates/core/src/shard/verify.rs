@@ -2,23 +2,25 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::Failure;
+use crate::base::failure::{Allowed, range};
 use crate::base::memory::{collect, grow};
 
-/// What is wrong with an assignment of shards to readers.
+/// Shards that are read more than once, and shards that no reader has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
     /// Three numbers each: shard, the reader that has it first, another one that has it (or the same, again).
     pub overlaps: Vec<u32>,
-    /// Shards that nobody reads.
+    /// Shards that no reader has.
     pub gaps: Vec<u32>,
 }
 
-/// The same with runs of shards that nobody reads: as long as what readers have, however many shards there are.
+/// The same with the gaps as runs. Its length depends on the lists of the readers, and not on the number of shards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerificationInRuns {
     /// Three numbers each: shard, the reader that has it first, another one that has it (or the same, again).
     pub overlaps: Vec<u32>,
-    /// Two numbers each, ascending: the first of some shards in a row that nobody reads, and how many they are.
+    /// Runs of neighbouring shards that no reader has, in ascending order, two numbers each: the first shard, and the
+    /// number of shards.
     pub gap_runs: Vec<u32>,
 }
 
@@ -44,7 +46,7 @@ pub fn verify_in_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<
         return Err(Failure::contradiction("offsets", format!("{} numbers", offsets.len()), allowed));
     }
     if let Some(shard) = assigned.iter().find(|&&shard| shard >= shards) {
-        let allowed = if shards == 0 { "none".into() } else { format!("0 to {}", shards - 1) };
+        let allowed = if shards == 0 { Allowed::from("none") } else { range(0, shards - 1) };
         return Err(Failure::out_of_range("assigned", shard, allowed));
     }
     // By shard, then by place: one number that sorts like the pair.

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::numbers::{self, Numbers, is_hash};
 use super::{Number, Reader, signed, unsigned};
 use crate::Failure;
-use crate::base::failure::shorten;
+use crate::base::failure::{at_most, known as one_of, shorten};
 use crate::base::memory::grow;
 
 /// A field that a section may have.
@@ -97,8 +97,8 @@ impl<'a> Fields<'a> {
                 let allowed = "none in the recipe of a sampler: a recipe of batches makes batches";
                 return Err(Failure::contradiction("batch", "there", allowed));
             }
-            let names: Vec<&str> = known.iter().map(|key| key.name).collect();
-            return Err(Failure::unknown_name(member_of(section), name, names.join(", ")));
+            let names = one_of(known.iter().map(|key| key.name));
+            return Err(Failure::unknown_name(member_of(section), name, names));
         };
         if self.value(key.field).is_some() {
             return Err(Failure::contradiction(key.field, "there twice", "once"));
@@ -149,9 +149,7 @@ impl<'a> Fields<'a> {
     #[inline(never)]
     pub(crate) fn u32(&self, field: &'static str) -> Result<Option<u32>, Failure> {
         self.count(field)
-            .map(|count| {
-                u32::try_from(count).map_err(|_| Failure::out_of_range(field, count, format!("up to {}", u32::MAX)))
-            })
+            .map(|count| u32::try_from(count).map_err(|_| Failure::out_of_range(field, count, at_most(u32::MAX))))
             .transpose()
     }
 
@@ -221,7 +219,7 @@ fn mistyped(key: &Key, before: &str) -> Failure {
 }
 
 /// Of a value that is no number, or a whole one that is beyond its type.
-fn no_number(field: &'static str, before: &str, allowed: &str) -> Failure {
+fn no_number(field: &'static str, before: &str, allowed: &'static str) -> Failure {
     let text = before.trim_ascii_start();
     let digits = text.strip_prefix('-').unwrap_or(text);
     let rest = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());

@@ -16,7 +16,7 @@ use core::fmt::Display;
 
 use self::fields::{Fields, Key};
 use self::json::{StateFields, whole};
-use crate::base::failure::shorten;
+use crate::base::failure::{at_most, only, range, shorten};
 use crate::{Failure, MAX_EXACT};
 
 /// The version of the format.
@@ -67,7 +67,7 @@ impl<'a> SamplerState<'a> {
         written(kind, order, *samples, *seed, *epoch, &own, fingerprint)
     }
 
-    /// What a text from anywhere says. Failures: `state`.
+    /// Reads a state, which need not be trusted. Failures: `state`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
         match Self::of(read(text, "sampler")?) {
             Some((state, None, None)) => state.checked(),
@@ -85,7 +85,7 @@ impl<'a> SamplerState<'a> {
     fn checked(self) -> Result<Self, Failure> {
         let Self { consumed, samples, .. } = self;
         if consumed > samples {
-            return Err(Failure::out_of_range("state", format!("{consumed} consumed"), format!("0 to {samples}")));
+            return Err(Failure::out_of_range("state", format!("{consumed} consumed"), range(0, samples)));
         }
         Ok(self)
     }
@@ -97,7 +97,7 @@ impl<'a> LedgerState<'a> {
         self.sampler.written("ledger", &format!(",\"block\":{},\"lease\":{}", self.block, self.lease))
     }
 
-    /// What a text from anywhere says. Failures: `state`, `block`, `lease`.
+    /// Reads the first entry of a log, which need not be trusted. Failures: `state`, `block`, `lease`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
         let Some((sampler, Some(block), Some(lease))) = SamplerState::of(read(text, "ledger")?) else {
             return Err(refused(text, "ledger"));
@@ -108,17 +108,17 @@ impl<'a> LedgerState<'a> {
     /// Failures: `block`, `lease`.
     pub(crate) fn new(sampler: SamplerState<'a>, block: u64, lease: u64) -> Result<Self, Failure> {
         let Ok(block @ 1..) = block.try_into() else {
-            return Err(Failure::out_of_range("block", block, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("block", block, range(1, u32::MAX)));
         };
         if !(1..=MAX_EXACT).contains(&lease) {
-            return Err(Failure::out_of_range("lease", lease, format!("1 to {MAX_EXACT}")));
+            return Err(Failure::out_of_range("lease", lease, range(1, MAX_EXACT)));
         }
         Ok(Self { sampler, block, lease })
     }
 }
 
 impl<'a> BatcherState<'a> {
-    /// What a text from anywhere says. Failures: `state`.
+    /// Reads a state, which need not be trusted. Failures: `state`.
     pub(crate) fn read(text: &'a str, sections: &'static [Key]) -> Result<Self, Failure> {
         if text.len() > MAX_STATE {
             return Err(too_long(text));
@@ -154,7 +154,7 @@ fn written(kind: &str, order: &str, samples: u64, seed: i64, epoch: u64, own: &s
 }
 
 fn too_long(text: &str) -> Failure {
-    Failure::out_of_range("state", format!("of {} bytes", text.len()), format!("up to {MAX_STATE}"))
+    Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_STATE))
 }
 
 fn read<'a>(text: &'a str, kind: &str) -> Result<StateFields<'a>, Failure> {
@@ -199,5 +199,5 @@ pub(crate) fn same<T: PartialEq + Display>(field: &'static str, of: T, here: T, 
         return Ok(());
     }
     let [here, of] = [here, of].map(|value| shorten(&format!("{value}")));
-    Err(Failure::contradiction(field, here, format!("{of}, {why}")))
+    Err(Failure::contradiction(field, here, only(of).and(format_args!(", {why}"))))
 }

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::Failure;
+use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::collect;
 
@@ -86,7 +87,7 @@ pub(crate) fn chosen<'a>(
 #[inline(never)]
 pub(crate) fn narrow(field: &'static str, numbers: &[u64]) -> Result<Vec<u32>, Failure> {
     if let Some(number) = numbers.iter().find(|&&number| number > u32::MAX.into()) {
-        return Err(Failure::out_of_range(field, number, format!("0 to {}", u32::MAX)));
+        return Err(Failure::out_of_range(field, number, range(0, u32::MAX)));
     }
     collect(field, numbers.len(), numbers.iter().map(|&number| number as u32))
 }

@@ -4,6 +4,7 @@ use alloc::format;
 
 use super::fields::{Fields, Key, Kind};
 use crate::Failure;
+use crate::base::failure::{at_most, known as one_of};
 
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
@@ -41,18 +42,18 @@ pub(crate) fn fields<'a>(
     text: &'a str,
     sections: &'static [Key],
     lists: &[List],
-    known: &[&str],
+    known: &[&'static str],
 ) -> Result<Fields<'a>, Failure> {
     if text.len() > MAX_RECIPE {
         let value = format!("of {} bytes", text.len());
         return Err(Failure::out_of_range(
             "recipe",
             value,
-            format!("up to {MAX_RECIPE}; long lists come beside it, by their names"),
+            at_most(MAX_RECIPE).and("; long lists come beside it, by their names"),
         ));
     }
     if let Some((name, _)) = lists.iter().find(|(name, _)| !known.contains(name)) {
-        return Err(Failure::unknown_name("lists", name, known.join(", ")));
+        return Err(Failure::unknown_name("lists", name, one_of(known.iter().copied())));
     }
     for (at, (name, _)) in lists.iter().enumerate() {
         if lists.iter().take(at).any(|(before, _)| before == name) {

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::Failure;
+use crate::base::failure::range;
 
 /// The variables of one kind of launcher. Earlier ones in [`LAUNCHERS`] win over later ones.
 struct Launcher {
@@ -57,21 +58,21 @@ const LAUNCHERS: [Launcher; 5] = [
 /// Which step of a Slurm job a process belongs to: set by `srun` alone.
 const SLURM_STEP: &str = "SLURM_STEP_ID";
 
-/// What was found.
+/// The result of the detection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detection {
     /// Which process of the job this is.
     pub rank: u32,
     /// How many there are.
     pub world: u32,
-    /// Which process of its node it is, where that was said.
+    /// Number of this process within its node, if a variable has it.
     pub local_rank: Option<u32>,
-    /// How many there are on its node, where that was said.
+    /// Number of processes of its node, if a variable has it.
     pub local_world: Option<u32>,
-    /// Whose variables decided: `torchrun`, `open-mpi`, `mvapich`, `pmi` or `slurm`; `explicit`, or `none` where nothing is
-    /// set (rank 0 of 1).
+    /// Whose variables decided: `torchrun`, `open-mpi`, `mvapich`, `pmi` or `slurm`; `explicit`, or `none` where
+    /// nothing is set (rank 0 of 1).
     pub launcher: &'static str,
-    /// What was used, as `NAME=value`; explicit values as `rank=value`, `world=value`.
+    /// The variables that were used, as `NAME=value`; explicit values as `rank=value`, `world=value`.
     pub used: Vec<String>,
     /// What other variables say that does not agree, in words. Not used.
     pub warnings: Vec<String>,
@@ -83,8 +84,8 @@ pub fn variables() -> impl Iterator<Item = &'static str> {
     LAUNCHERS.iter().flat_map(names).chain([SLURM_STEP])
 }
 
-/// The rank and the world of a process. Explicit values win; then the first launcher whose rank is set. Failures name the
-/// variable: one that holds no number, one that is missing, a rank that is not below its world.
+/// The rank and the world of a process. Explicit values win; then the first launcher whose rank is set. Failures name
+/// the variable: one that holds no number, one that is missing, a rank that is not below its world.
 pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option<u32>) -> Result<Detection, Failure> {
     let environment = Environment(environment);
     let mut used = Vec::new();
@@ -114,7 +115,7 @@ pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option
         None => (names.world, environment.used(names.world, &mut used)?),
     };
     let found = match (found_rank, found_world) {
-        (_, Some(0)) => return Err(Failure::out_of_range(world_field, 0, format!("1 to {}", u32::MAX))),
+        (_, Some(0)) => return Err(Failure::out_of_range(world_field, 0, range(1, u32::MAX))),
         (Some(rank), Some(world)) => (rank, world),
         (None, None | Some(1)) => (0, 1),
         (Some(rank), None) => {
@@ -122,12 +123,16 @@ pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option
             return Err(Failure::missing(field, format!("the number of processes, as {rank_field}={rank}")));
         }
         (None, Some(world)) => {
-            return Err(Failure::missing("RANK", format!("0 to {}, as {world_field}={world}", world - 1)));
+            return Err(Failure::missing("RANK", range(0, world - 1).and(format_args!(", as {world_field}={world}"))));
         }
     };
     let (rank, world) = found;
     if rank >= world {
-        return Err(Failure::out_of_range(rank_field, rank, format!("0 to {}, as {world_field}={world}", world - 1)));
+        return Err(Failure::out_of_range(
+            rank_field,
+            rank,
+            range(0, world - 1).and(format_args!(", as {world_field}={world}")),
+        ));
     }
     let launcher = match (found_rank, launcher) {
         (None, _) => "none",
@@ -154,7 +159,8 @@ fn check_one_node(environment: &Environment, local_rank: u32, world: Option<u32>
     Err(Failure::missing("RANK", why))
 }
 
-/// What variables say against what was found: those of its own launcher, which explicit values overrule, and the others'.
+/// What variables say against what was found: those of its own launcher, which explicit values overrule, and the
+/// others'.
 fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec<String> {
     let mut warnings = Vec::new();
     let &Detection { rank, world, launcher: chosen, .. } = found;

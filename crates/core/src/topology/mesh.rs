@@ -2,11 +2,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::base::failure::shorten;
+use crate::base::failure::{at_most, only, range, shorten};
 use crate::base::memory::collect;
 use crate::{Failure, MAX_WINDOW};
 
-/// What an axis of a mesh does with the data.
+/// Whether the ranks along an axis of a mesh read different data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Ranks along the axis get different samples: data parallelism, replicated or sharded.
@@ -22,7 +22,7 @@ pub struct Axis {
     pub name: String,
     /// How many ranks lie along it, at least 1.
     pub size: u32,
-    /// What it does with the data.
+    /// Whether ranks along this axis read different data.
     pub role: Role,
 }
 
@@ -40,18 +40,14 @@ impl Mesh {
     /// A mesh of `world` ranks. Failures: `world`, `axes`.
     pub fn new(world: u32, axes: Vec<Axis>) -> Result<Self, Failure> {
         if world == 0 {
-            return Err(Failure::out_of_range("world", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("world", 0, range(1, u32::MAX)));
         }
         if axes.len() > MAX_AXES {
-            return Err(Failure::out_of_range("axes", format!("{} axes", axes.len()), format!("up to {MAX_AXES}")));
+            return Err(Failure::out_of_range("axes", format!("{} axes", axes.len()), at_most(MAX_AXES)));
         }
         for (i, axis) in axes.iter().enumerate() {
             if axis.size == 0 {
-                return Err(Failure::out_of_range(
-                    "axes",
-                    format!("{} = 0", shorten(&axis.name)),
-                    format!("1 to {world}"),
-                ));
+                return Err(Failure::out_of_range("axes", format!("{} = 0", shorten(&axis.name)), range(1, world)));
             }
             if axes[..i].iter().any(|other| other.name == axis.name) {
                 return Err(Failure::contradiction("axes", shorten(&axis.name), "each name once"));
@@ -84,10 +80,10 @@ impl Mesh {
         self.axes.iter().filter(|axis| axis.role == Role::Divide).map(|axis| axis.size).product()
     }
 
-    /// Where a rank stands along each axis. Failures: `rank`.
+    /// The coordinates of a rank, one for each axis. Failures: `rank`.
     pub fn coordinates(&self, rank: u32) -> Result<Vec<u32>, Failure> {
         if rank >= self.world {
-            return Err(Failure::out_of_range("rank", rank, format!("0 to {}", self.world - 1)));
+            return Err(Failure::out_of_range("rank", rank, range(0, self.world - 1)));
         }
         let mut rest = rank;
         let mut coordinates: Vec<_> = self
@@ -107,12 +103,12 @@ impl Mesh {
     /// The rank at a place of the grid. Failures: `coordinates`.
     pub fn rank_at(&self, coordinates: &[u32]) -> Result<u32, Failure> {
         if coordinates.len() != self.axes.len() {
-            let allowed = format!("{}, one for each axis", self.axes.len());
+            let allowed = only(self.axes.len()).and(", one for each axis");
             return Err(Failure::out_of_range("coordinates", format!("{} numbers", coordinates.len()), allowed));
         }
         self.axes.iter().zip(coordinates).try_fold(0, |rank, (axis, &coordinate)| {
             if coordinate >= axis.size {
-                let allowed = format!("0 to {}", axis.size - 1);
+                let allowed = range(0, axis.size - 1);
                 return Err(Failure::out_of_range("coordinates", format!("{} = {coordinate}", axis.name), allowed));
             }
             Ok(rank * axis.size + coordinate)
@@ -132,7 +128,7 @@ impl Mesh {
         let mut coordinates = self.coordinates(rank)?;
         let count = self.world / self.data_world();
         if count > MAX_WINDOW {
-            return Err(Failure::out_of_range("axes", format!("{count} peers"), format!("up to {MAX_WINDOW} at once")));
+            return Err(Failure::out_of_range("axes", format!("{count} peers"), at_most(MAX_WINDOW).and(" at once")));
         }
         let mut peers = collect("axes", count as usize, 0..count)?;
         for peer in &mut peers {

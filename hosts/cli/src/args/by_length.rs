@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, Args};
-use samedeal::{BatchBuilder, Batcher, Buckets, Counting, Failure, Layout, Packing, Strategy, Stretch, Tail, TooLong};
+use clap::Args;
+use samedeal::{BatchBuilder, Batcher, Counting, Error, Failure, Layout, Packing, Segment, Strategy, Tail, TooLong};
+use serde_json::{Map, Value, json};
 
 use crate::args::deal::{DealArgs, EpochArgs, SHARDED};
 use crate::args::values::{named, within};
@@ -22,54 +23,70 @@ pub struct ByLengthArgs {
     /// What to count if COLUMN holds no lengths. Text needs it [default: the items of lists, the bytes of bytes]
     #[arg(long, value_enum, requires = "lengths")]
     pub unit: Option<Unit>,
+    #[command(flatten)]
+    pub options: BatchOptions,
+}
+
+/// How samples become batches. An option that is not given is left out of the recipe.
+#[derive(Args)]
+#[group(multiple = true, requires = "lengths", conflicts_with = "recipe")]
+#[command(next_help_heading = "Batches by length")]
+pub struct BatchOptions {
     /// How samples become batches [default: budget]
-    #[arg(long, value_parser = named::<Strategy>(Strategy::ALL.iter().map(|it| it.name())), requires = "lengths")]
+    #[arg(long, value_parser = named::<Strategy>(Strategy::ALL.iter().map(|it| it.name())))]
     pub strategy: Option<Strategy>,
-    /// The most rows of a batch. The strategy budget also takes 0, for no limit [default: 32; budget: 0; pack: 1]
-    #[arg(long, value_name = "ROWS", value_parser = within(0, u32::MAX), requires = "lengths")]
+    /// The most rows of a batch. 0 means no limit, and needs --max-tokens or --max-cost [default: 32; no limit with --max-tokens or
+    /// --max-cost; pack: 1]
+    #[arg(long, value_name = "ROWS", value_parser = within(0, u32::MAX))]
     pub max_batch_size: Option<u32>,
-    /// The most tokens of a sample; see --too-long
-    #[arg(long, value_name = "TOKENS", value_parser = within(0, u32::MAX), requires = "lengths")]
+    /// The most tokens of a sample; see --too-long [default: no limit]
+    #[arg(long, value_name = "TOKENS", value_parser = within(0, u32::MAX))]
     pub max_length: Option<u32>,
-    /// With the strategies budget and bucket: the most that a batch may cost [default: --max-batch-size times --max-length;
-    /// bucket: no limit]
-    #[arg(long, value_name = "COST", value_parser = within(0, u64::MAX), requires = "lengths")]
-    pub budget: Option<u64>,
+    /// With the strategies budget and bucket: the most tokens of a batch [default: --max-batch-size times --max-length; bucket: no
+    /// limit]
+    #[arg(long, value_name = "TOKENS", value_parser = within(0, u64::MAX))]
+    pub max_tokens: Option<u64>,
+    /// With --counting weighted, instead of --max-tokens: the most that a batch may cost
+    #[arg(long, value_name = "COST", value_parser = within(0, u64::MAX))]
+    pub max_cost: Option<u64>,
     /// What a sample costs: the length of the longest sample of its batch (padded), its own length (unpadded), or --linear *
     /// length + --quadratic * length^2 (weighted) [default: padded]
-    #[arg(long, value_parser = named::<Counting>(Counting::ALL.iter().map(|it| it.name())), requires = "lengths")]
+    #[arg(long, value_parser = named::<Counting>(Counting::ALL.iter().map(|it| it.name())))]
     pub counting: Option<Counting>,
     /// With --counting weighted: the cost of a token [default: 1]
-    #[arg(long, value_name = "COST", value_parser = within(0, u32::MAX), requires = "lengths")]
+    #[arg(long, value_name = "COST", value_parser = within(0, u32::MAX))]
     pub linear: Option<u32>,
     /// With --counting weighted: the cost of a pair of tokens [default: 0]
-    #[arg(long, value_name = "COST", value_parser = within(0, u32::MAX), requires = "lengths")]
+    #[arg(long, value_name = "COST", value_parser = within(0, u32::MAX))]
     pub quadratic: Option<u32>,
-    /// Batch size multiple: a batch with more samples than this has a multiple of it [default: 1]
-    #[arg(long, value_name = "ROWS", value_parser = within(1, u32::MAX), requires = "lengths")]
-    pub multiple: Option<u32>,
+    /// A batch with more samples than this has a multiple of it [default: 1]
+    #[arg(long, value_name = "ROWS", value_parser = within(1, u32::MAX))]
+    pub batch_size_multiple: Option<u32>,
     /// With the strategy pack: how many tokens fit into a row [default: --max-length]
-    #[arg(long, value_name = "TOKENS", value_parser = within(1, u32::MAX), requires = "lengths")]
+    #[arg(long, value_name = "TOKENS", value_parser = within(1, u32::MAX))]
     pub capacity: Option<u32>,
     /// With the strategy pack, or --counting unpadded or weighted: how hard to look for few rows [default: fast]
-    #[arg(long, value_parser = named::<Packing>(Packing::ALL.iter().map(|it| it.name())), requires = "lengths")]
+    #[arg(long, value_parser = named::<Packing>(Packing::ALL.iter().map(|it| it.name())))]
     pub packing: Option<Packing>,
     /// With the strategy bucket: the width of each bucket, in lengths
-    #[arg(long, value_name = "LENGTHS", value_parser = within(1, u32::MAX), requires = "lengths", group = "buckets")]
+    #[arg(long, value_name = "LENGTHS", value_parser = within(1, u32::MAX), group = "buckets")]
     pub bucket_width: Option<u32>,
     /// With the strategy bucket: the greatest length of each bucket, ascending, with commas. Longer samples get one more bucket
-    #[arg(long, value_name = "LENGTHS", value_parser = within(0, u32::MAX), requires = "lengths", group = "buckets", value_delimiter = ',')]
+    #[arg(long, value_name = "LENGTHS", value_parser = within(0, u32::MAX), value_delimiter = ',', group = "buckets")]
     pub boundaries: Option<Vec<u32>>,
     /// With the strategy bucket: how many buckets there are, each with about the same number of samples [default, if no buckets are
     /// named: 64 buckets with about the same number of tokens]
-    #[arg(long, value_name = "COUNT", value_parser = within(1, 1_u32 << 20), requires = "lengths", group = "buckets")]
+    #[arg(long, value_name = "COUNT", value_parser = within(1, 1_u32 << 20), group = "buckets")]
     pub quantiles: Option<u32>,
-    /// What happens to samples that are longer than --max-length, or than the budget or capacity of a batch
-    /// [default: error]
-    #[arg(long, value_parser = named::<TooLong>(TooLong::ALL.iter().map(|it| it.name())), requires = "lengths")]
+    /// How many samples are sorted into batches together. A larger window makes fuller batches, a smaller one changes the order less;
+    /// 0 keeps the order [default: 64 steps, at least 8192 samples]
+    #[arg(long, value_name = "COUNT", value_parser = within(0, u32::MAX))]
+    pub batch_window: Option<u32>,
+    /// What happens to samples that are longer than --max-length, or than a batch or a row allows [default: error]
+    #[arg(long, value_parser = named::<TooLong>(TooLong::ALL.iter().map(|it| it.name())))]
     pub too_long: Option<TooLong>,
     /// What happens to samples at the end of the epoch that do not fill a step [default: even-split]
-    #[arg(long, value_parser = named::<Tail>(Tail::ALL.iter().map(|it| it.name())), requires = "lengths")]
+    #[arg(long, value_parser = named::<Tail>(Tail::ALL.iter().map(|it| it.name())))]
     pub tail: Option<Tail>,
 }
 
@@ -79,21 +96,33 @@ pub struct ByLengthArgs {
 pub struct CompareArgs {
     /// Compare all strategies, instead of showing batches
     #[arg(long, requires = "lengths")]
-    #[arg(conflicts_with_all = ["rank", "start", "count", "all", "strategy", "packing"])]
+    #[arg(conflicts_with_all = ["rank", "start", "count", "all", "strategy", "packing", "recipe"])]
     pub compare: bool,
     /// Compare all strategies, and draw the lengths and the waste of every strategy into this file
     #[arg(long, value_name = "FILE.svg", requires = "lengths")]
-    #[arg(conflicts_with_all = ["rank", "start", "count", "all", "strategy", "packing"])]
+    #[arg(conflicts_with_all = ["rank", "start", "count", "all", "strategy", "packing", "recipe"])]
     pub plot: Option<PathBuf>,
 }
 
-/// The window has another meaning with --lengths.
-pub fn explain_window(window: Arg) -> Arg {
-    window.help(
-        "With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256]. With \
-         --lengths: how many samples are sorted into batches together. A larger window makes fuller batches, a smaller one \
-         changes the order less; 0 keeps the order [default: 64 steps, at least 8192 samples]",
-    )
+impl BatchOptions {
+    /// The options that were given, as members of a recipe.
+    pub fn members(&self) -> Map<String, Value> {
+        given(json!({
+            "strategy": self.strategy.map(Strategy::name), "counting": self.counting.map(Counting::name),
+            "linear": self.linear, "quadratic": self.quadratic, "max_batch_size": self.max_batch_size,
+            "max_length": self.max_length, "max_tokens": self.max_tokens, "max_cost": self.max_cost,
+            "batch_size_multiple": self.batch_size_multiple, "capacity": self.capacity,
+            "packing": self.packing.map(Packing::name), "bucket_width": self.bucket_width,
+            "boundaries": self.boundaries, "quantiles": self.quantiles, "batch_window": self.batch_window,
+            "too_long": self.too_long.map(TooLong::name), "tail": self.tail.map(Tail::name),
+        }))
+    }
+}
+
+/// Without what was not given.
+fn given(members: Value) -> Map<String, Value> {
+    let Value::Object(members) = members else { return Map::new() };
+    members.into_iter().filter(|(_, value)| !value.is_null()).collect()
 }
 
 impl ByLengthArgs {
@@ -111,6 +140,7 @@ impl ByLengthArgs {
             (deal.layout != Layout::default(), "--layout", "leave it out; ranks get similar samples in every step"),
             (deal.order() == SHARDED, "--order sharded", order),
             (deal.lanes.is_some(), "--lanes", "leave it out; it is for --order sharded"),
+            (deal.window.is_some(), "--window", "add --batch-window instead; --window is for --order sharded"),
             (
                 deal.workers.is_some(),
                 "--workers",
@@ -129,37 +159,24 @@ impl ByLengthArgs {
         Lengths::read(&epoch.dataset.paths, self.lengths.clone().flatten().as_deref(), self.unit)
     }
 
-    /// What decides batches, but for their size. With a strategy and a counting, options that these do not use are left
-    /// out, where several are compared under the same ones.
-    pub fn builder(
-        &self,
-        deal: &DealArgs,
-        lengths: Vec<u32>,
-        compared: Option<(Strategy, Counting)>,
-    ) -> BatchBuilder<Batcher> {
-        let is_one_of = |strategies: &[Strategy]| compared.is_none_or(|(strategy, _)| strategies.contains(&strategy));
-        let is_weighted = compared.is_none_or(|(_, counting)| counting == Counting::Weighted);
-        let has_multiple = is_one_of(&[Strategy::Bucket])
-            || is_one_of(&[Strategy::Budget]) && compared.is_none_or(|(_, counting)| counting == Counting::Padded);
-        let has_buckets = is_one_of(&[Strategy::Bucket]);
-        let builder =
-            Batcher::builder(lengths).seed(deal.seed()).epoch(deal.epoch).order(deal.order()).world(deal.world());
-        let builder = deal.window.into_iter().fold(builder, BatchBuilder::window);
-        let builder = self.max_length.into_iter().fold(builder, BatchBuilder::max_length);
-        let builder = self.linear.filter(|_| is_weighted).into_iter().fold(builder, BatchBuilder::linear);
-        let builder = self.quadratic.filter(|_| is_weighted).into_iter().fold(builder, BatchBuilder::quadratic);
-        let builder = self.multiple.filter(|_| has_multiple).into_iter().fold(builder, BatchBuilder::multiple);
-        let buckets = (self.bucket_width.map(Buckets::Width))
-            .or_else(|| self.boundaries.clone().map(Buckets::Boundaries))
-            .or_else(|| self.quantiles.map(Buckets::Quantiles));
-        let builder = buckets.filter(|_| has_buckets).into_iter().fold(builder, BatchBuilder::buckets);
-        let builder = self.too_long.into_iter().fold(builder, BatchBuilder::too_long);
-        self.tail.into_iter().fold(builder, BatchBuilder::tail)
+    /// Batches of these lengths by the recipe of --recipe, or of the options.
+    pub fn builder(&self, deal: &DealArgs, lengths: Vec<u32>) -> BatchBuilder<Batcher> {
+        match &deal.by_length {
+            Some(recipe) => Batcher::from_recipe(recipe, lengths).epoch(deal.epoch),
+            None => self.with(deal, self.options.members(), lengths),
+        }
     }
 
-    /// The batcher that the options ask for.
+    /// The same with other options.
+    pub fn with(&self, deal: &DealArgs, batch: Map<String, Value>, lengths: Vec<u32>) -> BatchBuilder<Batcher> {
+        let order = given(json!({ "name": deal.order, "seed": deal.seed }));
+        let recipe = json!({ "order": order, "deal": given(json!({ "world_size": deal.world })), "batch": batch });
+        Batcher::from_recipe(recipe.to_string(), lengths).epoch(deal.epoch)
+    }
+
+    /// The batches that the options ask for.
     pub fn batcher(&self, deal: &DealArgs, rank: u32, lengths: Vec<u32>) -> Result<Batcher, Problem> {
-        self.chosen(deal, lengths).and_then(|builder| self.build(builder.rank(rank)))
+        build(self.builder(deal, lengths).rank(rank))
     }
 
     /// The same as it was planned in an epoch after a history, for a world of then.
@@ -168,50 +185,29 @@ impl ByLengthArgs {
         deal: &DealArgs,
         lengths: Vec<u32>,
         epoch: u64,
-        history: &[Stretch],
+        history: &[Segment],
         world: u32,
     ) -> Result<Batcher, Problem> {
-        self.build(self.chosen(deal, lengths)?.epoch(epoch).history(history).world(world))
+        build(self.builder(deal, lengths).epoch(epoch).history(history).world(world))
     }
+}
 
-    fn chosen(&self, deal: &DealArgs, lengths: Vec<u32>) -> Result<BatchBuilder<Batcher>, Problem> {
-        match self.strategy.unwrap_or_default() {
-            Strategy::Budget
-                if self.budget.is_none() && (self.max_batch_size.is_none() || self.max_length.is_none()) =>
-            {
-                let needed =
-                    "the most that a batch may cost, such as 16384 tokens; or --max-batch-size and --max-length";
-                return Err(Problem::message(format!("--budget is missing; needed: {needed}")));
-            }
-            Strategy::Pack if self.capacity.is_none() && self.max_length.is_none() => {
-                let needed = "the tokens of a row, such as 2048; or --max-length";
-                return Err(Problem::message(format!("--capacity is missing; needed: {needed}")));
-            }
-            _ => {}
+/// Plans, and says what can be done where samples are too long.
+fn build(builder: BatchBuilder<Batcher>) -> Result<Batcher, Problem> {
+    builder.build().map_err(worded)
+}
+
+pub fn worded(error: Error) -> Problem {
+    match error.failure() {
+        Some(failure) if failure.field == "lengths" && failure.value.contains("sample") => {
+            let others = TooLong::ALL.iter().map(|it| it.name()).filter(|name| *name != "error").collect::<Vec<_>>();
+            let Failure { value, allowed, .. } = failure;
+            // What else can be done is an option here.
+            let allowed = allowed.split(';').next().unwrap_or_default();
+            let what = format!("a sample is too long: {value}; allowed: {allowed}");
+            Problem::message(format!("{what}, or choose what happens to it: --too-long {}", others.join(", ")))
         }
-        let builder = self.builder(deal, lengths, None);
-        let builder = self.strategy.into_iter().fold(builder, BatchBuilder::strategy);
-        let builder = self.max_batch_size.into_iter().fold(builder, BatchBuilder::max_batch_size);
-        let builder = self.budget.into_iter().fold(builder, BatchBuilder::budget);
-        let builder = self.counting.into_iter().fold(builder, BatchBuilder::counting);
-        let builder = self.capacity.into_iter().fold(builder, BatchBuilder::capacity);
-        Ok(self.packing.into_iter().fold(builder, BatchBuilder::packing))
-    }
-
-    /// Plans, and says what can be done where samples are too long.
-    pub fn build(&self, builder: BatchBuilder<Batcher>) -> Result<Batcher, Problem> {
-        builder.build().map_err(|error| match error.failure() {
-            Some(failure) if failure.field == "lengths" && failure.value.contains("sample") => {
-                let others =
-                    TooLong::ALL.iter().map(|it| it.name()).filter(|name| *name != "error").collect::<Vec<_>>();
-                let Failure { value, allowed, .. } = failure;
-                // What else can be done is an option here.
-                let allowed = allowed.split(';').next().unwrap_or_default();
-                let what = format!("a sample is too long: {value}; allowed: {allowed}");
-                Problem::message(format!("{what}, or choose what happens to it: --too-long {}", others.join(", ")))
-            }
-            _ => error.into(),
-        })
+        _ => error.into(),
     }
 }
 

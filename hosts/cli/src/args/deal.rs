@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{Builder, Error, Failure, FailureKind, Layout, Remainder, Sampler};
+use samedeal::{Builder, Error, FailureKind, Layout, Remainder, Sampler};
 
 use crate::args::dataset::{Dataset, DatasetArgs};
 use crate::args::values::{named, within};
@@ -65,7 +65,8 @@ pub struct DealArgs {
     #[arg(long, default_value = "strided", value_parser = named::<Layout>(Layout::ALL.iter().map(|it| it.name())))]
     pub layout: Layout,
     /// Take the deal from a recipe that a library or `samedeal recipe` wrote: order, seed, world size, remainder, layout, and the number
-    /// of samples. - is standard input. Name the files too if the recipe has a hash of their sizes
+    /// of samples; with --lengths, how samples become batches. - is standard input. Name the files too if the recipe has a hash of
+    /// their sizes, and with --lengths
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["samples", "seed", "order", "lanes", "window", "world", "remainder", "layout"])]
     pub recipe: Option<PathBuf>,
@@ -73,6 +74,9 @@ pub struct DealArgs {
     /// can read, or - for standard input. The state decides order, seed, epoch and number of samples; the world size may differ
     #[arg(long, value_name = "FILE", conflicts_with = "epoch")]
     pub resume: Option<PathBuf>,
+    /// The recipe of batches by length, once it is read.
+    #[arg(skip)]
+    pub by_length: Option<String>,
 }
 
 impl EpochArgs {
@@ -141,9 +145,10 @@ impl DealArgs {
         let builder = builder.world(readers).layout(self.layout).remainder(self.remainder.unwrap_or_default());
         builder.build().map_err(|error| match error {
             // The library lists those that take no more than a name.
-            Error::Failure(failure) if failure.kind == FailureKind::UnknownName && failure.field == "order" => {
+            Error::Failure(mut failure) if failure.kind == FailureKind::UnknownName && failure.field == "order" => {
                 let only = if dataset.files.is_empty() { ", and for files" } else { "," };
-                Error::from(Failure { allowed: format!("{}{only} {SHARDED}", failure.allowed), ..failure }).into()
+                failure.allowed = format!("{}{only} {SHARDED}", failure.allowed);
+                Error::from(failure).into()
             }
             error => error.into(),
         })

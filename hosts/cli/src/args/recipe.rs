@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use samedeal::{Builder, Error, FailureKind, Sampler};
+use serde_json::Value;
 
 use crate::args::dataset::Dataset;
 use crate::args::deal::EpochArgs;
@@ -19,11 +20,17 @@ impl EpochArgs {
     /// different length.
     pub fn read_recipe(&mut self, by_length: bool) -> Result<(), Problem> {
         let Some(path) = &self.deal.recipe else { return Ok(()) };
-        if by_length {
-            let instead = "a recipe does not say how batches are made; add --seed, --order and --world instead";
-            return Err(Problem::message(format!("--recipe has no meaning with --lengths: {instead}")));
-        }
         let text = text(path)?;
+        if by_length {
+            // What is no recipe, the library refuses when it has the lengths.
+            let recipe: Value = serde_json::from_str(&text).unwrap_or_default();
+            let (order, deal) = (&recipe["order"], &mut self.deal);
+            deal.order = order["name"].as_str().map(str::to_owned);
+            deal.seed = order["seed"].as_i64();
+            deal.world = recipe["deal"]["world_size"].as_u64().and_then(|world| u32::try_from(world).ok());
+            deal.by_length = Some(text);
+            return Ok(());
+        }
         let files = if self.dataset.paths.is_empty() { None } else { Some(Dataset::new(&self.dataset)?) };
         let sampler = sampler(&text, files.as_ref()).map_err(|error| Problem::of(path, explained(&error)))?;
         let config = sampler.config();
@@ -88,6 +95,12 @@ fn explained(error: &Error) -> String {
     }
     if is_of(error, FailureKind::Contradiction, "sizes") {
         return format!("{error}. The files are not those of the recipe: name the files of the run, in their order");
+    }
+    if is_of(error, FailureKind::Contradiction, "batch") {
+        let what = "the recipe is of batches of samples of different length";
+        return format!(
+            "{what}; batches, locate, step, explain and recipe take it with --lengths and the files that tell lengths"
+        );
     }
     error.to_string()
 }

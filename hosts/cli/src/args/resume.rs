@@ -25,7 +25,7 @@ impl EpochArgs {
             (Kind::Other, _) => {
                 "this version resumes states of version 1: of samplers, of batches and of datasets in files"
             }
-            (Kind::Batcher, false) => "add --lengths, and the options that the batches were made with",
+            (Kind::Batcher, false) => "add --lengths, and the recipe or the options that the batches were made with",
             (Kind::Sampler | Kind::Reading, true) => "leave --lengths out",
             (Kind::Sampler | Kind::Reading, false) | (Kind::Batcher, true) => "",
         };
@@ -90,7 +90,7 @@ impl EpochArgs {
 
 /// What differs from the state. It names options, since a fingerprint means nothing to people.
 pub fn differing(error: Error) -> String {
-    let Some(Failure { kind: FailureKind::Contradiction, field, value, allowed }) = error.failure() else {
+    let Some(Failure { kind: FailureKind::Contradiction, field, value, allowed, .. }) = error.failure() else {
         return error.to_string();
     };
     let own = match field.as_str() {
@@ -102,11 +102,7 @@ pub fn differing(error: Error) -> String {
             "the state is of other files, or of other --lanes or --window, and does not say which. Name the files of the run, in \
              their order, and the --lanes and --window of the run"
         }
-        "config" => {
-            "the state is of other lengths, or of other options of batches, and does not say which. Name the lengths of the run, \
-             and its --max-batch-size, --max-length, --budget, --counting, --multiple, --capacity, --packing, --window, \
-             --too-long, --tail and buckets"
-        }
+        "lengths" => "the state is of other lengths. Name the lengths of the run, in their order",
         "state" => "the state is of another order with the same name, seed and number of samples",
         field => return format!("--{field} is {value}; allowed: {allowed}"),
     };

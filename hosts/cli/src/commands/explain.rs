@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
-use samedeal::Stretch;
+use samedeal::Segment as Past;
 use serde_json::{Value, json};
 
 use crate::args::by_length::ByLengthArgs;
@@ -138,12 +138,11 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
             push(name, if name == "epoch" { number.to_string().into() } else { number.into() });
         }
     }
-    for name in RECIPE {
-        match saved.recipe().and_then(|recipe| recipe.get(name)) {
-            Some(Value::String(word)) => push(&name.replace('_', " "), word.as_str().into()),
-            Some(value) => push(&name.replace('_', " "), value.to_string().into()),
-            None => {}
-        }
+    let named = RECIPE.iter().filter_map(|&name| Some((name, saved.recipe()?.get(name)?)));
+    let batch = saved.batch().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
+    for (name, value) in named.chain(batch.filter(|(name, _)| *name != "lengths")) {
+        let says = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        push(&name.replace('_', " "), says.into());
     }
     if let (Some((consumed, left)), Some(samples)) = (progress(saved), saved.number("samples")) {
         let share = percent(consumed as f64 / samples.max(1) as f64);
@@ -212,7 +211,7 @@ fn json_of(saved: &Saved) -> Value {
     });
     let progress = progress(saved);
     json!({
-        "place": saved.place, "kind": saved.word("kind"), "order": saved.fields.get("order"), "seed": saved.seed(),
+        "place": saved.place, "kind": saved.word("kind"), "order": saved.field("order"), "seed": saved.seed(),
         "epoch": saved.number("epoch"), "samples": saved.number("samples"),
         "consumed": progress.map_or(saved.number("consumed"), |(consumed, _)| Some(consumed)),
         "recipe": saved.recipe(),
@@ -244,7 +243,7 @@ impl ExplainArgs {
     }
 
     /// `first` steps came before those that the step is counted among.
-    fn step(self, number: u64, status: Status, past: Vec<Stretch>, first: u64) -> StepArgs {
+    fn step(self, number: u64, status: Status, past: Vec<Past>, first: u64) -> StepArgs {
         let Self { epoch, by_length, output, .. } = self;
         let explained = Some(Explained { status, past, first });
         StepArgs { step: number - first, epoch, global: false, rank: None, column: None, by_length, output, explained }
@@ -394,7 +393,7 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
 fn batches_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let history = saved.history.iter().map(|past| {
         let world = u32::try_from(past.world).unwrap_or(u32::MAX);
-        Stretch { world, steps: past.steps }
+        Past { world_size: world, steps: past.steps }
     });
     let history = history.collect::<Vec<_>>();
     let (mut first, mut place) = (0, 0);
@@ -403,9 +402,9 @@ fn batches_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         first = first.saturating_add(past.steps);
         place += 1;
     }
-    let goes_on = args.epoch.deal.world.or(history.last().map(|past| past.world));
+    let goes_on = args.epoch.deal.world.or(history.last().map(|past| past.world_size));
     let segment = history.get(place);
-    let world = segment.map(|past| past.world).or(goes_on);
+    let world = segment.map(|past| past.world_size).or(goes_on);
     let needed = || saved.refused("the state does not say how many ranks continue; add --world");
     args.epoch.deal.world = Some(world.ok_or_else(needed)?);
     let status = if segment.is_some() { Status::Seen } else { Status::ToCome };

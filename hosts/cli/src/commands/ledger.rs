@@ -6,8 +6,8 @@ use std::io::{BufReader, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::Sampler;
 use samedeal::ledger::{EventKind, Progress, Schedule};
+use samedeal::{Failure, FailureKind, Sampler};
 use serde_json::{Value, json};
 
 use crate::args::dataset::Dataset;
@@ -59,7 +59,12 @@ struct Done {
 }
 
 pub fn run(args: &LedgerArgs) -> Result<(), Problem> {
-    let schedule = Schedule::open(&args.log).map_err(|error| Problem::of(&args.log, error))?;
+    let schedule = Schedule::open(&args.log).map_err(|error| match error.failure() {
+        Some(Failure { kind: FailureKind::WrongType, value, .. }) => {
+            Problem::of(&args.log, format!("is no log of a ledger: it begins with {value}"))
+        }
+        _ => Problem::of(&args.log, error),
+    })?;
     match (args.reader, args.readers) {
         (Some(reader), Some(readers)) => samples(args, schedule.of(reader, readers)?, reader, readers),
         _ => summary(args, schedule),

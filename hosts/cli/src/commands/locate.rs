@@ -11,7 +11,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::{Format, Output};
 use crate::args::values::{Samples, samples};
-use crate::commands::readers::{Reader, Readers, Steps, left, step_of};
+use crate::commands::readers::{Reader, Readers, Steps, left};
 use crate::read::checkpoint::Saved;
 use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, grouped, print};
@@ -157,12 +157,12 @@ struct Spot {
 }
 
 impl Seen {
-    /// By the number of the sample among those of a reader, of a rank whose workers have so many batches.
-    fn in_files(reader: &Reader<'_>, batches: &[u64], index: u64) -> Self {
+    /// By the number of the sample among those of a reader; the batch is still that of the worker.
+    fn in_files(reader: &Reader<'_>, index: u64) -> Self {
         let &Reader { rank, worker, size, .. } = reader;
         let (worker_batch, slot) = (index / size, index % size);
         let in_batch = worker_batch < reader.batches;
-        let batch = step_of(batches, worker, worker_batch);
+        let batch = worker_batch;
         let status = match (reader.is_padding(index), in_batch) {
             (true, _) => Status::Padding,
             (false, true) => Status::ToCome,
@@ -192,15 +192,19 @@ impl<'a> Search<'a> {
             let asked = asked.iter().copied().collect::<BTreeSet<_>>();
             unread = to_come(saved, dataset, &asked)?;
             for rank in 0..readers.world {
-                let batches = readers.batches(rank)?;
-                for worker in 0..batches.len() as u32 {
+                for worker in 0..readers.workers.unwrap_or(1) {
                     let reader = readers.reader(rank, worker)?;
+                    let mut found = Vec::new();
                     for window in reader.windows(0, reader.samples) {
                         let (start, window) = window?;
-                        for (index, sample) in (start..).zip(window).filter(|(_, sample)| asked.contains(sample)) {
-                            let seen = Seen::in_files(&reader, &batches, index);
-                            scanned.entry(sample).or_default().push(seen);
+                        let asked = (start..).zip(window).filter(|(_, sample)| asked.contains(sample));
+                        found.extend(asked.map(|(index, sample)| (sample, Seen::in_files(&reader, index))));
+                    }
+                    for (sample, mut seen) in found {
+                        if let Some(spot) = seen.spot.as_mut().filter(|spot| spot.in_batch) {
+                            spot.batch = readers.step_of(rank, worker, spot.worker_batch)?;
                         }
+                        scanned.entry(sample).or_default().push(seen);
                     }
                 }
             }
@@ -267,8 +271,7 @@ impl<'a> Search<'a> {
         let place = place.ok_or_else(|| Problem::message(format!("position {position} is of no sampler")))?;
         let (rank, worker) = (place.rank % world, place.rank / world);
         let in_batch = place.batch < self.readers.reader(rank, worker)?.batches;
-        let batches = if self.readers.workers.is_some() { self.readers.batches(rank)? } else { Vec::new() };
-        let batch = if batches.is_empty() { place.batch } else { step_of(&batches, worker, place.batch) };
+        let batch = if in_batch { self.readers.step_of(rank, worker, place.batch)? } else { place.batch };
         let (index, worker_batch, slot, copies) = (place.index, place.batch, place.slot.into(), place.copies);
         Ok(Spot { rank, worker, index, worker_batch, batch, slot, copies, in_batch })
     }

@@ -1,7 +1,7 @@
 //! The readers of an epoch, or of what is left of it: ranks, or the loader workers of each rank. A sampler deals to them, or, where
 //! the state of a dataset in files is resumed, a reading.
 
-use samedeal::{Reading, ReadingBuilder, Remainder, Sampler};
+use samedeal::{ReadBatch, Reading, ReadingBuilder, Remainder, Sampler};
 use serde_json::{Map, Value, json};
 
 use crate::args::dataset::Dataset;
@@ -22,6 +22,8 @@ pub struct Readers {
     pub drop_last: bool,
     /// What happens to samples that the readers cannot share equally; none if whole files are dealt.
     pub remainder: Option<Remainder>,
+    /// The turns of the workers of a sampler's ranks, once they are asked for.
+    turns: Option<Reading>,
 }
 
 pub enum Source {
@@ -59,7 +61,15 @@ impl EpochArgs {
             sampler.num_batches(batch_size, self.drop_last)?;
             let remainder = Some(sampler.config().remainder);
             let source = Source::Sampler(Box::new(sampler));
-            return Ok(Readers { source, world, workers, batch_size, drop_last: self.drop_last, remainder });
+            return Ok(Readers {
+                source,
+                world,
+                workers,
+                batch_size,
+                drop_last: self.drop_last,
+                remainder,
+                turns: None,
+            });
         };
         let (batch_size, drop_last) = self.group(saved);
         let mut builder = builder(saved, dataset)?.world_size(world).batch_size(batch_size).drop_last(drop_last);
@@ -72,7 +82,7 @@ impl EpochArgs {
         }
         builder = remainder.into_iter().fold(builder, ReadingBuilder::remainder);
         let source = Source::Reading(resumed(builder, saved)?);
-        Ok(Readers { source, world, workers, batch_size, drop_last, remainder })
+        Ok(Readers { source, world, workers, batch_size, drop_last, remainder, turns: None })
     }
 
     /// The size of the batches, and whether the last one is left out: by options, or as the state has it.
@@ -88,7 +98,7 @@ pub fn left(saved: &Saved, dataset: &Dataset) -> Result<Readers, Problem> {
     let remainder = deals_samples(saved).then_some(Remainder::Uneven);
     let builder = remainder.into_iter().fold(builder(saved, dataset)?, ReadingBuilder::remainder);
     let source = Source::Reading(resumed(builder, saved)?);
-    Ok(Readers { source, world: 1, workers: None, batch_size: 1, drop_last: false, remainder })
+    Ok(Readers { source, world: 1, workers: None, batch_size: 1, drop_last: false, remainder, turns: None })
 }
 
 fn resumed(builder: ReadingBuilder, saved: &Saved) -> Result<Reading, Problem> {
@@ -152,8 +162,7 @@ impl Readers {
             }
             Source::Reading(reading) => {
                 let samples = reading.num_samples(rank, worker)?;
-                let batches = if self.drop_last { samples / size } else { samples.div_ceil(size) };
-                (samples, reading.num_padding(rank, worker)?, batches)
+                (samples, reading.num_padding(rank, worker)?, reading.num_batches(rank, worker)?)
             }
         };
         Ok(Reader { readers: self, rank, worker, size, samples, padding, batches })
@@ -167,9 +176,40 @@ impl Readers {
         }
     }
 
-    /// How many batches each worker of a rank has.
-    pub fn batches(&mut self, rank: u32) -> Result<Vec<u64>, Problem> {
-        (0..self.workers.unwrap_or(1)).map(|worker| Ok(self.reader(rank, worker)?.batches)).collect()
+    /// What says how the loader of a rank takes the batches of its workers; none where each rank is one reader.
+    fn turns(&mut self) -> Result<Option<&Reading>, Problem> {
+        if let (Source::Sampler(sampler), Some(workers), None) = (&self.source, self.workers, &self.turns) {
+            // The same readers of as many samples: how many each has does not depend on the order.
+            let config = sampler.config();
+            let reading = Reading::builder([config.samples - config.consumed]).shuffle(false);
+            let reading = reading.remainder(config.remainder).world_size(self.world).workers(workers);
+            self.turns = Some(reading.batch_size(self.batch_size).drop_last(self.drop_last).build()?);
+        }
+        Ok(match &self.source {
+            Source::Sampler(_) => self.turns.as_ref(),
+            Source::Reading(reading) => Some(reading),
+        })
+    }
+
+    /// The worker whose batch a step of a rank is, and the number of the batch among those of the worker; none if the rank has no
+    /// such step.
+    pub fn turn(&mut self, rank: u32, step: u64) -> Result<Option<(u32, u64)>, Problem> {
+        if let Some(turns) = self.turns()? {
+            if step >= turns.num_steps(rank)? {
+                return Ok(None);
+            }
+            let ReadBatch { worker, number, .. } = turns.batch_at(rank, step)?;
+            return Ok(Some((worker, number)));
+        }
+        Ok((step < self.reader(rank, 0)?.batches).then_some((0, step)))
+    }
+
+    /// The inverse: the step at which a batch of a worker comes.
+    pub fn step_of(&mut self, rank: u32, worker: u32, batch: u64) -> Result<u64, Problem> {
+        Ok(match self.turns()? {
+            Some(turns) => turns.batch(rank, worker, batch)?.step,
+            None => batch,
+        })
     }
 
     /// Whether a part of the epoch was read before.
@@ -209,34 +249,17 @@ impl Steps for Readers {
             Source::Sampler(sampler) => sampler.set_epoch(epoch)?,
             Source::Reading(reading) => *reading = reading.at_epoch(epoch)?,
         }
+        // Of the epoch before, only a part may have been left.
+        self.turns = None;
         Ok(())
     }
 
     fn steps(&mut self) -> Result<u64, Problem> {
-        match &self.source {
-            Source::Sampler(_) => Ok(self.batches(0)?.iter().sum()),
-            Source::Reading(reading) => Ok(reading.steps()?.most),
+        match self.turns()? {
+            Some(turns) => Ok(turns.steps()?.most),
+            None => Ok(self.reader(0, 0)?.batches),
         }
     }
-}
-
-/// The worker whose batch a step of a rank is, and the number of the batch among those of the worker: a loader takes the batches of
-/// its workers in turn, and passes over workers that have none left.
-pub fn turn(batches: &[u64], step: u64) -> Option<(u32, u64)> {
-    let given = |each: u64| batches.iter().map(|&own| own.min(each)).sum::<u64>();
-    let (mut low, mut high) = (0, batches.iter().max().copied()?);
-    while low < high {
-        let middle = low + (high - low).div_ceil(2);
-        (low, high) = if given(middle) <= step { (middle, high) } else { (low, middle - 1) };
-    }
-    let mut others = (0..).zip(batches).filter(|&(_, &own)| own > low);
-    others.nth((step - given(low)) as usize).map(|(worker, _)| (worker, low))
-}
-
-/// The inverse: the step at which a batch of a worker comes.
-pub fn step_of(batches: &[u64], worker: u32, batch: u64) -> u64 {
-    let before = |(other, &own): (usize, &u64)| own.min(batch + u64::from(other < worker as usize));
-    batches.iter().enumerate().map(before).sum()
 }
 
 impl Reader<'_> {
@@ -262,8 +285,8 @@ impl Reader<'_> {
         match source {
             Source::Sampler(sampler) => Ok(sampler.batch(batch, *batch_size, *drop_last)?),
             Source::Reading(reading) => {
-                let (start, end) = (batch * self.size, (batch * self.size + self.size).min(self.samples));
-                Ok(reading.indices(self.rank, self.worker, start..end)?)
+                let ReadBatch { start, count, .. } = reading.batch(self.rank, self.worker, batch)?;
+                Ok(reading.indices_window(self.rank, self.worker, start, count)?)
             }
         }
     }
@@ -303,29 +326,5 @@ impl Reader<'_> {
             head.insert("reader".to_owned(), reader);
         }
         Ok(head)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// As a loader takes them: one batch of each worker that has one left, until none has.
-    fn taken(batches: &[u64]) -> Vec<(u32, u64)> {
-        let most = batches.iter().max().copied().unwrap_or(0);
-        let turn =
-            |batch| (0..).zip(batches).filter(move |&(_, &own)| own > batch).map(move |(worker, _)| (worker, batch));
-        (0..most).flat_map(turn).collect()
-    }
-
-    #[test]
-    fn a_loader_passes_over_workers_that_have_no_batch_left() {
-        for batches in [&[3, 3, 2][..], &[0, 5, 1, 2], &[4], &[0, 0], &[1, 0, 7]] {
-            let all = taken(batches);
-            for (step, &(worker, batch)) in (0..).zip(&all) {
-                assert_eq!((turn(batches, step), step_of(batches, worker, batch)), (Some((worker, batch)), step));
-            }
-            assert_eq!(turn(batches, all.len() as u64), None);
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! `samedeal recipe`: everything that decides a deal, as one text.
+//! `samedeal recipe`: everything that decides a deal or batches, as one text.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Arg, Args};
 use serde_json::json;
 
+use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs};
 use crate::write::output::Sink;
@@ -15,6 +16,8 @@ use crate::write::problem::Problem;
 pub struct RecipeArgs {
     #[command(flatten)]
     pub epoch: EpochArgs,
+    #[command(flatten)]
+    pub by_length: ByLengthArgs,
     #[command(flatten)]
     ranks: AllRanks,
     /// Print the fingerprint of the recipe (SHA-256) instead
@@ -28,10 +31,17 @@ pub struct RecipeArgs {
     output: Option<PathBuf>,
 }
 
-/// Hides the options that are no part of a recipe.
-pub fn hide_others(arg: Arg) -> Arg {
-    let is_other = matches!(arg.get_id().as_str(), "epoch" | "workers" | "resume" | "batch_size" | "drop_last");
-    if is_other { arg.hide(true) } else { arg }
+/// Hides the options that are no part of a recipe, and explains the others without them.
+pub fn explain_recipe(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "epoch" | "workers" | "resume" | "batch_size" | "drop_last" => arg.hide(true),
+        "seed" => arg.help("Seed of the order [default: 0]"),
+        "order" => arg.help(
+            "Order of the epoch; `samedeal orders` lists them. `sharded` needs files, and is not for --lengths \
+             [default: feistel]",
+        ),
+        _ => arg,
+    }
 }
 
 /// `samedeal recipe`
@@ -48,11 +58,18 @@ pub fn run(args: &RecipeArgs) -> Result<(), Problem> {
             return Err(Problem::message(format!("{option} is no part of a recipe; leave it out")));
         }
     }
-    let sampler = deal.sampler(&Dataset::new(dataset)?)?;
+    let (recipe, fingerprint) = if args.by_length.lengths.is_some() {
+        let lengths = args.by_length.read(&args.epoch)?;
+        let batcher = args.by_length.batcher(deal, 0, lengths.values)?;
+        (batcher.recipe()?, batcher.recipe_fingerprint()?)
+    } else {
+        let sampler = deal.sampler(&Dataset::new(dataset)?)?;
+        (sampler.recipe()?, sampler.recipe_fingerprint()?)
+    };
     let answer = match (args.fingerprint, args.json) {
-        (false, _) => sampler.recipe()?,
-        (true, false) => sampler.recipe_fingerprint()?,
-        (true, true) => json!({ "recipe_fingerprint": sampler.recipe_fingerprint()? }).to_string(),
+        (false, _) => recipe,
+        (true, false) => fingerprint,
+        (true, true) => json!({ "recipe_fingerprint": fingerprint }).to_string(),
     };
     let mut sink = Sink::new(args.output.as_deref())?;
     writeln!(sink, "{answer}")?;

@@ -4,7 +4,7 @@ use std::iter::once;
 use std::ops::Range;
 
 use clap::Args;
-use samedeal::Stretch;
+use samedeal::Segment;
 use serde_json::{Map, Value, json};
 
 use crate::args::by_length::ByLengthArgs;
@@ -14,7 +14,7 @@ use crate::args::format::{Format, Output};
 use crate::args::values::{number, within};
 use crate::commands::locate::Status;
 use crate::commands::numbers::abridged;
-use crate::commands::readers::{Readers, Steps, turn};
+use crate::commands::readers::{Readers, Steps};
 use crate::read::contents::Contents;
 use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, grouped, print};
@@ -56,7 +56,7 @@ pub struct Explained {
     /// Whether the step was read before the state, or is to come.
     pub status: Status,
     /// With --lengths: what was read before the segment that the step is in, and how many steps these are.
-    pub past: Vec<Stretch>,
+    pub past: Vec<Segment>,
     pub first: u64,
 }
 
@@ -218,7 +218,7 @@ struct Part {
 
 impl Part {
     fn new(readers: &mut Readers, rank: u32, step: u64) -> Result<Self, Problem> {
-        let Some((worker, batch)) = turn(&readers.batches(rank)?, step) else {
+        let Some((worker, batch)) = readers.turn(rank, step)? else {
             return Ok(Self { rank, worker: None, samples: Vec::new(), padding: 0 });
         };
         let has_workers = readers.workers.is_some();

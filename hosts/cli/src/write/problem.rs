@@ -50,7 +50,7 @@ impl fmt::Display for Problem {
         match self {
             Self::Unheard => Ok(()),
             Self::Message(text) => f.write_str(text),
-            Self::Sampler(Error::Failure(Failure { kind, field, value, allowed })) => match kind {
+            Self::Sampler(Error::Failure(Failure { kind, field, value, allowed, .. })) => match kind {
                 FailureKind::UnknownName => write!(f, "--{field} is {value:?}; known: {allowed}"),
                 FailureKind::Missing => write!(f, "--{field} is missing; needed: {allowed}"),
                 FailureKind::OutOfMemory => write!(f, "no memory for --{field} {value}; allowed: {allowed}"),

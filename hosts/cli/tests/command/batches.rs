@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use roxmltree::Document;
-use samedeal::{Batcher, Buckets, Counting, Packing, Strategy, Tail, TooLong};
+use samedeal::{Batcher, Counting, Packing, Strategy, Tail, TooLong};
 use serde_json::Value;
 
 use crate::{failing, files, json, run, text};
@@ -20,18 +20,18 @@ fn samples(test: &str) -> (Vec<u32>, PathBuf) {
 #[test]
 fn batches_are_those_of_the_library() {
     let (lengths, path) = samples("library");
-    let builder = || Batcher::builder(lengths.clone()).seed(-3).epoch(2).order("torch").rank(1).world(3).window(100);
+    let builder = || Batcher::builder(lengths.clone()).seed(-3).epoch(2).order("torch").rank(1).world(3);
     for (options, batcher) in [
-        ("--budget 1000", builder().budget(1000)),
+        ("--max-tokens 1000", builder().max_tokens(1000)),
         ("--max-batch-size 4 --max-length 250", builder().max_batch_size(4).max_length(250)),
         (
-            "--strategy budget --budget 1000 --counting unpadded --packing optimal --tail drop",
-            builder().budget(1000).counting(Counting::Unpadded).packing(Packing::Optimal).tail(Tail::Drop),
+            "--strategy budget --max-tokens 1000 --counting unpadded --packing optimal --tail drop",
+            builder().max_tokens(1000).counting(Counting::Unpadded).packing(Packing::Optimal).tail(Tail::Drop),
         ),
         (
-            "--budget 90000 --counting weighted --linear 3 --quadratic 2 --max-length 200 --too-long split",
+            "--max-cost 90000 --counting weighted --linear 3 --quadratic 2 --max-length 200 --too-long split",
             builder()
-                .budget(90_000)
+                .max_cost(90_000)
                 .counting(Counting::Weighted)
                 .linear(3)
                 .quadratic(2)
@@ -39,17 +39,22 @@ fn batches_are_those_of_the_library() {
                 .too_long(TooLong::Split),
         ),
         (
-            "--budget 1000 --multiple 4 --max-length 100 --too-long drop --tail duplicate",
-            builder().budget(1000).multiple(4).max_length(100).too_long(TooLong::Drop).tail(Tail::Duplicate),
+            "--max-tokens 1000 --batch-size-multiple 4 --max-length 100 --too-long drop --tail duplicate",
+            builder()
+                .max_tokens(1000)
+                .batch_size_multiple(4)
+                .max_length(100)
+                .too_long(TooLong::Drop)
+                .tail(Tail::Duplicate),
         ),
         ("--strategy pad-to-max --max-batch-size 7", builder().strategy(Strategy::PadToMax).max_batch_size(7)),
         ("--strategy bucket", builder().strategy(Strategy::Bucket)),
-        ("--strategy bucket --bucket-width 20", builder().strategy(Strategy::Bucket).buckets(Buckets::Width(20))),
+        ("--strategy bucket --bucket-width 20", builder().strategy(Strategy::Bucket).bucket_width(20)),
         (
-            "--strategy bucket --boundaries 10,50,200 --budget 500",
-            builder().strategy(Strategy::Bucket).buckets(Buckets::Boundaries(vec![10, 50, 200])).budget(500),
+            "--strategy bucket --boundaries 10,50,200 --max-tokens 500",
+            builder().strategy(Strategy::Bucket).boundaries([10, 50, 200]).max_tokens(500),
         ),
-        ("--strategy bucket --quantiles 5", builder().strategy(Strategy::Bucket).buckets(Buckets::Quantiles(5))),
+        ("--strategy bucket --quantiles 5", builder().strategy(Strategy::Bucket).quantiles(5)),
         (
             "--strategy pack --capacity 300 --max-batch-size 2 --tail even-split",
             builder().strategy(Strategy::Pack).capacity(300).max_batch_size(2).tail(Tail::EvenSplit),
@@ -59,7 +64,10 @@ fn batches_are_those_of_the_library() {
             builder().strategy(Strategy::Pack).max_length(128).too_long(TooLong::Truncate).packing(Packing::Optimal),
         ),
     ] {
-        let deal = "--seed -3 --epoch 2 --order torch --rank 1 --world 3 --window 100";
+        let has_window = !options.contains("pad-to-max");
+        let (window, batcher) =
+            if has_window { ("--batch-window 100", batcher.batch_window(100)) } else { ("", batcher) };
+        let deal = format!("--seed -3 --epoch 2 --order torch --rank 1 --world 3 {window}");
         let asked = format!("batches {} --lengths {deal} {options}", path.display());
         let batcher = batcher.build().unwrap();
         let batches = batcher.iter().collect::<Result<Vec<_>, _>>().unwrap();
@@ -97,18 +105,25 @@ fn batches_are_those_of_the_library() {
         assert_eq!(found["metrics"]["padded"], metrics.padded);
         let ratio = found["metrics"]["slowest_rank_utilisation"].as_f64().unwrap();
         assert!((ratio - metrics.slowest_rank_utilisation()).abs() < 1e-12, "{asked}");
-        assert_eq!((&found["config"]["seed"], &found["config"]["order"]), (&(-3).into(), &"torch".into()));
+        let recipe = serde_json::from_str::<Value>(&batcher.recipe().unwrap()).unwrap();
+        assert_eq!((&found["recipe"], &found["rank"], &found["epoch"]), (&recipe, &1.into(), &2.into()));
+        // The recipe of these options is that of the library, and makes the same batches.
+        let path = path.with_file_name("recipe.json");
         assert_eq!(
-            (&found["rank"], &found["config"]["strategy"]),
-            (&1.into(), &batcher.config().strategy.name().into())
+            text(&asked.replacen("batches ", "recipe ", 1).replace("--rank 1 ", "").replace("--epoch 2 ", "")),
+            batcher.recipe().unwrap() + "\n"
         );
+        fs::write(&path, batcher.recipe().unwrap()).unwrap();
+        let by_recipe = asked.split(" --seed").next().unwrap();
+        let by_recipe = format!("{by_recipe} --recipe {} --epoch 2 --rank 1", path.display());
+        assert_eq!(json(&format!("{by_recipe} --all --json")), found);
     }
 }
 
 #[test]
 fn any_step_is_shown_alone() {
     let (_, path) = samples("alone");
-    let asked = format!("batches {} --lengths --budget 1000 --world 2 --rank 1 --json", path.display());
+    let asked = format!("batches {} --lengths --max-tokens 1000 --world 2 --rank 1 --json", path.display());
     let (all, one) = (json(&format!("{asked} --all")), json(&format!("{asked} --start 2 --count 1")));
     assert_eq!((one["batches"].as_array().unwrap().len(), &one["batches"][0]), (1, &all["batches"][2]));
     assert_eq!((&one["start"], &one["metrics"]), (&2.into(), &all["metrics"]));
@@ -118,7 +133,7 @@ fn any_step_is_shown_alone() {
 fn a_table_shows_some_steps_and_what_all_amount_to() {
     let (_, path) = samples("table");
     let path = path.display();
-    let shown = text(&format!("batches {path} --lengths --budget 1000 --world 2"));
+    let shown = text(&format!("batches {path} --lengths --max-tokens 1000 --world 2"));
     assert_eq!(shown.lines().count(), 3 + 5 + 1 + 3, "{shown}");
     assert!(shown.contains("1,000 samples of 0 to 250 tokens, "), "{shown}");
     assert!(shown.contains(" steps of rank 0 of 2; --start, --count and --all show more\n"), "{shown}");
@@ -127,8 +142,9 @@ fn a_table_shows_some_steps_and_what_all_amount_to() {
     assert!(!shown.contains("--all") && shown.contains(" samples truncated"), "{shown}");
     assert!(shown.contains("packs are needed") && shown.contains(",(+"), "{shown}");
     // A window of its own keeps the order.
-    let numbers =
-        text(&format!("batches {path} --lengths --budget 1000 --window 0 --order sequential --count 1 --format text"));
+    let numbers = text(&format!(
+        "batches {path} --lengths --max-tokens 1000 --batch-window 0 --order sequential --count 1 --format text"
+    ));
     let first = numbers.split('\t').skip(5).map(|part| part.trim().parse::<u32>().unwrap()).collect::<Vec<_>>();
     assert_eq!(first, (0..first.len() as u32).collect::<Vec<_>>());
 }
@@ -137,29 +153,30 @@ fn a_table_shows_some_steps_and_what_all_amount_to() {
 fn strategies_are_compared_with_the_same_room() {
     let (lengths, path) = samples("compare");
     let asked = format!("batches {} --lengths --compare --world 4 --seed 7", path.display());
-    let found = json(&format!("{asked} --budget 2500 --json"));
+    let found = json(&format!("{asked} --max-tokens 2500 --json"));
     let strategies = found["strategies"].as_array().unwrap();
     let names = ["pad-to-max", "bucket", "budget padded", "budget unpadded", "pack fast", "pack optimal"];
     assert!(strategies.iter().map(|it| it["name"].as_str().unwrap()).eq(names), "{found}");
     assert_eq!((&found["samples"], &found["unit"]), (&1000.into(), &"tokens".into()));
     let tokens = lengths.iter().sum::<u32>();
     for strategy in strategies {
-        let (config, metrics) = (&strategy["config"], &strategy["metrics"]);
+        let (batch, metrics) = (&strategy["recipe"]["batch"], &strategy["metrics"]);
         assert_eq!(
             (&metrics["tokens"], &metrics["over_budget"], &metrics["dropped"]),
             (&tokens.into(), &0.into(), &0.into())
         );
-        let rows = config["max_batch_size"].as_u64().unwrap();
+        let rows = batch["max_batch_size"].as_u64().unwrap();
         match strategy["name"].as_str().unwrap() {
-            name @ ("pad-to-max" | "bucket") => assert_eq!((rows, &config["budget"]), (10, &2500.into()), "{name}"),
-            name if name.starts_with("pack") => assert_eq!((rows, &config["capacity"]), (10, &250.into()), "{name}"),
-            name => assert_eq!((rows, &config["budget"]), (0, &2500.into()), "{name}"),
+            "pad-to-max" => assert_eq!(rows, 10),
+            "bucket" => assert_eq!((rows, &batch["max_tokens"]), (10, &2500.into())),
+            name if name.starts_with("pack") => assert_eq!((rows, &batch["capacity"]), (10, &250.into()), "{name}"),
+            name => assert_eq!((rows, &batch["max_tokens"]), (0, &2500.into()), "{name}"),
         }
     }
     // The numbers are those of the library.
-    let batcher = Batcher::builder(lengths).seed(7).world(4).budget(2500).build().unwrap();
+    let batcher = Batcher::builder(lengths).seed(7).world(4).max_tokens(2500).build().unwrap();
     assert_eq!(strategies[2]["metrics"]["slowest"], batcher.metrics().slowest);
-    let lines = text(&format!("{asked} --budget 2500 --format text"));
+    let lines = text(&format!("{asked} --max-tokens 2500 --format text"));
     let line = lines.lines().nth(2).unwrap().split('\t').collect::<Vec<_>>();
     let ratio = |value: f64| format!("{value:.6}");
     assert_eq!(&line[..2], ["budget padded", &batcher.num_steps().to_string()]);
@@ -175,10 +192,20 @@ fn strategies_are_compared_with_the_same_room() {
     assert!(names.iter().all(|name| shown.contains(&format!("│ {name} "))), "{shown}");
     assert!(shown.contains("batches of up to 8,000 tokens, such as 32 rows of 250"), "{shown}");
     let weighted = json(&format!("{asked} --counting weighted --quadratic 1 --max-batch-size 10 --json"));
-    let config = &weighted["strategies"][4]["config"];
+    let batch = &weighted["strategies"][4]["recipe"]["batch"];
     assert_eq!(weighted["strategies"].as_array().unwrap().len(), 7);
     // Ten of the longest: each costs 250 + 250^2.
-    assert_eq!((&config["counting"], &config["budget"]), (&"weighted".into(), &(10 * (250 + 250 * 250)).into()));
+    assert_eq!((&batch["counting"], &batch["max_cost"]), (&"weighted".into(), &(10 * (250 + 250 * 250)).into()));
+    // An option goes to those strategies that use it.
+    let some =
+        json(&format!("{asked} --max-tokens 2500 --quantiles 3 --batch-window 64 --batch-size-multiple 2 --json"));
+    for strategy in some["strategies"].as_array().unwrap() {
+        let (name, batch) = (strategy["name"].as_str().unwrap(), &strategy["recipe"]["batch"]);
+        assert_eq!(batch.get("quantiles"), (name == "bucket").then_some(&3.into()), "{name}");
+        assert_eq!(batch.get("batch_window"), (name != "pad-to-max").then_some(&64.into()), "{name}");
+        let is_multiple = matches!(name, "bucket" | "budget padded");
+        assert_eq!(batch.get("batch_size_multiple"), is_multiple.then_some(&2.into()), "{name}");
+    }
 }
 
 #[test]
@@ -248,7 +275,7 @@ fn a_plot_shows_the_lengths_and_every_strategy() {
 #[test]
 fn answers_go_to_files() {
     let (_, path) = samples("output");
-    for options in ["--budget 500 --all --json", "--compare --json"] {
+    for options in ["--max-tokens 500 --all --json", "--compare --json"] {
         let asked = format!("batches {} --lengths {options}", path.display());
         let file = path.with_file_name("answer.json");
         assert_eq!(text(&format!("{asked} --output {}", file.display())), "");
@@ -261,32 +288,38 @@ fn refusals_say_what_to_do_instead() {
     let (_, path) = samples("refused");
     let asked = format!("batches {} --lengths", path.display());
     for (options, said) in [
-        ("", "--budget is missing; needed: the most that a batch may cost, such as 16384 tokens; or --max-batch-size"),
-        ("--strategy pack", "--capacity is missing; needed: the tokens of a row, such as 2048; or --max-length"),
+        ("", "--max-tokens is missing; needed: the most tokens of a batch, or max_batch_size and max_length"),
+        ("--counting weighted", "--max-cost is missing; needed: what a batch may cost, or "),
+        ("--strategy pack", "--capacity is missing; needed: the tokens of a row, or max_length"),
+        ("--max-tokens 500 --capacity 9", "--capacity is 9; allowed: none with strategy budget with counting padded"),
+        ("--max-tokens 500 --max-cost 9", "--max-cost is 9; allowed: none with strategy budget with counting padded"),
+        ("--max-tokens 500 --linear 1", "--linear is 1; allowed: none with strategy budget with counting padded"),
         (
-            "--budget 500 --format npy",
+            "--max-tokens 500 --format npy",
             "batches of different size do not fit into an array; use --format text or json, or the libraries",
         ),
-        ("--budget 500 --rank 4 --world 4", "--rank is 4; allowed: 0 to 3"),
-        ("--budget 500 --count 999", "--count is 999; allowed: 0 to "),
-        ("--budget 0", "--budget is 0; allowed: 1 to 18446744073709551615"),
+        ("--max-tokens 500 --rank 4 --world 4", "--rank is 4; allowed: 0 to 3"),
+        ("--max-tokens 500 --count 999", "--count is 999; allowed: 0 to "),
+        ("--max-tokens 0", "--max-tokens is 0; allowed: 1 to 18446744073709551615"),
         ("--strategy bucket --max-batch-size 0", "--max-batch-size is 0; allowed: 1 to 4294967295"),
         ("--strategy bucket --boundaries 9,9", "--boundaries is "),
-        ("--budget 500 --order deal", "--order is \"deal\"; known: feistel, "),
+        ("--max-tokens 500 --order deal", "--order is \"deal\"; known: feistel, "),
         (
-            "--budget 500 --max-length 100",
+            "--max-tokens 500 --max-length 100",
             "a sample is too long: 168 (sample 2); allowed: 0 to 100, or choose what happens to it: --too-long truncate",
         ),
         ("--compare --capacity 0", "--capacity is 0; allowed: 1 to 4294967295"),
-        ("--compare --budget 0", "--budget is 0; allowed: 1 to 18446744073709551615"),
+        ("--compare --max-tokens 0", "--max-tokens is 0; allowed: 1 to 18446744073709551615"),
+        ("--compare --linear 2", "--linear is 2; allowed: none with strategy pad-to-max"),
+        ("--compare --boundaries 9,9", "--boundaries is "),
         ("--compare --max-length 100", "a sample is too long: 168 (sample 2); allowed: 0 to 100, or choose "),
     ] {
         let (code, found) = failing(&format!("{asked} {options}"));
         assert!(code == 2 && found.starts_with(&format!("error: {said}")), "{found}, not {said}");
     }
     for (arguments, words) in [
-        ("--budget -1", "'--budget <COST>': allowed: 0 to 18446744073709551615"),
-        ("--budget x", "'--budget <COST>': allowed: 0 to 18446744073709551615"),
+        ("--max-tokens -1", "'--max-tokens <TOKENS>': allowed: 0 to 18446744073709551615"),
+        ("--max-tokens x", "'--max-tokens <TOKENS>': allowed: 0 to 18446744073709551615"),
         ("--max-length 4294967296", "'--max-length <TOKENS>': allowed: 0 to 4294967295"),
         ("--boundaries 1,x", "'--boundaries <LENGTHS>': allowed: 0 to 4294967295"),
         ("--strategy best", "invalid value 'best' for '--strategy <STRATEGY>'"),
@@ -305,25 +338,26 @@ fn refusals_say_what_to_do_instead() {
         ("--layout contiguous", "leave it out; ranks get similar samples in every step"),
         ("--order sharded", "add another order instead; `samedeal orders` lists them"),
         ("--lanes 4", "leave it out; it is for --order sharded"),
+        ("--window 4", "add --batch-window instead; --window is for --order sharded"),
         ("--workers 4", "leave it out; the workers of a loader take the batches of its rank in turn"),
     ] {
-        let (code, said) = failing(&format!("{asked} --budget 500 {option}"));
+        let (code, said) = failing(&format!("{asked} --max-tokens 500 {option}"));
         let name = if option.contains("sharded") { option } else { option.split(' ').next().unwrap() };
         assert!(code == 2 && said.starts_with(&format!("error: {name} has no meaning with --lengths: ")), "{said}");
         assert!(said.ends_with(instead), "{said}");
     }
-    let (_, said) = failing("batches --samples 10 --lengths n --budget 500");
+    let (_, said) = failing("batches --samples 10 --lengths n --max-tokens 500");
     assert!(
         said.ends_with("--samples has no meaning with --lengths: name the files that tell lengths instead"),
         "{said}"
     );
     // Without --lengths, what is for lengths alone is refused, and what was asked for before still is.
-    for options in ["--budget 9", "--compare", "--plot a.svg", "--unit words", "--quantiles 2", "--tail drop"] {
+    for options in ["--max-tokens 9", "--compare", "--plot a.svg", "--unit words", "--quantiles 2", "--tail drop"] {
         let said = String::from_utf8(run(&format!("batches --samples 10 --batch-size 2 {options}")).stderr).unwrap();
         assert!(said.lines().nth(1).is_some_and(|line| line.contains("--lengths [<COLUMN>]")), "{said}");
     }
     // One option is at fault, and not two.
-    let said = String::from_utf8(run("batches --samples 10 --budget 9").stderr).unwrap();
+    let said = String::from_utf8(run("batches --samples 10 --max-tokens 9").stderr).unwrap();
     assert!(said.lines().nth(1).is_some_and(|line| line.trim() == "--lengths [<COLUMN>]"), "{said}");
     assert_eq!(said.lines().nth(2), Some(""), "{said}");
     assert!(failing("batches --samples 10").1.starts_with("error: --batch-size is missing; needed: "));

@@ -79,7 +79,7 @@ fn the_state_of_readers_says_what_is_left() {
     let failed = [
         (format!("explain {path} --sample 1003"), "1003"),
         (format!("explain {path} --step 1 --world 3"), "did not read all of the epoch so far"),
-        (format!("batches {path} --lengths --budget 4 --resume {path}"), "leave --lengths out"),
+        (format!("batches {path} --lengths --max-tokens 4 --resume {path}"), "leave --lengths out"),
         (format!("state --resume {path} --taken 4"), "name them with --steps"),
         ("state --samples 9 --steps 4".to_owned(), "name the samples with --taken"),
         (format!("indices --resume {path} --layout contiguous"), "--layout is contiguous; allowed: strided"),
@@ -252,7 +252,7 @@ fn batches_know_their_worlds() {
     let file = folder.join("lengths.json");
     fs::write(&file, serde_json::to_string(&lengths).unwrap()).unwrap();
     let build =
-        |world| Batcher::builder(lengths.clone()).budget(300).seed(3).epoch(2).world(world).tail(Tail::Duplicate);
+        |world| Batcher::builder(lengths.clone()).max_tokens(300).seed(3).epoch(2).world(world).tail(Tail::Duplicate);
     let (first, mut second, mut rest) =
         (build(4).build().unwrap(), build(3).build().unwrap(), build(2).build().unwrap());
     let state = first.state(5).unwrap();
@@ -262,9 +262,15 @@ fn batches_know_their_worlds() {
     let path = folder.join("saved.json");
     fs::write(&path, serde_json::to_string(&value!({ "loop": [{ "samedeal": state }] })).unwrap()).unwrap();
     let (path, file) = (path.display(), file.display());
-    let options = "--lengths --budget 300 --tail duplicate";
+    let options = "--lengths --max-tokens 300 --tail duplicate";
     let found = json(&format!("explain {path} --json"))["states"][0].clone();
     assert_eq!(found["history"][1]["world"], 3);
+    assert_eq!((&found["kind"], &found["order"], &found["seed"]), (&"batcher".into(), &"feistel".into(), &3.into()));
+    assert_eq!((&found["samples"], &found["recipe"]["batch"]["max_tokens"]), (&600.into(), &300.into()));
+    let shown = text(&format!("explain {path}"));
+    for words in ["max tokens ", " 300 ", "duplicate", "feistel", "5 steps by 4 ranks"] {
+        assert!(shown.contains(words), "{shown}");
+    }
     assert_eq!((&found["history"][0]["steps"], &found["place"]), (&5.into(), &"loop.0.samedeal".into()));
     // By step: those of each world, and what is left, which goes on with the last one unless another is named.
     for (step, batcher, own, world) in [(4, &first, 4, 4), (5, &second, 0, 3), (8, &second, 3, 3), (9, &rest, 0, 2)] {
@@ -295,7 +301,7 @@ fn batches_know_their_worlds() {
             _ => (&rest, number("step")),
         };
         let batch = batcher.batch_of(number("rank") as u32, own).unwrap();
-        assert_eq!(batch.rows().nth(number("row") as usize).unwrap()[number("slot") as usize], sample);
+        assert_eq!(batch.rows().nth(number("row") as usize).unwrap()[number("index_in_row") as usize], sample);
     }
     assert_eq!((worlds.len(), worlds.values().sum::<u32>()), (3, 600));
     // `explain` counts all steps from the beginning of the epoch, those to come too.
@@ -307,8 +313,9 @@ fn batches_know_their_worlds() {
     let shown = text(&format!("explain {path} {file} {options} --world 2 --sample {own}"));
     assert!(shown.contains("all steps are counted from the beginning of the epoch"), "{shown}");
     // Other options are named, and no hash is.
-    let (code, said) = failing(&format!("explain {path} {file} --lengths --budget 301 --tail duplicate --sample 1"));
-    assert!(code == 2 && said.contains("of other options of batches") && said.contains("--budget"), "{said}");
+    let (code, said) =
+        failing(&format!("explain {path} {file} --lengths --max-tokens 301 --tail duplicate --sample 1"));
+    assert!(code == 2 && said.contains("--max-tokens is 301; allowed: 300"), "{said}");
     let (_, said) = failing(&format!("explain {path} --sample 1"));
     assert!(said.contains("--lengths"), "{said}");
     let (_, said) = failing(&format!("indices --samples 600 --resume {path}"));

@@ -91,7 +91,7 @@ fn a_pipe_is_an_error_and_no_wait() {
     let pipe = dataset.folder.join("pipe.parquet");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     refused(&pipe, &["pipe.parquet: is no regular file"]);
-    let (code, said) = failing(&format!("batches {} --lengths n --budget 9", pipe.display()));
+    let (code, said) = failing(&format!("batches {} --lengths n --max-tokens 9", pipe.display()));
     assert!(code == 2 && said.contains("is no regular file"), "{said}");
     // A directory stands for regular files.
     assert_eq!(samples(&dataset.folder), 130);

@@ -61,6 +61,14 @@ fn what_readers_did_and_its_samples() {
     fs::write(&path, "").unwrap();
     assert!(told(&format!("ledger {log}")).ends_with("the first line of the log of a ledger"));
     assert!(told(&format!("ledger {log}.no")).contains("epoch.log.no: "));
+    // A file that is no log is not called a state.
+    for text in ["name,tokens", &sampler.state(0).unwrap()] {
+        fs::write(&path, format!("{text}\n")).unwrap();
+        let told = told(&format!("ledger {log}"));
+        let begins = text.chars().take(9).collect::<String>();
+        assert!(told.contains(&format!("epoch.log: is no log of a ledger: it begins with {begins}")), "{told}");
+        assert!(!told.contains("state is"), "{told}");
+    }
 }
 
 #[test]

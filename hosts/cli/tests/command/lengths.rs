@@ -22,7 +22,7 @@ fn lengths(of: &str) -> Vec<u64> {
     let mut lengths = numbers("samples").into_iter().zip(numbers("lengths")).collect::<Vec<_>>();
     lengths.sort_unstable();
     assert!(lengths.iter().map(|&(sample, _)| sample).eq(0..lengths.len() as u64), "{lengths:?}");
-    assert_eq!(found["config"]["samples"], Value::from(lengths.len()));
+    assert_eq!(found["recipe"]["order"]["samples"], Value::from(lengths.len()));
     lengths.into_iter().map(|(_, length)| length).collect()
 }
 

@@ -164,6 +164,59 @@ fn errors_name_the_field() {
             assert_eq!(said, format!("error: {name} is no part of a recipe; leave it out"));
         }
     }
-    let (_, said) = failing(&format!("batches lengths.csv --lengths words --recipe {}", path.display()));
-    assert!(said.starts_with("error: --recipe has no meaning with --lengths"), "{said}");
+}
+
+#[test]
+fn a_recipe_says_how_batches_are_made_too() {
+    let folder = files::folder("recipe-batches");
+    let (path, lengths) = (folder.join("run.json"), folder.join("lengths.txt"));
+    fs::write(&lengths, (0..300).map(|number| format!("{}\n", number * 37 % 90 + 1)).collect::<String>()).unwrap();
+    let (recipe, files) = (format!("--recipe {}", path.display()), format!("{} --lengths", lengths.display()));
+    let options = "--seed 4 --order torch --world 3 --max-tokens 200 --batch-window 50 --tail drop";
+    let printed = text(&format!("recipe {files} {options}"));
+    fs::write(&path, &printed).unwrap();
+    // More than 256 lengths are a hash.
+    assert!(printed.contains(r#""max_tokens":200"#) && printed.contains(r#""lengths":""#), "{printed}");
+    let found = json(&format!("recipe {files} {options} --fingerprint --json"));
+    assert_eq!(text(&format!("recipe {files} {recipe} --fingerprint")).trim(), found["recipe_fingerprint"]);
+    for rest in [
+        "recipe",
+        "batches --rank 2 --all --json",
+        "batches --epoch 5",
+        "step 3",
+        "step 3 --rank 1 --json",
+        "locate --sample 7,8 --json",
+    ] {
+        assert_eq!(text(&format!("{rest} {files} {recipe}")), text(&format!("{rest} {files} {options}")), "{rest}");
+    }
+    // A state, with the recipe of its run, on another world too.
+    let state = folder.join("state.json");
+    let batcher =
+        samedeal::Batcher::from_recipe(printed.trim(), (0..300).map(|it| it * 37 % 90 + 1).collect::<Vec<_>>());
+    fs::write(&state, batcher.build().unwrap().state(4).unwrap()).unwrap();
+    let resume = format!("--resume {}", state.display());
+    let rest = |more: &str| text(&format!("batches {files} {resume} {more} --all --json"));
+    assert_eq!(rest(&recipe), rest(options));
+    let step = |more: &str| text(&format!("explain {} {files} {more} --step 2 --json", state.display()));
+    assert_eq!(step(&recipe), step("--max-tokens 200 --batch-window 50 --tail drop"));
+    // Errors.
+    let (_, said) = failing(&format!("batches --batch-size 4 {recipe}"));
+    assert!(said.contains("run.json: the recipe is of batches") && said.contains("with --lengths"), "{said}");
+    for option in ["--max-tokens 9", "--strategy pack", "--tail drop", "--quantiles 3", "--compare"] {
+        let (code, said) = failing(&format!("batches {files} {recipe} {option}"));
+        assert!(code == 2 && said.contains("cannot be used with"), "{option}: {said}");
+    }
+    fs::write(&path, printed.replace("200", "\"200\"")).unwrap();
+    let (code, said) = failing(&format!("batches {files} {recipe}"));
+    assert!(code == 2 && said.contains("max-tokens is \"200\""), "{said}");
+    fs::write(&lengths, "1\n2\n").unwrap();
+    fs::write(&path, &printed).unwrap();
+    let (_, said) = failing(&format!("batches {files} {recipe}"));
+    assert!(said.contains("lengths is "), "{said}");
+}
+
+#[test]
+fn the_help_of_recipe_has_no_states() {
+    let help = text("recipe --help");
+    assert!(help.contains("--seed") && help.contains("--max-tokens") && !help.contains("--resume"), "{help}");
 }

@@ -62,9 +62,9 @@ fn batches_of_different_length_go_on_too() {
     let folder = files::folder("batch-states");
     let lengths = folder.join("lengths.json");
     fs::write(&lengths, serde_json::to_string(&(1..=200).collect::<Vec<u32>>()).unwrap()).unwrap();
-    let batches = format!("batches {} --lengths --budget 512 --world 2 --all --json", lengths.display());
+    let batches = format!("batches {} --lengths --max-tokens 512 --world 2 --all --json", lengths.display());
     let whole = json(&batches);
-    let batcher = samedeal::Batcher::builder((1..=200).collect::<Vec<u32>>()).budget(512).world(2).build().unwrap();
+    let batcher = samedeal::Batcher::builder((1..=200).collect::<Vec<u32>>()).max_tokens(512).world(2).build().unwrap();
     let path = folder.join("state.json");
     fs::write(&path, batcher.state(4).unwrap()).unwrap();
     let rest = json(&format!("{batches} --resume {}", path.display()));

@@ -113,9 +113,9 @@ fn what_is_stored_is_shown() {
 #[test]
 fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
     let (lengths, path) = lengths("library");
-    let builder = || Batcher::builder(lengths.clone()).seed(3).epoch(1).world(3).window(64);
+    let builder = || Batcher::builder(lengths.clone()).seed(3).epoch(1).world(3).batch_window(64);
     for (options, batcher) in [
-        ("--budget 400", builder().budget(400)),
+        ("--max-tokens 400", builder().max_tokens(400)),
         (
             "--strategy pack --capacity 60 --max-batch-size 4 --too-long split --tail duplicate",
             builder()
@@ -127,7 +127,7 @@ fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
         ),
     ] {
         let batcher = batcher.build().unwrap();
-        let asked = format!("{} --lengths --seed 3 --epoch 1 --world 3 --window 64 {options}", path.display());
+        let asked = format!("{} --lengths --seed 3 --epoch 1 --world 3 --batch-window 64 {options}", path.display());
         let step = batcher.num_steps() - 1;
         let found = json(&format!("step {step} {asked} --json"));
         let lines = text(&format!("step {step} {asked} --format text"));
@@ -157,7 +157,8 @@ fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
         let asked_for = here.iter().map(|(sample, _)| sample.to_string()).collect::<Vec<_>>().join(",");
         let places = json(&format!("locate {asked} --sample {asked_for} --json"));
         for ((_, here), found) in here.iter().zip(places["samples"].as_array().unwrap()) {
-            let told = |place: &Value| ["step", "rank", "row", "slot"].map(|name| place[name].as_u64().unwrap());
+            let told =
+                |place: &Value| ["step", "rank", "row", "index_in_row"].map(|name| place[name].as_u64().unwrap());
             let places = found["places"].as_array().unwrap();
             assert_eq!(places.iter().filter(|place| told(place) == *here).count(), 1, "{found}");
         }
@@ -169,7 +170,7 @@ fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
 #[test]
 fn places_in_batches_are_told_of_samples_that_have_none_too() {
     let (_, path) = lengths("places");
-    let asked = format!("locate {} --lengths --budget 400 --world 2", path.display());
+    let asked = format!("locate {} --lengths --max-tokens 400 --world 2", path.display());
     let dropped = format!("{asked} --max-length 50 --too-long drop --sample 1,2 --format text");
     let found = text(&dropped);
     let lines = found.lines().collect::<Vec<_>>();
@@ -208,11 +209,11 @@ fn steps_are_counted_over_epochs_too() {
 
     // Epochs of batches of different length differ in their steps.
     let (lengths, path) = lengths("global");
-    let mut batcher = Batcher::builder(lengths).budget(300).world(2).build().unwrap();
+    let mut batcher = Batcher::builder(lengths).max_tokens(300).world(2).build().unwrap();
     let mut before = 0;
     for epoch in 0..3 {
         batcher.set_epoch(epoch).unwrap();
-        let asked = format!("step {} {} --lengths --budget 300 --world 2", before + 1, path.display());
+        let asked = format!("step {} {} --lengths --max-tokens 300 --world 2", before + 1, path.display());
         let found = json(&format!("{asked} --global --json"));
         assert_eq!((&found["epoch"], &found["step"]), (&epoch.into(), &1.into()));
         assert_eq!(samples(&found)[1], Value::from(batcher.batch_of(1, 1).unwrap().samples));

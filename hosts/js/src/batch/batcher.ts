@@ -1,77 +1,113 @@
+import { release } from '../bindings/resources.js';
 import type { BatchingBindings, RawBatcher } from '../bindings/types.js';
-import { fail, integer, natural, natural32, options, stateText, U32, U64 } from '../checks.js';
+import { fail, integer, natural, natural32, stateText, U64 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import { SamedealError } from '../errors.js';
-import { type Integers, shown, words32 } from '../lists.js';
-import { plain, toJson } from '../options.js';
+import { type Integers, shown } from '../lists.js';
+import { fromJson, plain, toJson } from '../options.js';
 import type { Integer } from '../types.js';
-import {
-  BATCHER_OPTIONS,
-  BatcherRecipe,
-  configured,
-  historySource,
-  ofJson,
-  optionsOf,
-  rankBelow,
-  sourceOf,
-  stretches,
-} from './recipe.js';
+import { BATCHER_OPTIONS } from './document.js';
+import { BatcherRecipe, historySource, type Planned, segments } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
-import type { Batch, BatcherConfig, BatcherJson, BatcherOptions, BatchPlace, Stretch } from './types.js';
+import type {
+  Batch,
+  BatcherConfig,
+  BatcherJson,
+  BatcherOptions,
+  BatcherRecipeOptions,
+  BatchPlace,
+  Segment,
+} from './types.js';
 
 /** How many steps an iteration reads at a time. */
 const WINDOW = 64;
 
 /** What `Batcher` is, over any instance of its engine. */
-export abstract class BaseBatcher extends Facade<BatchingBindings, RawBatcher> implements Iterable<Batch> {
-  readonly #rank: number;
+export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> implements Iterable<Batch> {
   #recipe: BatcherRecipe;
   #metrics: Metrics;
+  #text?: string;
+  #world?: number;
 
   /** @internal */
-  constructor(engine: Engine<BatchingBindings>, lengths: Integers, given?: BatcherOptions) {
-    const named = options(given, BATCHER_OPTIONS);
-    const recipe = new BatcherRecipe(configured(words32('lengths', lengths, U32), named));
-    const rank = rankBelow(named.rank === undefined ? 0 : named.rank, recipe.config.world);
+  constructor(engine: Engine<BatchingBindings>, lengths: Integers, options?: BatcherOptions) {
+    const recipe = options instanceof BatcherRecipe ? options : BatcherRecipe.of(lengths, options);
     super(engine, 'batcher', recipe);
     this.#recipe = recipe;
-    this.#rank = rank;
-    this.#metrics = this.call((raw) => new Metrics(raw));
+    this.#metrics = this.call(({ plan }) => new Metrics(plan));
   }
 
   /** The batcher of what `toJSON` gave. Errors: as the constructor. */
   static fromJSON<T>(this: new (lengths: Integers, options?: BatcherOptions) => T, json: BatcherJson): T {
-    return new this(...ofJson(json));
+    const { lengths, ...options } = fromJson(json, [...BATCHER_OPTIONS, 'lengths']);
+    return new this(lengths as Integers, options as BatcherOptions);
   }
 
-  /** All options, with the defaults of the strategy: `new Batcher(lengths, config)` makes an equal batcher. */
+  /**
+   * The batcher of a recipe: an object, or a text of JSON. `order` has `name`, `samples` and `seed`; `deal` has `world_size`; `batch`
+   * has the other options of the constructor, by the names that all languages share, such as `max_tokens`. A member that is not
+   * there has its default. Give `lengths` if the recipe has their hash, or does not have them; `boundaries` likewise. Errors: as
+   * the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `deal-member`, `batch-member` (there is no such
+   * member).
+   */
+  static fromRecipe<T>(
+    this: new (
+      lengths: Integers,
+      options?: BatcherOptions,
+    ) => T,
+    recipe: string | object,
+    lengths?: Integers,
+    options?: BatcherRecipeOptions,
+  ): T {
+    return new this([], BatcherRecipe.read(recipe, lengths, options) as unknown as BatcherOptions);
+  }
+
+  /**
+   * The recipe, which `fromRecipe` takes: JSON in one line, with every member that the strategy uses, the defaults too. It is the same
+   * on all ranks and in all epochs, and the same text in every language. More than 256 lengths or boundaries are a hash.
+   */
+  get recipe(): string {
+    const text = this.#text ?? this.call(({ recipe }) => recipe.text());
+    this.#text = text;
+    return text;
+  }
+
+  /** SHA-256 over the recipe, in hexadecimal: it names the run. */
+  recipeFingerprint(): string {
+    return this.call(({ recipe }) => recipe.fingerprint());
+  }
+
+  /** All options that the strategy uses, with the defaults: `new Batcher(lengths, config)` makes an equal batcher. */
   get config(): BatcherConfig {
-    return optionsOf(this.#recipe.config, this.#rank);
+    const { rank, epoch, history } = this;
+    return { ...this.#recipe.document.options(this.recipe), rank, epoch, history } as BatcherConfig;
   }
 
   /** The length of every sample: a new copy. */
   get lengths(): Uint32Array<ArrayBuffer> {
-    return this.#recipe.config.lengths.slice();
+    return this.#recipe.lengths.slice();
   }
 
   /** Number of the epoch; a `bigint` where it is beyond 2^53 - 1. `setEpoch` plans another. */
   get epoch(): Integer {
-    return plain(this.#recipe.config.epoch);
+    return plain(this.#recipe.epoch);
   }
 
-  /** What was taken of the epoch before (`resume`): a new copy. */
-  get history(): Stretch[] {
-    return stretches(this.#recipe.config.history);
+  /** The steps of this epoch that were taken before (`resume`), segment by segment: a new copy. */
+  get history(): Segment[] {
+    return segments(this.#recipe.history);
   }
 
   /** Which rank iteration answers for. */
   get rank(): number {
-    return this.#rank;
+    return this.#recipe.rank;
   }
 
   /** How many ranks there are. */
   get world(): number {
-    return this.#recipe.config.world;
+    const world: number = this.#world ?? JSON.parse(this.recipe).deal.world_size;
+    this.#world = world;
+    return world;
   }
 
   /** How many batches every rank has. */
@@ -85,43 +121,34 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, RawBatcher> i
   }
 
   /**
-   * Plans another epoch, of which nothing was taken; as costly as the constructor. The epoch that it is at stays as it
-   * is, also where a part of it was taken. Errors: `epoch`, memory; the old epoch stands then.
+   * Plans another epoch, of which nothing was taken; as costly as the constructor. If the epoch is the current one, nothing changes,
+   * also if a part of it was taken. Errors: `epoch`, memory; then the old epoch is still planned.
    */
   setEpoch(epoch: Integer): void {
-    const moved = this.#recipe.inEpoch(integer('epoch', epoch, U64));
-    const metrics = this.call((raw) => {
-      raw.setEpoch(moved.config.epoch);
-      return new Metrics(raw);
-    });
-    this.#move(moved, metrics);
+    const number = integer('epoch', epoch, U64);
+    if (number !== this.#recipe.epoch) this.#move((plan) => plan.atEpoch(number));
   }
 
   /**
-   * The state once every rank has taken `taken` steps: a text for a checkpoint, the same on all ranks, of JSON in one
-   * line. `resume` of any batcher of the same batches goes on there, in any language and on any world. Errors: `taken`
-   * (more than there are), `history` (more than 64 worlds took a part of this epoch).
+   * The state after every rank has taken `steps` steps: a text for a checkpoint, of JSON in one line. All ranks that did the same
+   * number of steps write the same state. `resume` of any batcher of the same recipe goes on there, in any language and with any
+   * number of ranks. Errors: `steps` (more than there are), `history` (more than 64 groups of ranks took a part of this epoch).
    */
-  state(taken: Integer): string {
-    const number = natural('taken', taken, () => this.numSteps + 1);
-    return this.call((raw) => raw.state(number));
+  state(steps: Integer): string {
+    const number = natural('steps', steps, () => this.numSteps + 1);
+    return this.call(({ plan }) => plan.state(number));
   }
 
   /**
-   * Goes on where a state was taken: moves to its epoch, and plans what was not taken; steps are counted from 0 again.
-   * On the world of the state, what is left is what that plan has left, batch for batch; on another one, it is planned
-   * anew. As costly as the constructor, for each world that took a part. The state need not be trusted. Errors: `state`
-   * (no state of a batcher; more than 2^14 bytes), `order`, `samples`, `seed`, `strategy`, `config` (not those of the
-   * state), `history` (more taken than there was), memory; the batcher is where it was then.
+   * Goes on where a state was taken: moves to its epoch, and plans what was not taken; steps are counted from 0 again. With the
+   * number of ranks of the state, the batches are those that its plan has left; with another number, what is left is planned anew.
+   * As costly as the constructor, for each world size that took a part. The state need not be trusted. Errors: `state` (no state of
+   * a batcher; more than 2^14 bytes), the first member of the recipe that is not as in the state, `history` (more taken than there
+   * was), memory; then the batcher is where it was.
    */
   resume(state: string): void {
     const text = stateText(state);
-    const { recipe, metrics } = this.call((raw) => {
-      raw.resume(text);
-      const recipe = this.#recipe.with({ epoch: raw.epoch(), history: raw.history() });
-      return { recipe, metrics: new Metrics(raw) };
-    });
-    this.#move(recipe, metrics);
+    this.#move((plan) => plan.resume(text));
   }
 
   /** What the batches of all ranks amount to. */
@@ -133,7 +160,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, RawBatcher> i
    * The batch of a rank, by default this one, at a step: any at once, at the price of planning a window.
    * Errors: `step`, `rank`, memory.
    */
-  batch(step: Integer, rank: Integer = this.#rank): Batch {
+  batch(step: Integer, rank: Integer = this.rank): Batch {
     const whose = this.#whose(rank);
     const number = Number(integer('step', step, [0n, BigInt(this.numSteps) - 1n]));
     return this.#take(whose, number, 1)[0] as Batch;
@@ -144,7 +171,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, RawBatcher> i
    * `setEpoch` or `resume` fails, since what it would go on with is no epoch. Errors: `start`, `rank`, `epoch`,
    * `history`, memory.
    */
-  batches(start: Integer = 0, rank: Integer = this.#rank): Generator<Batch, void, undefined> {
+  batches(start: Integer = 0, rank: Integer = this.rank): Generator<Batch, void, undefined> {
     const whose = this.#whose(rank);
     const first = Number(integer('start', start, [0n, BigInt(this.numSteps)]));
     // The engine says what is wrong with the rank.
@@ -162,24 +189,26 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, RawBatcher> i
    * out, or was taken before. Costs planning its windows. Errors: `sample`, memory.
    */
   locate(sample: Integer): BatchPlace[] {
-    const number = natural('sample', sample, () => this.#recipe.config.lengths.length);
-    const found = this.call((raw) => raw.locate(number));
-    return found.map(({ step, rank, row, slot, start }) => ({ step: Number(step), rank, row, slot, start }));
+    const number = natural('sample', sample, () => this.#recipe.lengths.length);
+    const found = this.call(({ plan }) => plan.locate(number));
+    return found.map((place) => ({ ...place, step: Number(place.step) }));
   }
 
   /** SHA-256 over all batches of all ranks, in hexadecimal: equal on all ranks that plan alike. Errors: memory. */
   fingerprint(): string {
-    return this.call((raw) => raw.fingerprint());
+    return this.call(({ plan }) => plan.fingerprint());
   }
 
   /** The lengths and all options as they stand, for `JSON.stringify` and `fromJSON`. */
   toJSON(): BatcherJson {
-    return toJson({ lengths: this.#recipe.config.lengths, ...this.config }) as unknown as BatcherJson;
+    return toJson({ lengths: this.#recipe.lengths, ...this.config }) as unknown as BatcherJson;
   }
 
-  /** The call that makes an equal batcher, with the first ones of long lists; what `console.log` shows. */
+  /** The call that makes an equal batcher, with the first numbers of long lists; what `console.log` shows. */
   toString(): string {
-    return `Batcher(${shown(this.#recipe.config.lengths, 16)}, ${sourceOf(this.config)})`;
+    const parts = this.#recipe.document.source(this.rank, this.epoch);
+    if (this.history.length > 0) parts.push(`history: ${historySource(this.history)}`);
+    return `Batcher(${shown(this.#recipe.lengths, 16)}, { ${parts.join(', ')} })`;
   }
 
   *#pass(rank: number, start: number, end: number, same: () => void): Generator<Batch, void, undefined> {
@@ -204,11 +233,17 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, RawBatcher> i
   }
 
   #take(rank: number, start: number, count: number): Batch[] {
-    return batchesOf(this.call((raw) => raw.take(rank, BigInt(start), count)));
+    return batchesOf(this.call(({ plan }) => plan.take(rank, BigInt(start), count)));
   }
 
-  /** Nothing here may throw: the recipe is what the batcher would be made again by. */
-  #move(recipe: BatcherRecipe, metrics: Metrics): void {
+  /** Goes on with another plan. Nothing after the call may throw: the recipe is what the batcher would be made again by. */
+  #move(planned: (plan: RawBatcher) => RawBatcher): void {
+    const { recipe, metrics } = this.call((raw) => {
+      const plan = planned(raw.plan);
+      release(raw.plan);
+      raw.plan = plan;
+      return { recipe: this.#recipe.at(plan.epoch(), plan.history()), metrics: new Metrics(plan) };
+    });
     this.#recipe = recipe;
     this.follow(recipe);
     this.#metrics = metrics;
@@ -216,9 +251,9 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, RawBatcher> i
 
   /** A check that the place in the epoch is still what it is now. */
   #unmoved(): () => void {
-    const before = this.#recipe.config;
+    const before = this.#recipe;
     return () => {
-      const now = this.#recipe.config;
+      const now = this.#recipe;
       if (now === before) return;
       if (now.epoch !== before.epoch) {
         fail('out-of-range', 'epoch', now.epoch, `${before.epoch} until the iteration ends`);
@@ -229,6 +264,6 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, RawBatcher> i
   }
 
   #whose(rank: Integer): number {
-    return natural32('rank', rank, [0n, BigInt(this.world) - 1n]);
+    return natural32('rank', rank, () => [0n, BigInt(this.world) - 1n]);
   }
 }

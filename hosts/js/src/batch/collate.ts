@@ -38,8 +38,8 @@ export function padWith<T extends Tokens>(
   sequences: readonly T[] | T,
   given: PadOptions | undefined,
 ): Padded<T> {
-  const named = options(given, ['offsets', 'paddingValue', 'side', 'multiple', 'width']);
-  const { side = 'right', multiple = 1, width } = named;
+  const named = options(given, ['offsets', 'paddingValue', 'side', 'padToMultipleOf', 'width']);
+  const { side = 'right', padToMultipleOf = 1, width } = named;
   const source = new Sequences(sequences, named);
   const { lengths } = source;
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
@@ -48,7 +48,7 @@ export function padWith<T extends Tokens>(
   if (width !== undefined && wide === 0 && longest > 0) {
     fail('out-of-range', 'width', 0, `at least ${longest}, the longest sequence`);
   }
-  const every = natural32('multiple', multiple, FROM_ONE);
+  const every = natural32('multiple', padToMultipleOf, FROM_ONE);
   const where = oneOf('side', side, SIDES);
   const size = 4 * (lengths.length + Math.min(CELLS, lengths.length * (Math.max(wide, longest) + every)));
   const cells = engine.once(source.cause, size, ({ collation }) => collation.pad(lengths, wide, every, where));

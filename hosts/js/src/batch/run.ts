@@ -1,4 +1,5 @@
 import type { Copied, RawBatcher, RawBatchStream } from '../bindings/types.js';
+import { camelled } from '../errors.js';
 import type { Run } from '../jco/interfaces/samedeal-deal-batches.js';
 import { numbers } from '../lists.js';
 import { MILLION, plain } from '../options.js';
@@ -55,7 +56,7 @@ export class Metrics {
   readonly slowestCost!: Integer;
   /** Lower bound on the number of packs; 0 where nothing is packed, or some were taken. */
   readonly packsBound!: number;
-  /** Batches that cost more than the budget: samples by themselves. */
+  /** Batches that exceed `maxTokens` or `maxCost`. Each of them is one sample. */
   readonly overBudget!: number;
   /** Batches without an item. */
   readonly empty!: number;
@@ -71,7 +72,7 @@ export class Metrics {
   readonly split!: number;
   /** What part of the padded tokens is padding: 0 where there are none. Ratios have six decimal places. */
   readonly paddingRatio: number;
-  /** Tokens, or with `weighted` the cost, divided by the budget of all batches: 1 where there is none. */
+  /** Tokens, or with `weighted` the cost, divided by what the limits of all batches allow: 1 without a limit. */
   readonly budgetUtilisation: number;
   /** Tokens divided by what all ranks compute while they wait for the slowest of each step: 1 for no tokens. */
   readonly slowestRankUtilisation: number;
@@ -81,7 +82,8 @@ export class Metrics {
   /** @internal */
   constructor(raw: Pick<RawBatcher | RawBatchStream, 'metrics' | 'ratio'>) {
     // Only sums may be beyond 2^53 - 1.
-    Object.assign(this, Object.fromEntries(Object.entries(raw.metrics()).map(([name, value]) => [name, plain(value)])));
+    const numbers = raw.metrics().map(({ name, number }) => [camelled(name, '-'), plain(number)]);
+    Object.assign(this, Object.fromEntries(numbers));
     const ratio = (name: string) => Number(raw.ratio(name)) / MILLION;
     this.paddingRatio = ratio('padding');
     this.budgetUtilisation = ratio('budget-utilisation');

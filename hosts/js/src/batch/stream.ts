@@ -1,12 +1,19 @@
 import type { BatchingBindings, RawBatchStream } from '../bindings/types.js';
-import { natural32, options, U32 } from '../checks.js';
+import { U32 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import type { Failure } from '../errors.js';
 import { type Integers, words, words32 } from '../lists.js';
-import { toJson } from '../options.js';
-import { BatchStreamRecipe, configured, optionsOf, STREAM_OPTIONS, sourceOf } from './recipe.js';
+import { plain, toJson } from '../options.js';
+import type { Integer } from '../types.js';
+import { BatchStreamRecipe } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
-import type { Batch, BatchStreamConfig, BatchStreamJson, BatchStreamOptions } from './types.js';
+import type {
+  Batch,
+  BatchStreamConfig,
+  BatchStreamJson,
+  BatchStreamOptions,
+  BatchStreamRecipeOptions,
+} from './types.js';
 
 /** What `BatchStream` is, over any instance of its engine. */
 export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchStream> implements Iterable<Batch> {
@@ -15,19 +22,40 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
   #taken: Batch[] = [];
 
   /** @internal */
-  constructor(engine: Engine<BatchingBindings>, given?: BatchStreamOptions) {
-    const named = options(given, STREAM_OPTIONS);
-    const config = configured(new Uint32Array(0), { ...named, order: 'sequential' });
-    const rank = natural32('rank', named.rank === undefined ? 0 : named.rank, [0n, BigInt(config.world) - 1n]);
-    const recipe = new BatchStreamRecipe(config, rank);
+  constructor(engine: Engine<BatchingBindings>, options?: BatchStreamOptions) {
+    const recipe = options instanceof BatchStreamRecipe ? options : BatchStreamRecipe.of(options);
     super(engine, 'stream', recipe);
     this.#recipe = recipe;
   }
 
-  /** All options, with the defaults of the strategy: `new BatchStream(config)` makes an equal stream. */
+  /**
+   * The stream of a recipe, as `Batcher.fromRecipe` takes it, without lengths. Of `order` it uses the seed alone. Errors: as the
+   * constructor, and those of a recipe.
+   */
+  static fromRecipe<T>(
+    this: new (
+      options?: BatchStreamOptions,
+    ) => T,
+    recipe: string | object,
+    options?: BatchStreamRecipeOptions,
+  ): T {
+    return new this(BatchStreamRecipe.read(recipe, options) as unknown as BatchStreamOptions);
+  }
+
+  /** The recipe, which `fromRecipe` takes: JSON in one line, with every member that the strategy uses, the defaults too. */
+  get recipe(): string {
+    return this.call(({ told }) => told.text);
+  }
+
+  /** SHA-256 over the recipe, in hexadecimal: it names the run. */
+  recipeFingerprint(): string {
+    return this.call(({ told }) => told.fingerprint);
+  }
+
+  /** All options that the strategy uses, with the defaults: `new BatchStream(config)` makes an equal stream. */
   get config(): BatchStreamConfig {
-    const { order, history, ...config } = optionsOf(this.#recipe.config, this.#recipe.rank);
-    return config;
+    const { order, ...options } = this.#recipe.document.options(this.recipe);
+    return { ...options, rank: this.rank, epoch: this.epoch } as BatchStreamConfig;
   }
 
   /** All options, for `JSON.stringify`; what was pushed is not told. */
@@ -40,9 +68,14 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
     return this.#recipe.rank;
   }
 
+  /** Number of the epoch; a `bigint` where it is beyond 2^53 - 1. */
+  get epoch(): Integer {
+    return plain(this.#recipe.epoch);
+  }
+
   /** How many ranks there are. */
   get world(): number {
-    return this.#recipe.config.world;
+    return JSON.parse(this.recipe).deal.world_size;
   }
 
   /**
@@ -97,7 +130,7 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
 
   /** The call that makes an equal stream, with nothing in it; what `console.log` shows. */
   toString(): string {
-    return `BatchStream(${sourceOf(this.config)})`;
+    return `BatchStream({ ${this.#recipe.document.source(this.rank, this.epoch).join(', ')} })`;
   }
 }
 

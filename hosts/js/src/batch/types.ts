@@ -2,41 +2,44 @@ import type { Integers } from '../lists.js';
 import type { Integer } from '../types.js';
 
 /**
- * How samples become batches. `pad-to-max`: `maxBatchSize` of them in the order of the epoch. `bucket`: `maxBatchSize` of
- * one bucket of lengths, or fewer where `budget` says so. `budget`: as many of similar length as `budget` allows. `pack`:
- * `maxBatchSize` rows of `capacity` tokens, which samples share.
+ * How samples become batches. `budget`: as many samples of similar length as `maxTokens` or `maxCost` allows. `bucket`:
+ * `maxBatchSize` samples of one bucket of lengths, or fewer if `maxTokens` or `maxCost` does not allow so many. `pack`:
+ * `maxBatchSize` rows of `capacity` tokens; several samples share a row. `pad-to-max`: `maxBatchSize` samples in the order of
+ * the epoch.
  */
-export type Strategy = 'pad-to-max' | 'bucket' | 'budget' | 'pack';
+export type Strategy = 'budget' | 'bucket' | 'pack' | 'pad-to-max';
 
 /**
- * What a sample costs of the budget. `padded`: the length of the longest of its batch. `unpadded`: its own length.
- * `weighted`: `linear` * length + `quadratic` * length^2.
+ * What a sample counts. `padded`: the length of the longest sample of its batch. `unpadded`: its own length. `weighted`:
+ * `linear` * length + `quadratic` * length^2. `maxTokens` limits the first two, `maxCost` the third.
  */
 export type Counting = 'padded' | 'unpadded' | 'weighted';
 
 /**
- * How hard to look for few rows. `fast`: about as fast as sorting. `optimal`: the best of several ways, with a bound that
- * no other can be better than (`packsBound` of the metrics).
+ * How much work goes into finding few rows. `fast`: about as fast as sorting. `optimal`: the best result of several methods,
+ * with a lower bound on the number of rows (`packsBound` of the metrics).
  */
 export type Packing = 'fast' | 'optimal';
 
 /**
- * What happens to samples that are longer than `maxLength`, or than a budget or a capacity alone allows. `error`: there is
- * no plan. `truncate`: their beginning is kept. `drop`: they are left out. `split`: they become several items. `single`:
- * each is a batch by itself, whatever it costs.
+ * What happens to samples that are longer than `maxLength`, or than the limit of a batch or of a row allows. `error`: there is
+ * no plan. `truncate`: their beginning is kept. `drop`: they are left out. `split`: they become several items. `single`: each is
+ * a batch of its own, whatever it costs.
  */
 export type TooLong = 'error' | 'truncate' | 'drop' | 'split' | 'single';
 
 /**
- * What happens at the end of the epoch to samples that do not fill a step. `drop`: they are left out. `keep`: they make a
- * smaller step; where there are fewer than ranks, some batches are empty. `even-split`: the same, but where there are fewer
- * than ranks, another step gives some of its own, or packs are split, so that no batch is empty where there are as many
- * samples as ranks. `duplicate`: some are given again, until every rank
- * has as many rows.
+ * What happens to the last samples of the epoch, if they do not fill a step. `even-split`: they make a smaller step; if a step has
+ * fewer items than ranks, it borrows items from another step, or packs are split. `drop`: they are left out. `keep`: they make a
+ * smaller step; if a step has fewer items than ranks, some of its batches are empty. `duplicate`: some samples are repeated, until
+ * every rank has the same number of rows.
  */
-export type Tail = 'drop' | 'keep' | 'even-split' | 'duplicate';
+export type Tail = 'even-split' | 'drop' | 'keep' | 'duplicate';
 
-/** What decides batches of samples that come in an order of their own. */
+/**
+ * What decides the batches of a stream. An option that the strategy or the counting does not use is an error, also if it has its
+ * default value.
+ */
 export interface BatchStreamOptions {
   /** Seed of the order of steps: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
   seed?: Integer;
@@ -48,82 +51,90 @@ export interface BatchStreamOptions {
   world?: Integer;
   /** How samples become batches. Default `budget`. */
   strategy?: Strategy;
-  /** The most rows of a batch. Default 32, with `pack` 1, with `budget` 0 for no bound. */
-  maxBatchSize?: Integer;
-  /** The most tokens of a sample: 0 to 2^32 - 1. Default 2^32 - 1. */
-  maxLength?: Integer;
-  /**
-   * What a batch may cost: 1 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. With `budget`, by default `maxBatchSize` *
-   * `maxLength`, and needed where one of them is not given; with `bucket`, by default 0 for no bound.
-   */
-  budget?: Integer;
-  /** What a sample costs of the budget. Default `padded`. */
+  /** What a sample counts. Default `padded`. */
   counting?: Counting;
   /** What a token costs, with `weighted`: 0 to 2^32 - 1. Default 1. */
   linear?: Integer;
   /** What a pair of tokens costs, with `weighted`: 0 to 2^32 - 1. Default 0. */
   quadratic?: Integer;
-  /** Batches have a multiple of so many samples where they have more than that, with `bucket`, and with a `budget` that counts
-   * padding; not at the end of the epoch. Default 1. */
-  multiple?: Integer;
-  /** Tokens of a row, with `pack`: 1 to 2^32 - 1. Default `maxLength`, and needed where that is not given. */
+  /** The most rows of a batch: 0 to 2^32 - 1. 0 is no limit, which needs `maxTokens` or `maxCost`. Default 0 if one of these
+   * limits the batch, 1 with `pack`, else 32. */
+  maxBatchSize?: Integer;
+  /** The most tokens of a sample: 0 to 2^32 - 1. Default: no limit. */
+  maxLength?: Integer;
+  /**
+   * The most tokens of a batch, with `budget` and `bucket`: 1 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. With the counting
+   * `padded`, padding counts too. Default with `budget`: `maxBatchSize` * `maxLength`, and it is needed if one of them is
+   * missing. Default with `bucket`: no limit.
+   */
+  maxTokens?: Integer;
+  /** The most that a batch may cost, in place of `maxTokens`, with the counting `weighted`. */
+  maxCost?: Integer;
+  /** The number of samples of a batch is a multiple of this, if it is greater than this: 1 to 2^32 - 1. Used with `bucket`, and
+   * with `budget` and the counting `padded`; not used at the end of the epoch. Default 1. */
+  batchSizeMultiple?: Integer;
+  /** Tokens of a row, with `pack`: 1 to 2^32 - 1. Default `maxLength`, and needed if that is missing. */
   capacity?: Integer;
-  /** How hard to look for few rows, with `pack`, and with budgets that do not count padding. Default `fast`. */
+  /** How much work goes into finding few rows, with `pack`, and with `budget` and a counting that is not `padded`. Default `fast`. */
   packing?: Packing;
   /** Buckets of equal width, with `bucket`: 1 to 2^32 - 1 tokens each. Default of a stream 64. */
   bucketWidth?: Integer;
-  /** Or the greatest length of each bucket, ascending; longer samples are in one more. */
+  /** Or the greatest length of each bucket, ascending; longer samples are in one more bucket. */
   boundaries?: Integers;
   /**
-   * How many samples are looked at together: more of them make batches fuller, fewer leave more of the order. 0 takes them
-   * as they come. 0 to 2^32 - 1, for a stream to 2^24. By default as many as 64 steps of average batches take, and at least
-   * 8,192: it follows `world`, and after a resume on another world each of the worlds has its own. Default of a stream 8192.
+   * How many samples are looked at together. A larger window makes fuller batches; a smaller one keeps more of the order. 0 takes
+   * samples as they come. Range: 0 to 2^32 - 1, for a stream to 2^24. Default: the samples of 64 steps of average batches, at least
+   * 8,192. This follows `world`; after a resume on another world each world has its own. Default of a stream 8,192.
    */
-  window?: Integer;
-  /** What happens to samples that are too long; `push` of a stream fails with `error`. Default `error`. */
+  batchWindow?: Integer;
+  /** What happens to samples that are too long; with `error`, `push` of a stream fails. Default `error`. */
   tooLong?: TooLong;
   /** What happens to samples that do not fill a step at the end of the epoch. Default `even-split`. */
   tail?: Tail;
 }
 
-/** Everything that decides batches but the lengths. */
+/** What decides the batches of an epoch, but the lengths. */
 export interface BatcherOptions extends BatchStreamOptions {
   /** The order of the epoch, one of `orders()`. Its seed is that of the order of steps. Default `feistel`. */
   order?: string;
-  /** Or so many buckets of as many samples each, as far as equal lengths allow: 1 to 2^20. Without any of the three, 64
-   * buckets of as many tokens each. */
+  /** The number of buckets, in place of `bucketWidth` or `boundaries`: 1 to 2^20. Each gets the same number of samples, as far as
+   * equal lengths allow. Default without any of the three: 64 buckets that have the same number of tokens each. */
   quantiles?: Integer;
   /**
-   * What was taken of this epoch before, by one world after the other, up to 64 of them: what they leave is planned.
-   * `resume` takes it from a state. Default none.
+   * The steps of this epoch that were taken before, segment by segment: the plan is of what they leave. `resume` takes it from a
+   * state. At most 64 segments. Default: none.
    */
-  history?: readonly Readonly<Record<keyof Stretch, Integer>>[];
+  history?: readonly Readonly<Record<keyof Segment, Integer>>[];
 }
 
-/** Steps that a world took. */
-export interface Stretch {
+/** Steps that a group of ranks took. */
+export interface Segment {
   /** How many ranks there were: 1 to 2^20. */
-  world: number;
+  worldSize: number;
   /** How many steps each of them took of its plan. */
   steps: number;
 }
 
-type Buckets = 'bucketWidth' | 'boundaries' | 'quantiles';
+/** What the recipe of a stream does not say. `boundaries`: needed if the recipe has their hash. */
+export type BatchStreamRecipeOptions = Pick<BatchStreamOptions, 'rank' | 'epoch' | 'boundaries'>;
 
-/** Options that have no value where none is given: what stands then follows the lengths and the world. */
-type Following = Buckets | 'window';
+/** What the recipe of a batcher does not say. `boundaries`: needed if the recipe has their hash. */
+export type BatcherRecipeOptions = Pick<BatcherOptions, 'rank' | 'epoch' | 'history' | 'boundaries'>;
 
-/** All options of a stream, with the defaults of its strategy; a window and buckets only where they were given. */
-export type BatchStreamConfig = Required<Omit<BatchStreamOptions, Following>> &
-  Pick<BatchStreamOptions, 'bucketWidth' | 'boundaries' | 'window'>;
+/** Options that have a value whatever the strategy is. */
+type Always = 'seed' | 'epoch' | 'rank' | 'world' | 'strategy' | 'counting' | 'maxBatchSize' | 'tooLong' | 'tail';
 
-/** All options of a batcher, with the defaults of its strategy; a window and buckets only where they were given. */
-export type BatcherConfig = Required<Omit<BatcherOptions, Following | 'history'>> &
-  Pick<BatcherOptions, Following> & { history: Stretch[] };
+/** All options of a stream that its strategy uses, with their defaults. */
+export type BatchStreamConfig = BatchStreamOptions & Required<Pick<BatchStreamOptions, Always>>;
 
-type Wide = 'seed' | 'epoch' | 'budget';
+/** All options of a batcher that its strategy uses, with their defaults. */
+export type BatcherConfig = Omit<BatcherOptions, 'history'> &
+  Required<Pick<BatcherOptions, Always | 'order'>> & { history: Segment[] };
+
+/** Options of 64 bits, which are decimal strings in JSON. */
+type Wide = 'seed' | 'epoch' | 'maxTokens' | 'maxCost';
 /** Lists as arrays, and numbers of 64 bits as decimal strings. */
-type OfJson<C> = Omit<C, Wide | 'boundaries'> & Record<Wide, string> & { boundaries?: number[] };
+type OfJson<C> = { [Name in keyof C]: Name extends Wide ? string : Name extends 'boundaries' ? number[] : C[Name] };
 
 /** A batcher as this package writes it in JSON: numbers of 64 bits as decimal strings, so that no reader rounds them. */
 export type BatcherJson = OfJson<BatcherConfig> & { lengths: number[] };
@@ -146,9 +157,9 @@ export interface Batch {
   rowEnds: Uint32Array<ArrayBuffer>;
   /** Tokens of each row, padding included. */
   paddedLength: number;
-  /** What the batch costs of its budget; a `bigint` where it is beyond 2^53 - 1. */
+  /** What the batch counts of `maxTokens`, or of `maxCost`; a `bigint` beyond 2^53 - 1. */
   cost: Integer;
-  /** How many rows at its end are there to fill the step: another batch holds them too. */
+  /** How many rows at its end are repeated from another batch, to fill the step. */
   repeated: number;
 }
 
@@ -161,7 +172,7 @@ export interface BatchPlace {
   /** Number of the row in that batch. */
   row: number;
   /** Number of the item in that row. */
-  slot: number;
+  indexInRow: number;
   /** Where in the sample the item begins, in tokens: 0 unless it is a part. */
   start: number;
 }
@@ -198,8 +209,8 @@ export interface CollateOptions {
 export interface PadOptions extends CollateOptions {
   /** On which side of a row the padding is. Default `right`. */
   side?: Side;
-  /** The width is rounded up to a multiple of it. Default 1. */
-  multiple?: Integer;
+  /** The width is rounded up to a multiple of this. Default 1. */
+  padToMultipleOf?: Integer;
   /** A width, in place of that of the longest sequence. */
   width?: Integer;
 }

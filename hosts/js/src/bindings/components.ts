@@ -3,8 +3,8 @@ import type { Bindings } from '../engine.js';
 import { instantiate as instantiateBatching } from '../jco/batching.js';
 import { instantiate as instantiatePlanning } from '../jco/planning.js';
 import { instantiate as instantiateDealing } from '../jco/samedeal.js';
-import { makeClient } from '../ledger-client.js';
-import type { RawLedger } from '../ledger-raw.js';
+import { makeClient } from '../ledger/client.js';
+import type { RawLedger } from '../ledger/raw.js';
 import { release } from './resources.js';
 import type { BatchingBindings, DealingBindings, PlanningBindings, RawSampler } from './types.js';
 

@@ -1,10 +1,10 @@
 import { type Bindings, isFailure } from '../engine.js';
 
-// As the generated modules have it.
-const symbolDispose: symbol = Symbol.dispose ?? Symbol.for('dispose');
+/** The method that frees a resource, as the generated modules have it. */
+export const disposes: symbol = Symbol.dispose ?? Symbol.for('dispose');
 
 /** Frees a resource of jco. */
-export const release: Bindings['release'] = (raw) => (raw as Record<symbol, () => void>)[symbolDispose]?.();
+export const release: Bindings['release'] = (raw) => (raw as Record<symbol, () => void>)[disposes]?.();
 
 /** What comes of a resource that is freed afterwards. */
 export function using<T extends object, R>(resource: T, use: (resource: T) => R): R {

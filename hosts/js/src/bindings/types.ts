@@ -7,7 +7,7 @@ import type * as Grid from '../jco/interfaces/samedeal-deal-mesh.js';
 import type * as Read from '../jco/interfaces/samedeal-deal-read.js';
 import type * as Sampling from '../jco/interfaces/samedeal-deal-sampling.js';
 import type * as Shards from '../jco/interfaces/samedeal-deal-shards.js';
-import type { RawClient, RawClientOptions, RawLedger } from '../ledger-raw.js';
+import type { RawClient, RawClientOptions, RawLedger } from '../ledger/raw.js';
 
 /**
  * A type of jco with what that leaves out: an array that comes back is a copy, with memory of its own. Nothing here checks an
@@ -32,9 +32,13 @@ export type RawMesh = Copied<Grid.Mesh>;
 export type RawPlan = Copied<Shards.Plan>;
 export type RawChunkStream = Copied<Shards.ChunkStream>;
 export type RawReading = Copied<Read.Reading>;
+export type RawBatchRecipe = Copied<Batches.BatchRecipe>;
 export type RawBatcher = Copied<Batches.Batcher>;
-/** `room` is how many bytes the lists of a call may take. */
-export type RawBatchStream = Copied<Batches.BatchStream> & { room(): number };
+/** `room` is how many bytes the lists of a call may take; `told` is what the recipe says. */
+export type RawBatchStream = Copied<Batches.BatchStream> & {
+  room(): number;
+  told: { text: string; fingerprint: string };
+};
 
 /** What an instance of an engine for samplers exports: the component, and the build for pages. */
 export interface SamplerBindings extends Bindings {

@@ -18,7 +18,7 @@ const CALLS = `
   const answers = () => [
     new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 }).indices(),
     new ShardPlan([5, 6, 7], { world: 2 }).shards(0),
-    new Batcher([3, 1, 2], { maxBatchSize: 2, budget: 6 }).batch(0).samples,
+    new Batcher([3, 1, 2], { maxBatchSize: 2, maxTokens: 6 }).batch(0).samples,
     [new Mesh(4, { dp: 2, tp: 2 }, ['dp']).dataRank(3), detectRank({ environment: {} }).world],
   ].map((list) => Array.from(list).join(' ')).join(' / ');
   const all = async () => answers() + ' / ' + await everything(samedeal);`;

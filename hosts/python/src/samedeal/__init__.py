@@ -9,9 +9,16 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._batches import Batches
-from ._deal import orders
-from ._errors import (
+# First, since it tells what an installation lacks.
+from .engine import component as _component  # noqa: F401
+
+# isort: split
+from .bindings.sampling import Config, Place, ShardPlace
+from .deal.batches import Batches
+from .deal.binding import orders
+from .deal.records import Round
+from .deal.sampler import Sampler
+from .engine.errors import (
     ContradictionError,
     IndexOutOfRangeError,
     MissingError,
@@ -22,35 +29,30 @@ from ._errors import (
     UnknownNameError,
     WrongTypeError,
 )
-from ._records import Round
-from ._sampler import Sampler
-from .bindings.sampling import Config, Place, ShardPlace
 
 if TYPE_CHECKING:
     from . import collate
-    from ._batch_records import Batch, Metrics
-    from ._batch_stream import BatchStream
-    from ._batcher import Batcher
-    from ._launch import detect_rank
-    from ._mesh import Mesh
-    from ._plan import ShardPlan, verify_shards
-    from ._plan_records import Balance, Loads, Overlap, Steps, Verification
-    from ._stream import ChunkStream
-    from .bindings.batches import BatchConfig, BatchPlace, Buckets, Stretch
+    from .batch.batcher import Batcher
+    from .batch.records import Batch, Metrics
+    from .batch.stream import BatchStream
+    from .bindings.batches import BatchPlace, Segment
     from .bindings.launch import Detection
     from .read import Reading, ReadRound
+    from .shard.plan import ShardPlan, verify_shards
+    from .shard.records import Balance, Loads, Overlap, Steps, Verification
+    from .shard.stream import ChunkStream
+    from .topology.launch import detect_rank
+    from .topology.mesh import Mesh
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Balance",
     "Batch",
-    "BatchConfig",
     "BatchPlace",
     "BatchStream",
     "Batcher",
     "Batches",
-    "Buckets",
     "ChunkStream",
     "Config",
     "ContradictionError",
@@ -70,10 +72,10 @@ __all__ = [
     "Round",
     "SamedealError",
     "Sampler",
+    "Segment",
     "ShardPlace",
     "ShardPlan",
     "Steps",
-    "Stretch",
     "UnknownNameError",
     "Verification",
     "WrongTypeError",
@@ -85,27 +87,25 @@ __all__ = [
 
 # Imported at their first use: who only samples begins sooner.
 _LATER = {
-    "Balance": "_plan_records",
-    "Batch": "_batch_records",
-    "BatchConfig": "bindings.batches",
+    "Balance": "shard.records",
+    "Batch": "batch.records",
     "BatchPlace": "bindings.batches",
-    "BatchStream": "_batch_stream",
-    "Batcher": "_batcher",
-    "Buckets": "bindings.batches",
-    "ChunkStream": "_stream",
+    "BatchStream": "batch.stream",
+    "Batcher": "batch.batcher",
+    "ChunkStream": "shard.stream",
     "Detection": "bindings.launch",
-    "Loads": "_plan_records",
-    "Mesh": "_mesh",
-    "Metrics": "_batch_records",
-    "Overlap": "_plan_records",
+    "Loads": "shard.records",
+    "Mesh": "topology.mesh",
+    "Metrics": "batch.records",
+    "Overlap": "shard.records",
     "ReadRound": "read",
     "Reading": "read",
-    "ShardPlan": "_plan",
-    "Steps": "_plan_records",
-    "Stretch": "bindings.batches",
-    "Verification": "_plan_records",
-    "detect_rank": "_launch",
-    "verify_shards": "_plan",
+    "Segment": "bindings.batches",
+    "ShardPlan": "shard.plan",
+    "Steps": "shard.records",
+    "Verification": "shard.records",
+    "detect_rank": "topology.launch",
+    "verify_shards": "shard.plan",
 }
 
 

@@ -1,7 +1,7 @@
-"""Loaders that Accelerate leaves as they are.
+"""Loaders for Accelerate whose batches are not distributed twice.
 
-`accelerator.prepare` deals the batches of every loader among the processes. Those of this package's samplers are dealt
-already, and would be again. Needs Accelerate and torch: `pip install samedeal[torch] accelerate`.
+`accelerator.prepare` distributes the batches of every loader over the processes, even if a sampler of this package has
+already done so. Needs Accelerate and torch: `pip install samedeal[torch] accelerate`.
 """
 
 from __future__ import annotations
@@ -15,27 +15,28 @@ from accelerate.state import GradientState
 from accelerate.utils import send_to_device
 
 from . import ContradictionError, WrongTypeError
-from . import _arguments as check
+from .engine import arguments as check
 from .torch import Resumable
 
 __all__ = ["PreparedLoader", "prepare"]
 
 
 def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
-    """What `accelerator.prepare(loader)` is for other loaders, without dealing its batches a second time.
+    """Use this instead of `accelerator.prepare(loader)`: it does not distribute the batches a second time.
 
-    The loader is registered for checkpoints: `save_state` and `load_state` of the accelerator carry its state, which
-    resumes on any number of processes. Models and optimizers go through `accelerator.prepare` as ever, before or after.
+    The loader is registered for checkpoints: `save_state` and `load_state` of the accelerator include its state, which
+    resumes on any number of processes. Prepare models and optimizers with `accelerator.prepare` as usual, before or
+    after this.
 
     Args:
-        accelerator: What prepares the rest.
+        accelerator: The `accelerate.Accelerator`.
         loader: A `torch.utils.data.DataLoader` with a sampler or a `ShardedDataset` of `samedeal.torch`, or a
             `Resumable` of one.
 
     Raises:
-        WrongTypeError: It has another sampler, or this is no accelerator.
-        ContradictionError: It was prepared by Accelerate before; or processes share data (tensor or context
-            parallelism), and its sampler has no `mesh`.
+        WrongTypeError: The loader has another sampler, or `accelerator` is none.
+        ContradictionError: The loader was prepared by Accelerate before, or processes share data (tensor or context
+            parallelism) and the sampler has no `mesh`.
     """
     if not isinstance(accelerator, accelerate.Accelerator):
         raise WrongTypeError("accelerator", check.described(accelerator), "an accelerate.Accelerator")
@@ -50,7 +51,7 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
 
 
 def check_mesh(accelerator: accelerate.Accelerator, sampler: Any) -> None:
-    """Raises where processes share data that this sampler would divide among them."""
+    """Raises an error if processes share data that this sampler would divide among them."""
     config = getattr(accelerator, "parallelism_config", None)
     sharing = getattr(config, "non_data_parallel_size", 1)
     if sharing > 1 and not sampler._shares:
@@ -60,9 +61,10 @@ def check_mesh(accelerator: accelerate.Accelerator, sampler: Any) -> None:
 
 
 class PreparedLoader(Resumable, DataLoaderStateMixin):
-    """A `Resumable` that puts batches where the accelerator works, and tells it of the last one of an epoch.
+    """A `Resumable` that moves batches to the device of the accelerator, and marks the last batch of an epoch.
 
-    So gradients that are accumulated are synchronised there. `prepare` makes it. Call `set_epoch` before each pass.
+    Accumulated gradients are synchronised after the last batch. `prepare` makes this object. Call `set_epoch` before
+    each pass.
     """
 
     def __init__(self, loader: Any, accelerator: accelerate.Accelerator) -> None:

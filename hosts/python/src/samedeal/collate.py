@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
-from . import _arguments as check
-from ._batching import PADDING, Collation
-from ._engine import Engine
-from ._errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
+from .batch.binding import PADDING, Collation
 from .bindings import collation
+from .engine import arguments as check
+from .engine.errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
+from .engine.instance import Engine
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -58,7 +58,7 @@ def pad(
     *,
     padding_value: Any = 0,
     side: str = "right",
-    multiple: SupportsIndex = 1,
+    pad_to_multiple_of: SupportsIndex = 1,
     width: SupportsIndex | None = None,
 ) -> Padded:
     """A row for each sequence, as wide as the longest.
@@ -68,7 +68,7 @@ def pad(
         offsets: Where each sequence begins in `sequences`, and where the last one ends: one number more than there are.
         padding_value: What is where no token is.
         side: On which side of a row the padding is, "right" or "left".
-        multiple: The width is rounded up to a multiple of it.
+        pad_to_multiple_of: The width is rounded up to a multiple of it.
         width: A width, in place of that of the longest.
 
     Raises:
@@ -79,7 +79,7 @@ def pad(
         OutOfMemoryError: There is no memory for so many cells.
     """
     tokens, lengths = _tokens(sequences, offsets)
-    cells = padded_cells(lengths, width=width, multiple=multiple, side=side)
+    cells = padded_cells(lengths, width=width, pad_to_multiple_of=pad_to_multiple_of, side=side)
     values, mask = _gathered(tokens, cells.sources, (len(lengths), cells.width), padding_value)
     return Padded(values, mask)
 
@@ -121,14 +121,16 @@ def pack(
 
 
 def padded_cells(
-    lengths: NDArray[np.uint32], *, width: SupportsIndex | None, multiple: SupportsIndex, side: str
+    lengths: NDArray[np.uint32], *, width: SupportsIndex | None, pad_to_multiple_of: SupportsIndex, side: str
 ) -> collation.Padded:
     """Where each cell of `pad` comes from."""
     wide = 0 if width is None else check.integer("width", width, check.U32)
     if width is not None and wide == 0 and len(lengths) and lengths.max():
         # Which means the longest to the component.
         raise OutOfRangeError("width", "0", f"at least {lengths.max()}, the longest sequence")
-    every = check.integer("multiple", multiple, check.U32_FROM_1)
+    # The component has another name for it.
+    most = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
+    every = check.integer("pad-to-multiple-of", pad_to_multiple_of, most)
     return _engine().use(Collation.pad, lengths, wide, every, check.enum("side", side, collation.SIDE_NAMES))
 
 

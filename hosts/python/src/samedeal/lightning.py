@@ -1,6 +1,6 @@
-"""PyTorch Lightning: epochs that are set, saved with the checkpoint, and resumed on any number of devices.
+"""PyTorch Lightning: a data module that sets epochs, saves its state, and resumes on any number of devices.
 
-Serves `lightning` and `pytorch_lightning` alike, of which it imports neither. Needs torch: `pip install
+Works with `lightning` and `pytorch_lightning`, and imports neither. Needs torch: `pip install
 samedeal[torch]`.
 """
 
@@ -13,9 +13,9 @@ from typing import Any, SupportsIndex
 import torch.distributed
 
 from . import ContradictionError
-from . import _arguments as check
+from .engine import arguments as check
 from .torch import Resumable
-from .torch._verify import compare
+from .torch.verify import compare
 
 __all__ = ["ResumableData"]
 
@@ -26,15 +26,15 @@ _BATCHES = "batches"
 
 
 class ResumableData:
-    """What makes a data module resumable: `class Data(ResumableData, LightningDataModule)`.
+    """A base class that makes a data module resumable: `class Data(ResumableData, LightningDataModule)`.
 
-    Its `train_dataloader` returns a `DataLoader` with a sampler or a `ShardedDataset` of `samedeal.torch`. Checkpoints
-    have its state, of the batches that the model was trained with, wherever they are saved; `trainer.fit(...,
-    ckpt_path=...)` goes on there, with as many devices and nodes as there are then. Epochs are set before each pass,
-    also those of a `BatchSampler`, which Lightning does not set, and ranks are compared (`verify_ranks`): where their
-    numbers of batches differ, which would make Lightning hang, the pass does not begin.
-    `use_distributed_sampler` may be either: it is about the other loaders, which are left alone. Where `state_dict` and
-    `load_state_dict` are overridden, they call those of `super()`.
+    Its `train_dataloader` must return a `DataLoader` with a sampler or a `ShardedDataset` of `samedeal.torch`. Every
+    checkpoint contains the state of the loader: it counts the batches that the model was trained with.
+    `trainer.fit(..., ckpt_path=...)` continues there, on any number of devices and nodes. The class sets the epoch
+    before each pass, also for a `BatchSampler`, and compares the ranks (`verify_ranks`). If ranks have different
+    numbers of batches, the pass does not begin, because Lightning would hang. `use_distributed_sampler` can be true or
+    false; it concerns only the other loaders, which do not change. If you override `state_dict` or `load_state_dict`,
+    call `super()`.
     """
 
     trainer: Any
@@ -58,13 +58,13 @@ class ResumableData:
             setattr(cls, _KEY, _looked_after(vars(cls)[_KEY]))
 
     def state_dict(self) -> dict[str, Any]:
-        """What Lightning saves: where the epoch stands, and what other classes have to say."""
+        """The state that Lightning saves: that of the loader, and those of other base classes."""
         state: dict[str, Any] = super().state_dict()  # type: ignore[misc]
         loader = self.trainer.train_dataloader if self.trainer is not None else None
         return {**state, _KEY: loader.state_dict()} if isinstance(loader, _Loader) else state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Told by Lightning what it has saved."""
+        """Lightning calls this with the saved state."""
         if self.trainer.state.fn == "fit":
             self._resumed = state_dict.get(_KEY)
         super().load_state_dict({name: value for name, value in state_dict.items() if name != _KEY})  # type: ignore[misc]

@@ -1,8 +1,8 @@
-"""The `Trainer` of transformers, on batches that are dealt once and resumed at once.
+"""The `Trainer` of transformers, with samplers that are not distributed twice, and immediate resume.
 
-transformers' own gives every loader to Accelerate, which deals its batches among the processes, whoever dealt them
-before; and to resume an epoch it goes through all that was done of it. Needs torch and transformers 5, in which an
-epoch is a method of its own: `pip install samedeal[torch] "transformers[torch]>=5"`.
+The `Trainer` of transformers gives every loader to Accelerate, which distributes its batches over the processes, even
+if they were distributed before. To resume an epoch, it reads all batches again that were done. Needs torch and
+transformers 5, in which an epoch is a separate method: `pip install samedeal[torch] "transformers[torch]>=5"`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from transformers.trainer_callback import ExportableState, TrainerCallback, Trai
 from transformers.trainer_utils import get_last_checkpoint
 
 from . import ContradictionError, MissingError, WrongTypeError
-from . import _arguments as check
 from .accelerate import check_mesh
+from .engine import arguments as check
 from .torch import BatchSampler, DistributedSampler, verify_ranks
 
 __all__ = ["Trainer", "TrainerMixin"]
@@ -48,26 +48,26 @@ _Trainer: Any = transformers.Trainer if TYPE_CHECKING else object
 class TrainerMixin(_Trainer):
     """For a `transformers.Trainer` of your own: `class MyTrainer(TrainerMixin, SFTTrainer)`.
 
-    Training reads by a sampler of `samedeal.torch`, as dealt to the process: by default a `DistributedSampler` with the
-    `data_seed` or `seed` of the arguments, so that each step has the samples that Trainer's own gives it. Ranks are
-    compared before every epoch. Checkpoints carry the state, and `train(resume_from_checkpoint=...)` goes on there, on
-    any number of processes: `global_step` counts on, `max_steps` and `epoch` are those of what is left, and no sample
-    is lost or seen twice. `ignore_data_skip` begins the epoch anew, as ever. Evaluation is as Trainer does it.
+    Training uses a sampler of `samedeal.torch`. By default, it is a `DistributedSampler` with the `data_seed` or `seed`
+    of the arguments, so that each step has the same samples as with the original Trainer. Ranks are compared before
+    every epoch. Checkpoints contain the state, and `train(resume_from_checkpoint=...)` continues there, on any number
+    of processes: `global_step` continues, `max_steps` and `epoch` follow from the steps that are left, and no sample is
+    lost or seen twice. With `ignore_data_skip`, the epoch begins again, as in the original. Evaluation does not change.
     """
 
     def __init__(
         self, *args: Any, train_sampler: DistributedSampler | BatchSampler | None = None, **kwargs: Any
     ) -> None:
-        """As the Trainer.
+        """Takes all parameters of the Trainer, and one more.
 
         Args:
-            args: All that the Trainer takes.
-            train_sampler: What deals the `train_dataset`, such as a `BatchSampler` with a `budget`.
-            kwargs: All that the Trainer takes.
+            args: All positional arguments of the Trainer.
+            train_sampler: The sampler of the `train_dataset`, such as a `BatchSampler` with `max_tokens`.
+            kwargs: All keyword arguments of the Trainer.
 
         Raises:
-            WrongTypeError: It is no sampler of `samedeal.torch`.
-            MissingError: The Trainer is of another version of transformers.
+            WrongTypeError: `train_sampler` is no sampler of `samedeal.torch`.
+            MissingError: The installed version of transformers has another Trainer.
         """
         if not (hasattr(super(), "_run_epoch") and hasattr(super(), "_init_training_state")):
             raise MissingError("transformers", "", f"another version than {transformers.__version__}, such as 5.23")
@@ -83,11 +83,11 @@ class TrainerMixin(_Trainer):
         self.add_callback(self._deal)
 
     def train(self, resume_from_checkpoint: str | bool | None = None, *args: Any, **kwargs: Any) -> Any:
-        """Trains, from a checkpoint on if one is named.
+        """Trains the model. With a checkpoint, it continues from there.
 
         Raises:
             MissingError: The checkpoint has no state of a sampler.
-            ContradictionError: It is of other data, or of another order or seed; or ranks differ.
+            ContradictionError: The state is of other data, or of another order or seed, or the ranks differ.
         """
         folder: Any = resume_from_checkpoint
         if folder is True:
@@ -99,7 +99,7 @@ class TrainerMixin(_Trainer):
         return super().train(resume_from_checkpoint, *args, **kwargs)
 
     def get_train_dataloader(self) -> Any:
-        """The loader that the Trainer would have, with batches that are dealt already: Accelerate has no part in it."""
+        """The loader of the Trainer, with batches of the sampler. Accelerate does not distribute them again."""
         strategy = getattr(self.args, "train_sampling_strategy", "random")
         if strategy not in ("random", "sequential"):
             allowed = '"random" or "sequential"; for lengths, train_sampler=samedeal.torch.BatchSampler(lengths, ...)'
@@ -126,7 +126,7 @@ class TrainerMixin(_Trainer):
         if sampler is None:
             seed = args.seed if args.data_seed is None else args.data_seed
             return DistributedSampler(dataset, shuffle=shuffle, seed=seed, drop_last=args.dataloader_drop_last)
-        known = sampler.batcher.config.lengths if isinstance(sampler, BatchSampler) else sampler.dataset
+        known = sampler.batcher.lengths if isinstance(sampler, BatchSampler) else sampler.dataset
         if len(known) != len(dataset):
             allowed = f"{len(dataset)}, the length of the train_dataset"
             raise ContradictionError("train-sampler", f"for {len(known)} samples", allowed)
@@ -198,7 +198,7 @@ class TrainerMixin(_Trainer):
 
 
 class Trainer(TrainerMixin, transformers.Trainer):
-    """`transformers.Trainer`, with `train_sampler`, states in its checkpoints, and data that are dealt once."""
+    """`transformers.Trainer` with the parameter `train_sampler`, and with states in its checkpoints."""
 
 
 class _Loader(torch.utils.data.DataLoader[Any]):
@@ -259,7 +259,7 @@ class _Batches(torch.utils.data.Sampler[list[int]]):
 
 
 class SamedealState(TrainerCallback, ExportableState):
-    """Counts what was trained on, and tells it to checkpoints: they keep it under the name of this class."""
+    """Counts the batches that were trained, for checkpoints, which save it under the name of this class."""
 
     def __init__(self) -> None:
         """Nothing is trained yet."""

@@ -47,7 +47,7 @@ class Texts(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_under_a_loader(workers: int) -> None:
-    samplers = [BatchSampler(LENGTHS, budget=2_000, rank=rank, world=3, seed=5) for rank in range(3)]
+    samplers = [BatchSampler(LENGTHS, max_tokens=2_000, rank=rank, world=3, seed=5) for rank in range(3)]
     for epoch in (0, 1):
         seen: list[int] = []
         counts = set()
@@ -122,8 +122,8 @@ def test_packed_rows_are_those_of_the_plan() -> None:
 )
 def test_lengths_from_a_column(make: Any) -> None:
     lists = [list(range(i % 7)) for i in range(50)]
-    found = BatchSampler(make(lists), column="text", budget=20, **ONE)
-    assert list(found) == list(BatchSampler([len(part) for part in lists], budget=20, **ONE))
+    found = BatchSampler(make(lists), column="text", max_tokens=20, **ONE)
+    assert list(found) == list(BatchSampler([len(part) for part in lists], max_tokens=20, **ONE))
 
 
 @pytest.mark.parametrize("made", [dict, pa.table])
@@ -132,15 +132,15 @@ def test_texts_need_a_unit(made: Any) -> None:
     texts = ["", "one", " two  words ", "a\u00a0b\u2003c\td", "f\x1cg é€😀"]
     expected = {"words": [0, 1, 2, 4, 2], "characters": [0, 3, 12, 7, 7], "bytes": [0, 3, 12, 10, 13]}
     for unit, lengths in expected.items():
-        found = BatchSampler(made({"text": texts}), column="text", unit=unit, budget=20, **ONE)
+        found = BatchSampler(made({"text": texts}), column="text", unit=unit, max_tokens=20, **ONE)
         assert found._lengths.tolist() == lengths
     with pytest.raises(MissingError, match='unit is missing; needed: "words", "characters" or "bytes"'):
-        BatchSampler(made({"text": texts}), column="text", budget=20, **ONE)
+        BatchSampler(made({"text": texts}), column="text", max_tokens=20, **ONE)
     for column, unit in (([1, 2], "words"), ([[1], [2]], "words"), (texts, "items"), ([b"ab"], "characters")):
         with pytest.raises(ContradictionError, match=f"unit is {unit}; allowed: "):
-            BatchSampler(made({"text": column}), column="text", unit=unit, budget=20, **ONE)
+            BatchSampler(made({"text": column}), column="text", unit=unit, max_tokens=20, **ONE)
     for held, known, length in (([[1, 2, 3]], "items", 3), ([b"ab"], "bytes", 2), ([b"ab"], None, 2)):
-        found = BatchSampler(made({"text": held}), column="text", unit=known, budget=20, **ONE)
+        found = BatchSampler(made({"text": held}), column="text", unit=known, max_tokens=20, **ONE)
         assert found._lengths.tolist() == [length]
 
 
@@ -152,13 +152,13 @@ def test_units_that_are_none() -> None:
         (ContradictionError, {"lengths": {"x": np.array([1])}, "column": "x", "unit": "items"}),
     ):
         with pytest.raises(error, match="unit is"):
-            BatchSampler(budget=9, **options, **ONE)
+            BatchSampler(max_tokens=9, **options, **ONE)
 
 
 @pytest.mark.parametrize("item", [{1, 2}, {1: 2}, frozenset({1}), None])
 def test_columns_without_lengths(item: Any) -> None:
     with pytest.raises(WrongTypeError, match="lengths is"):
-        BatchSampler({"x": [[1, 2], item]}, column="x", budget=9, **ONE)
+        BatchSampler({"x": [[1, 2], item]}, column="x", max_tokens=9, **ONE)
 
 
 def test_all_of_a_name_counts() -> None:
@@ -167,29 +167,29 @@ def test_all_of_a_name_counts() -> None:
     columns = {f"{name}1": [1, 1, 1], f"{name}2": [9, 9, 9]}
     for made in (dict, pa.table):
         for letter, lengths in (("1", [1, 1, 1]), ("2", [9, 9, 9])):
-            found = BatchSampler(made(columns), column=name + letter, budget=20, **ONE)
+            found = BatchSampler(made(columns), column=name + letter, max_tokens=20, **ONE)
             assert found._lengths.tolist() == lengths
         # Nor is a name another one that is longer, or shorter.
         for other in (name, name[:65], f"{name}12"):
             with pytest.raises(WrongTypeError, match="a dataset with the column 'xxx"):
-                BatchSampler(made(columns), column=other, budget=20, **ONE)
+                BatchSampler(made(columns), column=other, max_tokens=20, **ONE)
 
 
 @pytest.mark.parametrize("made", [dict, pa.table])
 def test_a_column_that_is_not_there(made: Any) -> None:
     with pytest.raises(WrongTypeError, match=r"the column 'x'; this one has text, length$"):
-        BatchSampler(made({"text": [[1], [2]], "length": [1, 1]}), column="x", budget=20, **ONE)
+        BatchSampler(made({"text": [[1], [2]], "length": [1, 1]}), column="x", max_tokens=20, **ONE)
     with pytest.raises(WrongTypeError, match=r"the column 'x'$"):
-        BatchSampler(["a", "b"], column="x", budget=20, **ONE)
+        BatchSampler(["a", "b"], column="x", max_tokens=20, **ONE)
 
 
 def test_the_rank_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "5")
     monkeypatch.setenv("WORLD_SIZE", "8")
-    sampler = BatchSampler(LENGTHS, budget=2_000)
+    sampler = BatchSampler(LENGTHS, max_tokens=2_000)
     assert (sampler.rank, sampler.world) == (5, 8)
     mesh = samedeal.Mesh(8, {"dp": 2, "tp": 4}, divide=["dp"])
-    shared = BatchSampler(LENGTHS, budget=2_000, mesh=mesh)
+    shared = BatchSampler(LENGTHS, max_tokens=2_000, mesh=mesh)
     assert (shared.rank, shared.world) == (1, 2)
 
 
@@ -200,10 +200,10 @@ from samedeal import Batcher
 from samedeal.torch import BatchSampler
 rank, place = int(sys.argv[1]), sys.argv[2]
 lengths = [3, 9, 4, 4, 7, 1, 0, 5]
-sampler = BatchSampler(lengths, budget=9, epoch=2)
+sampler = BatchSampler(lengths, max_tokens=9, epoch=2)
 assert sampler.world == 1
 dist.init_process_group("gloo", init_method=f"file://{place}", rank=rank, world_size=2)
-wanted = [batch.samples.tolist() for batch in Batcher(lengths, budget=9, epoch=2, rank=rank, world=2)]
+wanted = [batch.samples.tolist() for batch in Batcher(lengths, max_tokens=9, epoch=2, rank=rank, world=2)]
 assert list(sampler) == wanted and len(sampler) == len(wanted)
 dist.barrier()
 """
@@ -218,15 +218,15 @@ dist.barrier()
 @pytest.mark.parametrize(
     ("error", "field", "options"),
     [
-        (MissingError, "budget", {}),
-        (ContradictionError, "too-long", {"budget": 9, "too_long": "split"}),
-        (MissingError, "world", {"budget": 9, "world": None}),
-        (OutOfRangeError, "rank", {"budget": 9, "rank": 1}),
-        (OutOfRangeError, "start", {"budget": 9, "start": 10}),
-        (WrongTypeError, "start", {"budget": 9, "start": "1"}),
-        (WrongTypeError, "lengths", {"budget": 9, "column": "text"}),
-        (WrongTypeError, "lengths", {"budget": 9, "lengths": Texts()}),
-        (OutOfRangeError, "lengths", {"budget": 2}),
+        (MissingError, "max-tokens", {}),
+        (ContradictionError, "too-long", {"max_tokens": 9, "too_long": "split"}),
+        (MissingError, "world", {"max_tokens": 9, "world": None}),
+        (OutOfRangeError, "rank", {"max_tokens": 9, "rank": 1}),
+        (OutOfRangeError, "start", {"max_tokens": 9, "start": 10}),
+        (WrongTypeError, "start", {"max_tokens": 9, "start": "1"}),
+        (WrongTypeError, "lengths", {"max_tokens": 9, "column": "text"}),
+        (WrongTypeError, "lengths", {"max_tokens": 9, "lengths": Texts()}),
+        (OutOfRangeError, "lengths", {"max_tokens": 2}),
     ],
 )
 def test_samplers_that_cannot_be(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:
@@ -241,7 +241,7 @@ def test_padding() -> None:
         {"input_ids": [1, 2, 3], "labels": [1, 2, 3], "token_type_ids": np.ones(3, dtype=np.int32), "label": 1.5},
         {"input_ids": [4], "labels": [5], "token_type_ids": np.ones(1, dtype=np.int32), "label": 2.0},
     ]
-    made = PadCollator(padding_value=9, padding={"token_type_ids": 7}, side="left", multiple=4)(samples)
+    made = PadCollator(padding_value=9, padding={"token_type_ids": 7}, side="left", pad_to_multiple_of=4)(samples)
     assert made["input_ids"].tolist() == [[9, 1, 2, 3], [9, 9, 9, 4]]
     assert made["attention_mask"].tolist() == [[0, 1, 1, 1], [0, 0, 0, 1]]
     assert made["labels"].tolist() == [[-100, 1, 2, 3], [-100, -100, -100, 5]]
@@ -305,7 +305,7 @@ def test_masks_of_packed_rows() -> None:
     ("error", "field", "call"),
     [
         (OutOfRangeError, "width", lambda: PadCollator(width=2)([[1, 2, 3]])),
-        (OutOfRangeError, "multiple", lambda: PadCollator(multiple=0)),
+        (OutOfRangeError, "pad-to-multiple-of", lambda: PadCollator(pad_to_multiple_of=0)),
         (OutOfRangeError, "capacity", lambda: PackCollator(0)),
         (OutOfRangeError, "row-ends", lambda: PackCollator(2)([[1, 2, 3]])),
         (UnknownNameError, "mask", lambda: PackCollator(mask="3d")),
@@ -334,11 +334,11 @@ def test_masks_of_packed_rows() -> None:
         (WrongTypeError, "padding", lambda: PadCollator(padding={1, 2})),  # type: ignore[arg-type]
         (WrongTypeError, "max-length", lambda: PadCollator(max_length=torch.tensor(True))),
         (WrongTypeError, "width", lambda: PadCollator(width=torch.tensor(True))),
-        (WrongTypeError, "multiple", lambda: PadCollator(multiple=torch.tensor(True))),
+        (WrongTypeError, "pad-to-multiple-of", lambda: PadCollator(pad_to_multiple_of=torch.tensor(True))),
         (WrongTypeError, "capacity", lambda: PackCollator(torch.tensor(True))),
-        (WrongTypeError, "lengths", lambda: BatchSampler(MASKED, budget=9, **ONE)),
-        (WrongTypeError, "lengths", lambda: BatchSampler({"x": MASKED}, column="x", budget=9, **ONE)),
-        (WrongTypeError, "lengths", lambda: BatchSampler([torch.tensor(True)], budget=9, **ONE)),
+        (WrongTypeError, "lengths", lambda: BatchSampler(MASKED, max_tokens=9, **ONE)),
+        (WrongTypeError, "lengths", lambda: BatchSampler({"x": MASKED}, column="x", max_tokens=9, **ONE)),
+        (WrongTypeError, "lengths", lambda: BatchSampler([torch.tensor(True)], max_tokens=9, **ONE)),
         (WrongTypeError, "padding-value", lambda: PadCollator(padding_value="0")),  # type: ignore[arg-type]
         (WrongTypeError, "samples", lambda: PadCollator()({"input_ids": [1]})),  # type: ignore[arg-type]
         (WrongTypeError, "samples", lambda: PadCollator()(["ab"])),
@@ -378,7 +378,7 @@ def test_padded_and_packed_losses_agree() -> None:
         hidden = torch.nn.functional.scaled_dot_product_attention(hidden, hidden, hidden, attn_mask=allowed)
         return torch.nn.functional.cross_entropy(head(hidden)[:, :-1].reshape(-1, 50), batch["labels"][:, 1:].flatten())
 
-    padded = PadCollator(multiple=8)(samples)
+    padded = PadCollator(pad_to_multiple_of=8)(samples)
     mask = padded["attention_mask"]
     one = loss(padded, (mask.cumsum(1) - 1).clamp(min=0), mask)
     packed = PackCollator(40, segment_ids="segment_ids")(samples)

@@ -291,7 +291,7 @@ def test_under_the_loader_of_torchdata(data: Path, deal: str, workers: int, opti
 def test_a_state_of_one_worker_goes_with_it_alone(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def inside(worker: int, workers: int) -> Any:
         info = SimpleNamespace(id=worker, num_workers=workers)
-        monkeypatch.setattr("samedeal.torch._place.get_worker_info", lambda: info)
+        monkeypatch.setattr("samedeal.torch.place.get_worker_info", lambda: info)
         found: Any = iter(dataset_of(data, "samples", 0, 2))
         return found
 

@@ -32,7 +32,7 @@ def only(found: Any) -> Any:
 
 @pytest.mark.parametrize("kind", [DataLoader, StatefulDataLoader])
 def test_a_sampler_of_batches_under_a_batch_size(kind: Any) -> None:
-    sampler = BatchSampler(LENGTHS, budget=20, rank=0, world=2)
+    sampler = BatchSampler(LENGTHS, max_tokens=20, rank=0, world=2)
     nested = kind(Lengths(), batch_size=4, sampler=sampler, collate_fn=only)
     with pytest.warns(BatchWarning, match="batches of the batches that the sampler gives: pass the BatchSampler as"):
         next(iter(nested))

@@ -34,7 +34,7 @@ def test_half_of_a_place_is_refused_where_nobody_says_the_other_half(given: dict
 
 
 def test_the_other_samplers_refuse_half_of_a_place(data: Path) -> None:
-    made: list[Callable[..., Any]] = [lambda **given: BatchSampler([1, 2, 3, 4], budget=8, **given)]
+    made: list[Callable[..., Any]] = [lambda **given: BatchSampler([1, 2, 3, 4], max_tokens=8, **given)]
     made.append(lambda **given: ShardedDataset(data, **given))
     for make in made:
         for given in ({"rank": 0}, {"world": 2}):

@@ -33,7 +33,9 @@ def loader_of(kind: str, generator: torch.Generator | None) -> Any:
     sampler: Any = DistributedSampler(Augmented(), 1, 0, seed=3)
     more: dict[str, Any] = {"batch_size": 4, "sampler": sampler}
     if kind == "budget":
-        more = {"batch_sampler": BatchSampler([1 + i % 7 for i in range(SAMPLES)], budget=12, rank=0, world=1, seed=3)}
+        more = {
+            "batch_sampler": BatchSampler([1 + i % 7 for i in range(SAMPLES)], max_tokens=12, rank=0, world=1, seed=3)
+        }
     return Resumable(DataLoader(Augmented(), generator=generator, collate_fn=list, **more))
 
 

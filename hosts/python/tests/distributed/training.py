@@ -32,7 +32,7 @@ EVERY = 3
 """Steps between checkpoints."""
 LENGTHS = [1 + i * 7919 % 97 for i in range(SAMPLES)]
 BATCHES: dict[str, dict[str, Any]] = {
-    "budget": {"budget": 500},
+    "budget": {"max_tokens": 500},
     "pack": {"strategy": "pack", "capacity": 128, "max_batch_size": 2},
 }
 FILES: dict[str, dict[str, Any]] = {"files": {"lanes": 12, "window": 4}}

@@ -46,7 +46,7 @@ def loader_of(kind: str, workers: int = 0) -> Any:
     """What a run reads."""
     data = Features()
     if kind == "budget":
-        return DataLoader(data, batch_sampler=BatchSampler(LENGTHS, seed=5, budget=400), num_workers=workers)
+        return DataLoader(data, batch_sampler=BatchSampler(LENGTHS, seed=5, max_tokens=400), num_workers=workers)
     return DataLoader(data, 8, sampler=DistributedSampler(data, seed=5, order=kind), num_workers=workers)
 
 

@@ -55,7 +55,7 @@ class Data(ResumableData, LightningDataModule):  # type: ignore[misc]
     def train_dataloader(self) -> Any:
         data, how = Features(), {"num_workers": self.workers, "persistent_workers": self.workers > 0}
         if self.kind == "budget":
-            batches = BatchSampler(LENGTHS, budget=350, seed=5, rank=self.rank, world=self.world)
+            batches = BatchSampler(LENGTHS, max_tokens=350, seed=5, rank=self.rank, world=self.world)
             return DataLoader(data, batch_sampler=batches, **how)
         return DataLoader(
             data, 5, sampler=DistributedSampler(data, self.world, self.rank, seed=5, order=self.kind), **how

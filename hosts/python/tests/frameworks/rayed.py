@@ -44,7 +44,7 @@ def train(config: dict[str, Any]) -> None:
     prepared = ray.train.torch.prepare_data_loader(DataLoader(data, BATCH, sampler=sampler, num_workers=rank))
     assert prepared.sampler is sampler
     loader = Resumable(prepared)
-    batches = DataLoader(data, batch_sampler=BatchSampler([1] * SAMPLES, budget=BATCH, seed=5))
+    batches = DataLoader(data, batch_sampler=BatchSampler([1] * SAMPLES, max_tokens=BATCH, seed=5))
     unchanged = ray.train.torch.prepare_data_loader(batches, add_dist_sampler=False)
     assert unchanged.batch_sampler is batches.batch_sampler
     model = ray.train.torch.prepare_model(nn.Linear(4, 1))

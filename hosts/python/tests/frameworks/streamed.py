@@ -50,7 +50,7 @@ def loader_of(kind: str, workers: int) -> Resumable:
     """Batches of a map-style dataset."""
     data = rows()
     if kind == "budget":
-        batches = BatchSampler(data, column="length", budget=400, seed=3)
+        batches = BatchSampler(data, column="length", max_tokens=400, seed=3)
         return Resumable(DataLoader(data, batch_sampler=batches, collate_fn=PadCollator(), num_workers=workers))
     data = data.select_columns(["id"])
     return Resumable(DataLoader(data, 8, sampler=DistributedSampler(data, seed=3), num_workers=workers))

@@ -102,7 +102,7 @@ def test_how_accelerate_deals() -> None:
     dropped = torch.utils.data.BatchSampler(range(10), 4, drop_last=True)
     assert shards(dropped) == [[[0, 1, 2, 3]], [[4, 5, 6, 7]]]
     # Of batches of different length it takes the whole ones that come in turn: no padding, but a batch twice.
-    ours = BatchSampler([5, 1, 4, 2, 3, 3], budget=9, rank=0, world=1, tail="keep")
+    ours = BatchSampler([5, 1, 4, 2, 3, 3], max_tokens=9, rank=0, world=1, tail="keep")
     given = shards(ours)
     assert len(ours) % 2 == 1
     assert len(given[0]) == len(given[1]) == len(ours) // 2 + 1

@@ -84,11 +84,11 @@ def test_a_batch_is_one_request(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", [None, "torch", "numpy", "arrow", "pandas"])
 def test_lengths_of_a_column_in_any_format(kind: str | None) -> None:
     data = streamed.rows().with_format(kind)
-    expected = [*BatchSampler(streamed.LENGTHS, budget=400, rank=0, world=1)]
+    expected = [*BatchSampler(streamed.LENGTHS, max_tokens=400, rank=0, world=1)]
     for column in ("length", "input_ids"):
-        assert [*BatchSampler(data, column=column, budget=400, rank=0, world=1)] == expected
+        assert [*BatchSampler(data, column=column, max_tokens=400, rank=0, world=1)] == expected
     with pytest.raises(WrongTypeError, match="the column 'width'"):
-        BatchSampler(data, column="width", budget=400, rank=0, world=1)
+        BatchSampler(data, column="width", max_tokens=400, rank=0, world=1)
 
 
 def test_streams_have_no_numbers() -> None:
@@ -98,6 +98,6 @@ def test_streams_have_no_numbers() -> None:
 
 def test_nothing_is_said_at_the_end() -> None:
     """Whatever is imported first, and whatever is still alive."""
-    code = "import datasets, torch\nfrom samedeal import Batcher, Sampler\nkept = Sampler(9), Batcher([1], budget=1)"
+    code = "import datasets, torch, samedeal\nkept = samedeal.Sampler(9), samedeal.Batcher([1], max_tokens=1)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, check=True)
     assert done.stderr == ""

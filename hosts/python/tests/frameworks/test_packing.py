@@ -179,7 +179,7 @@ def test_trainer_takes_it(tmp_path: Path, capacity: int | None) -> None:
     (sum_of_losses(alone, data) / count).backward()
     for made, more in (
         (transformers.Trainer, {}),
-        (Trainer, {"train_sampler": BatchSampler(data.lengths, budget=10**4, rank=0, world=1)}),
+        (Trainer, {"train_sampler": BatchSampler(data.lengths, max_tokens=10**4, rank=0, world=1)}),
     ):
         model = model_of("llama", "sdpa")
         arguments = TrainingArguments(

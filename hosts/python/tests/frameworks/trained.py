@@ -92,7 +92,7 @@ def train(kind: str, workers: int, out: Path, checkpoints: Path, death: int | No
     )
     sampler: Any = None
     if kind == "budget":
-        sampler = BatchSampler(LENGTHS, seed=5, budget=400)
+        sampler = BatchSampler(LENGTHS, seed=5, max_tokens=400)
     elif kind != "torch":
         sampler = DistributedSampler(Features(), seed=5, order=kind)
     model = Model()

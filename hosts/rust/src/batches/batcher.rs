@@ -3,24 +3,25 @@ use std::ops::RangeBounds;
 
 use wasmtime::component::ResourceAny;
 
-use super::{Batch, BatchBuilder, BatchConfig, BatchPlace, Metrics, RankBatches};
+use super::{Batch, BatchBuilder, BatchPlace, BatchRecipe, Metrics, RankBatches, Segment};
 use crate::engine::{Batching, Object, Store, batches, batching_types, checked_state};
 use crate::range::run;
 use crate::{Error, Failure};
 
-/// The batches of an epoch of sequences of different length: as many steps on every rank, and none over its budget.
+/// The batches of an epoch of sequences of different length: every rank takes the same number of steps, and no batch has more than
+/// `max_tokens`.
 ///
-/// A step is one batch on every rank, of similar length and cost. All of them are known before the epoch begins, any one is
-/// read at once, and a rank computes its own without another's help. Everything but [`set_epoch`](Self::set_epoch) takes
-/// `&self`, and threads may share a batcher; they take turns. The borrow checker sees to it that no iterator outlives its
-/// epoch.
+/// A step is one batch on every rank; the batches of a step have similar lengths and costs. All of them are known before the epoch
+/// begins, any one is read at once, and a rank computes its own without another's help. Everything but
+/// [`set_epoch`](Self::set_epoch) and [`resume`](Self::resume) takes `&self`, and threads may share a batcher; they take turns. The
+/// borrow checker sees to it that no iterator outlives its epoch.
 ///
 /// ```
 /// use samedeal::Batcher;
 ///
 /// // 10,000 sequences of 0 to 499 tokens, for rank 1 of 4; a batch may have 4,096 tokens, padding included.
 /// let lengths = (0..10_000).map(|i| i * 7_919 % 500).collect::<Vec<u32>>();
-/// let batcher = Batcher::builder(lengths).budget(4_096).seed(42).rank(1).world(4).build()?;
+/// let batcher = Batcher::builder(lengths).max_tokens(4_096).seed(42).rank(1).world(4).build()?;
 /// for batch in &batcher {
 ///     let batch = batch?;
 ///     let (rows, width) = batch.shape();
@@ -31,41 +32,94 @@ use crate::{Error, Failure};
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Batcher {
+    recipe: BatchRecipe,
     batcher: Object<Batching>,
-    config: BatchConfig,
     rank: u32,
+    world: u32,
+    epoch: u64,
+    history: Vec<Segment>,
     metrics: Metrics,
 }
 
 impl Batcher {
-    /// Batches of samples of these lengths, in tokens. [`budget`](BatchBuilder::budget), or what else the strategy needs,
+    /// Batches of samples of these lengths, in tokens. [`max_tokens`](BatchBuilder::max_tokens), or what else the strategy needs,
     /// has to be set as well.
     pub fn builder(lengths: impl Into<Vec<u32>>) -> BatchBuilder<Self> {
-        BatchBuilder::new(lengths.into(), "feistel")
+        BatchBuilder::new(None, Some(lengths.into()))
     }
 
-    pub(super) fn build(config: BatchConfig, rank: u32, memory_limit: usize) -> Result<Self, Error> {
-        // What else is wrong is the component's to say, that there are no ranks too.
-        if config.world > 0 && rank >= config.world {
-            return Err(Failure::not_below("rank", rank, config.world.into()).into());
+    /// Batches of a recipe, which decides everything but the epoch and the rank, and of samples of these lengths. An option that is
+    /// set afterwards replaces that of the recipe, such as `world`.
+    ///
+    /// ```
+    /// use samedeal::Batcher;
+    /// let recipe = r#"{"order": {"seed": 42}, "deal": {"world_size": 2}, "batch": {"max_tokens": 64}}"#;
+    /// let batcher = Batcher::from_recipe(recipe, [10, 30, 20, 7, 12]).rank(1).build()?;
+    /// assert_eq!(
+    ///     batcher.recipe()?,
+    ///     concat!(
+    ///         r#"{"samedeal":1,"order":{"name":"feistel","samples":5,"seed":42},"deal":{"world_size":2},"#,
+    ///         r#""batch":{"strategy":"budget","counting":"padded","max_batch_size":0,"max_tokens":64,"#,
+    ///         r#""batch_size_multiple":1,"too_long":"error","tail":"even-split","lengths":[10,30,20,7,12]}}"#,
+    ///     )
+    /// );
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn from_recipe(recipe: impl Into<String>, lengths: impl Into<Vec<u32>>) -> BatchBuilder<Self> {
+        BatchBuilder::new(Some(recipe.into()), Some(lengths.into()))
+    }
+
+    /// Without lengths, if the text has none.
+    #[doc(hidden)]
+    pub fn of_recipe(recipe: impl Into<String>, lengths: Option<Vec<u32>>) -> BatchBuilder<Self> {
+        BatchBuilder::new(Some(recipe.into()), lengths)
+    }
+
+    pub(super) fn build(recipe: BatchRecipe, epoch: u64, history: Vec<Segment>, rank: u32) -> Result<Self, Error> {
+        if size_of_val(&history[..]) > recipe.room() {
+            return Err(Failure::out_of_memory("history", history.len(), "fewer segments").into());
         }
-        let config = config.crossing(memory_limit)?;
-        let batcher = Object::new(memory_limit, |exports: &Batching, store| {
-            exports.samedeal_deal_batches().batcher().call_constructor(store, &config)
-        })?;
-        let config = config.into();
-        let metrics = ask_metrics(&batcher, &config)?;
-        Ok(Self { batcher, config, rank, metrics })
+        let past = history.iter().copied().map(Into::into).collect::<Vec<_>>();
+        let batcher =
+            recipe.make(|batches, store, recipe| batches.batcher().call_constructor(store, recipe, epoch, &past))?;
+        let (world, metrics) = (recipe.world()?, Metrics::default());
+        let mut batcher = Self { recipe, batcher, rank, world, epoch, history, metrics };
+        batcher.refresh()?;
+        // The component says what is wrong with the rank.
+        batcher.batches_window(rank, 0, 0)?;
+        Ok(batcher)
     }
 
-    /// All that decides the batches, with the current epoch, and with what the strategy takes where nothing was set.
-    pub fn config(&self) -> &BatchConfig {
-        &self.config
+    /// The recipe of these batches: everything that decides the batches of every epoch, the defaults too, as JSON in one line. It is
+    /// the same on all ranks and in all epochs, and the same text in every host. More than 256 lengths are a hash.
+    /// [`from_recipe`](Self::from_recipe) makes the batches again.
+    pub fn recipe(&self) -> Result<String, Error> {
+        self.recipe.text()
+    }
+
+    /// SHA-256 over the recipe, in hexadecimal: it names the run.
+    pub fn recipe_fingerprint(&self) -> Result<String, Error> {
+        self.recipe.fingerprint()
+    }
+
+    /// How many data-parallel ranks there are.
+    pub fn world(&self) -> u32 {
+        self.world
     }
 
     /// Which rank [`iter`](Self::iter), [`batches`](Self::batches) and [`batch`](Self::batch) answer for.
     pub fn rank(&self) -> u32 {
         self.rank
+    }
+
+    /// The number of the epoch.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// The steps of this epoch that were taken before, segment by segment: the plan is of what they leave.
+    pub fn history(&self) -> &[Segment] {
+        &self.history
     }
 
     /// How many batches every rank has.
@@ -81,27 +135,25 @@ impl Batcher {
     /// Plans another epoch, of which nothing was taken; as costly as a new batcher. The epoch that it is at stays as it is, also
     /// where a part of it was taken. Errors: out of memory, and then the batches are those of the epoch before.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
-        self.ask(|methods, store, batcher| methods.call_set_epoch(store, batcher, epoch))?;
-        self.refresh()
+        self.become_another(|methods, store, batcher| methods.call_at_epoch(store, batcher, epoch))
     }
 
-    /// The state once every rank has taken `taken` steps: a text for a checkpoint, of JSON in one line, the same on all ranks.
-    /// [`resume`](Self::resume) goes on there, in any host and on any world. Errors: out of range (`taken` above
-    /// [`num_steps`](Self::num_steps); `history`, where more than 64 worlds took a part), out of memory.
-    pub fn state(&self, taken: u64) -> Result<String, Error> {
-        self.ask(|methods, store, batcher| methods.call_state(store, batcher, taken))
+    /// The state after every rank has taken `steps` steps: JSON in one line, for a checkpoint. All ranks that took the same number of
+    /// steps write the same state. [`resume`](Self::resume) goes on there, in any host and on any world. Errors: out of range (`steps`
+    /// above [`num_steps`](Self::num_steps); `history`, if more than 64 worlds took a part), out of memory.
+    pub fn state(&self, steps: u64) -> Result<String, Error> {
+        self.ask(|methods, store, batcher| methods.call_state(store, batcher, steps))
     }
 
     /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. Steps are counted from 0 again. On
     /// the world of the state, they are what that plan has left, batch for batch; on another one, what is left is planned anew.
     /// As costly as a new batcher, for each world that took a part. After a failure, nothing has changed. Errors:
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a batcher of this version),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `strategy`, or for anything else
-    /// `config`: not those of the state), out of range (`state`: more than 2^14 bytes; `history`), out of memory.
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world-size`: not as in the state), out of
+    /// range (`state`: more than 2^14 bytes; `history`), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         let state = checked_state(state)?;
-        self.ask(|methods, store, batcher| methods.call_resume(store, batcher, state))?;
-        self.refresh()
+        self.become_another(|methods, store, batcher| methods.call_resume(store, batcher, state))
     }
 
     /// The inverse: where a sample is, in the order of steps. Once, or as often as it has parts or is repeated; never where it
@@ -111,15 +163,30 @@ impl Batcher {
         Ok(places.into_iter().map(Into::into).collect())
     }
 
+    /// Takes the place of one that is made of it.
+    fn become_another(
+        &mut self,
+        make: impl FnOnce(
+            &batches::GuestBatcher<'_>,
+            &mut Store,
+            ResourceAny,
+        ) -> wasmtime::Result<Result<ResourceAny, batching_types::Failure>>,
+    ) -> Result<(), Error> {
+        self.batcher = self
+            .batcher
+            .another(|exports, store, batcher| make(&exports.samedeal_deal_batches().batcher(), store, batcher))?;
+        self.refresh()
+    }
+
     /// What the component says of the plan as it stands.
     fn refresh(&mut self) -> Result<(), Error> {
         let (epoch, history) = self.batcher.call(|exports, store, batcher| {
             let batchers = exports.samedeal_deal_batches().batcher();
             Ok((batchers.call_epoch(&mut *store, batcher)?, batchers.call_history(store, batcher)?))
         })?;
-        self.config.epoch = epoch;
-        self.config.history = history.into_iter().map(Into::into).collect();
-        self.metrics = ask_metrics(&self.batcher, &self.config)?;
+        self.epoch = epoch;
+        self.history = history.into_iter().map(Into::into).collect();
+        self.metrics = ask_metrics(&self.batcher)?;
         Ok(())
     }
 
@@ -179,14 +246,14 @@ impl Batcher {
     }
 }
 
-fn ask_metrics(batcher: &Object<Batching>, config: &BatchConfig) -> Result<Metrics, Error> {
+fn ask_metrics(batcher: &Object<Batching>) -> Result<Metrics, Error> {
     let found = batcher
         .call(|exports, store, batcher| exports.samedeal_deal_batches().batcher().call_metrics(store, batcher))?;
     let ratio = |name: &str| {
         batcher
             .ask(|exports, store, batcher| exports.samedeal_deal_batches().batcher().call_ratio(store, batcher, name))
     };
-    Metrics::of(found, config, ratio)
+    Metrics::of(found, ratio)
 }
 
 impl<'a> IntoIterator for &'a Batcher {
@@ -200,11 +267,9 @@ impl<'a> IntoIterator for &'a Batcher {
 
 impl fmt::Debug for Batcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the lengths, of which there may be millions.
-        let BatchConfig { lengths, seed, epoch, order, world, strategy, .. } = &self.config;
+        let Self { rank, world, epoch, .. } = self;
         let mut shown = f.debug_struct("Batcher");
-        shown.field("samples", &lengths.len()).field("rank", &self.rank).field("world", world);
-        shown.field("strategy", strategy).field("order", order).field("seed", seed).field("epoch", epoch);
+        shown.field("rank", rank).field("world", world).field("epoch", epoch);
         shown.field("steps", &self.num_steps()).finish_non_exhaustive()
     }
 }

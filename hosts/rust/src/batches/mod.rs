@@ -2,14 +2,16 @@
 
 mod batcher;
 mod builder;
-mod config;
 mod iter;
+mod names;
+mod recipe;
 mod records;
 mod stream;
 
 pub use batcher::Batcher;
 pub use builder::BatchBuilder;
-pub use config::{BatchConfig, Buckets, Counting, Packing, Strategy, Stretch, Tail, TooLong};
 pub use iter::RankBatches;
-pub use records::{Batch, BatchPlace, Metrics};
+pub use names::{Counting, Packing, Strategy, Tail, TooLong};
+pub use recipe::BatchRecipe;
+pub use records::{Batch, BatchPlace, Metrics, Segment};
 pub use stream::{BatchStream, ReadyBatches};

@@ -1,5 +1,4 @@
-use super::{BatchConfig, Counting, Strategy};
-use crate::engine::batches;
+use crate::engine::{batches, batching_types};
 use crate::{Error, of_millionths};
 
 /// Where an item of a sample is.
@@ -13,21 +12,42 @@ pub struct BatchPlace {
     /// Number of the row in that batch.
     pub row: u32,
     /// Number of the item in that row.
-    pub slot: u32,
+    pub index_in_row: u32,
     /// Where in the sample the item begins, in tokens: 0 unless it is a part.
     pub start: u32,
 }
 
 impl From<batches::BatchPlace> for BatchPlace {
-    fn from(batches::BatchPlace { step, rank, row, slot, start }: batches::BatchPlace) -> Self {
-        Self { step, rank, row, slot, start }
+    fn from(batches::BatchPlace { step, rank, row, index_in_row, start }: batches::BatchPlace) -> Self {
+        Self { step, rank, row, index_in_row, start }
+    }
+}
+
+/// Steps that a group of ranks took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Segment {
+    /// How many ranks there were. Range: 1 to 2^20.
+    pub world_size: u32,
+    /// How many steps each of them took of its plan.
+    pub steps: u64,
+}
+
+impl From<Segment> for batches::Segment {
+    fn from(Segment { world_size, steps }: Segment) -> Self {
+        Self { world_size, steps }
+    }
+}
+
+impl From<batches::Segment> for Segment {
+    fn from(batches::Segment { world_size, steps }: batches::Segment) -> Self {
+        Self { world_size, steps }
     }
 }
 
 /// One batch of one rank.
 ///
 /// An *item* is a sample, or a part of one with [`TooLong::Split`](crate::TooLong::Split). A *row* is an item, or several
-/// with [`Strategy::Pack`].
+/// with [`Strategy::Pack`](crate::Strategy::Pack).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Batch {
@@ -41,7 +61,7 @@ pub struct Batch {
     pub row_ends: Vec<u32>,
     /// Tokens of each row, padding included.
     pub padded_length: u32,
-    /// What the batch costs of its budget.
+    /// What the batch costs.
     pub cost: u64,
     /// How many rows at its end are there to fill the step: another batch holds them too.
     pub repeated: u32,
@@ -86,92 +106,87 @@ impl Batch {
     }
 }
 
-/// What batches amount to: tokens, unless it says otherwise, of all ranks together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Metrics {
+/// The metrics, each by its name in the component.
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $field:ident: $name:literal,)*) => {
+        /// What the batches of all ranks add up to. The unit is tokens, unless a field says otherwise.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub struct Metrics {
+            $($(#[$doc])* pub $field: u64,)*
+            padding: u64,
+            budget_utilisation: u64,
+            slowest_rank_utilisation: u64,
+            cost_imbalance: u64,
+        }
+
+        impl Metrics {
+            /// Every metric by its name, such as `packs-bound`, which is the same in every language. Ratios are not among them.
+            pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$(($name, self.$field)),*].into_iter()
+            }
+
+            fn set(&mut self, name: &str, number: u64) {
+                match name {
+                    $($name => self.$field = number,)*
+                    // A later component may have more.
+                    _ => {}
+                }
+            }
+        }
+    };
+}
+metrics! {
     /// Steps of every rank.
-    pub steps: u64,
+    steps: "steps",
     /// Items in batches, repetitions included.
-    pub items: u64,
+    items: "items",
     /// Rows in batches.
-    pub rows: u64,
+    rows: "rows",
     /// Tokens of the items.
-    pub tokens: u64,
-    /// The same with padding.
-    pub padded: u64,
-    /// For every step, the tokens with padding of the rank with the most of them, summed up.
-    pub slowest: u64,
+    tokens: "tokens",
+    /// The tokens of the batches with padding.
+    padded: "padded",
+    /// The sum over all steps of the greatest number of tokens, with padding, that a rank has in the step.
+    slowest: "slowest",
     /// The cost of all batches.
-    pub cost: u64,
-    /// For every step, the cost of the rank with the most of it, summed up.
-    pub slowest_cost: u64,
-    /// A number of packs that no packing of the same windows goes below; 0 where nothing is packed, or some of them were
-    /// taken before.
-    pub packs_bound: u64,
-    /// Batches that cost more than the budget: samples by themselves.
-    pub over_budget: u64,
+    cost: "cost",
+    /// The sum over all steps of the greatest cost of a rank in the step.
+    slowest_cost: "slowest-cost",
+    /// A lower bound on the number of packs: no packing of the same windows has fewer. 0 if nothing is packed, or if some of the
+    /// packs were taken before.
+    packs_bound: "packs-bound",
+    /// Batches that cost more than a batch may. Each of them is one sample.
+    over_budget: "over-budget",
     /// Batches without an item.
-    pub empty: u64,
-    /// Items that are there again to fill a step.
-    pub repeated: u64,
+    empty: "empty",
+    /// Items that are repeated to fill a step.
+    repeated: "repeated",
     /// Items that are left out at the end.
-    pub dropped: u64,
+    dropped: "dropped",
     /// Samples that were cut.
-    pub truncated: u64,
+    truncated: "truncated",
     /// Samples that were left out because of their length.
-    pub too_long: u64,
+    too_long: "too-long",
     /// Samples that became several items.
-    pub split: u64,
-    /// How many ranks there are.
-    pub world: u32,
-    /// What a batch may cost; with [`Strategy::Pack`], the tokens of its rows; 0 for no bound.
-    pub budget: u64,
-    /// What is counted.
-    pub counting: Counting,
-    padding: u64,
-    budget_utilisation: u64,
-    slowest_rank_utilisation: u64,
-    cost_imbalance: u64,
+    split: "split",
 }
 
 impl Metrics {
     /// Of what the component says of the plan, and of its ratios by their names.
     pub(super) fn of(
-        metrics: batches::Metrics,
-        config: &BatchConfig,
+        named: Vec<batching_types::NamedNumber>,
         ratio: impl Fn(&str) -> Result<u64, Error>,
     ) -> Result<Self, Error> {
-        let (budget, counting) = match config.strategy {
-            // What rows have room for is counted in tokens.
-            Strategy::Pack => (u64::from(config.max_batch_size) * u64::from(config.capacity), Counting::Unpadded),
-            _ => (config.budget, config.counting),
-        };
-        Ok(Self {
-            steps: metrics.steps,
-            items: metrics.items,
-            rows: metrics.rows,
-            tokens: metrics.tokens,
-            padded: metrics.padded,
-            slowest: metrics.slowest,
-            cost: metrics.cost,
-            slowest_cost: metrics.slowest_cost,
-            packs_bound: metrics.packs_bound,
-            over_budget: metrics.over_budget,
-            empty: metrics.empty,
-            repeated: metrics.repeated,
-            dropped: metrics.dropped,
-            truncated: metrics.truncated,
-            too_long: metrics.too_long,
-            split: metrics.split,
-            world: config.world,
-            budget,
-            counting,
+        let mut metrics = Self {
             padding: ratio("padding")?,
             budget_utilisation: ratio("budget-utilisation")?,
             slowest_rank_utilisation: ratio("slowest-rank-utilisation")?,
             cost_imbalance: ratio("cost-imbalance")?,
-        })
+            ..Self::default()
+        };
+        named.iter().for_each(|metric| metrics.set(&metric.name, metric.number));
+        Ok(metrics)
     }
 
     /// What part of the padded tokens is padding, to six places: 0 where there are none.
@@ -179,8 +194,9 @@ impl Metrics {
         of_millionths(self.padding)
     }
 
-    /// Tokens, or with [`Counting::Weighted`] the cost, divided by the budget of all batches, to six places: 1 where there is
-    /// none.
+    /// Tokens divided by `max_tokens` of all batches, to six places: 1 without a limit. With
+    /// [`Counting::Weighted`](crate::Counting::Weighted) it is the cost and `max_cost`, with
+    /// [`Strategy::Pack`](crate::Strategy::Pack) the tokens of all rows.
     pub fn budget_utilisation(&self) -> f64 {
         of_millionths(self.budget_utilisation)
     }

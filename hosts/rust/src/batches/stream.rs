@@ -2,20 +2,21 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::vec;
 
-use super::{Batch, BatchBuilder, BatchConfig, Metrics};
+use super::{Batch, BatchBuilder, BatchRecipe, Metrics};
 use crate::engine::{Batching, Object};
 use crate::{Error, Failure};
 
-/// Batches of one rank from samples as they come: those of a [`Batcher`](crate::Batcher) with the order `sequential`.
+/// Batches of one rank from samples as they come: those of a [`Batcher`](crate::Batcher) with the order `sequential`
+/// in epoch 0.
 ///
 /// Push what comes, and take the batches that are ready: those of one window at a time, as soon as a sample comes that is not
 /// in it. Every rank pushes all samples. What waits is a window (8,192 samples with
-/// [`Strategy::PadToMax`](crate::Strategy::PadToMax), or where `window` is 0) and what the one before left over.
+/// [`Strategy::PadToMax`](crate::Strategy::PadToMax), or where `batch_window` is 0) and what the one before left over.
 ///
 /// ```
 /// use samedeal::BatchStream;
 ///
-/// let mut stream = BatchStream::builder().budget(1_000).window(100).build()?;
+/// let mut stream = BatchStream::builder().max_tokens(1_000).batch_window(100).build()?;
 /// let mut seen = 0;
 /// for sample in 0..950 {
 ///     stream.push(&[sample], &[sample as u32 * 7_919 % 90])?;
@@ -32,29 +33,36 @@ use crate::{Error, Failure};
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct BatchStream {
+    recipe: BatchRecipe,
     stream: Object<Batching>,
-    config: BatchConfig,
     rank: u32,
 }
 
 impl BatchStream {
-    /// A stream of batches. [`budget`](BatchBuilder::budget), or what else the strategy needs, has to be set.
+    /// A stream of batches. [`max_tokens`](BatchBuilder::max_tokens), or what else the strategy needs, has to be set.
     pub fn builder() -> BatchBuilder<Self> {
-        BatchBuilder::new(Vec::new(), "sequential")
+        BatchBuilder::new(None, None)
     }
 
-    pub(super) fn build(config: BatchConfig, rank: u32, memory_limit: usize) -> Result<Self, Error> {
-        // Lengths are not looked at.
-        let config = BatchConfig { lengths: Vec::new(), ..config }.crossing(memory_limit)?;
-        let stream = Object::new(memory_limit, |exports: &Batching, store| {
-            exports.samedeal_deal_batches().batch_stream().call_constructor(store, &config, rank)
-        })?;
-        Ok(Self { stream, config: config.into(), rank })
+    /// A stream of batches of a recipe without lengths. An option that is set afterwards replaces that of the recipe.
+    pub fn from_recipe(recipe: impl Into<String>) -> BatchBuilder<Self> {
+        BatchBuilder::new(Some(recipe.into()), None)
     }
 
-    /// All that decides the batches, with what the strategy takes where nothing was set.
-    pub fn config(&self) -> &BatchConfig {
-        &self.config
+    pub(super) fn build(recipe: BatchRecipe, epoch: u64, rank: u32) -> Result<Self, Error> {
+        let stream = recipe
+            .make(|batches, store, recipe| batches.batch_stream().call_constructor(store, recipe, epoch, rank))?;
+        Ok(Self { recipe, stream, rank })
+    }
+
+    /// The recipe of these batches, without lengths: JSON in one line, the same on all ranks and in every host.
+    pub fn recipe(&self) -> Result<String, Error> {
+        self.recipe.text()
+    }
+
+    /// SHA-256 over the recipe, in hexadecimal.
+    pub fn recipe_fingerprint(&self) -> Result<String, Error> {
+        self.recipe.fingerprint()
     }
 
     /// Whose batches they are.
@@ -105,16 +113,13 @@ impl BatchStream {
                 exports.samedeal_deal_batches().batch_stream().call_ratio(store, stream, name)
             })
         };
-        Metrics::of(found, &self.config, ratio)
+        Metrics::of(found, ratio)
     }
 }
 
 impl fmt::Debug for BatchStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let BatchConfig { seed, epoch, world, strategy, window, .. } = &self.config;
-        let mut shown = f.debug_struct("BatchStream");
-        shown.field("rank", &self.rank).field("world", world).field("strategy", strategy).field("window", window);
-        shown.field("seed", seed).field("epoch", epoch).finish_non_exhaustive()
+        f.debug_struct("BatchStream").field("rank", &self.rank).finish_non_exhaustive()
     }
 }
 

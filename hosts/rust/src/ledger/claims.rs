@@ -8,7 +8,7 @@ use super::{Client, ClientOptions, ClientRun, ClientStep, Log, Progress};
 use crate::range::run;
 use crate::{Builder, Error, Index, Layout, Sampler};
 
-/// What a [`Ledger`] is to be; see [`Ledger::builder`].
+/// The options of a [`Ledger`]; see [`Ledger::builder`].
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a builder does nothing until `open`"]
 pub struct LedgerBuilder {
@@ -19,34 +19,37 @@ pub struct LedgerBuilder {
 }
 
 impl LedgerBuilder {
-    /// How many positions are claimed at a time, the same for all readers. Range: 1 to 2^32 - 1. Unless set, as in the log; of a
-    /// new log 1,024. What a reader that dies has not committed of a block is read again; smaller blocks are more entries.
+    /// Number of positions in a claim, the same for all readers. Range: 1 to 2^32 - 1. Default: the one of the log; for
+    /// a new log 1,024. If a reader dies, the positions of its block that are not committed are read again. Smaller
+    /// blocks need more entries.
     pub fn block(mut self, positions: u32) -> Self {
         self.block = Some(positions);
         self
     }
 
-    /// After which silence of a reader others take all that it holds. Range: 1 to 2^53 - 1 milliseconds. If set, opening makes
-    /// it the lease of the log, for all readers. Unless set, as in the log; of a new log 60 seconds. Longer than any step takes:
-    /// a claim or a commit, also of a part or of none, is no silence.
+    /// The lease: if a reader writes no entry for this long, others can take its claims. Range: 1 to 2^53 - 1
+    /// milliseconds. If it is set, opening makes it the lease of the log, for all readers. Default: the one of the log;
+    /// for a new log 60 seconds. It should be longer than any step. Each claim and each commit renews it, even a commit
+    /// of 0 positions.
     pub fn lease(mut self, silence: Duration) -> Self {
         self.lease = Some(silence);
         self
     }
 
-    /// How many entries come between two checkpoints, by which a long log opens at once; 4,096 unless set. Range: 1 to 2^53 - 1.
+    /// Number of entries between two checkpoints, with which a long log opens at once. Range: 1 to 2^53 - 1. Default:
+    /// 4,096.
     pub fn checkpoint_interval(mut self, entries: u64) -> Self {
         self.checkpoint_interval = Some(entries);
         self
     }
 
-    /// Begins a log, or joins the one that is there: for the positions of the sampler's epoch that are not consumed, whatever
-    /// its rank and world. What this reader held in a former life is given back. A process that has the log open with the same
-    /// reader number loses what it holds, and can claim no more.
-    /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`, `checkpoint-interval`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state`: the
-    /// log is of something else; `entry`; `log`: it refused an entry, and shows none in its place),
-    /// [`WrongType`](crate::FailureKind::WrongType) (`state`, `entry`: it is no log), [`Error::Log`].
+    /// Begins the log, or joins it if it has entries. It is for the positions of the sampler's epoch that are not
+    /// consumed; the rank and world of the sampler do not matter. Claims of an earlier life of this reader are free
+    /// again. If another process has the log open with the same reader number, it loses its claims, and cannot claim
+    /// any more. Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`, `checkpoint-interval`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`,
+    /// `state`: the log belongs to something else; `entry`; `log`: it refused an entry, but has no other entry with
+    /// that number), [`WrongType`](crate::FailureKind::WrongType) (`state`, `entry`: it is no log), [`Error::Log`].
     pub fn open(self, sampler: &Sampler, log: impl Log + 'static) -> Result<Ledger, Error> {
         let Self { reader, block, lease, checkpoint_interval } = self;
         let lease = lease.map(milliseconds);
@@ -80,15 +83,15 @@ pub(super) fn samples<I: Index>(
     whole.indices(start..start + count)
 }
 
-/// An epoch whose readers take as they come; see the [module](super).
+/// One reader of an epoch that is dealt while it is read; see the [module](super).
 ///
-/// Threads may share a ledger and its claims, such as one that claims ahead and one that commits; they are one reader.
-/// Waiting readers look at the log every 100 milliseconds at least.
+/// Threads may share a ledger and its claims, for example one that claims ahead and one that commits. They are one
+/// reader. A reader that waits looks at the log at least every 100 milliseconds.
 pub struct Ledger {
     reader: Arc<Reader>,
 }
 
-/// Who claims, and commits.
+/// One reader of a ledger.
 struct Reader {
     number: u32,
     whole: Sampler,
@@ -102,40 +105,41 @@ impl Reader {
     }
 }
 
-/// What came of [`Ledger::try_claim`].
+/// The result of [`Ledger::try_claim`].
 #[derive(Debug)]
 pub enum Attempt {
-    /// The reader has it.
+    /// The reader has a new claim.
     Claimed(Claim),
-    /// Nothing is free now. Something may be once another reader commits or releases, or after this time.
+    /// No position is free now. Ask again after another reader commits or releases, or after this time.
     Wait(Duration),
-    /// All that is left is held by this reader itself, which commits or releases it first.
+    /// This reader itself holds all positions that are left. It must commit or release them first.
     Held,
     /// Every position is committed.
     Finished,
 }
 
 impl Ledger {
-    /// The ledger of reader number `reader`: any number that no other reader has while this one lives. Whoever comes back
-    /// comes back with the same number, or with another one after a lease.
+    /// The ledger of reader number `reader`. Each reader has another number. A reader that starts again uses the same
+    /// number; with another number, it must wait for a lease until its earlier claims are free.
     pub fn builder(reader: u32) -> LedgerBuilder {
         LedgerBuilder { reader, block: None, lease: None, checkpoint_interval: None }
     }
 
-    /// Which reader this is.
+    /// Number of this reader.
     pub fn reader(&self) -> u32 {
         self.reader.number
     }
 
-    /// Claims positions, or says why there are none. Errors: [`Error::Log`]; contradiction, wrong type (`entry`: what is new
-    /// in the log is not of this ledger; `log`); contradiction (`reader`: another process opened the log as this reader).
+    /// Claims positions, or returns why there are none. Errors: [`Error::Log`]; contradiction, wrong type (`entry`: a
+    /// new entry of the log does not belong to this ledger; `log`); contradiction (`reader`: another process opened the
+    /// log as this reader).
     pub fn try_claim(&self) -> Result<Attempt, Error> {
         self.attempt(false)
     }
 
-    /// Claims positions, and waits where all that is left is others' work; none once every position is committed. Errors: as
-    /// [`try_claim`](Self::try_claim); [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: all that is left is
-    /// held by this reader itself).
+    /// Claims positions. If others hold all positions that are left, it waits. None if every position is committed.
+    /// Errors: as [`try_claim`](Self::try_claim); [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: this
+    /// reader itself holds all positions that are left).
     pub fn claim(&self) -> Result<Option<Claim>, Error> {
         loop {
             match self.attempt(true)? {
@@ -160,14 +164,14 @@ impl Ledger {
         })
     }
 
-    /// How far all readers have come. Errors: as [`try_claim`](Self::try_claim), but `reader`.
+    /// How much of the epoch is done. Errors: as [`try_claim`](Self::try_claim), without `reader`.
     pub fn progress(&self) -> Result<Progress, Error> {
         let mut shared = self.reader.locked();
         shared.run(Client::catch_up)?;
         shared.client.progress()
     }
 
-    /// After which silence of a reader others take all that it holds, by the log as it is now. Errors: as
+    /// The lease, by the log as it is now. Errors: as
     /// [`progress`](Self::progress).
     pub fn lease(&self) -> Result<Duration, Error> {
         let mut shared = self.reader.locked();
@@ -175,7 +179,7 @@ impl Ledger {
         shared.client.lease().map(Duration::from_millis)
     }
 
-    /// Sets the lease of the log from now on, for all readers. Range: 1 to 2^53 - 1 milliseconds. Errors: as
+    /// Changes the lease of the log, for all readers. Range: 1 to 2^53 - 1 milliseconds. Errors: as
     /// [`try_claim`](Self::try_claim); out of range (`lease`).
     pub fn set_lease(&self, silence: Duration) -> Result<(), Error> {
         self.reader.locked().run(|client, now| client.set_lease(milliseconds(silence), now)).map(drop)
@@ -189,7 +193,8 @@ impl std::fmt::Debug for Ledger {
     }
 }
 
-/// A run of positions that a reader holds. What is not committed of one that is dropped is the next claim of the ledger.
+/// A run of positions that a reader holds. If a claim is dropped, the next claim of the ledger has the positions of it
+/// that are not committed.
 #[must_use = "what is not committed of a claim that is dropped is the next claim of the ledger"]
 pub struct Claim {
     reader: Arc<Reader>,
@@ -198,7 +203,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The number of its entry in the log, which no other claim has.
+    /// Number of its entry in the log. No other claim has it.
     pub fn number(&self) -> u64 {
         self.run.claim
     }
@@ -218,23 +223,24 @@ impl Claim {
         self.run.committed
     }
 
-    /// The sample indices at a range of these positions, counted from 0, such as `..` for all of them. Errors: out of range
-    /// (`start`, `count` where the range ends after the claim, `samples` above 2^32 when read as `u32`), out of memory.
+    /// The sample indices at a range of these positions, counted from 0, such as `..` for all of them. Errors: out of
+    /// range (`start`, `count` where the range ends after the claim, `samples` above 2^32 when read as `u32`), out of
+    /// memory.
     pub fn samples<I: Index>(&self, range: impl RangeBounds<u64>) -> Result<Vec<I>, Error> {
         samples(&self.reader.whole, self.run.start, self.run.count, range)
     }
 
-    /// The reader is through with `count` more positions, the next ones, for good.
-    /// After [`Error::Log`], nobody knows whether that was written: commit the same again, before anything else, and nothing is
-    /// committed twice.
-    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: it was lost, after a silence as long as a lease or
-    /// because another process has the same number; others read the rest of it), out of range (`count`: more than are left),
-    /// contradiction, wrong type (`entry`: what is new in the log is not of this ledger; `log`), [`Error::Log`].
+    /// Commits the next `count` positions. After [`Error::Log`], it is unknown whether the entry was written. Make the
+    /// same commit again before anything else: nothing is committed twice. Errors:
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: it was lost, because its lease ended or another
+    /// process has the same number; others read the rest of it), out of range (`count`: more than are left),
+    /// contradiction, wrong type (`entry`: a new entry of the log does not belong to this ledger; `log`),
+    /// [`Error::Log`].
     pub fn commit(&mut self, count: u32) -> Result<(), Error> {
         self.commit_next(Some(count))
     }
 
-    /// The reader is through with the rest of it. Errors: as [`commit`](Self::commit).
+    /// Commits all positions that are left. Errors: as [`commit`](Self::commit).
     pub fn commit_rest(&mut self) -> Result<(), Error> {
         self.commit_next(None)
     }
@@ -246,13 +252,13 @@ impl Claim {
         Ok(())
     }
 
-    /// Says that the reader is still there, for all that it holds: where a step takes longer than the lease. Errors: as
+    /// Renews the lease of all claims of this reader. Use it if a step takes longer than the lease. Errors: as
     /// [`commit`](Self::commit).
     pub fn renew(&self) -> Result<(), Error> {
         self.reader.locked().run(|client, now| client.renew(self.handle, now)).map(drop)
     }
 
-    /// Gives back what is not committed, for other readers. Errors: as [`commit`](Self::commit).
+    /// Gives back the positions that are not committed. Errors: as [`commit`](Self::commit).
     pub fn release(self) -> Result<(), Error> {
         self.reader.locked().run(|client, now| client.release(self.handle, now)).map(drop)
     }

@@ -7,7 +7,7 @@ use crate::engine::{MAX_STATE, MOST_MEMORY, Object, Planning, Store, checked_sta
 /// How many entries are told at a time.
 const WINDOW: usize = 1 << 12;
 
-/// What decides how a reader takes part in a log. What is `None` has its default; see [`LedgerBuilder`](super::LedgerBuilder).
+/// The options of a client. An option that is `None` has its default; see [`LedgerBuilder`](super::LedgerBuilder).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientOptions {
@@ -15,32 +15,33 @@ pub struct ClientOptions {
     pub state: String,
     /// The number of the reader.
     pub reader: u32,
-    /// 64 random bits, other ones whenever a log is opened.
+    /// 64 random bits, new ones each time that a log is opened.
     pub life: u64,
-    /// How many positions are claimed at a time.
+    /// Number of positions in a claim.
     pub block: Option<u32>,
-    /// After how many milliseconds of silence a reader loses what it holds.
+    /// The lease in milliseconds: if a reader writes no entry for this long, it loses its claims.
     pub lease: Option<u64>,
-    /// How many entries come between two checkpoints.
+    /// Number of entries between two checkpoints.
     pub checkpoint_interval: Option<u64>,
 }
 
 impl ClientOptions {
-    /// Nothing but what must be given.
+    /// All options have their defaults, except the ones that must be given.
     pub fn new(state: impl Into<String>, reader: u32, life: u64) -> Self {
         Self { state: state.into(), reader, life, block: None, lease: None, checkpoint_interval: None }
     }
 }
 
-/// What is to be done next, or what came of an operation; see [`Client`].
+/// What the host does next, or the result of an operation; see [`Client`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientStep {
-    /// `checkpoint`, `read`, `append`: what is to be done. `done`, `claimed`, `wait`, `held`, `finished`: the operation is over.
+    /// `checkpoint`, `read` and `append` are steps for the host. With `done`, `claimed`, `wait`, `held` and `finished`,
+    /// the operation is finished.
     pub action: String,
     /// The number of an entry that is read or appended; the handle of a claim.
     pub number: u64,
-    /// What is appended.
+    /// The entry to append.
     pub entry: String,
     /// How long to wait: before a `read`, or before another claim.
     pub milliseconds: u64,
@@ -52,27 +53,28 @@ impl From<ledger::Step> for ClientStep {
     }
 }
 
-/// A claim that a [`Client`] has given out.
+/// A claim of a [`Client`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ClientRun {
     /// The number of its entry in the log.
     pub claim: u64,
-    /// The first position that was not committed when it was given out.
+    /// The first position that was not committed when the client returned this claim.
     pub start: u64,
-    /// How many positions there are, without those that were given back.
+    /// Number of positions, without those that were given back.
     pub count: u32,
-    /// How many of them, the first ones, are committed by commits that are over.
+    /// How many of the positions, from `start` on, are committed by finished commits.
     pub committed: u32,
 }
 
-/// One reader of a log, without the log: it says what is to be read and appended. [`Ledger`](super::Ledger) does that for logs
-/// whose calls wait; a client is for others, such as stores with asynchronous calls.
+/// One reader of a log, without the log itself: it tells the host what to read and what to append.
+/// [`Ledger`](super::Ledger) does that for logs whose calls wait; a client is for others, such as stores with
+/// asynchronous calls.
 ///
-/// An operation gives its first step. Whoever drives the client does what the step says, and tells the outcome by
-/// [`tell_checkpoint`](Self::tell_checkpoint), [`tell_entries`](Self::tell_entries) or [`tell_appended`](Self::tell_appended),
-/// which give the next step, until the operation is over. If the log fails, nothing is told: the next operation takes the place
-/// of this one. Times are in milliseconds on any clock that does not go back.
+/// An operation returns its first step. The host does the step and calls [`tell_checkpoint`](Self::tell_checkpoint),
+/// [`tell_entries`](Self::tell_entries) or [`tell_appended`](Self::tell_appended), which return the next step, until
+/// the operation is finished. If the log fails, the host calls none of them, and can begin any other operation. Times
+/// are in milliseconds on any clock that does not go back.
 pub struct Client {
     client: Object<Planning>,
 }
@@ -103,40 +105,40 @@ impl Client {
         Ok(Self { client })
     }
 
-    /// Begins the log, or joins the one that is there. Every other operation does this first. Errors: those of
-    /// [`LedgerBuilder::open`](super::LedgerBuilder::open) but the log's.
+    /// Begins the log, or joins it if it has entries. Every other operation does this first. Errors: those of
+    /// [`LedgerBuilder::open`](super::LedgerBuilder::open) without those of the log.
     pub fn open(&self, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_open(store, client, now))
     }
 
-    /// Claims positions. `waits` says whether another claim follows a step `wait`. Errors: those of
-    /// [`Ledger::claim`](super::Ledger::claim) but the log's.
+    /// Claims positions. `waits` says that the host will wait and claim again after a step `wait`. Errors: those of
+    /// [`Ledger::claim`](super::Ledger::claim) without those of the log.
     pub fn claim(&self, waits: bool, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_claim(store, client, waits, now))
     }
 
-    /// Commits the next positions of a claim, by its handle; all that are left by default. Errors: those of
-    /// [`Claim::commit`](super::Claim::commit) but the log's.
+    /// Commits the next positions of the claim with this handle, by default all that are left. Errors: those of
+    /// [`Claim::commit`](super::Claim::commit) without those of the log.
     pub fn commit(&self, handle: u64, count: Option<u32>, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_commit(store, client, handle, count, now))
     }
 
-    /// Says that the reader is there. Errors: as [`commit`](Self::commit).
+    /// Renews the lease of all claims of this reader. Errors: as [`commit`](Self::commit).
     pub fn renew(&self, handle: u64, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_renew(store, client, handle, now))
     }
 
-    /// Gives back what is not committed. Errors: as [`commit`](Self::commit).
+    /// Gives back the positions that are not committed. Errors: as [`commit`](Self::commit).
     pub fn release(&self, handle: u64, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_release(store, client, handle, now))
     }
 
-    /// Sets the lease of the log. Errors: out of range (`lease`), contradiction (`reader`).
+    /// Changes the lease of the log. Errors: out of range (`lease`), contradiction (`reader`).
     pub fn set_lease(&self, milliseconds: u64, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_set_lease(store, client, milliseconds, now))
     }
 
-    /// Reads what is new in the log.
+    /// Reads the new entries of the log.
     pub fn catch_up(&self, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_catch_up(store, client, now))
     }
@@ -173,34 +175,36 @@ impl Client {
         self.step(|methods, store, client| methods.call_tell_appended(store, client, appended, now))
     }
 
-    /// A claim, by its handle. Errors: contradiction (`claim`: there is none).
+    /// The claim with this handle. Errors: contradiction (`claim`: there is none).
     pub fn run(&self, handle: u64) -> Result<ClientRun, Error> {
         let ledger::Run { claim, start, count, committed } =
             self.ask(|methods, store, client| methods.call_run(store, client, handle))?;
         Ok(ClientRun { claim, start, count, committed })
     }
 
-    /// Whether what is not committed of a claim was taken away, as far as the log was read. Errors: as [`run`](Self::run).
+    /// Whether the positions of a claim that are not committed were taken away, as far as the log was read. Errors: as
+    /// [`run`](Self::run).
     pub fn is_lost(&self, handle: u64) -> Result<bool, Error> {
         self.ask(|methods, store, client| methods.call_is_lost(store, client, handle))
     }
 
-    /// Says that nobody uses a claim any more: what is not committed of it is the next claim. Errors: the engine's alone.
+    /// Tells the client that the program does not use a claim any more. The next claim has the positions of it that are
+    /// not committed. Errors: only those of the engine.
     pub fn forget(&self, handle: u64) -> Result<(), Error> {
         self.call(|methods, store, client| methods.call_forget(store, client, handle))
     }
 
-    /// How far the readers have come, as far as the log was read. Errors: the engine's alone.
+    /// How much of the epoch is done, as far as the log was read. Errors: only those of the engine.
     pub fn progress(&self) -> Result<Progress, Error> {
         self.call(|methods, store, client| methods.call_progress(store, client)).map(Progress::from)
     }
 
-    /// How many positions are claimed at a time. Errors: the engine's alone.
+    /// Number of positions in a claim. Errors: only those of the engine.
     pub fn block(&self) -> Result<u32, Error> {
         self.call(|methods, store, client| methods.call_block(store, client))
     }
 
-    /// The lease in milliseconds, as far as the log was read. Errors: the engine's alone.
+    /// The lease in milliseconds, as far as the log was read. Errors: only those of the engine.
     pub fn lease(&self) -> Result<u64, Error> {
         self.call(|methods, store, client| methods.call_lease(store, client))
     }

@@ -12,12 +12,13 @@ const WINDOW: usize = 1 << 12;
 /// How many bytes are searched for a checkpoint at a time.
 const SEARCHED: u64 = 1 << 16;
 
-/// A log in a file, an entry in each line, for the processes of one machine, in any language. Who reads or writes has a lock
-/// on the file as a whole, which the system takes back from a process that dies; the last line of one that died while it
-/// wrote is cut off, and so are the zero bytes that a loss of power may leave. Where the file was replaced, or deleted and
-/// begun anew, calls fail, as the other readers have another log then.
+/// A log in a file, with one entry in each line, for the processes of one machine, in any language. A reader or writer
+/// locks the whole file; the system unlocks it if the process dies. The last line of a process that died while it wrote
+/// is cut off, and so are the zero bytes that a loss of power may leave. If the file is replaced, or deleted and
+/// created again, calls fail, because the other readers have another log then.
 ///
-/// What was written outlives the process, not a failure of the machine. Network file systems are as good as their locks.
+/// Entries survive the process, but not always a crash of the machine. A network file system works only if its locks
+/// work.
 #[derive(Debug)]
 pub struct FileLog {
     path: PathBuf,
@@ -30,7 +31,7 @@ pub struct FileLog {
 }
 
 impl FileLog {
-    /// The log of a file, which is made where there is none.
+    /// Opens the log in a file. If there is no file, an empty one is made.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_owned();
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -38,7 +39,7 @@ impl FileLog {
         Ok(Self { path, file, number: 0, offset: 0, mark: None })
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -49,7 +50,7 @@ impl FileLog {
         self.file.metadata()?.len().checked_sub(self.offset).ok_or_else(shorter)
     }
 
-    /// Fails where the path is another file by now, or none: who opens it there has another log.
+    /// Fails if the path is another file by now, or none. Other readers would then have another log.
     fn check_same(&self) -> io::Result<()> {
         let same = match fs::metadata(&self.path) {
             Ok(found) => same_file(&found, &self.file.metadata()?),

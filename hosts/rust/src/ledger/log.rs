@@ -1,27 +1,29 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The list of entries that all readers share, in whatever store they have: a key-value store, a database.
+/// The list of entries that all readers share. Implement it for a key-value store or a database.
 ///
-/// Entries are texts of one line, of at most 2^14 bytes, numbered from 0, and never change. What one reader was told is
-/// there, `read` of every other one shows from then on.
+/// Entries are texts of one line, of at most 2^14 bytes, numbered from 0, and never change. When `append` has returned
+/// true to one reader, `read` of every other reader returns the entry.
 pub trait Log: Send {
-    /// Entries in order, beginning with number `from`: all there are, or as many of them as are read at a time. None where
-    /// the log has no more than `from`.
+    /// Entries in order, beginning with number `from`: all of them, or the first ones. An empty list means that the log
+    /// has no entry number `from`.
     fn read(&mut self, from: u64) -> io::Result<Vec<String>>;
 
-    /// Adds an entry if it becomes number `number`: if there are as many before it, and nobody else adds one meanwhile.
-    /// Whether it was added.
+    /// Adds an entry if it becomes entry number `number`. Returns whether it was added. If another reader adds an entry
+    /// at the same time, only one of them is added.
     fn append(&mut self, number: u64, entry: &str) -> io::Result<bool>;
 
-    /// The last entry that begins with [`CHECKPOINT`], where the log can find it without a look at all entries. A reader that
-    /// opens the log reads the first entry, and those behind the checkpoint. By default none: it reads all of them.
+    /// The last entry that begins with [`CHECKPOINT`], if the log can find it without reading all entries. A reader
+    /// that opens the log then reads only the first entry, and the entries after the checkpoint. By default none: the
+    /// reader reads all entries.
     fn last_checkpoint(&mut self) -> io::Result<Option<String>> {
         Ok(None)
     }
 }
 
-/// What the entries begin with that hold what all entries before them come to. Their number follows.
+/// The beginning of a checkpoint, an entry that holds the ledger as it is after all entries before it. Its number
+/// follows.
 pub const CHECKPOINT: &str = "{\"event\":\"checkpoint\",\"number\":";
 
 impl<L: Log + ?Sized> Log for Box<L> {
@@ -38,7 +40,7 @@ impl<L: Log + ?Sized> Log for Box<L> {
     }
 }
 
-/// A log in memory, for the threads of one process: all clones are the same one.
+/// A log in memory, for the threads of one process. All clones share the same entries.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryLog {
     entries: Arc<Mutex<Vec<String>>>,

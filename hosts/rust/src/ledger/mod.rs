@@ -1,8 +1,8 @@
-//! Readers that take as they come: an epoch in blocks, claimed from a log that all readers share.
+//! An epoch that is dealt while it is read: readers claim blocks of it from a log that they share.
 //!
-//! Where readers are unequally fast, a fixed deal makes all of them wait for the slowest. A [`Ledger`] deals blocks of
-//! positions to whoever asks: every sample is committed exactly once, also where a reader dies, and the [`Schedule`] in the
-//! log is read again, the very same, by any number of readers.
+//! With a fixed deal, all readers wait for the slowest one. A [`Ledger`] deals blocks of positions to readers that ask
+//! for them. Every sample is committed exactly once, even if a reader dies, and any number of readers can replay the
+//! same [`Schedule`] from the log.
 //!
 //! ```
 //! use samedeal::Sampler;

@@ -9,17 +9,17 @@ use crate::{Error, Failure};
 /// What happens to a run of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
-    /// A reader takes it: nobody else does, as long as the reader's lease lasts.
+    /// A reader claims the run. No other reader can claim it while the lease of that reader lasts.
     Claim,
-    /// Its reader is through with it, for good. A run of none only says that the reader is still there.
+    /// The reader has finished the run. A run of 0 positions only renews the lease of the reader.
     Commit,
-    /// It is given back: by its reader, or by another one after a silence as long as the lease.
+    /// The run is free again: its reader gave it back, or another reader took it away after the lease ended.
     Release,
 }
 
 named!(EventKind in ledger, "event", { Claim = "claim", Commit = "commit", Release = "release" });
 
-/// An entry of a log, but the first one.
+/// An entry of a log about a run of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Event {
@@ -27,13 +27,13 @@ pub struct Event {
     pub number: u64,
     /// What happens.
     pub kind: EventKind,
-    /// Whose run it is.
+    /// Number of the reader that claimed the run.
     pub reader: u32,
     /// The first position of the run.
     pub start: u64,
     /// How many there are.
     pub count: u32,
-    /// The number of the claim that it belongs to: of a claim, its own.
+    /// Number of the `claim` entry that the run belongs to. For a claim, it is the number of the entry itself.
     pub claim: u64,
 }
 
@@ -57,16 +57,15 @@ pub struct Held {
     pub done: u32,
 }
 
-/// What a reader that wants more positions is told; see [`RawLedger::claim`].
+/// The answer to a reader that wants more positions; see [`RawLedger::claim`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proposal {
-    /// An entry to append: the reader's claim, or the release of what another one holds that was silent too long, after which
-    /// the reader asks again.
+    /// An entry to append: the claim of the reader, or the release of a run whose reader let its lease end. After a
+    /// release, the reader asks again.
     Entry(String),
-    /// Others hold all that is left. Something may be free once somebody appends an entry, or so many milliseconds have gone
-    /// by.
+    /// No position is free now. Ask again after a new entry, or after this number of milliseconds.
     Wait(u64),
-    /// All that is left is held by this reader itself, which commits or releases it first.
+    /// This reader itself holds all positions that are left. It must commit or release them first.
     Held,
     /// Every position is committed.
     Finished,
@@ -83,7 +82,7 @@ impl From<ledger::Proposal> for Proposal {
     }
 }
 
-/// How far the readers of a log have come.
+/// How much of the epoch of a log is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Progress {
@@ -110,23 +109,24 @@ impl Progress {
     }
 }
 
-/// The first entry of a log: of the positions that a state of a sampler ([`Sampler::state`](crate::Sampler::state)) leaves,
-/// claimed `block` at a time; a reader loses what it holds after `lease` milliseconds without an entry of it. Errors: wrong
-/// type, out of range (`state`), out of range (`block` is 0, `lease` is not 1 to 2^53 - 1).
+/// The first entry of a log, for the positions that are left after a state of a sampler
+/// ([`Sampler::state`](crate::Sampler::state)). A claim has `block` positions. If a reader writes no entry for `lease`
+/// milliseconds, others can take its claims. Errors: wrong type, out of range (`state`), out of range (`block` is 0,
+/// `lease` is not 1 to 2^53 - 1).
 pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
     let state = checked_state(state)?;
     Instance::new(LEAST_MEMORY)?
         .ask(|exports: &Planning, store| exports.samedeal_deal_ledger().call_header(store, state, block, lease))
 }
 
-/// What a log says, as far as it was applied: a [`Ledger`](super::Ledger) without the log and without a clock, for who has
-/// both. Times are in milliseconds on any clock that does not go back.
+/// The content of a log, up to the last entry that was applied: a [`Ledger`](super::Ledger) without a log and a clock.
+/// Times are in milliseconds on any clock that does not go back.
 pub struct RawLedger {
     ledger: Object<Planning>,
 }
 
 impl RawLedger {
-    /// The ledger of a log that begins with `header`, which is applied like all other entries.
+    /// The ledger of a log whose first entry is `header`. The header must also be applied, like all other entries.
     /// Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange)
     /// (`state`, `block`, `lease`).
     pub fn new(header: &str) -> Result<Self, Error> {
@@ -137,8 +137,8 @@ impl RawLedger {
         Ok(Self { ledger })
     }
 
-    /// Takes the next entry of the log, at a time. None for the first one, and for one that is of no run (`join`, `lease`,
-    /// `checkpoint`). After a failure, nothing has changed. Errors:
+    /// Applies the next entry of the log, which was read at the time `now`. Returns none if the entry is not about a
+    /// run (the first entry, `join`, `lease`, `checkpoint`). After an error, nothing has changed. Errors:
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`,
     /// `state`: the first entry is of another log; `entry`: it does not follow from those before it),
     /// [`WrongType`](crate::FailureKind::WrongType) (`entry`, `state`: it is none), out of memory (`entry`).
@@ -155,21 +155,22 @@ impl RawLedger {
         Ok(event.map(Event::from))
     }
 
-    /// What a reader that wants more positions does: claims what was given back, or else the next block; where there is none,
-    /// releases what another one holds that was silent too long. Errors: [`Missing`](crate::FailureKind::Missing) (`entry`:
+    /// What a reader that wants more positions should do: claim a run that was given back, or else the next block, or
+    /// else release a run whose reader let its lease end. Errors: [`Missing`](crate::FailureKind::Missing) (`entry`:
     /// none was applied).
     pub fn claim(&self, reader: u32, now: u64) -> Result<Proposal, Error> {
         self.ask(|methods, store, ledger| methods.call_claim(store, ledger, reader, now)).map(Proposal::from)
     }
 
-    /// The entry that says that the first `done` positions of a claim are through: of the claim whose entry has that number. As
-    /// many as are committed say that the reader is still there. Errors: missing (`entry`), contradiction (`claim`: it is not
-    /// held any more), out of range (`done`: fewer than are committed, or more than there are).
+    /// The entry that commits the first `done` positions of the claim with number `claim`. If `done` is the same as
+    /// before, the entry only renews the lease. Errors: missing (`entry`), contradiction (`claim`: the reader does not
+    /// hold it any more), out of range (`done`: less than before, or more than the claim has).
     pub fn commit(&self, claim: u64, done: u32) -> Result<String, Error> {
         self.ask(|methods, store, ledger| methods.call_commit(store, ledger, claim, done))
     }
 
-    /// The entry that gives back what is left of a claim. Errors: missing (`entry`), contradiction (`claim`).
+    /// The entry that gives back the positions of a claim that are not committed. Errors: missing (`entry`),
+    /// contradiction (`claim`).
     pub fn release(&self, claim: u64) -> Result<String, Error> {
         self.ask(|methods, store, ledger| methods.call_release(store, ledger, claim))
     }
@@ -183,13 +184,13 @@ impl RawLedger {
         Ok(held.iter().map(named).collect())
     }
 
-    /// How far the readers have come. Errors: the engine's alone.
+    /// How much of the epoch is done. Errors: only those of the engine.
     pub fn progress(&self) -> Result<Progress, Error> {
         self.call(|methods, store, ledger| methods.call_progress(store, ledger)).map(Progress::from)
     }
 
-    /// The state of the sampler whose positions these are, as it stood when nothing was claimed: for
-    /// [`Sampler::resume`](crate::Sampler::resume). Errors: the engine's alone.
+    /// The state of the sampler from which the log was made, for
+    /// [`Sampler::resume`](crate::Sampler::resume). Errors: only those of the engine.
     pub fn initial_state(&self) -> Result<String, Error> {
         self.call(|methods, store, ledger| methods.call_initial_state(store, ledger))
     }

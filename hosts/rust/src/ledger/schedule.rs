@@ -13,11 +13,11 @@ use crate::{Error, Failure, Sampler};
 /// How many samples are read at a time.
 const WINDOW: u64 = 1 << 16;
 
-/// The schedule of a log, once more: what its readers committed, in the order in which they did. Every entry is held against
-/// those before it. After an error it ends.
+/// Replays the schedule of a log: the runs that its readers committed, in the order of the log. Every entry is checked
+/// against the entries before it. After an error, the iterator ends.
 ///
-/// Of several readers, number r of n takes what those did whose number mod n is r; together they take all of it, and with as
-/// many readers as there were, each of them what one did. A last line without an end is none.
+/// Reader r of n replays the commits of all readers whose number mod n is r. If the readers of the run had the numbers
+/// 0 to n - 1, each of n readers replays one of them. A last line without a line end is ignored.
 #[derive(Debug)]
 pub struct Schedule<R> {
     source: R,
@@ -37,9 +37,9 @@ impl Schedule<BufReader<File>> {
 }
 
 impl<R: BufRead> Schedule<R> {
-    /// The log in the lines of a text, for one reader. Errors: [`Missing`](crate::FailureKind::Missing) (`entry`: there is no
-    /// first one), [`WrongType`](crate::FailureKind::WrongType), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`,
-    /// `block`, `lease`: it is of no ledger), [`Error::Log`].
+    /// The log in the lines of a text, for one reader. Errors: [`Missing`](crate::FailureKind::Missing) (`entry`: there
+    /// is no first one), [`WrongType`](crate::FailureKind::WrongType), [`OutOfRange`](crate::FailureKind::OutOfRange)
+    /// (`state`, `block`, `lease`: it is of no ledger), [`Error::Log`].
     pub fn new(mut source: R) -> Result<Self, Error> {
         let needed = "the first line of the log of a ledger";
         let header = next_line(&mut source, 1)?.ok_or_else(|| Failure::missing("entry", needed))?;
@@ -51,7 +51,8 @@ impl<R: BufRead> Schedule<R> {
     /// The same for reader `reader` of `readers`. Errors: out of range (`readers` is 0, `reader` is not below it).
     pub fn of(mut self, reader: u32, readers: u32) -> Result<Self, Error> {
         if readers == 0 {
-            return Err(Failure::out_of_range("readers", readers, format!("1 to {}", u32::MAX)).into());
+            let failure = Failure::out_of_range("readers", readers, format!("1 to {}", u32::MAX));
+            return Err(failure.within(Some(1), Some(u32::MAX.into())).into());
         }
         if reader >= readers {
             return Err(Failure::not_below("reader", reader, readers.into()).into());
@@ -60,18 +61,19 @@ impl<R: BufRead> Schedule<R> {
         Ok(self)
     }
 
-    /// How far the log goes, up to the entry that was read last: at the end, whether the epoch is finished.
+    /// How much of the epoch is done, up to the entry that was read last.
     pub fn progress(&self) -> Result<Progress, Error> {
         self.ledger.progress()
     }
 
-    /// The state of the sampler whose positions these are, as it stood when nothing was claimed. Errors: the engine's alone.
+    /// The state of the sampler from which the log was made. Errors: only those of
+    /// the engine.
     pub fn initial_state(&self) -> Result<String, Error> {
         self.ledger.initial_state()
     }
 
-    /// The next entry that is of a run, of whichever reader; none at the end. Errors: contradiction, wrong type (`entry`, with its line),
-    /// [`Error::Log`].
+    /// The next entry about a run, of any reader; none at the end. Errors: contradiction, wrong type
+    /// (`entry`, with its line), [`Error::Log`].
     pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
         if self.ended {
             return Ok(None);
@@ -87,9 +89,9 @@ impl<R: BufRead> Schedule<R> {
         Ok(None)
     }
 
-    /// The samples in place of the positions, by a sampler of the same dataset, seed and order, at any epoch, rank and world.
-    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `sharding`: not those of the
-    /// log).
+    /// Iterates over samples instead of positions. `sampler` has the same dataset, seed and order as the log; its
+    /// epoch, rank and world do not matter. Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`order`,
+    /// `samples`, `seed`, `sharding`: not those of the log).
     pub fn samples(self, sampler: &Sampler) -> Result<Samples<R>, Error> {
         let mut whole = whole(sampler)?;
         whole.resume(&self.initial_state()?)?;

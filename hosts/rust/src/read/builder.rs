@@ -3,10 +3,10 @@ use wasmtime::component::ResourceAny;
 use crate::engine::{MOST_MEMORY, Object, Planning, Store, check_room, cut, planning_types};
 use crate::{Error, Reading};
 
-/// What readers are given.
+/// What is dealt to readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Deal {
-    /// Single samples of one order over all of the dataset. The default.
+    /// Single samples of one order over the whole dataset. The default.
     #[default]
     Samples,
     /// Whole shards.
@@ -32,8 +32,8 @@ impl std::fmt::Display for Deal {
     }
 }
 
-/// What a new [`Reading`] is to be; see [`Reading::builder`]. An option that is not set has its default. An option that the deal
-/// does not use is refused by [`build`](Self::build). What is one of several choices is given as such, or by its name.
+/// The options of a new [`Reading`]; see [`Reading::builder`]. An option that is not set has its default. If an option
+/// is set that the deal does not use, [`build`](Self::build) fails. A choice is a value of its enum, or a name.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct ReadingBuilder {
@@ -81,118 +81,126 @@ impl ReadingBuilder {
         }
     }
 
-    /// Seed of all shuffles; 0 unless set. Range: any.
+    /// Seed of all shuffles, 64-bit. Default: 0.
     pub fn seed(mut self, seed: i64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// What readers are given: [`Deal::Samples`] unless set.
+    /// What is dealt to the readers. Default: [`Deal::Samples`].
     pub fn deal(mut self, deal: impl ToString) -> Self {
         self.deal = Some(cut(deal.to_string()));
         self
     }
 
-    /// Whether anything is shuffled; true unless set. With [`Deal::Samples`], the order is `sharded` if it is, else samples come
-    /// as they are stored. With [`Deal::Shards`], the shards are shuffled before they are given to ranks.
+    /// Whether the epoch is shuffled. Default: true. With [`Deal::Samples`], the order is `sharded` if true; otherwise
+    /// samples come in storage order. With [`Deal::Shards`], the list of shards is shuffled before it is dealt to the
+    /// ranks if true.
     pub fn shuffle(mut self, shuffle: bool) -> Self {
         self.shuffle = Some(shuffle);
         self
     }
 
-    /// With [`Deal::Samples`] and a shuffle: into how many streams the dataset is cut; 64 unless set. Range: 1 to 4,096. If the
-    /// lanes are a multiple of ranks times workers, every row is read once.
+    /// Only with [`Deal::Samples`] and a shuffle: the number of lanes, which are parallel streams that the dataset is
+    /// cut into. Range: 1 to 4,096. Default: 64. If the number of lanes is a multiple of ranks times workers, every row
+    /// is read once.
     pub fn lanes(mut self, lanes: u32) -> Self {
         self.lanes = Some(lanes);
         self
     }
 
-    /// With [`Deal::Samples`] and a shuffle: how many neighbouring samples of a lane are shuffled together; 256 unless set.
-    /// Range: 1 to 2^20.
+    /// Only with [`Deal::Samples`] and a shuffle: the number of neighbouring samples of a lane that are shuffled
+    /// together. Range: 1 to 2^20. Default: 256.
     pub fn window(mut self, window: u32) -> Self {
         self.window = Some(window);
         self
     }
 
-    /// With [`Deal::Samples`]: what happens where the readers do not divide the samples; [`Remainder::Pad`](crate::Remainder::Pad) unless set.
+    /// Only with [`Deal::Samples`]: what happens if the number of readers does not divide the samples. Default:
+    /// [`Remainder::Pad`](crate::Remainder::Pad).
     pub fn remainder(mut self, remainder: impl ToString) -> Self {
         self.remainder = Some(cut(remainder.to_string()));
         self
     }
 
-    /// With [`Deal::Shards`]: whether the rows of each shard are shuffled; as [`shuffle`](Self::shuffle) unless set.
+    /// Only with [`Deal::Shards`]: whether the rows within each shard are shuffled. Default: the value of
+    /// [`shuffle`](Self::shuffle).
     pub fn shuffle_rows(mut self, shuffle: bool) -> Self {
         self.shuffle_rows = Some(shuffle);
         self
     }
 
-    /// With [`Deal::Shards`]: whether each reader shuffles its shards once more; false unless set.
+    /// Only with [`Deal::Shards`]: whether each reader shuffles its own shards again, after the deal. Default: false.
     pub fn reshuffle(mut self, reshuffle: bool) -> Self {
         self.reshuffle = Some(reshuffle);
         self
     }
 
-    /// With [`Deal::Shards`]: how shards are given to ranks; [`Policy::SizeAware`](crate::Policy::SizeAware) unless set.
+    /// Only with [`Deal::Shards`]: how shards are dealt to ranks. Default:
+    /// [`Policy::SizeAware`](crate::Policy::SizeAware).
     pub fn policy(mut self, policy: impl ToString) -> Self {
         self.policy = Some(cut(policy.to_string()));
         self
     }
 
-    /// With [`Deal::Shards`]: how the shards of a rank are given to its workers; [`WorkerPolicy::SizeAware`](crate::WorkerPolicy::SizeAware) unless set.
+    /// Only with [`Deal::Shards`]: how the shards of a rank are dealt to its workers. Default:
+    /// [`WorkerPolicy::SizeAware`](crate::WorkerPolicy::SizeAware).
     pub fn worker_policy(mut self, worker_policy: impl ToString) -> Self {
         self.worker_policy = Some(cut(worker_policy.to_string()));
         self
     }
 
-    /// With [`Deal::Shards`]: what is to be equal; [`Weight::Samples`](crate::Weight::Samples) unless set.
+    /// Only with [`Deal::Shards`]: what the size-aware policies balance. Default:
+    /// [`Weight::Samples`](crate::Weight::Samples).
     pub fn weight(mut self, weight: impl ToString) -> Self {
         self.weight = Some(cut(weight.to_string()));
         self
     }
 
-    /// With [`Deal::Shards`] and [`Weight::Bytes`](crate::Weight::Bytes): bytes in each shard, 2^53 - 1 together.
+    /// Only with [`Deal::Shards`] and [`Weight::Bytes`](crate::Weight::Bytes): the number of bytes of each shard, at
+    /// most 2^53 - 1 together.
     pub fn bytes(mut self, bytes: impl Into<Vec<u64>>) -> Self {
         self.bytes = Some(bytes.into());
         self
     }
 
-    /// How many ranks there are; 1 unless set. Range: 1 to 2^22.
+    /// Number of ranks. Range: 1 to 2^22. Default: 1.
     pub fn world_size(mut self, world_size: u32) -> Self {
         self.world_size = Some(world_size);
         self
     }
 
-    /// How many workers read in each rank; 1 unless set. Range: 1 to 2^16, and to 2^22 with all ranks.
+    /// Number of loader workers of each rank. Range: 1 to 2^16, and up to 2^22 workers of all ranks. Default: 1.
     pub fn workers(mut self, workers: u32) -> Self {
         self.workers = Some(workers);
         self
     }
 
-    /// How many samples a batch has; 1 unless set. Range: from 1.
+    /// Number of samples in a batch. Range: from 1. Default: 1.
     pub fn batch_size(mut self, batch_size: u32) -> Self {
         self.batch_size = Some(batch_size);
         self
     }
 
-    /// Whether the last batch of a reader is left out where it is shorter; false unless set.
+    /// Whether a reader drops its last batch if that is shorter. Default: false.
     pub fn drop_last(mut self, drop_last: bool) -> Self {
         self.drop_last = Some(drop_last);
         self
     }
 
-    /// The most memory, in bytes, that the reading may take; 2 GiB unless set, which is also the most that the component can
-    /// use. Range: from 32 MiB.
+    /// The most memory, in bytes, that the reading may take; 2 GiB unless set, which is also the most that the
+    /// component can use. Range: from 32 MiB.
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = bytes;
         self
     }
 
-    /// The whole of epoch 0, in O(shards). The first object in a process compiles the component in some tens of milliseconds.
-    /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`sizes`, `bytes`, `lanes`, `window`, `world-size`, `workers`,
-    /// `batch-size`, `samples` where padding goes beyond 2^53 - 1, `memory-limit`),
-    /// [`UnknownName`](crate::FailureKind::UnknownName), [`Missing`](crate::FailureKind::Missing) (`bytes`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (any option that the deal does not use, `bytes`),
-    /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).
+    /// The whole epoch 0. Costs O(shards). The first object in a process compiles the component in some tens of
+    /// milliseconds. Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`sizes`, `bytes`, `lanes`, `window`,
+    /// `world-size`, `workers`, `batch-size`; `samples` if the samples and the padding are more than 2^53 - 1;
+    /// `memory-limit`), [`UnknownName`](crate::FailureKind::UnknownName), [`Missing`](crate::FailureKind::Missing)
+    /// (`bytes`), [`Contradiction`](crate::FailureKind::Contradiction) (any option that the deal does not use,
+    /// `bytes`), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<Reading, Error> {
         let count = self.sizes.len();
         // The component keeps the lists of the options beside those of the reading.

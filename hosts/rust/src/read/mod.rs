@@ -1,4 +1,5 @@
-//! What every loader worker of every rank reads of an epoch of a dataset in shards, or of what is left of it.
+//! Which samples each loader worker of each rank reads from a dataset in shards, in a whole epoch or in the rest of
+//! one.
 
 mod builder;
 mod reading;

@@ -1,14 +1,15 @@
 use crate::engine::read;
 
-/// Samples of a reader that come together, and what has to be read for them; see [`Reading::round`](crate::Reading::round).
+/// A run of a reader's samples, and the rows to read for it; see [`Reading::round`](crate::Reading::round).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ReadRound {
-    /// The first of the samples, by its number among the reader's.
+    /// Number of the first sample of the round. The samples of a reader are counted from 0.
     pub start: u64,
-    /// How many samples there are.
+    /// Number of samples in the round.
     pub count: u64,
-    /// What to read. Every sample of the round is a row of one of these, and padding comes last, row by row.
+    /// The rows to read. Every sample of the round is a row of one of these spans. Spans of padding come last and have
+    /// one row each.
     pub spans: Vec<ReadSpan>,
 }
 
@@ -16,13 +17,13 @@ pub struct ReadRound {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ReadSpan {
-    /// A stream is read onwards: one open file for each stream is enough.
+    /// Number of the stream. One open file for each stream is enough.
     pub stream: u32,
     /// Number of the shard.
     pub shard: u32,
     /// The first row, counted within the shard.
     pub first: u64,
-    /// How many rows, at least 1.
+    /// Number of rows, at least 1.
     pub count: u64,
 }
 
@@ -30,42 +31,43 @@ pub struct ReadSpan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ReadBatch {
-    /// The worker whose batch it is.
+    /// The worker that makes this batch.
     pub worker: u32,
-    /// Its number among the batches of this worker.
+    /// Number of this batch among the batches of its worker.
     pub number: u64,
-    /// The number of the rank's step at which the loader takes it.
+    /// Step at which the loader of the rank takes this batch.
     pub step: u64,
-    /// The first of its samples, by its number among the reader's.
+    /// Number of its first sample among the samples of the reader.
     pub start: u64,
-    /// How many samples it has.
+    /// Number of samples.
     pub count: u32,
-    /// How many of them, the last ones, are padding.
+    /// How many of these samples are padding. They are the last ones.
     pub padding: u32,
 }
 
-/// Samples of a round, by the rows that hold them; see [`Reading::round_rows`](crate::Reading::round_rows).
+/// For some samples of a round, the rows that hold them; see [`Reading::round_rows`](crate::Reading::round_rows).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct RoundRows {
-    /// For each sample, the number of its row among the rows of the round's spans, laid end to end.
+    /// For each sample, the number of its row. The rows of all spans of the round are counted from 0, span after span.
     pub rows: Vec<u64>,
-    /// How many of these samples, the last ones, are padding.
+    /// How many of these samples are padding. They are the last ones.
     pub padding: u32,
 }
 
-/// Lanes from which batches mix better; see [`Reading::mixing_advice`](crate::Reading::mixing_advice).
+/// A number of lanes and a window with which batches are closer to random ones; see
+/// [`Reading::mixing_advice`](crate::Reading::mixing_advice).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct MixingAdvice {
-    /// How many lanes each reader has now. The rows of a batch come from as many places of the dataset.
+    /// Number of lanes that each reader has now. The rows of a batch come from this many places of the dataset.
     pub lanes_per_reader: u32,
-    /// How much the mean of a batch varies if neighbouring rows are alike, as a multiple of its variance by chance: batch size /
-    /// `lanes_per_reader`, to the nearest integer.
+    /// Variance of a batch mean, divided by its variance in random batches, if neighbouring rows have similar values:
+    /// batch size / `lanes_per_reader`, rounded to the nearest integer.
     pub variance_ratio: u32,
-    /// The lanes to use instead.
+    /// The number of lanes to use instead.
     pub lanes: u32,
-    /// The window to use with them. About as many rows are in memory then.
+    /// The window to use with these lanes. A reader then holds about as many rows in memory as now.
     pub window: u32,
 }
 

@@ -2,33 +2,35 @@ use crate::engine::shards;
 use crate::named::named;
 use crate::of_millionths;
 
-/// How shards are given to ranks.
+/// How shards are dealt to ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// The i-th shard to rank i mod world. The default.
+    /// Rank i mod `world` gets shard number i of the list. The default.
     #[default]
     RoundRobin,
-    /// Ranks get equal weight: longest processing time first, then exchanges between the heaviest and the lightest.
+    /// All ranks get about the same weight: longest processing time first (LPT), then exchanges of shards between the
+    /// heaviest and the lightest rank.
     SizeAware,
-    /// Ranks get what is stored near them, within a bound of equal weight.
+    /// Ranks get shards that are stored on their own node, as long as their weight stays within
+    /// [`Locality::tolerance`].
     LocalityAware,
 }
 named!(Policy in shards, "policy", {
     RoundRobin = "round-robin", SizeAware = "size-aware", LocalityAware = "locality-aware"
 });
 
-/// How the shards of a rank are given to its workers, which all run where the rank does.
+/// How the shards of a rank are dealt to its workers. All workers of a rank run on its node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WorkerPolicy {
-    /// The i-th shard to worker i mod workers. The default.
+    /// Worker i mod `workers` gets shard number i of the rank. The default.
     #[default]
     RoundRobin,
-    /// Workers get equal weight, as ranks with [`Policy::SizeAware`].
+    /// All workers get about the same weight, by the algorithm of [`Policy::SizeAware`].
     SizeAware,
 }
 named!(WorkerPolicy in shards, "worker-policy", { RoundRobin = "round-robin", SizeAware = "size-aware" });
 
-/// What is to be equal.
+/// What the weight of a shard is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Weight {
     /// The number of samples. The default.
@@ -39,34 +41,35 @@ pub enum Weight {
 }
 named!(Weight in shards, "weight", { Samples = "samples", Bytes = "bytes" });
 
-/// Whose share is asked for.
+/// Whether a function is about ranks or about workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tier {
-    /// Every rank's.
+    /// One item for each rank.
     Ranks,
-    /// Every worker's, those of rank 0 first.
+    /// One item for each worker of each rank: first the workers of rank 0, then those of rank 1, and so on.
     Workers,
 }
 named!(Tier in shards, "tier", { Ranks = "ranks", Workers = "workers" });
 
-/// Where shards are stored and where ranks run, for [`Policy::LocalityAware`].
+/// The nodes that store shards and the nodes that run ranks, for [`Policy::LocalityAware`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Locality {
-    /// The nodes that hold shard i are `holders[holder_offsets[i]..holder_offsets[i + 1]]`: one number more than there are
-    /// shards.
+    /// The nodes of shard i are `holders[holder_offsets[i]..holder_offsets[i + 1]]`. The list has one number more than
+    /// there are shards.
     pub holder_offsets: Vec<u32>,
-    /// Numbers of nodes. Every shard has at least one.
+    /// Numbers of the nodes that store each shard. Every shard is stored on at least one node.
     pub holders: Vec<u32>,
-    /// The node of each rank.
+    /// Number of the node that runs each rank.
     pub rank_nodes: Vec<u32>,
-    /// By how many thousandths of the mean a rank may exceed it for the sake of locality. Where nothing local fits, a
-    /// shard goes to the lightest rank, so that no rank exceeds the mean by more than the greater of this and the heaviest
-    /// shard.
+    /// How far the weight of a rank may exceed the mean weight for the sake of locality, in thousandths of the mean. If
+    /// no rank on a node of a shard has room for it, the lightest rank gets the shard. So the weight of a rank exceeds
+    /// the mean by at most this tolerance or the weight of the heaviest shard, whichever is greater.
     pub tolerance: u32,
 }
 
 impl Locality {
-    /// From the numbers of the nodes that hold each shard, and the node of each rank; with a tolerance of 50 thousandths.
+    /// From the numbers of the nodes that hold each shard, and the node of each rank; with a tolerance of 50
+    /// thousandths.
     ///
     /// ```
     /// use samedeal::{Locality, Policy, ShardPlan, Tier};
@@ -90,35 +93,36 @@ impl Locality {
     }
 }
 
-/// Everything that decides which reader gets which shard. [`ShardPlan::config`](crate::ShardPlan::config) says it;
-/// [`PlanBuilder::from`](crate::PlanBuilder) makes a plan of it.
+/// The configuration of a plan: everything that decides which reader gets which shard.
+/// [`ShardPlan::config`](crate::ShardPlan::config) returns it; [`PlanBuilder::from`](crate::PlanBuilder) makes a plan
+/// from it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PlanConfig {
-    /// Samples in each shard: up to 2^32 - 2 shards, 2^53 - 1 samples together.
+    /// Number of samples in each shard. At most 2^32 - 2 shards, and at most 2^53 - 1 samples in all shards together.
     pub sizes: Vec<u64>,
-    /// Bytes in each shard; empty where nobody asks.
+    /// Number of bytes in each shard. May be empty if `weight` is [`Weight::Samples`].
     pub bytes: Vec<u64>,
-    /// How many ranks there are. Range: 1 to 2^22 / `workers`.
+    /// Number of ranks. Range: 1 to 2^22 / `workers`.
     pub world: u32,
-    /// How many workers read in each rank. Range: 1 to 2^22 / `world`.
+    /// Number of loader workers of each rank. Range: 1 to 2^22 / `world`.
     pub workers: u32,
-    /// How shards are given to ranks.
+    /// How shards are dealt to ranks.
     pub policy: Policy,
-    /// How the shards of a rank are given to its workers.
+    /// How the shards of a rank are dealt to its workers.
     pub worker_policy: WorkerPolicy,
-    /// What is to be equal, for the policies that look at sizes.
+    /// The weight that the policies `size-aware` and `locality-aware` balance.
     pub weight: Weight,
-    /// Where shards and ranks are; needed by [`Policy::LocalityAware`], and only there.
+    /// The nodes of shards and ranks. [`Policy::LocalityAware`] needs it; the others do not use it.
     pub locality: Option<Locality>,
-    /// Whether the shards are shuffled, in the same way for all ranks, before they are given away. (The order of
-    /// [`rows`](crate::ShardPlan::rows) is random either way.)
+    /// Whether the list of shards is shuffled before it is dealt. The shuffle is the same on all ranks. (The order of
+    /// [`rows`](crate::ShardPlan::rows) does not depend on this.)
     pub shuffle: bool,
-    /// Whether every reader shuffles its own shards once more, differently in each.
+    /// Whether each reader shuffles its own shards again, after the deal.
     pub reshuffle: bool,
-    /// Seed of the shuffles. Range: any.
+    /// Seed of the shuffles, 64-bit.
     pub seed: i64,
-    /// Epoch of the shuffles. Range: any.
+    /// Epoch of the shuffles, 64-bit.
     pub epoch: u64,
 }
 
@@ -141,56 +145,56 @@ impl PlanConfig {
     }
 }
 
-/// What a rank or a worker has to read.
+/// The load of a rank or a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Load {
-    /// How many shards.
+    /// Number of shards.
     pub shards: u64,
-    /// How many samples they hold.
+    /// Number of samples in them.
     pub samples: u64,
-    /// How many bytes; 0 where those were not given.
+    /// Number of bytes; 0 if the configuration has no bytes.
     pub bytes: u64,
-    /// How many of the bytes (of the samples, where bytes were not given) are stored on the rank's own node; 0 with another
-    /// policy than [`Policy::LocalityAware`].
+    /// How many of the bytes are stored on the node of the rank. If the configuration has no bytes, it counts samples.
+    /// 0 without [`Policy::LocalityAware`].
     pub local: u64,
 }
 
-/// Between which bounds the loads of ranks or workers lie.
+/// The smallest and the largest load of a rank or a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Balance {
-    /// The lightest load.
+    /// The smallest load.
     pub least: u64,
-    /// The heaviest load.
+    /// The largest load.
     pub most: u64,
-    /// All of them together.
+    /// The sum of all loads.
     pub total: u64,
-    /// How many ranks or workers there are.
+    /// Number of ranks or workers.
     pub members: u32,
     pub(super) imbalance: u64,
 }
 
 impl Balance {
-    /// The heaviest load divided by the mean, to six places: 1 where all are equal, or nothing is to be read.
+    /// The largest load divided by the mean load, to six places. It is 1 if all loads are equal, or if all loads are 0.
     pub fn imbalance(&self) -> f64 {
         of_millionths(self.imbalance)
     }
 }
 
-/// Between which bounds the ranks' numbers of steps lie. Where they differ, ranks wait for one another at the end of the
-/// epoch, or for ever.
+/// The smallest and the largest number of steps of a rank. If they differ, ranks that wait for each other in each step
+/// hang at the end of the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Steps {
-    /// The fewest steps of a rank.
+    /// The smallest number of steps of a rank.
     pub least: u64,
-    /// The most.
+    /// The largest number of steps of a rank.
     pub most: u64,
 }
 
 impl Steps {
-    /// Whether all ranks take the same number of steps.
+    /// Whether all ranks have the same number of steps.
     pub fn is_equal(&self) -> bool {
         self.least == self.most
     }

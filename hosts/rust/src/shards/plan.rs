@@ -8,9 +8,10 @@ use crate::engine::{Object, Planning, Store, check_room, planning_types, shards}
 use crate::range::{read, run};
 use crate::{Balance, Error, Failure, Load, Locality, PlanBuilder, PlanConfig, Steps, Tier, Verification, Weight};
 
-/// Whole shards, given to every worker of every rank, for one epoch. Every shard has exactly one reader.
+/// Which worker of which rank reads which shard in one epoch. Every shard has exactly one reader.
 ///
-/// Everything but [`set_epoch`](Self::set_epoch) takes `&self`, and threads may share a plan; they take turns.
+/// All methods except [`set_epoch`](Self::set_epoch) take `&self`. Threads may share a plan; their calls run one after
+/// the other.
 ///
 /// ```
 /// use samedeal::{Policy, ShardPlan, Tier, Weight};
@@ -33,7 +34,7 @@ pub struct ShardPlan {
 }
 
 impl ShardPlan {
-    /// A plan for shards of so many samples each: for one reader, until the builder is told more.
+    /// A plan for shards with these numbers of samples. By default, there is one reader.
     pub fn builder(sizes: impl Into<Vec<u64>>) -> PlanBuilder {
         PlanConfig::new(sizes.into()).into()
     }
@@ -54,15 +55,15 @@ impl ShardPlan {
         &self.config
     }
 
-    /// Plans another epoch; as costly as the first one where anything is shuffled. Errors: out of memory, and then the
-    /// plan is that of the epoch before.
+    /// Changes the plan to another epoch. If anything is shuffled, this costs as much as a new plan. Errors: out of
+    /// memory; the plan is then still that of the epoch before.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         self.ask(|methods, store, plan| methods.call_set_epoch(store, plan, epoch))?;
         self.config.epoch = epoch;
         Ok(())
     }
 
-    /// How many shards a reader has. Errors: out of range (`rank`, `worker`).
+    /// Number of shards of a reader. Errors: out of range (`rank`, `worker`).
     pub fn num_shards(&self, rank: u32, worker: u32) -> Result<u32, Error> {
         self.ask(|methods, store, plan| methods.call_num_shards(store, plan, rank, worker))
     }
@@ -79,7 +80,7 @@ impl ShardPlan {
         self.ask(|methods, store, plan| methods.call_shards(store, plan, rank, worker, start, count))
     }
 
-    /// What every rank, or every worker, has to read. Errors: the engine's alone.
+    /// The loads of all ranks, or of all workers. Errors: only those of the engine.
     pub fn loads(&self, tier: Tier) -> Result<Vec<Load>, Error> {
         let readers = match tier {
             Tier::Ranks => self.config.world,
@@ -88,7 +89,7 @@ impl ShardPlan {
         read((0, readers.into()), WINDOW, |start, count| self.loads_window(tier, start as u32, count))
     }
 
-    /// What ranks or workers have to read, `count` of them from number `start` on, in one call of the component.
+    /// The loads of `count` ranks or workers, from number `start` on, in one call of the component.
     /// Errors: out of range (`start`, `count` above 2^20 or past the end), out of memory.
     pub fn loads_window(&self, tier: Tier, start: u32, count: u32) -> Result<Vec<Load>, Error> {
         let loads = self.ask(|methods, store, plan| methods.call_loads(store, plan, tier.into(), start, count))?;
@@ -96,7 +97,7 @@ impl ShardPlan {
         Ok(loads.iter().map(|&[shards, samples, bytes, local]| Load { shards, samples, bytes, local }).collect())
     }
 
-    /// How evenly the samples, or the bytes, are spread over the ranks or the workers.
+    /// The smallest, largest and total load of the ranks or the workers, in samples or in bytes.
     /// Errors: [`Missing`](crate::FailureKind::Missing) (`bytes`).
     pub fn balance(&self, tier: Tier, weight: Weight) -> Result<Balance, Error> {
         let found = self.ask(|methods, store, plan| methods.call_balance(store, plan, tier.into(), weight.into()))?;
@@ -106,10 +107,10 @@ impl ShardPlan {
         Ok(Balance { least, most, total, members, imbalance })
     }
 
-    /// The rows of a shard in a range of any length, such as `..` for all of them, in the order in which its reader gives
-    /// them: shuffled within the shard by seed, epoch and shard, whether or not anything else is. (Who wants them as they are
-    /// stored does not ask.) A row counts the samples of its shard. Errors: out of range (`shard`, `start`, `count` where the
-    /// range ends after the shard), out of memory.
+    /// A shuffled order of the rows of a shard, in a range of any length; `..` means all rows. A row is the 0-based
+    /// number of a sample within its shard. The order depends on the seed, the epoch and the shard, and on nothing
+    /// else. To read rows in storage order, do not call this function. Errors: out of range (`shard`, `start`; `count`
+    /// if the range ends after the shard), out of memory.
     pub fn rows(&self, shard: u32, range: impl RangeBounds<u64>) -> Result<Vec<u64>, Error> {
         let Some(&samples) = self.config.sizes.get(shard as usize) else {
             // The component itself says what is wrong.
@@ -124,24 +125,24 @@ impl ShardPlan {
         self.ask(|methods, store, plan| methods.call_rows(store, plan, shard, start, count))
     }
 
-    /// How many steps ranks take with batches of `batch_size` that each worker forms from its own samples.
-    /// Errors: out of range (`batch-size` is 0).
+    /// The smallest and the largest number of steps of a rank, if each worker makes batches of `batch_size` from its
+    /// own samples. Errors: out of range (`batch-size` is 0).
     pub fn steps(&self, batch_size: u32, drop_last: bool) -> Result<Steps, Error> {
         let shards::Steps { least, most } =
             self.ask(|methods, store, plan| methods.call_steps(store, plan, batch_size, drop_last))?;
         Ok(Steps { least, most })
     }
 
-    /// SHA-256 over the configuration with the current epoch, in O(shards), as 64 lower-case hexadecimal digits: equal on all
-    /// ranks that plan alike, and different where anything that decides the plan, or its loads, differs. Errors: the engine's
-    /// alone.
+    /// SHA-256 over the configuration with the current epoch, as 64 lower-case hexadecimal digits. It is equal on all
+    /// ranks that have the same plan, and differs if any value differs that decides the plan or its loads. Costs
+    /// O(shards). Errors: only those of the engine.
     pub fn config_fingerprint(&self) -> Result<String, Error> {
         self.plan
             .call(|exports, store, plan| exports.samedeal_deal_shards().plan().call_config_fingerprint(store, plan))
     }
 
-    /// Compares the lists of all readers, as they are handed out, with the shards there are. Reader number r * workers + w
-    /// is worker w of rank r. Errors: out of memory.
+    /// Checks that every shard has exactly one reader in this plan. Reader number r * workers + w is worker w of rank
+    /// r. Errors: out of memory.
     pub fn verify(&self) -> Result<Verification, Error> {
         let (count, workers) = (self.config.sizes.len(), self.config.workers);
         let no_memory = |_| Failure::out_of_memory("sizes", count, "fewer shards");

@@ -6,13 +6,14 @@ use crate::{Error, FailureKind};
 /// How many chunks the iterator reads at a time.
 const AHEAD: u32 = 1 << 10;
 
-/// Chunks, the numbered parts of a stream, that are read without end: reader r of n takes those at places r, r + n, r + 2n, ... of an endless row, of all
-/// chunks there will ever be, or of one cycle through the known ones after the other. Every cycle is an epoch of its own.
+/// The chunks of one reader, without end. Chunks are the numbered parts of a stream. The stream is an endless list of
+/// chunks: 0, 1, 2, and so on, or one cycle through a known number of chunks after the other. Reader r of n takes the
+/// chunks at the places r, r + n, r + 2n, and so on. Every cycle has its own epoch.
 ///
 /// ```
 /// use samedeal::ChunkStream;
 ///
-/// // Nobody knows how many there will be.
+/// // The number of chunks is not known.
 /// let stream = ChunkStream::new(1, 2)?;
 /// assert_eq!(stream.chunks(0, 5)?, [1, 3, 5, 7, 9]);
 /// // 12 chunks, again and again.
@@ -26,13 +27,13 @@ pub struct ChunkStream {
 }
 
 impl ChunkStream {
-    /// The stream of reader `reader` of `readers`, of chunks whose number is not known.
+    /// The stream of reader `reader` of `readers`, with an unknown number of chunks.
     /// Errors: out of range (`readers` is 0, `reader` is not below it).
     pub fn new(reader: u32, readers: u32) -> Result<Self, Error> {
         Self::builder(reader, readers).build()
     }
 
-    /// Everything that can be chosen: how many chunks there are, and in which order each cycle goes through them.
+    /// All options: the number of chunks, and the order of each cycle.
     pub fn builder(reader: u32, readers: u32) -> ChunkStreamBuilder {
         let config =
             shards::StreamConfig { chunks: None, reader, readers, order: "sequential".to_owned(), seed: 0, epoch: 0 };
@@ -40,8 +41,9 @@ impl ChunkStream {
     }
 
     /// This reader's chunks number `start` to `start + count - 1`. Costs O(`count`) with `feistel` and `sequential`.
-    /// Errors: out of range (`start` where the chunk's place would exceed 2^53 - 1; `count` above 2^20, or where the order shuffles
-    /// a table for each cycle, and these chunks need more than 2^24 elements in more than two tables), out of memory.
+    /// Errors: out of range (`start`: the place in the list would be above 2^53 - 1; `count`: above 2^20, or the order
+    /// shuffles a table for each cycle, and these chunks need more than two tables with more than 2^24 elements), out
+    /// of memory.
     pub fn chunks(&self, start: u64, count: u32) -> Result<Vec<u64>, Error> {
         self.stream.ask(|exports, store, stream| {
             exports.samedeal_deal_shards().chunk_stream().call_chunks(store, stream, start, count)
@@ -72,7 +74,7 @@ impl<'a> IntoIterator for &'a ChunkStream {
     }
 }
 
-/// What a new [`ChunkStream`] is to be; see [`ChunkStream::builder`].
+/// The options of a new [`ChunkStream`]; see [`ChunkStream::builder`].
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct ChunkStreamBuilder {
@@ -81,15 +83,15 @@ pub struct ChunkStreamBuilder {
 }
 
 impl ChunkStreamBuilder {
-    /// How many chunks there are, to go through again and again; not known unless set. Range: 1 to 2^53 - 1, or what the order
-    /// allows.
+    /// Number of chunks. The stream goes through all of them again and again. Range: 1 to 2^53 - 1, or what the order
+    /// allows. Default: not known.
     pub fn chunks(mut self, chunks: u64) -> Self {
         self.config.chunks = Some(chunks);
         self
     }
 
-    /// The order of the chunks in each cycle, one of [`orders`](crate::orders); `sequential` unless set, and where their
-    /// number is not known.
+    /// Order of the chunks within each cycle, one of [`orders`](crate::orders). Default: `sequential`. If the number of
+    /// chunks is not known, it must be `sequential`.
     pub fn order(mut self, order: impl Into<String>) -> Self {
         self.config.order = cut(order.into());
         self
@@ -101,7 +103,7 @@ impl ChunkStreamBuilder {
         self
     }
 
-    /// The epoch of the first cycle; 0 unless set. Each further cycle is the next one.
+    /// Epoch of the first cycle. Each cycle has the epoch after that of the cycle before. Default: 0.
     pub fn epoch(mut self, epoch: u64) -> Self {
         self.config.epoch = epoch;
         self
@@ -114,8 +116,9 @@ impl ChunkStreamBuilder {
     }
 
     /// Checks the configuration and makes the stream, in O(1). Errors: [`OutOfRange`](crate::FailureKind::OutOfRange)
-    /// (`readers`, `reader`, `chunks`, `seed`, `memory-limit`), [`UnknownName`](crate::FailureKind::UnknownName) (`order`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` where the number of chunks is not known).
+    /// (`readers`, `reader`, `chunks`, `seed`, `memory-limit`), [`UnknownName`](crate::FailureKind::UnknownName)
+    /// (`order`), [`Contradiction`](crate::FailureKind::Contradiction) (`order`: not `sequential`, and the number of
+    /// chunks is not known).
     pub fn build(self) -> Result<ChunkStream, Error> {
         let Self { config, memory_limit } = self;
         let stream = Object::new(memory_limit, |exports: &Planning, store| {

@@ -3,11 +3,12 @@ use std::ops::Range;
 use crate::engine::{Instance, MOST_MEMORY, Planning, check_room};
 use crate::{Error, Failure};
 
-/// What is wrong with an assignment of shards to readers: nothing, where both lists are empty.
+/// Shards that are read more than once, and shards that no reader has. If both lists are empty, every shard has one
+/// reader.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Verification {
-    /// Shards that are read again after their first reader.
+    /// Shards that are read more than once.
     pub overlaps: Vec<Overlap>,
     /// Shards that no reader has, ascending.
     pub gaps: Vec<u32>,
@@ -24,26 +25,26 @@ impl Verification {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct VerificationInRuns {
-    /// Shards that are read again after their first reader.
+    /// Shards that are read more than once.
     pub overlaps: Vec<Overlap>,
     /// Neighbouring shards that no reader has, ascending.
     pub gaps: Vec<Range<u32>>,
 }
 
-/// A shard that is read twice.
+/// A shard that is read more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Overlap {
     /// Number of the shard.
     pub shard: u32,
-    /// The reader that has it first.
+    /// The first reader that has it.
     pub first: u32,
-    /// Another one that has it, or the same one, again.
+    /// Another reader that has it, or the same reader again.
     pub other: u32,
 }
 
-/// Compares what readers really have, a list of shard numbers each, with the shards 0 to `shards - 1`.
-/// Errors: out of range (`assigned`: no such shard), out of memory.
+/// Checks lists of shards that were collected from readers: does every one of the shards 0 to `shards - 1` have exactly
+/// one reader? Errors: out of range (`assigned`: no such shard), out of memory.
 ///
 /// ```
 /// let found = samedeal::verify_shards(5, &[vec![0, 1], vec![1, 4], vec![2]])?;
@@ -77,7 +78,7 @@ pub fn verify_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Ver
     Ok(Verification { overlaps: overlaps(&found.overlaps), gaps: found.gaps })
 }
 
-/// The same with runs of shards that no reader has: memory follows the length of `assigned`, however many shards there are.
+/// The same with the gaps as runs. The memory that it needs depends on the length of `assigned`, not on `shards`.
 /// Errors: as [`verify_runs`].
 ///
 /// ```

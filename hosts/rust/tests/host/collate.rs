@@ -11,10 +11,10 @@ fn padding() {
     assert_eq!((right.rows, right.width), (3, 3));
     let mask = [true, true, true, false, false, false, true, true, false];
     assert_eq!(right.attention_mask, mask);
-    let left = Padding::new('-').side(Side::Left).multiple(2);
+    let left = Padding::new('-').side(Side::Left).pad_to_multiple_of(2);
     let left = pad(&tokens, &lengths, left).unwrap();
     assert_eq!((String::from_iter(&left.values).as_str(), left.width), ("-abc------de", 4));
-    let wide = pad(&tokens, &lengths, Padding::new('-').width(5).multiple(3)).unwrap();
+    let wide = pad(&tokens, &lengths, Padding::new('-').width(5).pad_to_multiple_of(3)).unwrap();
     assert_eq!((wide.width, wide.values.len()), (6, 18));
     // The padding is where no token is, even if a token looks like it.
     let same = pad(&[0, 0], &[1, 1], Padding::new(0).width(2)).unwrap();
@@ -77,7 +77,7 @@ fn large_batches() {
     let (count, length) = (1 << 13, 1 << 11);
     let tokens = (0..count * length).collect::<Vec<u32>>();
     let lengths = vec![length; count as usize];
-    let padded = pad(&tokens, &lengths, Padding::new(0).multiple(length)).unwrap();
+    let padded = pad(&tokens, &lengths, Padding::new(0).pad_to_multiple_of(length)).unwrap();
     assert_eq!(padded.values, tokens);
     assert!(padded.attention_mask.iter().all(|&is_token| is_token));
 }
@@ -91,16 +91,16 @@ fn what_cannot_be() {
     let padded = |lengths: &[u32], padding| failing(pad(&[1, 2, 3], lengths, padding).map(drop));
     let packed =
         |lengths: &[u32], row_ends: &[u32], width| failing(pack(&[1, 2, 3], lengths, row_ends, width, 0).map(drop));
-    let is = |kind, field: &str| (kind, field.to_owned());
-    let (out_of_range, contradiction) = (FailureKind::OutOfRange, FailureKind::Contradiction);
+    let is = |kind: &FailureKind, field: &str| (kind.clone(), field.to_owned());
+    let (out_of_range, contradiction) = (&FailureKind::OutOfRange, &FailureKind::Contradiction);
     let any = Padding::new(0);
     for lengths in [&[][..], &[2], &[3, 1], &[4]] {
         assert_eq!(padded(lengths, any), is(contradiction, "lengths"));
         assert_eq!(packed(lengths, &[lengths.len() as u32], 4), is(contradiction, "lengths"));
     }
     assert_eq!(padded(&[3], any.width(2)), is(out_of_range, "width"));
-    assert_eq!(padded(&[3], any.multiple(0)), is(out_of_range, "multiple"));
-    assert_eq!(padded(&[3], any.multiple(u32::MAX)), is(out_of_range, "lengths"));
+    assert_eq!(padded(&[3], any.pad_to_multiple_of(0)), is(out_of_range, "multiple"));
+    assert_eq!(padded(&[3], any.pad_to_multiple_of(u32::MAX)), is(out_of_range, "lengths"));
     for lengths in [&[u32::MAX][..], &[u32::MAX; 9], &[1 << 26, 1]] {
         assert_eq!(padded(lengths, any), is(out_of_range, "lengths"));
         assert_eq!(packed(lengths, &[lengths.len() as u32], u32::MAX), is(out_of_range, "lengths"));

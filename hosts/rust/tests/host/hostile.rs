@@ -22,7 +22,7 @@ fn configurations() {
     for order in ["", "Feistel", "feistel ", "\0", &"x".repeat(1 << 20), "é€😀"] {
         let error = Sampler::builder(10).order(order).build().unwrap_err();
         let failure = error.failure().unwrap();
-        assert_eq!((failure.kind, failure.field.as_str()), (FailureKind::UnknownName, "order"));
+        assert_eq!((failure.kind.clone(), failure.field.as_str()), (FailureKind::UnknownName, "order"));
         assert!(failure.value.chars().count() <= 64 && order.starts_with(&failure.value));
         assert!(failure.allowed.starts_with("feistel, "));
     }
@@ -33,7 +33,7 @@ fn a_name_longer_than_the_memory() {
     let order = "é".repeat(32 << 20);
     let error = Sampler::builder(10).order(order).memory_limit(32 << 20).build().unwrap_err();
     let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    assert_eq!((failure.kind, failure.value.as_str()), (FailureKind::UnknownName, "é".repeat(64).as_str()));
+    assert_eq!((failure.kind.clone(), failure.value.as_str()), (FailureKind::UnknownName, "é".repeat(64).as_str()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::failing;
 use samedeal::{
-    Batch, BatchBuilder, BatchStream, Batcher, Buckets, Counting, Error, FailureKind, Packing, Strategy, Tail, TooLong,
+    Batch, BatchBuilder, BatchStream, Batcher, Counting, Error, FailureKind, Packing, Segment, Strategy, Tail, TooLong,
 };
 
 fn out_of_range(field: &str) -> (FailureKind, String) {
@@ -20,46 +20,48 @@ fn missing(field: &str) -> (FailureKind, String) {
 /// What neither a batcher nor a stream can be.
 fn refused<T>(builder: impl Fn() -> BatchBuilder<T>, build: impl Fn(BatchBuilder<T>) -> (FailureKind, String)) {
     let (bucket, pack) = (|| builder().strategy(Strategy::Bucket), || builder().strategy(Strategy::Pack));
-    let good = || builder().budget(10);
-    assert_eq!(build(builder()), missing("budget"));
-    assert_eq!(build(builder().max_length(9)), missing("budget"));
-    assert_eq!(build(builder().max_batch_size(9)), missing("budget"));
+    let good = || builder().max_tokens(10);
+    assert_eq!(build(builder()), missing("max-tokens"));
+    assert_eq!(build(builder().max_length(9)), missing("max-tokens"));
+    assert_eq!(build(builder().max_batch_size(9)), missing("max-tokens"));
     assert_eq!(build(pack()), missing("capacity"));
-    assert_eq!(build(builder().budget(0)), out_of_range("budget"));
-    assert_eq!(build(builder().max_batch_size(0).max_length(9)), out_of_range("budget"));
+    assert_eq!(build(builder().max_tokens(0)), out_of_range("max-tokens"));
+    assert_eq!(build(builder().max_batch_size(0).max_length(9)), missing("max-tokens"));
     assert_eq!(build(pack().capacity(0)), out_of_range("capacity"));
     assert_eq!(build(pack().max_length(0)), out_of_range("capacity"));
     assert_eq!(build(bucket().max_batch_size(0)), out_of_range("max-batch-size"));
-    assert_eq!(build(good().multiple(0)), out_of_range("multiple"));
-    assert_eq!(build(good().world(0)), out_of_range("world"));
-    assert_eq!(build(good().world(0).rank(9)), out_of_range("world"));
-    assert_eq!(build(good().world((1 << 20) + 1)), out_of_range("world"));
+    assert_eq!(build(good().batch_size_multiple(0)), out_of_range("batch-size-multiple"));
+    assert_eq!(build(good().world(0)), out_of_range("world-size"));
+    assert_eq!(build(good().world(0).rank(9)), out_of_range("world-size"));
+    assert_eq!(build(good().world((1 << 20) + 1)), out_of_range("world-size"));
     assert_eq!(build(good().rank(1)), out_of_range("rank"));
     assert_eq!(build(good().world(3).rank(u32::MAX)), out_of_range("rank"));
-    assert_eq!(build(bucket().buckets(Buckets::Width(0))), out_of_range("bucket-width"));
-    assert_eq!(build(bucket().buckets(Buckets::Quantiles(0))), out_of_range("quantiles"));
-    assert_eq!(build(bucket().buckets(Buckets::Quantiles(u32::MAX))), out_of_range("quantiles"));
-    assert_eq!(build(bucket().buckets(Buckets::Boundaries(vec![2, 1]))), contradiction("boundaries"));
+    assert_eq!(build(bucket().bucket_width(0)), out_of_range("bucket-width"));
+    assert_eq!(build(bucket().quantiles(0)), out_of_range("quantiles"));
+    assert_eq!(build(bucket().quantiles(u32::MAX)), out_of_range("quantiles"));
+    assert_eq!(build(bucket().boundaries([2, 1])), contradiction("boundaries"));
     assert_eq!(build(good().memory_limit(1 << 20)), out_of_range("memory-limit"));
-    let long = Buckets::Boundaries((0..9 << 20).collect());
-    assert_eq!(build(bucket().buckets(long).memory_limit(32 << 20)).0, FailureKind::OutOfMemory);
+    assert_eq!(build(bucket().boundaries(0..9 << 20).memory_limit(32 << 20)).0, FailureKind::OutOfMemory);
 }
 
 #[test]
 fn batchers_that_make_no_sense() {
     let builder = || Batcher::builder([1, 2, 3]);
     refused(builder, |builder| failing(builder.build()));
-    let good = || builder().budget(10);
-    assert_eq!(failing(good().order("sharded").build()), missing("sharding"));
+    let good = || builder().max_tokens(10);
+    assert_eq!(failing(good().order("sharded").build()), contradiction("order"));
+    let past = |segments| good().history(vec![Segment { world_size: 1, steps: 0 }; segments]).build();
+    assert_eq!(failing(past(65)), out_of_range("history"));
+    assert_eq!(failing(past(1 << 28)).1, "history");
     assert_eq!(failing(good().order("dotnet").seed(i64::MAX).build()), out_of_range("seed"));
     for order in ["", "Feistel", &"é".repeat(40 << 20)] {
         assert_eq!(failing(good().order(order).build()), (FailureKind::UnknownName, "order".to_owned()));
     }
-    assert_eq!(failing(builder().budget(2).build()), out_of_range("lengths"));
+    assert_eq!(failing(builder().max_tokens(2).build()), out_of_range("lengths"));
     assert_eq!(failing(good().max_length(2).build()), out_of_range("lengths"));
-    let split = Batcher::builder([u32::MAX]).budget(1).too_long(TooLong::Split);
+    let split = Batcher::builder([u32::MAX]).max_tokens(1).too_long(TooLong::Split);
     assert_eq!(failing(split.build()), out_of_range("max-length"));
-    let split = Batcher::builder([u32::MAX - 1]).budget(1).too_long(TooLong::Split);
+    let split = Batcher::builder([u32::MAX - 1]).max_tokens(1).too_long(TooLong::Split);
     assert_eq!(failing(split.build()).0, FailureKind::OutOfMemory);
 }
 
@@ -73,10 +75,10 @@ fn names_must_be_known() {
         "x".parse::<Packing>().unwrap_err(),
     ];
     let known = [
-        ("strategy", "pad-to-max, bucket, budget, pack"),
+        ("strategy", "budget, bucket, pack, pad-to-max"),
         ("counting", "padded, unpadded, weighted"),
         ("too-long", "error, truncate, drop, split, single"),
-        ("tail", "drop, keep, even-split, duplicate"),
+        ("tail", "even-split, drop, keep, duplicate"),
         ("packing", "fast, optimal"),
     ];
     for (failure, (field, allowed)) in fields.iter().zip(known) {
@@ -88,18 +90,29 @@ fn names_must_be_known() {
 
 #[test]
 fn greatest_numbers() {
-    let most = |strategy| {
-        // A whole configuration has a value for what a strategy does not look at, too.
-        let mut config = Batcher::builder([0, 1, u32::MAX]).budget(u64::MAX).build().unwrap().config().clone();
-        (config.strategy, config.max_batch_size, config.capacity) = (strategy, u32::MAX, u32::MAX);
-        (config.window, config.multiple, config.linear, config.quadratic) =
-            (Some(u32::MAX), u32::MAX, u32::MAX, u32::MAX);
-        BatchBuilder::<Batcher>::from(config).seed(i64::MIN).epoch(u64::MAX)
+    // Every option that a strategy uses, at its greatest.
+    let (most, all) = (u32::MAX, u64::MAX);
+    let batch = |strategy: Strategy, counting: Counting| {
+        let is_weighted = counting == Counting::Weighted;
+        let limit = if is_weighted { "max_cost" } else { "max_tokens" };
+        let cost = if is_weighted { format!(r#","linear":{most},"quadratic":{most}"#) } else { String::new() };
+        let own = match (strategy, counting) {
+            (Strategy::PadToMax, _) => String::new(),
+            (Strategy::Pack, _) => format!(r#","capacity":{most},"batch_window":{most}"#),
+            (Strategy::Budget, Counting::Unpadded | Counting::Weighted) => {
+                format!(r#","{limit}":{all},"batch_window":{most}"#)
+            }
+            _ => format!(r#","{limit}":{all},"batch_window":{most},"batch_size_multiple":{most}"#),
+        };
+        format!(
+            r#"{{"strategy":"{strategy}","counting":"{counting}","max_batch_size":{most},"too_long":"single"{cost}{own}}}"#
+        )
     };
     for &strategy in Strategy::ALL {
         for &counting in Counting::ALL {
-            let batcher = most(strategy).counting(counting).world(1 << 20);
-            let batcher = batcher.too_long(TooLong::Single).build().unwrap();
+            let (order, deal) = (format!(r#"{{"seed":{}}}"#, i64::MIN), format!(r#"{{"world_size":{}}}"#, 1 << 20));
+            let recipe = format!(r#"{{"order":{order},"deal":{deal},"batch":{}}}"#, batch(strategy, counting));
+            let batcher = Batcher::from_recipe(recipe, [0, 1, u32::MAX]).epoch(u64::MAX).build().unwrap();
             assert_eq!(batcher.metrics().items, 3, "{strategy}, {counting}");
             assert!(batcher.metrics().padding_ratio() <= 1.0);
             let found = [0, (1 << 20) - 1].map(|rank| batcher.batch_of(rank, 0).unwrap().samples.len());
@@ -110,7 +123,7 @@ fn greatest_numbers() {
 
 #[test]
 fn calls() {
-    let mut batcher = Batcher::builder([5; 100]).budget(20).world(2).build().unwrap();
+    let mut batcher = Batcher::builder([5; 100]).max_tokens(20).world(2).build().unwrap();
     let before = batcher.iter().collect::<Vec<_>>();
     let steps = batcher.num_steps();
     assert_eq!(failing(batcher.batch(steps)), out_of_range("step"));
@@ -129,7 +142,7 @@ fn calls() {
     batcher.set_epoch(u64::MAX).unwrap();
     batcher.set_epoch(0).unwrap();
     assert_eq!(batcher.iter().collect::<Vec<_>>(), before);
-    let nothing = Batcher::builder([]).budget(3).world(2).build().unwrap();
+    let nothing = Batcher::builder([]).max_tokens(3).world(2).build().unwrap();
     assert_eq!((nothing.num_steps(), nothing.iter().next()), (0, None));
     let error = nothing.batch(0).unwrap_err();
     assert_eq!(error.to_string(), "step is 0; allowed: none, there are none");
@@ -140,13 +153,13 @@ fn more_lengths_than_there_is_memory_for() {
     let long = vec![1; 8 << 20];
     for (count, limit) in [(8 << 20, 32), (6 << 20, 48), (8 << 20, 64)] {
         // The order has a table as large as the lengths.
-        let builder = Batcher::builder(&long[..count]).budget(10).order("torch");
+        let builder = Batcher::builder(&long[..count]).max_tokens(10).order("torch");
         let found = failing(builder.memory_limit(limit << 20).build());
         assert_eq!(found.0, FailureKind::OutOfMemory, "{count} in {limit} MiB");
     }
     for &strategy in Strategy::ALL {
-        let some =
-            Batcher::builder(&long[..1 << 20]).strategy(strategy).max_batch_size(8).max_length(64).window(1 << 20);
+        let some = Batcher::builder(&long[..1 << 20]).strategy(strategy).max_batch_size(8).max_length(64);
+        let some = if strategy == Strategy::PadToMax { some } else { some.batch_window(1 << 20) };
         // Some of these are enough, and others are not.
         let mut made = 0;
         for limit in (32..200).step_by(23) {
@@ -162,7 +175,7 @@ fn more_lengths_than_there_is_memory_for() {
 fn a_batcher_at_the_end_of_its_memory_still_answers() {
     let lengths = vec![3; 1_000_000];
     // What windows take over from one another is much, where they are this small beside a batch.
-    let builder = Batcher::builder(lengths).budget(900).window(4).world(2);
+    let builder = Batcher::builder(lengths).max_tokens(900).batch_window(4).world(2);
     // The least memory that is enough for one plan, and so not for the next one beside it.
     let (mut few, mut enough) = (32_usize << 20, 256 << 20);
     while enough - few > 1 << 20 {
@@ -186,7 +199,7 @@ fn a_batcher_at_the_end_of_its_memory_still_answers() {
                 refused += 1;
             }
         }
-        assert_eq!((batcher.config().epoch, batcher.batch(7).unwrap()), (0, before.clone()));
+        assert_eq!((batcher.epoch(), batcher.batch(7).unwrap()), (0, before.clone()));
         assert_eq!(*batcher.metrics(), metrics);
     }
     assert!(refused > 0, "{enough} bytes are enough for two");
@@ -203,7 +216,7 @@ fn batches_too_large_together_come_one_by_one() {
     seen.sort_unstable();
     assert!(seen.into_iter().eq(0..1 << 20));
     // What is too large by itself is told once, and the batcher still answers.
-    let all = Batcher::builder(vec![0; 1 << 20]).budget(1 << 20).window(1 << 20).memory_limit(32 << 20);
+    let all = Batcher::builder(vec![0; 1 << 20]).max_tokens(1 << 20).batch_window(1 << 20).memory_limit(32 << 20);
     let batcher = all.build().unwrap();
     for _ in 0..3 {
         let found = batcher.iter().map(failing).collect::<Vec<_>>();
@@ -215,14 +228,17 @@ fn batches_too_large_together_come_one_by_one() {
 #[test]
 fn streams_that_make_no_sense() {
     refused(BatchStream::builder, |builder| failing(builder.build()));
-    let good = || BatchStream::builder().budget(10);
-    assert_eq!(failing(good().window((1 << 24) + 1).build()), out_of_range("window"));
-    assert_eq!(failing(good().buckets(Buckets::Quantiles(4)).build()), contradiction("quantiles"));
+    let good = || BatchStream::builder().max_tokens(10);
+    assert_eq!(failing(good().batch_window((1 << 24) + 1).build()), out_of_range("batch-window"));
+    assert_eq!(
+        failing(BatchStream::builder().strategy(Strategy::Bucket).quantiles(4).build()),
+        contradiction("quantiles")
+    );
 }
 
 #[test]
 fn a_stream_still_works_after_a_failure() {
-    let mut stream = BatchStream::builder().budget(10).window(2).build().unwrap();
+    let mut stream = BatchStream::builder().max_tokens(10).batch_window(2).build().unwrap();
     assert_eq!(failing(stream.push(&[1, 2], &[3])), contradiction("lengths"));
     assert_eq!(failing(stream.push(&[], &[3])), contradiction("lengths"));
     assert_eq!(failing(stream.push(&[1 << 53], &[3])), out_of_range("samples"));
@@ -245,7 +261,7 @@ fn a_stream_at_the_end_of_its_memory_loses_nothing() {
 
 fn filled(memory_limit: usize) {
     const PIECE: usize = 2_000;
-    let stream = BatchStream::builder().budget(10_000).window(1 << 16).memory_limit(memory_limit);
+    let stream = BatchStream::builder().max_tokens(10_000).batch_window(1 << 16).memory_limit(memory_limit);
     let mut stream = stream.build().unwrap();
     let (mut pushed, mut seen) = (0_u64, Vec::new());
     let mut push = |stream: &mut BatchStream, count: usize| {
@@ -280,7 +296,7 @@ fn a_stream_whose_memory_is_full_goes_on() {
         stream.push(&(from..from + count).collect::<Vec<_>>(), &vec![1; count as usize])
     };
     let planned = |limit: usize| {
-        let stream = BatchStream::builder().budget(10_000).window(600_000).memory_limit(limit);
+        let stream = BatchStream::builder().max_tokens(10_000).batch_window(600_000).memory_limit(limit);
         let mut stream = stream.build()?;
         (0..62).try_for_each(|piece| push(&mut stream, piece * 10_000, 10_000))?;
         stream.take().map(|batches| (stream, batches.unwrap().len()))

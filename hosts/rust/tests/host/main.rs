@@ -22,5 +22,5 @@ use samedeal::{Error, FailureKind};
 fn failing<T: std::fmt::Debug>(result: Result<T, Error>) -> (FailureKind, String) {
     let error = result.unwrap_err();
     let failure = error.failure().unwrap_or_else(|| panic!("{error}"));
-    (failure.kind, failure.field.clone())
+    (failure.kind.clone(), failure.field.clone())
 }

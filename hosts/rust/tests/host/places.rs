@@ -34,7 +34,7 @@ fn two_axes_that_divide_multiply() {
 fn meshes_that_contradict_themselves() {
     let failing = |world, axes: Vec<Axis>| Mesh::new(world, axes).unwrap_err().failure().unwrap().clone();
     let failure = failing(8, vec![Axis::divide("dp", 3), Axis::repeat("tp", 2)]);
-    assert_eq!((failure.kind, failure.value.as_str()), (FailureKind::Contradiction, "dp 3 x tp 2 = 6"));
+    assert_eq!((failure.kind.clone(), failure.value.as_str()), (FailureKind::Contradiction, "dp 3 x tp 2 = 6"));
     assert_eq!(failing(4, vec![Axis::divide("a", 2), Axis::repeat("a", 2)]).kind, FailureKind::Contradiction);
     assert_eq!(failing(0, vec![]).field, "world");
     assert_eq!(failing(4, vec![Axis::divide("a", 0)]).kind, FailureKind::OutOfRange);
@@ -103,7 +103,7 @@ fn variables_that_make_no_sense() {
     ] {
         let error = detect_rank_in(environment, None, None).unwrap_err();
         let failure = error.failure().unwrap();
-        assert_eq!((failure.kind, failure.field.as_str()), (kind, field), "{error}");
+        assert_eq!((failure.kind.clone(), failure.field.as_str()), (kind, field), "{error}");
         assert!(failure.value.chars().count() <= 64);
     }
 }

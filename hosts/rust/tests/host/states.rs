@@ -1,7 +1,7 @@
 //! States: taken anywhere, resumed on any world; anything else is refused and changes nothing.
 
 use crate::failing;
-use samedeal::{Batcher, FailureKind, Remainder, Sampler, Strategy, Stretch};
+use samedeal::{Batcher, FailureKind, Remainder, Sampler, Segment, Strategy};
 
 fn sampler(rank: u32, world: u32) -> Sampler {
     Sampler::builder(103).seed(5).epoch(2).rank(rank).world(world).remainder(Remainder::Uneven).build().unwrap()
@@ -66,9 +66,12 @@ fn what_is_no_state_of_a_sampler_is_refused() {
     assert_eq!(here.config().consumed, 0);
 }
 
+fn lengths() -> Vec<u32> {
+    (0..500_u32).map(|i| i.wrapping_mul(2_654_435_761) >> 25).collect()
+}
+
 fn batcher(world: u32) -> Batcher {
-    let lengths: Vec<u32> = (0..500_u32).map(|i| i.wrapping_mul(2_654_435_761) >> 25).collect();
-    Batcher::builder(lengths).budget(512).world(world).window(64).epoch(3).build().unwrap()
+    Batcher::builder(lengths()).max_tokens(512).world(world).batch_window(64).epoch(3).build().unwrap()
 }
 
 #[test]
@@ -78,7 +81,7 @@ fn batches_go_on_where_they_were() {
     let mut rest = batcher(2);
     rest.set_epoch(8).unwrap();
     rest.resume(&state).unwrap();
-    assert_eq!((rest.config().epoch, &rest.config().history[..]), (3, &[Stretch { world: 2, steps: 9 }][..]));
+    assert_eq!((rest.epoch(), rest.history()), (3, &[Segment { world_size: 2, steps: 9 }][..]));
     assert_eq!(rest.num_steps(), whole.num_steps() - 9);
     let left: Vec<_> = rest.iter().collect::<Result<_, _>>().unwrap();
     assert_eq!(left, whole.batches(9..).unwrap().collect::<Result<Vec<_>, _>>().unwrap());
@@ -97,7 +100,7 @@ fn batches_go_on_where_they_were() {
     seen.sort_unstable();
     assert_eq!(seen, (0..500).collect::<Vec<_>>());
     other.set_epoch(4).unwrap();
-    assert!(other.config().history.is_empty());
+    assert!(other.history().is_empty());
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn samples_are_found_where_they_are() {
         let places = batcher.locate(sample).unwrap();
         assert_eq!(places.len(), 1);
         let batch = batcher.batch_of(places[0].rank, places[0].step).unwrap();
-        assert_eq!(batch.rows().nth(places[0].row as usize).unwrap()[places[0].slot as usize], sample);
+        assert_eq!(batch.rows().nth(places[0].row as usize).unwrap()[places[0].index_in_row as usize], sample);
     }
     assert_eq!(failing(batcher.locate(500)), (FailureKind::OutOfRange, "sample".into()));
 }
@@ -124,11 +127,12 @@ fn what_is_no_state_of_a_batcher_is_refused() {
         failing(here.resume(&state.replace("\"steps\":9", "\"steps\":900"))),
         (FailureKind::OutOfRange, "history".into())
     );
-    let lengths = here.config().lengths.clone();
-    let mut packed = Batcher::builder(lengths.clone()).epoch(3).strategy(Strategy::Pack).capacity(512).build().unwrap();
+    let mut packed = Batcher::builder(lengths()).epoch(3).strategy(Strategy::Pack).capacity(512).build().unwrap();
     assert_eq!(failing(packed.resume(&state)), (FailureKind::Contradiction, "strategy".into()));
-    let mut wider = Batcher::builder(lengths).epoch(3).budget(513).window(64).build().unwrap();
-    assert_eq!(failing(wider.resume(&state)), (FailureKind::Contradiction, "config".into()));
-    assert_eq!(failing(here.state(1_000)), (FailureKind::OutOfRange, "taken".into()));
+    let mut wider = Batcher::builder(lengths()).epoch(3).max_tokens(513).batch_window(64).build().unwrap();
+    assert_eq!(failing(wider.resume(&state)), (FailureKind::Contradiction, "max-tokens".into()));
+    // After a failure, nothing has changed.
+    assert_eq!((wider.epoch(), wider.history().len()), (3, 0));
+    assert_eq!(failing(here.state(1_000)), (FailureKind::OutOfRange, "steps".into()));
     assert_eq!(here.fingerprint().unwrap(), wanted);
 }

@@ -1,6 +1,7 @@
 //! Batches of sequences of different length: how good they are. What others make of the same lengths is in `batching.py`.
 
-use samedeal::{BatchBuilder, Batcher, Buckets, Packing, Strategy};
+use samedeal::{BatchBuilder, Batcher, Packing, Strategy};
+use serde_json::Value;
 
 use super::Group;
 use super::batches::{BUDGET, MOST, WHOLE};
@@ -27,7 +28,7 @@ const FEW: [u64; 5] = [2, 5, 20, 50, 200];
 fn run(bench: &mut Bench) -> Result<()> {
     let count = bench.size(100_000, 2_000);
     for (name, world, window) in PADDED {
-        let builder = Batcher::builder(log_normal(count, MOST)).budget(BUDGET).world(world).window(window);
+        let builder = Batcher::builder(log_normal(count, MOST)).max_tokens(BUDGET).world(world).batch_window(window);
         let batcher = measure(bench, name, builder)?;
         let metrics = batcher.metrics();
         bench.series.record(format!("{name} padding"), metrics.padding_ratio());
@@ -40,28 +41,29 @@ fn run(bench: &mut Bench) -> Result<()> {
         ("pack whole", WHOLE, Packing::Fast),
         ("pack optimal", WHOLE, Packing::Optimal),
     ] {
-        packs(bench, name, packed(log_normal(count, 2_048), 2_048, packing).window(window))?;
+        packs(bench, name, packed(log_normal(count, 2_048), 2_048, packing).batch_window(window))?;
     }
     for packing in [Packing::Fast, Packing::Optimal] {
         let mut worst = 0_f64;
         for distinct in FEW {
             let lengths = dense(distinct, count / 2, 2_048);
-            let batcher = packed(lengths, 2_048, packing).window(WHOLE).epoch(bench.run).build()?;
+            let batcher = packed(lengths, 2_048, packing).batch_window(WHOLE).epoch(bench.run).build()?;
             // Only the certified bound counts.
-            let bound = packed(dense(distinct, count / 2, 2_048), 2_048, Packing::Optimal).window(WHOLE).build()?;
+            let bound =
+                packed(dense(distinct, count / 2, 2_048), 2_048, Packing::Optimal).batch_window(WHOLE).build()?;
             let bound = bound.metrics().packs_bound as f64;
             worst = worst.max(batcher.metrics().rows as f64 / bound - 1.0);
         }
         bench.series.record(format!("dense {packing:?}"), worst);
     }
     for (name, window) in [("pack 8", 8_192), ("pack 8 whole", WHOLE)] {
-        packs(bench, name, packed(log_normal(count, 8_192), 8_192, Packing::Fast).world(8).window(window))?;
+        packs(bench, name, packed(log_normal(count, 8_192), 8_192, Packing::Fast).world(8).batch_window(window))?;
     }
 
     let pad = Batcher::builder(verses()?).strategy(Strategy::PadToMax);
     let pad = measure(bench, "pad-to-max", pad)?.metrics().padded as f64;
-    for (name, buckets) in [("width", Buckets::Width(64)), ("quantiles", Buckets::Quantiles(30))] {
-        let bucket = Batcher::builder(verses()?).strategy(Strategy::Bucket).buckets(buckets);
+    let bucket = || Result::Ok(Batcher::builder(verses()?).strategy(Strategy::Bucket));
+    for (name, bucket) in [("width", bucket()?.bucket_width(64)), ("quantiles", bucket()?.quantiles(30))] {
         let bucket = measure(bench, name, bucket)?.metrics().padded as f64;
         bench.series.record(format!("cut {name}"), 1.0 - bucket / pad);
     }
@@ -74,9 +76,9 @@ fn packed(lengths: Vec<u32>, capacity: u32, packing: Packing) -> BatchBuilder<Ba
 
 fn packs(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Result<()> {
     let batcher = measure(bench, name, builder)?;
-    let (metrics, config) = (batcher.metrics(), batcher.config());
-    let room = u64::from(config.capacity);
-    let least = metrics.tokens.div_ceil(room * u64::from(config.world));
+    let metrics = batcher.metrics();
+    let room = recipe(&batcher)?["batch"]["capacity"].as_u64().ok_or("packs have a capacity")?;
+    let least = metrics.tokens.div_ceil(room * u64::from(batcher.world()));
     bench.series.record(format!("{name} fill"), metrics.tokens as f64 / (metrics.rows * room) as f64);
     bench.series.record(format!("{name} gap"), (metrics.rows - metrics.packs_bound) as f64);
     bench.series.record(format!("{name} steps"), metrics.steps as f64);
@@ -84,18 +86,24 @@ fn packs(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Resul
     Ok(())
 }
 
+fn recipe(batcher: &Batcher) -> Result<Value> {
+    Ok(serde_json::from_str(&batcher.recipe()?)?)
+}
+
 /// Plans, and goes through every batch of every rank.
 fn measure(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Result<Batcher> {
     let batcher = builder.epoch(bench.run).build()?;
-    let config = batcher.config();
-    let mut given = vec![0_u32; config.lengths.len()];
+    let recipe = recipe(&batcher)?;
+    let samples = recipe["order"]["samples"].as_u64().ok_or("there are samples")?;
+    let most = recipe["batch"]["max_tokens"].as_u64().unwrap_or(u64::MAX);
+    let mut given = vec![0_u32; samples as usize];
     let mut over = 0;
-    for rank in 0..config.world {
+    for rank in 0..batcher.world() {
         let batches = batcher.batches_window(rank, 0, batcher.num_steps() as u32)?;
         for batch in batches {
             batch.samples.iter().for_each(|&sample| given[sample as usize] += 1);
             let (rows, width) = batch.shape();
-            over += u32::from(config.budget > 0 && (rows * width) as u64 > config.budget);
+            over += u32::from((rows * width) as u64 > most);
         }
     }
     let wrong = given.into_iter().filter(|&times| times != 1).count();

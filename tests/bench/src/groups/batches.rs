@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use samedeal::{BatchBuilder, Batcher, Buckets, Strategy};
+use samedeal::{BatchBuilder, Batcher, Strategy};
 use samedeal_core::batch as core;
 
 use super::Group;
@@ -13,7 +13,7 @@ use crate::bench::{Bench, Series};
 use crate::quantity::Quantity::{Seconds, Share};
 use crate::table::Row;
 
-/// What a batch of the budget may cost: four of the longest.
+/// The most tokens of a batch: four of the longest samples.
 pub const BUDGET: u64 = 4 * MOST as u64;
 /// The longest of the log-normal lengths.
 pub const MOST: u32 = 4_096;
@@ -60,7 +60,7 @@ fn run(bench: &mut Bench) -> Result<()> {
                 return Err("Python and Rust disagree".into());
             }
         }
-        at_random(bench, &format!("{name}, whole window"), &builder.window(WHOLE).build()?)?;
+        at_random(bench, &format!("{name}, whole window"), &builder.batch_window(WHOLE).build()?)?;
     }
     shapes(bench)
 }
@@ -88,9 +88,9 @@ fn room(name: &str) -> u64 {
 fn strategy(name: &str, count: u64) -> BatchBuilder<Batcher> {
     let builder = Batcher::builder(log_normal(count, most(name)));
     match name {
-        "budget" => builder.budget(BUDGET),
+        "budget" => builder.max_tokens(BUDGET),
         "pack" => builder.strategy(Strategy::Pack).capacity(CAPACITY),
-        _ => builder.strategy(Strategy::Bucket).buckets(Buckets::Quantiles(30)),
+        _ => builder.strategy(Strategy::Bucket).quantiles(30),
     }
 }
 

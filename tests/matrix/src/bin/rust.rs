@@ -4,7 +4,8 @@ use matrix::Engine;
 use matrix::format::{self, Call, Config, Failure, Place, S64, Subject, U64, record, strings};
 use samedeal::ledger::{self, RawLedger};
 use samedeal::{
-    BatchStream, Batcher, Builder, ChunkStream, Error, Locality, Mesh, Reading, Sampler, ShardPlan, Sharding,
+    BatchRecipe, BatchStream, Batcher, Builder, ChunkStream, Error, Locality, Mesh, Reading, Sampler, ShardPlan,
+    Sharding,
 };
 use serde_json::Value;
 
@@ -24,6 +25,7 @@ enum Host {
     LedgerClient(ledger::Client),
     Mesh(Mesh),
     Reading(Reading),
+    BatchRecipe(BatchRecipe),
     Batcher(Batcher),
     BatchStream(BatchStream),
     Functions,
@@ -58,8 +60,9 @@ impl Engine for Host {
                 Mesh::new(config.world, axes).map(Self::Mesh)
             }
             Subject::Reading(reading) => read::reading(reading).map(Self::Reading),
-            Subject::Batcher(config) => batching::batcher(config).map(Self::Batcher),
-            Subject::BatchStream { config, rank } => batching::stream(config, *rank).map(Self::BatchStream),
+            Subject::BatchRecipe(given) => batching::recipe(given).map(Self::BatchRecipe),
+            Subject::Batcher(given) => batching::batcher(given).map(Self::Batcher),
+            Subject::BatchStream(given) => batching::stream(given).map(Self::BatchStream),
             Subject::Functions {} => Ok(Self::Functions),
         };
         made.map_err(failure)
@@ -83,6 +86,7 @@ impl Engine for Host {
                 Call::Reading(call) => read::ask(reading, call),
                 _ => panic!("no call of a reading: {call:?}"),
             },
+            Self::BatchRecipe(recipe) => batching::ask_recipe(recipe, call),
             Self::Batcher(batcher) => batching::ask_batcher(batcher, call),
             Self::BatchStream(stream) => batching::ask_stream(stream, call),
             Self::Functions => ask_functions(call),
@@ -119,7 +123,7 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
         Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
         Call::Locate { sample, batch_size: Some(size) } => sampler.locate(sample.0, size)?.map_or(Value::Null, place),
-        Call::State { taken } => sampler.state(taken.0)?.into(),
+        Call::State { taken: Some(taken), steps: None } => sampler.state(taken.0)?.into(),
         Call::Resume { ref state } => sampler.resume(state).map(|()| Value::Null)?,
         Call::PlaceOf { position, batch_size } => place(sampler.place_of(position.0, batch_size)?),
         Call::Fingerprint => sampler.fingerprint()?.into(),
@@ -317,7 +321,7 @@ fn failure(error: Error) -> Failure {
 }
 
 fn shared(failure: samedeal::Failure) -> Failure {
-    let samedeal::Failure { kind, field, value, allowed } = failure;
+    let samedeal::Failure { kind, field, value, allowed, .. } = failure;
     Failure { kind: kind.name().into(), field, value, allowed }
 }
 

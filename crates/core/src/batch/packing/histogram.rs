@@ -4,13 +4,14 @@ use core::iter::repeat_n;
 
 use super::{Class, reserve};
 use crate::Failure;
+use crate::base::failure::at_most;
 use crate::base::memory::collect;
 
 /// The classes of some sizes, descending, fewer than 2^32 of them. Failures: `lengths` (too many), `out-of-memory`.
 pub fn histogram<T: Copy + Into<u64>>(sizes: &[T]) -> Result<Vec<Class>, Failure> {
     if sizes.len() > u32::MAX as usize {
         let value = format!("{} of them", sizes.len());
-        return Err(Failure::out_of_range("lengths", value, format!("up to {}", u32::MAX)));
+        return Err(Failure::out_of_range("lengths", value, at_most(u32::MAX)));
     }
     let most = sizes.iter().fold(0, |most, &size| size.into().max(most));
     let mut classes = Vec::new();

@@ -10,6 +10,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::Failure;
+use crate::base::failure::{at_least, range};
 use crate::base::memory::{collect, has_room};
 pub use histogram::histogram;
 pub(super) use histogram::places;
@@ -88,10 +89,10 @@ impl Patterns {
     /// any number if that is 2^32 - 1. Failures: `capacity`, `slots`, `classes` (not descending), `out-of-memory`.
     pub fn new(classes: &[Class], capacity: u64, slots: u32, method: Packing) -> Result<Self, Failure> {
         if slots == 0 {
-            return Err(Failure::out_of_range("slots", 0, format!("1 to {}", u32::MAX)));
+            return Err(Failure::out_of_range("slots", 0, range(1, u32::MAX)));
         }
         if let Some(class) = classes.iter().find(|class| class.size > capacity) {
-            return Err(Failure::out_of_range("capacity", capacity, format!("{} or more", class.size)));
+            return Err(Failure::out_of_range("capacity", capacity, at_least(class.size)));
         }
         if !classes.is_sorted_by(|a, b| a.size > b.size) {
             return Err(Failure::contradiction("classes", format!("{} of them", classes.len()), "descending sizes"));

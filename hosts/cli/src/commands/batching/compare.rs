@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::time::Duration;
 
-use samedeal::{Batcher, Counting, Metrics};
+use samedeal::{Batcher, Metrics};
 use serde_json::{Value, json};
 
 use super::plot::{Plot, Waste};
-use super::strategies::{Candidate, Room};
+use super::strategies::{Candidate, Room, refused_by_all};
 use super::{figures, neighbours};
 use crate::args::format::Format;
 use crate::commands::numbers::BatchesArgs;
@@ -20,7 +20,8 @@ use crate::write::progress;
 /// What a strategy makes of the lengths.
 struct Outcome {
     candidate: Candidate,
-    config: Value,
+    recipe: Value,
+    world: u32,
     metrics: Metrics,
     correlation: Option<f64>,
 }
@@ -31,12 +32,17 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
     let candidates = room.candidates();
     let bar = progress::bar("comparing strategies", candidates.len() as u64);
     bar.enable_steady_tick(Duration::from_millis(100));
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut refused) = (Vec::new(), Vec::new());
     for candidate in candidates {
-        outcomes.push(Outcome::of(candidate, args, lengths)?);
+        let (batcher, others) = candidate.batcher(args, &lengths.values)?;
+        outcomes.push(Outcome::of(candidate, &batcher)?);
+        refused.push(others);
         bar.inc(1);
     }
     bar.finish_and_clear();
+    if let Some(error) = refused_by_all(&refused) {
+        return Err(error.clone().into());
+    }
     let rows = counted(room.rows.into(), "row", "rows");
     let of = format!(
         "batches of up to {} {}, such as {rows} of {}",
@@ -47,7 +53,7 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
     let summary = format!("{}; {of}", lengths.summary());
     if let Some(path) = &args.compare.plot {
         let waste = outcomes.iter().map(Outcome::waste).collect::<Vec<_>>();
-        let limit = args.by_length.max_length;
+        let limit = args.by_length.options.max_length;
         Plot { lengths, limit, title: "Lengths, and what batches waste on them", below: &summary, waste: &waste }
             .write(path)?;
     }
@@ -68,43 +74,36 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
 }
 
 impl Outcome {
-    fn of(candidate: Candidate, args: &BatchesArgs, lengths: &Lengths) -> Result<Self, Problem> {
-        let builder = args.by_length.builder(
-            &args.epoch.deal,
-            lengths.values.clone(),
-            Some((candidate.strategy, candidate.counting)),
-        );
-        let batcher: Batcher = args.by_length.build(candidate.sized(builder))?;
-        let correlation = neighbours::correlation(&batcher)?;
-        let config = figures::config_json(batcher.config());
-        Ok(Self { candidate, config, metrics: *batcher.metrics(), correlation })
+    fn of(candidate: Candidate, batcher: &Batcher) -> Result<Self, Problem> {
+        let correlation = neighbours::correlation(batcher)?;
+        let (recipe, world) = (figures::recipe(batcher)?, batcher.world());
+        Ok(Self { candidate, recipe, world, metrics: *batcher.metrics(), correlation })
     }
 
     /// Whether the strategy is for models that compute no padding.
     fn is_unpadded(&self) -> bool {
-        self.candidate.counting == Counting::Unpadded
+        self.candidate.name == "budget unpadded"
     }
 
     fn waste(&self) -> Waste {
         let Metrics { steps, tokens, padded, slowest, cost, slowest_cost, .. } = self.metrics;
         let share = |part: f64, slowest: u64| {
-            let all = f64::from(self.metrics.world) * slowest as f64;
+            let all = f64::from(self.world) * slowest as f64;
             if all == 0.0 { 0.0 } else { part / all }
         };
-        let waits =
-            |all: u64, slowest: u64| share(f64::from(self.metrics.world) * slowest as f64 - all as f64, slowest);
+        let waits = |all: u64, slowest: u64| share(f64::from(self.world) * slowest as f64 - all as f64, slowest);
         let (padding, waiting) = if self.is_unpadded() {
             (0.0, waits(cost, slowest_cost))
         } else {
             (share((padded - tokens) as f64, slowest), waits(padded, slowest))
         };
         let says = counted(steps, "step", "steps");
-        Waste { strategy: self.candidate.name(), padding, waiting, says }
+        Waste { strategy: self.candidate.name.to_owned(), padding, waiting, says }
     }
 
     fn json(&self) -> Value {
         json!({
-            "name": self.candidate.name(), "config": self.config, "metrics": figures::json(&self.metrics),
+            "name": self.candidate.name, "recipe": self.recipe, "metrics": figures::json(&self.metrics),
             "neighbour_correlation": self.correlation,
         })
     }
@@ -130,7 +129,7 @@ fn table(outcomes: &[Outcome], format: Format) -> Items {
         let padded =
             |share: f64| if outcome.is_unpadded() && format == Format::Table { "".into() } else { Cell::Share(share) };
         items.push([
-            outcome.candidate.name().into(),
+            outcome.candidate.name.into(),
             metrics.steps.into(),
             metrics.rows.into(),
             padded(metrics.padding_ratio()),
@@ -152,7 +151,7 @@ fn notes(outcomes: &[Outcome]) -> Vec<String> {
         vec!["budget unpadded is for models that compute no padding; --help says what the columns are".to_owned()];
     for outcome in outcomes {
         let told = figures::oddities(&outcome.metrics);
-        notes.extend(told.map(|told| format!("{}: {told}", outcome.candidate.name())));
+        notes.extend(told.map(|told| format!("{}: {told}", outcome.candidate.name)));
     }
     notes
 }

@@ -1,48 +1,32 @@
 //! What is told of the metrics of batches.
 
-use samedeal::{BatchConfig, Buckets, Metrics};
-use serde_json::{Value, json};
+use samedeal::{Batcher, Metrics};
+use serde_json::Value;
 
 use crate::write::output::{counted, percent};
+use crate::write::problem::Problem;
 
-/// Everything that decides batches, but the lengths themselves.
-pub fn config_json(config: &BatchConfig) -> Value {
-    let mut object = json!({
-        "samples": config.lengths.len(), "seed": config.seed, "epoch": config.epoch, "order": config.order,
-        "world": config.world, "strategy": config.strategy.name(), "max_batch_size": config.max_batch_size,
-        "max_length": config.max_length, "budget": config.budget, "counting": config.counting.name(),
-        "linear": config.linear, "quadratic": config.quadratic, "multiple": config.multiple,
-        "capacity": config.capacity, "packing": config.packing.name(), "window": config.window,
-        "too_long": config.too_long.name(), "tail": config.tail.name(),
-    });
-    if let Some(buckets) = &config.buckets {
-        let (name, value) = match buckets {
-            Buckets::Width(width) => ("bucket_width", json!(width)),
-            Buckets::Boundaries(boundaries) => ("boundaries", json!(boundaries)),
-            Buckets::Quantiles(quantiles) => ("quantiles", json!(quantiles)),
-        };
-        object[name] = value;
-    }
-    object
+/// Everything that decides batches.
+pub fn recipe(batcher: &Batcher) -> Result<Value, Problem> {
+    Ok(serde_json::from_str(&batcher.recipe()?).unwrap_or(Value::Null))
 }
 
 /// The metrics, with the ratios that follow from them.
 pub fn json(metrics: &Metrics) -> Value {
-    json!({
-        "steps": metrics.steps, "items": metrics.items, "rows": metrics.rows, "tokens": metrics.tokens,
-        "padded": metrics.padded, "slowest": metrics.slowest, "cost": metrics.cost,
-        "slowest_cost": metrics.slowest_cost, "packs_bound": metrics.packs_bound, "over_budget": metrics.over_budget,
-        "empty": metrics.empty, "repeated": metrics.repeated, "dropped": metrics.dropped,
-        "truncated": metrics.truncated, "too_long": metrics.too_long, "split": metrics.split,
-        "padding_ratio": metrics.padding_ratio(), "budget_utilisation": metrics.budget_utilisation(),
-        "slowest_rank_utilisation": metrics.slowest_rank_utilisation(), "cost_imbalance": metrics.cost_imbalance(),
-    })
+    let ratios = [
+        ("padding_ratio", metrics.padding_ratio()),
+        ("budget_utilisation", metrics.budget_utilisation()),
+        ("slowest_rank_utilisation", metrics.slowest_rank_utilisation()),
+        ("cost_imbalance", metrics.cost_imbalance()),
+    ];
+    let numbers = metrics.named().map(|(name, number)| (name.replace('-', "_"), Value::from(number)));
+    numbers.chain(ratios.map(|(name, ratio)| (name.to_owned(), ratio.into()))).collect()
 }
 
-/// The ratios, for people.
-pub fn ratios(metrics: &Metrics) -> String {
+/// The ratios, for people; `is_limited` is whether a batch has a limit.
+pub fn ratios(metrics: &Metrics, is_limited: bool) -> String {
     let mut parts = vec![format!("padding {}", percent(metrics.padding_ratio()))];
-    if metrics.budget > 0 {
+    if is_limited {
         parts.push(format!("budget used {}", percent(metrics.budget_utilisation())));
     }
     parts.push(format!("slowest rank used {}", percent(metrics.slowest_rank_utilisation())));

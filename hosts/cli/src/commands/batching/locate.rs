@@ -1,6 +1,6 @@
 //! Where in batches samples are.
 
-use samedeal::{BatchPlace, Batcher, Stretch};
+use samedeal::{BatchPlace, Batcher, Segment};
 use serde_json::{Value, json};
 
 use super::plan;
@@ -25,12 +25,12 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
         Format::Table => {
             print(items(&found, &dataset, Format::Table, !parts.before.is_empty()).table())?;
             let rest = &parts.rest;
-            let (epoch, steps) = (rest.config().epoch, counted(rest.num_steps(), "step", "steps"));
+            let (epoch, steps) = (rest.epoch(), counted(rest.num_steps(), "step", "steps"));
             let from = match args.is_explained {
                 true => "all steps are counted from the beginning of the epoch",
                 false => "steps to come are counted from the state on, steps seen from the beginning of the epoch",
             };
-            let world = rest.config().world;
+            let world = rest.world();
             match args.epoch.saved.is_none() {
                 true => print(format!("epoch {epoch}: {steps}")),
                 false => print(format!("epoch {epoch}: {steps} left on a world size of {world}; {from}")),
@@ -68,11 +68,12 @@ struct Before {
 impl Parts {
     fn new(args: &LocateArgs, lengths: Vec<u32>) -> Result<Self, Problem> {
         let rest = plan(&args.by_length, &args.epoch, 0, lengths.clone())?;
-        let (epoch, history) = (rest.config().epoch, rest.config().history.clone());
+        let (epoch, history) = (rest.epoch(), rest.history().to_vec());
         let mut before = Vec::with_capacity(history.len());
         let mut first = 0;
-        for (number, &Stretch { world, steps }) in history.iter().enumerate() {
-            let batcher = args.by_length.past(&args.epoch.deal, lengths.clone(), epoch, &history[..number], world)?;
+        for (number, &Segment { world_size, steps }) in history.iter().enumerate() {
+            let batcher =
+                args.by_length.past(&args.epoch.deal, lengths.clone(), epoch, &history[..number], world_size)?;
             before.push(Before { batcher, steps, first });
             first += steps;
         }
@@ -86,13 +87,13 @@ impl Parts {
         for Before { batcher, steps, first } in &self.before {
             for place in batcher.locate(sample)?.into_iter().filter(|place| place.step < *steps) {
                 let status = if is_repeated(batcher, place)? { Status::Padding } else { Status::Seen };
-                let world = batcher.config().world;
+                let world = batcher.world();
                 places.push(Seen { status, place, first: *first, counted_from: "epoch", world });
             }
         }
         for place in self.rest.locate(sample)? {
             let status = if is_repeated(&self.rest, place)? { Status::Padding } else { Status::ToCome };
-            let (first, world) = (self.first, self.rest.config().world);
+            let (first, world) = (self.first, self.rest.world());
             let counted_from = if self.before.is_empty() || first > 0 { "epoch" } else { "state" };
             places.push(Seen { status, place, first, counted_from, world });
         }
@@ -137,7 +138,7 @@ fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool) -> Item
     let told = told || !found.iter().all(plain);
     let told_of: &[&str] = if told { &["status"] } else { &[] };
     let world: &[&str] = if told || format == Format::Text { &["world"] } else { &[] };
-    let columns = [&["sample"], told_of, &["step", "rank"], world, &["row", "slot", "start"]].concat();
+    let columns = [&["sample"], told_of, &["step", "rank"], world, &["row", "index in row", "start"]].concat();
     let mut items = Items::new([&columns[..], &["file", "row in file"]].concat());
     for one in found {
         let mut push = |status: Status, parts: Vec<Cell>| {
@@ -151,10 +152,10 @@ fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool) -> Item
             push(Status::Dropped, Vec::new());
         }
         for seen in &one.places {
-            let BatchPlace { step, rank, row, slot, start, .. } = seen.place;
+            let BatchPlace { step, rank, row, index_in_row, start, .. } = seen.place;
             let mut parts = vec![(seen.first + step).into(), rank.into()];
             parts.extend((!world.is_empty()).then(|| Cell::from(seen.world)));
-            parts.extend([Cell::from(row), slot.into(), start.into()]);
+            parts.extend([Cell::from(row), index_in_row.into(), start.into()]);
             push(seen.status, parts);
         }
     }
@@ -162,9 +163,9 @@ fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool) -> Item
 }
 
 fn json_of(seen: &Seen) -> Value {
-    let BatchPlace { step, rank, row, slot, start, .. } = seen.place;
+    let BatchPlace { step, rank, row, index_in_row, start, .. } = seen.place;
     json!({
-        "status": seen.status.name(), "step": seen.first + step, "rank": rank, "world": seen.world, "row": row, "slot": slot,
-        "start": start, "counted_from": seen.counted_from,
+        "status": seen.status.name(), "step": seen.first + step, "rank": rank, "world": seen.world, "row": row,
+        "index_in_row": index_in_row, "start": start, "counted_from": seen.counted_from,
     })
 }

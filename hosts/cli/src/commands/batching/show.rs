@@ -26,7 +26,7 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
     let mut sink = Sink::new(args.shown.output.output.as_deref())?;
     let mut items = Items::new(["step", "rows", "padded length", "cost", "samples"]);
     if format == Format::Json {
-        json_start(&mut sink, head(batcher), "batches", start)?;
+        json_start(&mut sink, head(batcher)?, "batches", start)?;
     }
     let bar = progress::bar("writing", count);
     for (step, batch) in steps.clone().zip(batcher.batches(steps)?) {
@@ -50,11 +50,13 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
     match format {
         Format::Table => {
             writeln!(sink, "{}", items.table())?;
-            let who = format!("rank {} of {}", batcher.rank(), batcher.config().world);
+            let who = format!("rank {} of {}", batcher.rank(), batcher.world());
             let more = if start + count < end { "; --start, --count and --all show more" } else { "" };
             writeln!(sink, "{} of the {} of {who}{more}", grouped(count), counted(end, "step", "steps"))?;
             writeln!(sink, "{summary}")?;
-            writeln!(sink, "{}", figures::ratios(batcher.metrics()))?;
+            let recipe = figures::recipe(batcher)?;
+            let is_limited = ["max_tokens", "max_cost", "capacity"].iter().any(|it| recipe["batch"].get(it).is_some());
+            writeln!(sink, "{}", figures::ratios(batcher.metrics(), is_limited))?;
             figures::exceptions(batcher.metrics()).map_or(Ok(()), |told| writeln!(sink, "{told}"))?;
         }
         Format::Json => writeln!(sink, "]}}")?,
@@ -63,12 +65,14 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
     sink.finish()
 }
 
-fn head(batcher: &Batcher) -> Map<String, Value> {
-    let mut object = Map::new();
-    object.insert("config".to_owned(), figures::config_json(batcher.config()));
-    object.insert("rank".to_owned(), batcher.rank().into());
-    object.insert("metrics".to_owned(), figures::json(batcher.metrics()));
-    object
+fn head(batcher: &Batcher) -> Result<Map<String, Value>, Problem> {
+    let parts = [
+        ("recipe", figures::recipe(batcher)?),
+        ("epoch", batcher.epoch().into()),
+        ("rank", batcher.rank().into()),
+        ("metrics", figures::json(batcher.metrics())),
+    ];
+    Ok(parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 pub fn json_of(step: u64, batch: &Batch) -> Map<String, Value> {

@@ -20,7 +20,7 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
     // Lengths and options have to be those of the state, if there is one.
     let mut batcher = plan(&args.by_length, &args.epoch, 0, values.clone())?;
     if let Some(Explained { past, .. }) = &args.explained {
-        let (deal, epoch) = (&args.epoch.deal, batcher.config().epoch);
+        let (deal, epoch) = (&args.epoch.deal, batcher.epoch());
         batcher = args.by_length.past(deal, values, epoch, past, deal.world())?;
     }
     let ranks = args.ranks()?;
@@ -29,12 +29,12 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
     let batches = batches.collect::<Result<Vec<_>, Problem>>()?;
     let contents = args.contents(&dataset, batches.iter().flat_map(|(_, batch)| batch.samples.iter().copied()))?;
     let contents = contents.as_ref();
-    let (epoch, steps) = (batcher.config().epoch, batcher.num_steps());
+    let (epoch, steps) = (batcher.epoch(), batcher.num_steps());
     match args.output.format() {
         Format::Table => {
             print(items(&batches, &dataset, args, contents, false).table())?;
             print(sums(&batches, unit).table())?;
-            print(args.which(step, steps, epoch, !batcher.config().history.is_empty()))
+            print(args.which(step, steps, epoch, !batcher.history().is_empty()))
         }
         Format::Text => print(items(&batches, &dataset, args, contents, true).lines()),
         Format::Json => {
@@ -58,7 +58,7 @@ impl Steps for Batcher {
     }
 
     fn epoch(&self) -> Result<u64, Problem> {
-        Ok(self.config().epoch)
+        Ok(Batcher::epoch(self))
     }
 
     fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
@@ -80,14 +80,14 @@ fn items(
 ) -> Items {
     let noted = noted || batches.iter().any(|(_, batch)| batch.repeated > 0);
     let note: &[&str] = if noted { &["note"] } else { &[] };
-    let columns = ["rank", "row", "slot", "sample", "start", "length"];
+    let columns = ["rank", "row", "index in row", "sample", "start", "length"];
     let mut items = Items::new([&columns, note, &["file", "row in file"], args.column.as_deref().as_slice()].concat());
     for (rank, batch) in batches {
         let mut item = 0;
         for (row, samples) in batch.rows().enumerate() {
             let is_repeated = row + batch.repeated as usize >= batch.row_ends.len();
-            for (slot, &sample) in samples.iter().enumerate() {
-                let place = [(*rank).into(), (row as u64).into(), (slot as u64).into(), sample.into()];
+            for (index, &sample) in samples.iter().enumerate() {
+                let place = [(*rank).into(), (row as u64).into(), (index as u64).into(), sample.into()];
                 let part = [batch.starts[item].into(), batch.lengths[item].into()];
                 let note = noted.then(|| Cell::from(if is_repeated { "repeated" } else { "" }));
                 let held = contents.map(|contents| contents.get(sample).into());

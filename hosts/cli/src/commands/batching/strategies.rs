@@ -1,18 +1,31 @@
 //! The strategies that are compared, with options that make them comparable.
 
-use samedeal::{BatchBuilder, Batcher, Counting, Packing, Strategy};
+use std::collections::BTreeMap;
 
+use samedeal::{Batcher, Counting, Error, FailureKind};
+use serde_json::{Map, Value, json};
+
+use crate::args::by_length::worded;
 use crate::commands::numbers::BatchesArgs;
+use crate::write::problem::Problem;
 
 /// A strategy, with its options.
-#[derive(Clone, Copy)]
 pub struct Candidate {
-    pub strategy: Strategy,
-    pub counting: Counting,
-    pub packing: Packing,
-    rows: u32,
-    budget: u64,
-    capacity: u32,
+    /// What tells it from the others.
+    pub name: &'static str,
+    members: Map<String, Value>,
+}
+
+/// Options that a strategy does not take, each with the reason.
+pub type Refused = BTreeMap<String, Error>;
+
+/// The reason why an option is refused that no strategy takes, if there is one.
+pub fn refused_by_all(all: &[Refused]) -> Option<&Error> {
+    let name = all.first()?.keys().find(|name| all.iter().all(|refused| refused.contains_key(*name)))?;
+    let mut reasons = all.iter().map(|refused| &refused[name]);
+    // A strategy that would take it says what is wrong with its value.
+    let is_value = |error: &&Error| error.failure().is_some_and(|failure| !failure.allowed.starts_with("none with"));
+    reasons.clone().find(is_value).or(reasons.next())
 }
 
 /// What a batch may have, in all of them.
@@ -32,10 +45,9 @@ pub struct Room {
 impl Room {
     /// The room that the options give, or 32 rows as long as the longest sample.
     pub fn new(args: &BatchesArgs, longest: u32) -> Self {
-        let options = &args.by_length;
+        let options = &args.by_length.options;
         let longest = options.max_length.map_or(longest, |most| most.min(longest)).max(1);
-        let is_weighted = options.counting == Some(Counting::Weighted);
-        let budget = if is_weighted { None } else { options.budget };
+        let budget = options.max_tokens;
         let capacity = options.capacity.or(options.max_length).unwrap_or(longest);
         let width = options.max_length.unwrap_or(longest).max(1);
         let rows = options.max_batch_size.filter(|&rows| rows > 0);
@@ -44,33 +56,41 @@ impl Room {
         let (linear, quadratic) = (options.linear.unwrap_or(1), options.quadratic.unwrap_or(0));
         let each = u64::from(linear).saturating_add(u64::from(quadratic).saturating_mul(width.into()));
         let cost = each.saturating_mul(width.into()).saturating_mul(rows.into()).max(1);
+        let is_weighted = options.counting == Some(Counting::Weighted);
         Self {
             rows,
             width,
             tokens,
             bound: budget.and(options.max_batch_size).unwrap_or(0),
-            cost: is_weighted.then(|| options.budget.unwrap_or(cost)),
+            cost: is_weighted.then(|| options.max_cost.unwrap_or(cost)),
             capacity,
         }
     }
 
     pub fn candidates(&self) -> Vec<Candidate> {
-        let padded = Candidate {
-            strategy: Strategy::PadToMax,
-            counting: Counting::Padded,
-            packing: Packing::Fast,
-            rows: self.rows,
-            budget: self.tokens,
-            capacity: self.capacity,
+        let &Self { rows, tokens, bound, cost, capacity, .. } = self;
+        let packs = fitting(tokens, capacity);
+        let candidate = |name, members: Value| {
+            let members = members.as_object().cloned().unwrap_or_default();
+            Candidate { name, members }
         };
-        let budget = Candidate { strategy: Strategy::Budget, rows: self.bound, ..padded };
-        let packs = fitting(self.tokens, self.capacity);
-        let pack = Candidate { strategy: Strategy::Pack, rows: packs, ..padded };
-        let weighted = |cost| Candidate { counting: Counting::Weighted, budget: cost, ..budget };
-        let mut all = vec![padded, Candidate { strategy: Strategy::Bucket, ..padded }, budget];
-        all.push(Candidate { counting: Counting::Unpadded, ..budget });
-        all.extend(self.cost.map(weighted));
-        all.extend([pack, Candidate { packing: Packing::Optimal, ..pack }]);
+        let budget = |name, counting: &str, limit: &str, most: u64| {
+            candidate(name, json!({ "strategy": "budget", "counting": counting, "max_batch_size": bound, limit: most }))
+        };
+        let pack = |name, packing: &str| {
+            candidate(
+                name,
+                json!({ "strategy": "pack", "packing": packing, "max_batch_size": packs, "capacity": capacity }),
+            )
+        };
+        let mut all = vec![
+            candidate("pad-to-max", json!({ "strategy": "pad-to-max", "max_batch_size": rows })),
+            candidate("bucket", json!({ "strategy": "bucket", "max_batch_size": rows, "max_tokens": tokens })),
+            budget("budget padded", "padded", "max_tokens", tokens),
+            budget("budget unpadded", "unpadded", "max_tokens", tokens),
+        ];
+        all.extend(cost.map(|cost| budget("budget weighted", "weighted", "max_cost", cost)));
+        all.extend([pack("pack fast", "fast"), pack("pack optimal", "optimal")]);
         all
     }
 }
@@ -81,19 +101,27 @@ fn fitting(budget: u64, width: u32) -> u32 {
 }
 
 impl Candidate {
-    /// What tells it from the others.
-    pub fn name(&self) -> String {
-        match self.strategy {
-            Strategy::PadToMax | Strategy::Bucket => self.strategy.to_string(),
-            Strategy::Budget => format!("{} {}", self.strategy, self.counting),
-            Strategy::Pack => format!("{} {}", self.strategy, self.packing),
+    /// Its batches, with those of the other options that the strategy uses, and why the others were refused.
+    pub fn batcher(&self, args: &BatchesArgs, lengths: &[u32]) -> Result<(Batcher, Refused), Problem> {
+        let (options, deal) = (&args.by_length, &args.epoch.deal);
+        let mut others = options.options.members();
+        // These decide the size of batches, and so the room that all have.
+        for name in ["max_batch_size", "max_tokens", "max_cost", "capacity", "counting"] {
+            others.remove(name);
         }
-    }
-
-    /// Sets what decides the size of batches.
-    pub fn sized(&self, builder: BatchBuilder<Batcher>) -> BatchBuilder<Batcher> {
-        let builder = builder.strategy(self.strategy).counting(self.counting).packing(self.packing);
-        let builder = builder.max_batch_size(self.rows).budget(self.budget);
-        if self.strategy == Strategy::Pack { builder.capacity(self.capacity) } else { builder }
+        let mut refused = Refused::new();
+        loop {
+            let members = others.clone().into_iter().chain(self.members.clone()).collect();
+            let error = match options.with(deal, members, lengths.to_vec()).build() {
+                Ok(batcher) => return Ok((batcher, refused)),
+                Err(error) => error,
+            };
+            let failure = error.failure().filter(|failure| failure.kind == FailureKind::Contradiction);
+            let name = failure.map(|failure| failure.field.replace('-', "_")).unwrap_or_default();
+            if others.remove(&name).is_none() {
+                return Err(worded(error));
+            }
+            refused.insert(name, error);
+        }
     }
 }

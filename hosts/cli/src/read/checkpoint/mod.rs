@@ -78,12 +78,18 @@ impl Saved {
         self.field("seed").and_then(Value::as_i64)
     }
 
-    /// A member of the state, or of its recipe.
+    /// A member of the state, or of its recipe. The recipe of batches has those of its order in a section.
     pub fn field(&self, name: &str) -> Option<&Value> {
-        self.fields.get(name).or_else(|| self.recipe()?.get(name))
+        let section = || self.recipe()?.get("order")?.get(if name == "order" { "name" } else { name });
+        self.fields.get(name).or_else(section).or_else(|| self.recipe()?.get(name))
     }
 
-    /// What decides every epoch of a dataset in files.
+    /// How samples become batches, by the state of batches of samples of different length.
+    pub fn batch(&self) -> Option<&Map<String, Value>> {
+        self.recipe()?.get("batch")?.as_object()
+    }
+
+    /// What decides every epoch, by the states that have it.
     pub fn recipe(&self) -> Option<&Map<String, Value>> {
         self.fields.get("recipe").and_then(Value::as_object)
     }
@@ -252,7 +258,7 @@ impl Saved {
     fn new(place: String, text: String, fields: Map<String, Value>) -> Self {
         let past = |past: &Value| {
             let number = |name: &str| past.get(name).and_then(Value::as_u64);
-            let (world, steps) = (number("world").or(number("world_size"))?, number("steps")?);
+            let (world, steps) = (number("world_size")?, number("steps")?);
             let drop_last = past.get("drop_last").and_then(Value::as_bool);
             Some(Segment { world, steps, workers: number("workers"), batch_size: number("batch_size"), drop_last })
         };

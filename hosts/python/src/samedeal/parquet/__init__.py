@@ -3,9 +3,9 @@
 Needs pyarrow: `pip install samedeal[parquet]`.
 """
 
-from ._ahead import ahead
-from ._files import Shards
-from ._reading import Marks, batches, read_reader, read_rows
+from .files import Shards
+from .prefetch import ahead
+from .reading import Marks, batches, read_reader, read_rows
 
 __all__ = [
     "Marks",

@@ -3,18 +3,18 @@
 Needs torch and pyarrow: `pip install samedeal[torch]`.
 """
 
-from ._batches import BatchSampler
-from ._claims import Claimed, ClaimSampler
-from ._collators import PackCollator, PadCollator
-from ._dataset import LanesWarning, ShardedDataset, ShardInfo, StepsWarning
-from ._nested import BatchWarning
-from ._resumable import Resumable
-from ._rng import rng_state, set_rng_state
-from ._sampler import DistributedSampler
-from ._states import EpochWarning
-from ._store_log import StoreLog
-from ._tensors import to_tensors
-from ._verify import verify_ranks
+from .batches import BatchSampler
+from .claims import Claimed, ClaimSampler
+from .collators import PackCollator, PadCollator
+from .dataset import LanesWarning, ShardedDataset, ShardInfo, StepsWarning
+from .nested import BatchWarning
+from .resumable import Resumable
+from .rng import rng_state, set_rng_state
+from .sampler import DistributedSampler
+from .states import EpochWarning
+from .store_log import StoreLog
+from .tensors import to_tensors
+from .verify import verify_ranks
 
 __all__ = [
     "BatchSampler",

@@ -1,27 +1,53 @@
 //! Batches and collation of the Rust host.
 
-use matrix::format::{self, BatchConfig, Call, U64, record, strings};
+use std::collections::BTreeMap;
+
+use matrix::format::{self, Call, U64, record, strings};
 use samedeal::collate::{self, Padding};
-use samedeal::{Batch, BatchBuilder, BatchStream, Batcher, Buckets, Error, Metrics, Stretch};
+use samedeal::{Batch, BatchRecipe, BatchStream, Batcher, Error, Metrics, Segment};
 use serde_json::Value;
 
 use super::Answer;
 
-pub fn batcher(config: &BatchConfig) -> Result<Batcher, Error> {
-    BatchBuilder::<Batcher>::from(read_config(config)?).build()
+/// As much memory as there is without a limit.
+const MEMORY: usize = 2 << 30;
+
+pub fn recipe(format::BatchRecipe { recipe, lengths, lists }: &format::BatchRecipe) -> Result<BatchRecipe, Error> {
+    BatchRecipe::new(recipe, lengths.as_deref(), &numbers(lists), MEMORY)
 }
 
-pub fn stream(config: &BatchConfig, rank: u32) -> Result<BatchStream, Error> {
-    BatchBuilder::<BatchStream>::from(read_config(config)?).rank(rank).build()
+pub fn batcher(given: &format::Batcher) -> Result<Batcher, Error> {
+    let format::Batcher { recipe: format::BatchRecipe { recipe, lengths, lists }, epoch, history } = given;
+    let past = |past: &format::Segment| Segment { world_size: past.world_size, steps: past.steps.0 };
+    let builder = Batcher::of_recipe(recipe, lengths.clone()).lists(numbers(lists));
+    builder.epoch(epoch.0).history(history.iter().map(past).collect::<Vec<_>>()).build()
+}
+
+pub fn stream(given: &format::BatchStream) -> Result<BatchStream, Error> {
+    let format::BatchStream { recipe: format::BatchRecipe { recipe, lengths, lists }, epoch, rank } = given;
+    assert!(lengths.is_none(), "a stream has no lengths");
+    BatchStream::from_recipe(recipe).lists(numbers(lists)).epoch(epoch.0).rank(*rank).build()
+}
+
+fn numbers(lists: &BTreeMap<String, Vec<U64>>) -> Vec<(String, Vec<u64>)> {
+    lists.iter().map(|(name, list)| (name.clone(), super::numbers(list))).collect()
+}
+
+pub fn ask_recipe(recipe: &BatchRecipe, call: &Call) -> Answer {
+    Ok(match call {
+        Call::Text => recipe.text()?.into(),
+        Call::Fingerprint => recipe.fingerprint()?.into(),
+        _ => panic!("no call of a recipe of batches: {call:?}"),
+    })
 }
 
 pub fn ask_batcher(batcher: &mut Batcher, call: &Call) -> Answer {
     Ok(match *call {
-        Call::SetEpoch { epoch } => batcher.set_epoch(epoch.0).map(|()| Value::Null)?,
+        Call::AtEpoch { epoch } => batcher.set_epoch(epoch.0).map(|()| Value::Null)?,
+        Call::Resume { ref state } => batcher.resume(state).map(|()| Value::Null)?,
         Call::Metrics => write_metrics(batcher.metrics()),
         Call::Ratio { ref name } => ratio(batcher.metrics(), name),
-        Call::State { taken } => batcher.state(taken.0)?.into(),
-        Call::Resume { ref state } => batcher.resume(state).map(|()| Value::Null)?,
+        Call::State { taken: None, steps: Some(steps) } => batcher.state(steps.0)?.into(),
         Call::Locate { sample, batch_size: None } => batcher.locate(sample.0)?.iter().map(write_place).collect(),
         Call::Take { steps: Some(format::Window { rank, start, count }) } => {
             let batches = batcher.batches_window(rank, start.0, count)?;
@@ -34,8 +60,8 @@ pub fn ask_batcher(batcher: &mut Batcher, call: &Call) -> Answer {
     })
 }
 
-fn write_place(&samedeal::BatchPlace { step, rank, row, slot, start, .. }: &samedeal::BatchPlace) -> Value {
-    record(format::BatchPlace { step: U64(step), rank, row, slot, start })
+fn write_place(&samedeal::BatchPlace { step, rank, row, index_in_row, start, .. }: &samedeal::BatchPlace) -> Value {
+    record(format::BatchPlace { step: U64(step), rank, row, index_in_row, start })
 }
 
 pub fn ask_stream(stream: &mut BatchStream, call: &Call) -> Answer {
@@ -50,7 +76,7 @@ pub fn ask_stream(stream: &mut BatchStream, call: &Call) -> Answer {
 }
 
 pub fn pad(lengths: &[u32], width: u32, multiple: u32, side: &str) -> Answer {
-    let padding = Padding::new(u32::MAX).width(width).multiple(multiple).side(side.parse()?);
+    let padding = Padding::new(u32::MAX).width(width).pad_to_multiple_of(multiple).side(side.parse()?);
     let collate::Padded { rows, width, values, attention_mask, .. } = collate::pad(&tokens(lengths), lengths, padding)?;
     assert_eq!((rows, rows * width), (lengths.len(), values.len()));
     assert!(attention_mask.iter().copied().eq(values.iter().map(|&source| source != u32::MAX)));
@@ -70,36 +96,6 @@ fn tokens(lengths: &[u32]) -> Vec<u32> {
     if count > 1 << 26 { Vec::new() } else { (0..count as u32).collect() }
 }
 
-fn read_config(config: &BatchConfig) -> Result<samedeal::BatchConfig, Error> {
-    // A configuration as a whole, since a case may contradict itself.
-    let mut whole = Batcher::builder([]).budget(1).build()?.config().clone();
-    whole.lengths = config.lengths.clone();
-    whole.seed = config.seed.0;
-    whole.epoch = config.epoch.0;
-    whole.order = config.order.clone();
-    whole.world = config.world;
-    whole.strategy = config.strategy.parse()?;
-    whole.max_batch_size = config.max_batch_size;
-    whole.max_length = config.max_length;
-    whole.budget = config.budget.0;
-    whole.counting = config.counting.parse()?;
-    whole.linear = config.linear;
-    whole.quadratic = config.quadratic;
-    whole.multiple = config.multiple;
-    whole.capacity = config.capacity;
-    whole.packing = config.packing.parse()?;
-    whole.buckets = config.buckets.as_ref().map(|buckets| match *buckets {
-        format::Buckets::BucketWidth(width) => Buckets::Width(width),
-        format::Buckets::Boundaries(ref ends) => Buckets::Boundaries(ends.clone()),
-        format::Buckets::Quantiles(count) => Buckets::Quantiles(count),
-    });
-    whole.window = config.window;
-    whole.too_long = config.too_long.parse()?;
-    whole.tail = config.tail.parse()?;
-    whole.history = config.history.iter().map(|past| Stretch { world: past.world, steps: past.steps.0 }).collect();
-    Ok(whole)
-}
-
 fn ratio(metrics: &Metrics, name: &str) -> Value {
     let ratio = match name {
         "padding" => metrics.padding_ratio(),
@@ -112,24 +108,7 @@ fn ratio(metrics: &Metrics, name: &str) -> Value {
 }
 
 fn write_metrics(metrics: &Metrics) -> Value {
-    record(format::Metrics {
-        steps: U64(metrics.steps),
-        items: U64(metrics.items),
-        rows: U64(metrics.rows),
-        tokens: U64(metrics.tokens),
-        padded: U64(metrics.padded),
-        slowest: U64(metrics.slowest),
-        cost: U64(metrics.cost),
-        slowest_cost: U64(metrics.slowest_cost),
-        packs_bound: U64(metrics.packs_bound),
-        over_budget: U64(metrics.over_budget),
-        empty: U64(metrics.empty),
-        repeated: U64(metrics.repeated),
-        dropped: U64(metrics.dropped),
-        truncated: U64(metrics.truncated),
-        too_long: U64(metrics.too_long),
-        split: U64(metrics.split),
-    })
+    metrics.named().map(|(name, value)| (name.to_owned(), super::number(value))).collect()
 }
 
 /// The batches end to end, as they cross.

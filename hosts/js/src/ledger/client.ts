@@ -1,0 +1,133 @@
+import { using } from '../bindings/resources.js';
+import type { PlanningBindings } from '../bindings/types.js';
+import { cutText, fail } from '../checks.js';
+import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
+import type { Client, ClientOptions as Options } from '../jco/interfaces/samedeal-deal-ledger.js';
+import type { Integer } from '../types.js';
+import type { RawClient, RawClientOptions, RawStep } from './raw.js';
+import type { LedgerProgress } from './types.js';
+
+/** How many entries are told at a time. */
+const WINDOW = 2 ** 12;
+
+/** The classes of an instance. */
+interface Classes {
+  Client: typeof Client;
+  ClientOptions: typeof Options;
+}
+
+/** Makes a client over the resources that jco makes of the interface `ledger`. */
+export function makeClient(
+  { Client, ClientOptions }: Classes,
+  { state, reader, life, block, lease, checkpointInterval }: RawClientOptions,
+): RawClient {
+  return using(new ClientOptions(state, reader, life), (options) => {
+    if (block !== undefined) options.setBlock(block);
+    if (lease !== undefined) options.setLease(lease);
+    if (checkpointInterval !== undefined) options.setCheckpointInterval(checkpointInterval);
+    return new Client(options) as RawClient;
+  });
+}
+
+/** What a client begins as. */
+export class ClientRecipe implements Recipe<PlanningBindings, RawClient> {
+  readonly options: RawClientOptions;
+  /** What a log of many readers makes of it. */
+  readonly size = ALONE;
+  readonly lost = 'the engine of this ledger is lost: open it again';
+
+  constructor(options: RawClientOptions) {
+    this.options = options;
+  }
+
+  get cause(): readonly [string, unknown] {
+    return ['state', this.options.state];
+  }
+
+  make(bindings: PlanningBindings): RawClient {
+    return bindings.client(this.options);
+  }
+}
+
+/** What is to be done next, or what came of an operation. */
+export interface Step {
+  action: string;
+  /** The number of an entry, or the handle of a claim. */
+  number: number;
+  entry: string;
+  milliseconds: number;
+}
+
+/** A claim that a client has given out. */
+export interface Run {
+  claim: number;
+  start: number;
+  count: number;
+  committed: number;
+}
+
+/** One reader of a log, without the log: it says what is to be read and appended. */
+export class LedgerClient {
+  readonly #handle: Handle<PlanningBindings, RawClient>;
+
+  constructor(engine: Engine<PlanningBindings>, options: RawClientOptions) {
+    this.#handle = new Handle(engine, this, 'ledger', new ClientRecipe(options));
+  }
+
+  /** Begins an operation, or tells something. */
+  step(call: (raw: RawClient) => RawStep): Step {
+    const { action, number, entry, milliseconds } = this.#handle.call(call);
+    return { action, number: Number(number), entry, milliseconds: Number(milliseconds) };
+  }
+
+  /** Tells the entries from number `from` on, at a time in milliseconds. */
+  tellEntries(from: number, entries: readonly unknown[], now: Integer): Step {
+    const texts = entries.map(entryText);
+    const tell = (at: number) => this.step((raw) => raw.tellEntries(texts.slice(at, at + WINDOW), BigInt(now)));
+    let step = tell(0);
+    for (let at = WINDOW; at < texts.length; at += WINDOW) {
+      // It may go on elsewhere, behind a checkpoint.
+      if (step.action !== 'read' || step.number !== from + at) break;
+      step = tell(at);
+    }
+    return step;
+  }
+
+  run(handle: number): Run {
+    const found = this.#handle.call((raw) => raw.run(BigInt(handle)));
+    return { ...found, claim: Number(found.claim), start: Number(found.start) };
+  }
+
+  isLost(handle: number): boolean {
+    return this.#handle.call((raw) => raw.isLost(BigInt(handle)));
+  }
+
+  forget(handle: number): void {
+    this.#handle.call((raw) => raw.forget(BigInt(handle)));
+  }
+
+  progress(): LedgerProgress {
+    const found = this.#handle.call((raw) => raw.progress());
+    const [positions, committed] = [Number(found.positions), Number(found.committed)];
+    const [claimed, entries] = [Number(found.claimed), Number(found.entries)];
+    return { positions, committed, claimed, entries, finished: committed === positions };
+  }
+
+  block(): number {
+    return this.#handle.call((raw) => raw.block());
+  }
+
+  lease(): number {
+    return Number(this.#handle.call((raw) => raw.lease()));
+  }
+
+  dispose(): void {
+    this.#handle.dispose();
+  }
+}
+
+/** A text that may be an entry of a log. */
+export function entryText(value: unknown): string {
+  if (typeof value !== 'string') fail('wrong-type', 'entry', value, 'an entry of a ledger');
+  return cutText(value);
+}

@@ -1,0 +1,344 @@
+import type { PlanningBindings } from '../bindings/types.js';
+import { FROM_ONE, fail, integer, natural, natural32, options, stateText, textOf, U32 } from '../checks.js';
+import { BaseSampler } from '../deal/sampler.js';
+import { type Engine, symbolDispose } from '../engine.js';
+import type { ConfigJson, Indices, Integer } from '../types.js';
+import { entryText, LedgerClient, type Run, type Step } from './client.js';
+import type { RawClient, RawStep } from './raw.js';
+import type { LedgerOptions, LedgerProgress, Log } from './types.js';
+
+const OPTIONS = ['reader', 'block', 'lease', 'checkpointInterval'] as const;
+
+/** Makes samplers of what `toJSON` gives. */
+export interface Samplers {
+  fromJSON(json: ConfigJson): BaseSampler;
+}
+
+/** The epoch of a sampler as one reader has it: position by position. */
+export function whole(samplers: Samplers, sampler: unknown): BaseSampler {
+  if (!(sampler instanceof BaseSampler)) fail('wrong-type', 'sampler', sampler, 'a Sampler');
+  return samplers.fromJSON({ ...sampler.toJSON(), rank: 0, world: 1, layout: 'strided' });
+}
+
+/** An operation of a client, at a time. */
+type Operation = (raw: RawClient, now: bigint) => RawStep;
+
+/** What a claim asks its ledger for. */
+interface Owner {
+  readonly sampler: BaseSampler;
+  /** Does an operation in turn, and says how the claim stands after it. */
+  run(handle: number, begin: Operation): Promise<Run>;
+  forget(handle: number): void;
+}
+
+/** A run of positions that a reader holds. */
+export class Claim {
+  readonly #owner: Owner;
+  readonly #handle: number;
+  #run: Run;
+
+  /** @internal */
+  constructor(owner: Owner, handle: number, run: Run) {
+    this.#owner = owner;
+    this.#handle = handle;
+    this.#run = run;
+  }
+
+  /** The number of its entry in the log, which no other claim has. */
+  get number(): number {
+    return this.#run.claim;
+  }
+
+  /** The first position. */
+  get start(): number {
+    return this.#run.start;
+  }
+
+  /** How many there are; what was released of them is none any more. */
+  get count(): number {
+    return this.#run.count;
+  }
+
+  /** How many of them, the first ones, are committed. */
+  get committed(): number {
+    return this.#run.committed;
+  }
+
+  /**
+   * The sample indices at these positions, counted from 0, number `start` to `end` - 1: all of them by default. Errors:
+   * `start`, `end`, memory.
+   */
+  samples(start: Integer = 0, end: Integer = this.count): Indices {
+    const first = Number(integer('start', start, [0n, BigInt(this.count)]));
+    const last = Number(integer('end', end, [BigInt(first), BigInt(this.count)]));
+    const { sampler } = this.#owner;
+    const from = this.start - sampler.consumed;
+    return sampler.indices(from + first, from + last);
+  }
+
+  /**
+   * The reader is through with `count` more positions, the next ones, for good: with the rest by default. After an error of the
+   * log, nobody knows whether that was written: commit the same again, before anything else, and nothing is committed twice. Errors:
+   * `claim` (it was lost, after a silence as long as a lease or because another process has the same number; others read the
+   * rest of it), `count` (more than are left), `entry` (what is new in the log is not of this ledger), those of the log.
+   */
+  async commit(count?: Integer): Promise<void> {
+    const given = count === undefined ? undefined : natural32('count', count, U32);
+    await this.#do((raw, now) => raw.commit(BigInt(this.#handle), given, now));
+  }
+
+  /** Says that the reader is still there, for all that it holds: where a step takes longer than the lease. Errors: as `commit`. */
+  async renew(): Promise<void> {
+    await this.#do((raw, now) => raw.renew(BigInt(this.#handle), now));
+  }
+
+  /** Gives back what is not committed, for other readers. Errors: as `commit`. */
+  async release(): Promise<void> {
+    await this.#do((raw, now) => raw.release(BigInt(this.#handle), now));
+  }
+
+  /** Says that nobody has it: what is not committed is the next claim. @internal */
+  forget(): void {
+    this.#owner.forget(this.#handle);
+  }
+
+  async #do(begin: Operation): Promise<void> {
+    this.#run = await this.#owner.run(this.#handle, begin);
+  }
+}
+
+/**
+ * What came of `tryClaim`: a claim, how many milliseconds to wait for others at most before another attempt, that all that is
+ * left is held by this reader itself, or that all is committed.
+ */
+export type Attempt = { claim: Claim } | { wait: number } | { held: true } | { finished: true };
+
+/** A log in memory, for a page or a test: for the readers of one process. */
+export class MemoryLog implements Log {
+  /** The entries, each of which is a line of a file. */
+  readonly entries: string[] = [];
+
+  read(from: number): string[] {
+    return this.entries.slice(from);
+  }
+
+  append(number: number, entry: string): boolean {
+    const isNext = number === this.entries.length;
+    if (isNext) this.entries.push(entry);
+    return isNext;
+  }
+
+  lastCheckpoint(): string | undefined {
+    for (let at = this.entries.length - 1; at > 0; at--) {
+      if (this.entries[at]?.startsWith('{"event":"checkpoint",')) return this.entries[at];
+    }
+    return undefined;
+  }
+}
+
+/**
+ * An epoch whose readers take as they come: blocks of positions, claimed from a log that all of them share. `openLedger` makes it.
+ * Calls may overlap; they take turns.
+ */
+export class Ledger implements AsyncIterable<Claim> {
+  readonly #client: LedgerClient;
+  readonly #log: Log;
+  readonly #owner: Owner;
+  /** Which reader this is. */
+  readonly reader: number;
+  /** The handles of the claims that somebody has. What nobody can commit any more is claimed again. */
+  readonly #handles: FinalizationRegistry<number> | undefined;
+  /** The last call under way. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @internal */
+  constructor(client: LedgerClient, log: Log, sampler: BaseSampler, reader: number) {
+    this.#client = client;
+    this.#log = log;
+    this.reader = reader;
+    this.#owner = {
+      sampler,
+      run: (handle, begin) =>
+        this.#inTurn(async () => {
+          await this.#run(begin);
+          return client.run(handle);
+        }),
+      forget: (handle) => client.forget(handle),
+    };
+    // None in an older workerd.
+    if (typeof FinalizationRegistry === 'function') {
+      this.#handles = new FinalizationRegistry((handle) => {
+        try {
+          client.forget(handle);
+        } catch {
+          // It was disposed of.
+        }
+      });
+    }
+  }
+
+  /** Begins the log, or joins it, and gives back what this reader held in a former life. @internal */
+  async open(): Promise<void> {
+    await this.#run((raw, now) => raw.open(now));
+  }
+
+  /**
+   * Claims positions, or says why there are none. Errors: `entry` (what is new in the log is not of this ledger), `reader` (another
+   * process opened the log as this reader), those of the log.
+   */
+  tryClaim(): Promise<Attempt> {
+    return this.#attempt(false);
+  }
+
+  /**
+   * Claims positions, and waits where all that is left is others' work; null once every position is committed. Errors: as
+   * `tryClaim`; `claim` (all that is left is held by this reader itself).
+   */
+  async claim(): Promise<Claim | null> {
+    for (;;) {
+      const attempt = await this.#attempt(true);
+      if ('claim' in attempt) return attempt.claim;
+      if (!('wait' in attempt)) return null;
+      await pause(attempt.wait);
+    }
+  }
+
+  /**
+   * The claims of this reader, one after the other, until every position is committed: each is committed when the next one is
+   * asked for, unless that was done. A loop that is broken off gives back what is not committed of the one that it had. Errors:
+   * as `claim` and `Claim.commit`.
+   */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Claim, void, undefined> {
+    for (;;) {
+      const claim = await this.claim();
+      if (!claim) return;
+      let isRead = false;
+      try {
+        yield claim;
+        isRead = true;
+        await claim.commit();
+      } finally {
+        try {
+          if (!isRead) await claim.release();
+        } finally {
+          // Where the log fails, it is the next claim.
+          claim.forget();
+        }
+      }
+    }
+  }
+
+  /** How far all readers have come. Errors: as `tryClaim`, but `reader`. */
+  progress(): Promise<LedgerProgress> {
+    return this.#inTurn(async () => {
+      await this.#run((raw, now) => raw.catchUp(now));
+      return this.#client.progress();
+    });
+  }
+
+  /** After which silence of a reader, in milliseconds, others take all that it holds, by the log as it is now. Errors: as `progress`. */
+  lease(): Promise<number> {
+    return this.#inTurn(async () => {
+      await this.#run((raw, now) => raw.catchUp(now));
+      return this.#client.lease();
+    });
+  }
+
+  /** Sets the lease of the log from now on, for all readers: 1 to 2^53 - 1 milliseconds. Errors: `lease`; as `tryClaim`. */
+  async setLease(milliseconds: Integer): Promise<void> {
+    const lease = natural('lease', milliseconds);
+    await this.#inTurn(() => this.#run((raw, now) => raw.setLease(lease, now)));
+  }
+
+  /** Frees the engine's memory; the ledger and its claims cannot be used afterwards. */
+  dispose(): void {
+    this.#client.dispose();
+    this.#owner.sampler.dispose();
+  }
+
+  /** The same as `dispose()`, for `using`. */
+  [symbolDispose](): void {
+    this.dispose();
+  }
+
+  #attempt(waits: boolean): Promise<Attempt> {
+    return this.#inTurn(async () => {
+      const { action, number, milliseconds } = await this.#run((raw, now) => raw.claim(waits, now));
+      if (action === 'wait') return { wait: milliseconds };
+      if (action === 'held') return { held: true };
+      if (action === 'finished') return { finished: true };
+      const claim = new Claim(this.#owner, number, this.#client.run(number));
+      this.#handles?.register(claim, number);
+      return { claim };
+    });
+  }
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(task);
+    // A failure is the caller's, who gets `turn`.
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Does what an operation says until it is over; what came of it. */
+  async #run(begin: Operation): Promise<Step> {
+    const client = this.#client;
+    let step = client.step((raw) => begin(raw, now()));
+    for (;;) {
+      const { action, number, entry, milliseconds } = step;
+      if (action === 'checkpoint') {
+        const found: unknown = textOf(await this.#log.lastCheckpoint?.());
+        const text = found === undefined || found === null ? undefined : entryText(found);
+        step = client.step((raw) => raw.tellCheckpoint(text, now()));
+      } else if (action === 'read') {
+        if (milliseconds > 0) await pause(milliseconds);
+        const entries: unknown = await this.#log.read(number);
+        if (!Array.isArray(entries)) fail('wrong-type', 'log', entries, 'a log whose read gives an array of entries');
+        step = client.tellEntries(number, entries.map(textOf), now());
+      } else if (action === 'append') {
+        const added: unknown = await this.#log.append(number, entry);
+        if (typeof added !== 'boolean') fail('wrong-type', 'log', added, 'a log whose append gives true or false');
+        step = client.step((raw) => raw.tellAppended(added, now()));
+      } else {
+        return step;
+      }
+    }
+  }
+}
+
+/** Milliseconds on a clock that does not go back. */
+function now(): bigint {
+  return BigInt(Math.floor(performance.now()));
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Opens the ledger of a log. */
+export async function openWith(
+  engine: Engine<PlanningBindings>,
+  samplers: Samplers,
+  sampler: unknown,
+  log: Log,
+  given: LedgerOptions,
+): Promise<Ledger> {
+  const { reader, block, lease, checkpointInterval } = options(given, OPTIONS);
+  if (reader === undefined) fail('missing', 'reader', '', 'a number that no other reader has');
+  const id = natural32('reader', reader, U32);
+  const chosen = {
+    block: block === undefined ? undefined : natural32('block', block, FROM_ONE),
+    lease: lease === undefined ? undefined : natural('lease', lease),
+    checkpointInterval:
+      checkpointInterval === undefined ? undefined : natural('checkpoint-interval', checkpointInterval),
+  };
+  if (typeof log?.read !== 'function' || typeof log.append !== 'function') {
+    fail('wrong-type', 'log', log, 'an object with the methods read and append');
+  }
+  const positions = whole(samplers, sampler);
+  const [life] = crypto.getRandomValues(new BigUint64Array(1));
+  const own = { state: stateText(positions.state(0)), reader: id, life: life as bigint };
+  const ledger = new Ledger(new LedgerClient(engine, { ...own, ...chosen }), log, positions, id);
+  await ledger.open();
+  return ledger;
+}

@@ -1,0 +1,97 @@
+import type { PlanningBindings } from '../bindings/types.js';
+import { FROM_ONE, fail, natural32, options, placed, textOf, U32 } from '../checks.js';
+import type { Engine } from '../engine.js';
+import { AppliedLog } from './applied.js';
+import { type Samplers, whole } from './ledger.js';
+import type { LedgerEvent, LedgerProgress, LogLines, ReplayOptions } from './types.js';
+
+/** How many samples are read at a time. */
+const WINDOW = 1 << 15;
+
+/**
+ * The schedule of a log, once more: the runs of positions that its readers committed, in the order in which they did, each
+ * entry held against those before it. `replayLedger` makes it, of the whole log.
+ */
+export class Schedule implements Iterable<LedgerEvent> {
+  readonly #committed: readonly LedgerEvent[];
+  readonly #progress: LedgerProgress;
+  readonly #samplers: Samplers;
+  /** Which reader of how many. */
+  readonly reader: number;
+  readonly readers: number;
+  /** The state of the sampler whose positions these are, before any: it says of which order, seed and epoch the log is. */
+  readonly initialState: string;
+
+  /** @internal */
+  constructor(engine: Engine<PlanningBindings>, samplers: Samplers, lines: LogLines, given?: ReplayOptions) {
+    const { reader = 0, readers = 1 } = options(given, ['reader', 'readers']);
+    this.readers = natural32('readers', readers, FROM_ONE);
+    if (this.readers === 0) fail('out-of-range', 'readers', 0, `1 to ${U32[1]}`);
+    const range = [0n, BigInt(this.readers) - 1n] as const;
+    this.reader = natural32('reader', reader, range);
+    if (this.reader >= this.readers) fail('out-of-range', 'reader', this.reader, `0 to ${range[1]}`);
+    this.#samplers = samplers;
+    let applied: AppliedLog | undefined;
+    const committed: LedgerEvent[] = [];
+    try {
+      for (const line of linesOf(lines)) {
+        const entry = textOf(line);
+        const event = placed(`line ${(applied?.entries ?? 0) + 1} of the log`, () => {
+          applied ??= new AppliedLog(engine, entry as string);
+          return applied.apply(entry, 0);
+        });
+        if (event?.kind !== 'commit' || event.count === 0) continue;
+        if (event.reader % this.readers === this.reader) committed.push(event);
+      }
+      if (!applied) fail('missing', 'entry', '', 'the first line of the log of a ledger');
+      this.#committed = committed;
+      this.#progress = applied.progress();
+      this.initialState = applied.initialState();
+    } finally {
+      applied?.dispose();
+    }
+  }
+
+  /** What was committed, runs of one position at least. */
+  *[Symbol.iterator](): Generator<LedgerEvent, void, undefined> {
+    for (const event of this.#committed) yield { ...event };
+  }
+
+  /**
+   * The samples in place of the positions, by a sampler of the same dataset, seed and order, at any epoch, rank and world.
+   * Errors: `order`, `samples`, `seed`, `sharding` (not those of the log).
+   */
+  *samples(sampler: unknown): Generator<number, void, undefined> {
+    const positions = whole(this.#samplers, sampler);
+    try {
+      positions.resume(this.initialState);
+      for (const { start, count } of this.#committed) {
+        const [from, end] = [start - positions.consumed, start - positions.consumed + count];
+        for (let at = from; at < end; at += WINDOW) yield* positions.indices(at, Math.min(at + WINDOW, end));
+      }
+    } finally {
+      positions.dispose();
+    }
+  }
+
+  /** How far the log goes, of all readers: whether the epoch is finished. */
+  progress(): LedgerProgress {
+    return { ...this.#progress };
+  }
+}
+
+/**
+ * The lines of a text, of which one without an end is none: the beginning of an entry, or what a file holds after a loss of
+ * power, NULs. Or lines as they are.
+ */
+function linesOf(given: unknown): Iterable<unknown> {
+  // What is after the last end of a line may be no text at all.
+  const lines = textOf(given instanceof Uint8Array ? given.subarray(0, given.lastIndexOf(10) + 1) : given);
+  if (lines instanceof Uint8Array) fail('wrong-type', 'lines', lines, 'the bytes of a log, in UTF-8');
+  if (typeof lines === 'string') return lines.split('\n').slice(0, -1);
+  const iterable = lines as Iterable<unknown> | null | undefined;
+  if (typeof iterable?.[Symbol.iterator] !== 'function') {
+    fail('wrong-type', 'lines', lines, 'the text of a log, or its lines');
+  }
+  return iterable as Iterable<unknown>;
+}

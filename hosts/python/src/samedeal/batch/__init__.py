@@ -1,0 +1,1 @@
+"""Batches of sequences of different length, planned ahead or as they come."""

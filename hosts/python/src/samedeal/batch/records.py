@@ -1,0 +1,126 @@
+"""What Python shows of batches in another form than the interface has it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..bindings import batches
+from ..engine.arguments import MILLION
+from ..engine.tables import table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Batch(NamedTuple):
+    """One batch of one rank.
+
+    An *item* is a sample, or a part of one where `too_long="split"`. A *row* is an item, or several with the strategy
+    "pack".
+    """
+
+    samples: NDArray[np.int64]
+    """The sample of every item."""
+    starts: NDArray[np.uint32]
+    """Where in its sample each item begins, in tokens: 0 unless it is a part."""
+    lengths: NDArray[np.uint32]
+    """The tokens of each item."""
+    row_ends: NDArray[np.uint32]
+    """Where the items of each row end: row i holds those from `row_ends[i - 1]` (0 for the first) on."""
+    padded_length: int
+    """Tokens of each row, padding included."""
+    cost: int
+    """What the batch costs of its budget."""
+    repeated: int
+    """How many rows at its end are there to fill the step: another batch holds them too."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and their length, padding included."""
+        return len(self.row_ends), self.padded_length
+
+    def rows(self) -> list[NDArray[np.int64]]:
+        """The samples of each row."""
+        return [self.samples[start:end] for start, end in pairwise([0, *self.row_ends.tolist()])]
+
+
+def split(run: batches.Run) -> list[Batch]:
+    """The batches of a run, one by one."""
+    ends = [0, *run.batch_ends.tolist()]
+    rows = [0, *run.row_ends.tolist()]
+    numbers = zip(run.padded_lengths.tolist(), run.costs.tolist(), run.repeated.tolist(), strict=True)
+    made = []
+    for (first, last), (width, cost, repeated) in zip(pairwise(ends), numbers, strict=True):
+        start, stop = rows[first], rows[last]
+        row_ends = run.row_ends[first:last] - run.row_ends.dtype.type(start)
+        items = slice(start, stop)
+        made.append(Batch(run.samples[items], run.starts[items], run.lengths[items], row_ends, width, cost, repeated))
+    return made
+
+
+class Metrics(SimpleNamespace):
+    """What batches amount to: tokens, unless it says otherwise, of all ranks together.
+
+    `vars` gives all of them by name, also those that a newer component adds.
+    """
+
+    steps: int
+    """Steps of every rank."""
+    items: int
+    """Items in batches, repetitions included."""
+    rows: int
+    """Rows in batches."""
+    tokens: int
+    """Tokens of the items."""
+    padded: int
+    """The tokens of the batches with padding."""
+    slowest: int
+    """The sum over all steps of the greatest number of tokens, with padding, that a rank has in the step."""
+    cost: int
+    """The cost of all batches."""
+    slowest_cost: int
+    """The sum over all steps of the greatest cost of a rank in the step."""
+    packs_bound: int
+    """A lower bound on the number of packs: no packing of the same windows has fewer. 0 if nothing is packed, or if
+    some of the packs were taken before."""
+    over_budget: int
+    """Batches that cost more than the budget. Each of them is one sample."""
+    empty: int
+    """Batches without an item."""
+    repeated: int
+    """Items that are repeated to fill a step."""
+    dropped: int
+    """Items that are left out at the end."""
+    truncated: int
+    """Samples that were cut."""
+    too_long: int
+    """Samples that were left out because of their length."""
+    split: int
+    """Samples that became several items."""
+    padding_ratio: float
+    """What part of the padded tokens is padding: 0.0 if there are none. Ratios have six decimal places."""
+    budget_utilisation: float
+    """Tokens, or with "weighted" the cost, divided by the budget of all batches: 1.0 if there is none."""
+    slowest_rank_utilisation: float
+    """Tokens divided by what all ranks compute while they wait for the slowest of each step: 1.0 for no tokens."""
+    cost_imbalance: float
+    """The greatest cost of a step divided by the mean: 1.0 if all ranks cost the same, or nothing."""
+
+    @classmethod
+    def of(cls, source: batches.Batcher | batches.BatchStream) -> Metrics:
+        """Those of batches."""
+        return cls(
+            **{name.replace("-", "_"): number for name, number in source.metrics()},
+            padding_ratio=source.ratio("padding") / MILLION,
+            budget_utilisation=source.ratio("budget-utilisation") / MILLION,
+            slowest_rank_utilisation=source.ratio("slowest-rank-utilisation") / MILLION,
+            cost_imbalance=source.ratio("cost-imbalance") / MILLION,
+        )
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        rows = [(name, f"{value:.6g}" if isinstance(value, float) else value) for name, value in vars(self).items()]
+        return table("Metrics", ("name", "value"), rows, len(rows))

@@ -1,0 +1,214 @@
+"""Batches of sequences whose lengths are not known up front."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
+
+from ..engine import arguments as check
+from ..engine import component as components
+from .binding import BatchConfig, Stream, recipe_fingerprint, recipe_text
+from .recipe import configured, written
+from .records import Batch, Metrics, split
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+T = TypeVar("T")
+Self = TypeVar("Self", bound="BatchStream")
+
+
+class BatchStream:
+    """Batches of one rank from samples as they come: those of a `Batcher` with the order "sequential".
+
+    Push what comes, and take the batches that are ready: those of one window at a time, as soon as a sample comes that
+    is not in it. Every rank pushes all samples. What waits is a window (8,192 samples with "pad-to-max", or where
+    `batch_window` is 0) and what the one before left over.
+
+    It has no state to save. To go on after an interruption, push the same samples to another stream, and leave out as
+    many batches as were taken: it takes their lengths alone, and costs what planning them did.
+
+    It may be shared by threads, and holds what was pushed: it does not pickle, and works in the process that made it.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: SupportsIndex | None = None,
+        epoch: SupportsIndex = 0,
+        rank: SupportsIndex = 0,
+        world: SupportsIndex | None = None,
+        strategy: str | None = None,
+        max_batch_size: SupportsIndex | None = None,
+        max_length: SupportsIndex | None = None,
+        max_tokens: SupportsIndex | None = None,
+        max_cost: SupportsIndex | None = None,
+        counting: str | None = None,
+        linear: SupportsIndex | None = None,
+        quadratic: SupportsIndex | None = None,
+        batch_size_multiple: SupportsIndex | None = None,
+        capacity: SupportsIndex | None = None,
+        packing: str | None = None,
+        bucket_width: SupportsIndex | None = None,
+        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
+        batch_window: SupportsIndex | None = None,
+        too_long: str | None = None,
+        tail: str | None = None,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> None:
+        """Checks the options. One that is None has its default; one that the strategy does not use is refused.
+
+        Args:
+            seed: Seed of the order of steps, -2**63 to 2**63 - 1; 0.
+            epoch: Number of the epoch, 0 to 2**64 - 1.
+            rank: Whose batches they are, 0 to `world` - 1.
+            world: As in `Batcher`.
+            strategy: As in `Batcher`.
+            max_batch_size: As in `Batcher`.
+            max_length: As in `Batcher`.
+            max_tokens: As in `Batcher`.
+            max_cost: As in `Batcher`.
+            counting: As in `Batcher`.
+            linear: As in `Batcher`.
+            quadratic: As in `Batcher`.
+            batch_size_multiple: As in `Batcher`.
+            capacity: As in `Batcher`.
+            packing: As in `Batcher`.
+            bucket_width: Buckets of equal width, with "bucket"; 64 by default, as lengths are not known up front.
+            boundaries: As in `Batcher`.
+            batch_window: How many samples are looked at together, 0 to 2**24; 8,192 by default, for any world:
+                every reader holds them.
+            too_long: As in `Batcher`; with "error", `push` fails.
+            tail: As in `Batcher`.
+            memory_limit: Bytes of memory that the engine may use for this stream; 2**31 is the most it can use.
+
+        Raises:
+            SamedealError: As `Batcher`.
+        """
+        config = configured(written(locals()), None, epoch=epoch)
+        self._begin(config, rank, memory_limit)
+
+    @classmethod
+    def from_recipe(
+        cls: type[Self],
+        recipe: str | Mapping[str, Any],
+        *,
+        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
+        rank: SupportsIndex = 0,
+        epoch: SupportsIndex = 0,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> Self:
+        """The stream of a recipe, which has no lengths.
+
+        Args:
+            recipe: As for `Batcher.from_recipe`.
+            boundaries: The boundaries of buckets, if the recipe has their hash.
+            rank: Whose batches they are, 0 to the world size - 1.
+            epoch: Number of the epoch, 0 to 2**64 - 1.
+            memory_limit: As for `BatchStream`.
+
+        Raises:
+            SamedealError: As `Batcher`.
+        """
+        self = cls.__new__(cls)
+        self._begin(configured(recipe, None, boundaries, epoch), rank, memory_limit)
+        return self
+
+    def _begin(self, config: BatchConfig, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
+        self._rank = check.integer("rank", rank, check.RANK)
+        self._process = components.process
+        self._lock = threading.RLock()
+        self._stream = Stream(config, self._rank, check.integer("memory-limit", memory_limit, check.MEMORY))
+        self._left: deque[Batch] = deque()
+
+    @property
+    def recipe(self) -> str:
+        """The recipe of these batches: JSON in one line, with every default; `from_recipe` takes it."""
+        return self._use(recipe_text)
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over the recipe, in hexadecimal: it names the run."""
+        return self._use(recipe_fingerprint)
+
+    @property
+    def rank(self) -> int:
+        """Whose batches they are."""
+        return self._rank
+
+    @property
+    def world(self) -> int:
+        """How many ranks there are."""
+        found: int = json.loads(self.recipe)["deal"]["world_size"]
+        return found
+
+    def push(self, samples: ArrayLike | Iterable[SupportsIndex], lengths: ArrayLike | Iterable[SupportsIndex]) -> None:
+        """Adds samples; all of them or, after a failure, none.
+
+        Args:
+            samples: Their numbers, 0 to 2**53 - 1.
+            lengths: As many lengths, in tokens.
+
+        Raises:
+            OutOfRangeError: A number is outside its range, or a sample is too long.
+            ContradictionError: There are not as many lengths as samples, or the stream has ended.
+            WrongTypeError: A value is not a list of whole numbers.
+            OutOfMemoryError: There is no memory for so many.
+        """
+        numbers = check.u64s("samples", samples, check.COUNT)
+        self._use(Stream.push, numbers, check.u32s("lengths", lengths, check.U32))
+
+    def flush(self) -> None:
+        """Ends the stream: what waits becomes batches, as they are taken."""
+        self._use(Stream.flush)
+
+    def take(self) -> list[Batch]:
+        """The batches of the next window that is ready, or what is left of the last one; none where none is.
+
+        It plans the window.
+
+        Raises:
+            OutOfMemoryError: There is no memory for it; nothing is lost.
+        """
+        with self._lock:
+            self._fill()
+            left, self._left = list(self._left), deque()
+            return left
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Takes the batches that are ready, window by window, until no more are: as often as samples were pushed."""
+        while True:
+            with self._lock:
+                self._fill()
+                if not self._left:
+                    return
+                batch = self._left.popleft()
+            # What is left when an iteration is broken off comes in the next one.
+            yield batch
+
+    def metrics(self) -> Metrics:
+        """What the batches of all windows that were taken amount to, those of the other ranks too.
+
+        What happened to samples that are too long is told of all that were pushed.
+        """
+        return self._use(Metrics.of)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuses: what was pushed is in the memory of this process."""
+        raise TypeError("a BatchStream does not pickle: make one where the samples are read")
+
+    def _fill(self) -> None:
+        """Takes the next window, if nothing is left of the one before."""
+        if not self._left and (run := self._use(Stream.take)) is not None:
+            self._left.extend(split(run))
+
+    def _use(self, function: Callable[..., T], *arguments: Any) -> T:
+        if self._process is not components.process:
+            raise RuntimeError("the stream belongs to the process that made it; make another one after a fork")
+        with self._lock:
+            if not self._stream.core.whole:
+                # An exception of somebody else's (Ctrl-C) came in the middle, or this is a handler that did.
+                raise RuntimeError("a call of this stream was interrupted, or is under way; make another stream")
+            return function(self._stream, *arguments)

@@ -1,0 +1,91 @@
+"""All batches of a sampler, as an object that is iterated once an epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, SupportsIndex
+
+from ..engine import arguments as check
+from .windows import Pass, batches_left
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .sampler import Sampler
+
+
+class Batches:
+    """The batches of a sampler, in order: what `sampler.batches(batch_size)` gives.
+
+    Every `iter` begins anew, in the epoch and rank that the sampler has then, so that one object serves a whole
+    training run, `DataLoader(dataset, batch_sampler=sampler.batches(32))` included. It pickles with its sampler.
+    Batch number i alone is `sampler.batch(i, batch_size)`. What remains of an epoch that was interrupted after k
+    batches is `sampler.batches(batch_size, start=k)`; the epochs after it take `sampler.batches(batch_size)` again.
+    """
+
+    def __init__(
+        self, sampler: Sampler, batch_size: SupportsIndex, drop_last: bool = False, *, start: SupportsIndex = 0
+    ) -> None:
+        """Checks the batches as the sampler stands.
+
+        Args:
+            sampler: Whose samples they are; it is shared, not copied.
+            batch_size: How many samples a batch has, 1 to 2**32 - 1; above 2**20 only where the batches are shorter.
+            drop_last: Leaves out a last batch that is shorter.
+            start: Number of the batch that every pass begins with, 0 to `sampler.num_batches(batch_size, drop_last)`.
+
+        Raises:
+            OutOfRangeError: `batch_size` or `start` is outside its range, or the batches would be longer than 2**20.
+            WrongTypeError: A value is not of the type that its parameter takes.
+        """
+        self._sampler = sampler
+        self._batch_size = check.integer("batch-size", batch_size, check.U32_FROM_1)
+        self._drop_last = check.boolean("drop-last", drop_last)
+        self._start = check.whole("start", start)
+        self._begin()
+
+    @property
+    def sampler(self) -> Sampler:
+        """Whose samples they are."""
+        return self._sampler
+
+    @property
+    def batch_size(self) -> int:
+        """How many samples a batch has; the last one may have fewer unless `drop_last`."""
+        return self._batch_size
+
+    @property
+    def drop_last(self) -> bool:
+        """Whether a last batch that is shorter is left out."""
+        return self._drop_last
+
+    @property
+    def start(self) -> int:
+        """Number of the batch that every pass begins with."""
+        return self._start
+
+    def __len__(self) -> int:
+        """How many batches a pass has: `sampler.num_batches(batch_size, drop_last) - start`.
+
+        Raises:
+            OutOfRangeError: The sampler has moved to a rank that has fewer than `start` batches.
+        """
+        return self._sampler._engine.use(batches_left, self._batch_size, self._drop_last, self._start)
+
+    def __iter__(self) -> Iterator[NDArray[np.int64]]:
+        """One pass over the batches from number `start` on, each an array of indices.
+
+        It never mixes epochs or ranks: once the sampler has moved, it raises a `RuntimeError`.
+
+        Raises:
+            OutOfRangeError: The sampler has moved to a rank that has fewer than `start` batches.
+        """
+        return self._begin().batches()
+
+    def __repr__(self) -> str:
+        """The call that makes equal batches."""
+        return f"{self._sampler!r}.batches({self._batch_size}, drop_last={self._drop_last}, start={self._start})"
+
+    def _begin(self) -> Pass:
+        return Pass(self._sampler._engine, self._batch_size, self._drop_last, self._start)

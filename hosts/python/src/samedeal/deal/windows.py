@@ -1,0 +1,151 @@
+"""Reads that take several calls of one instance, so that nobody moves it between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, SupportsIndex
+
+from ..bindings.sampling import Config
+from ..engine import arguments as check
+from ..engine.errors import IndexOutOfRangeError, OutOfMemoryError, OutOfRangeError
+from ..engine.instance import Engine
+from .binding import Deal, max_window
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WINDOW = 2**16
+"""Indices that are read at a time: half a megabyte, so that what the component wrote is still in the cache."""
+
+ITERATION_WINDOW = 2**13
+"""The same for iteration, which should not keep its first index waiting."""
+
+SPARSE = 256
+"""From this step upwards, a slice is read one by one: a call costs as much as some hundred indices in a window."""
+
+
+def indices(deal: Deal, start: SupportsIndex, stop: SupportsIndex | None) -> NDArray[np.int64]:
+    """A run of this rank's samples."""
+    end = deal.num_samples()
+    first = check.integer("start", start, check.Width(0, end, f"0 to {end}"))
+    last = end if stop is None else check.integer("stop", stop, check.Width(first, end, f"{first} to {end}"))
+    return _read(deal, first, last)
+
+
+def item(deal: Deal, number: int) -> int:
+    """One sample; negative numbers count from the end."""
+    end = deal.num_samples()
+    if not -end <= number < end:
+        raise IndexOutOfRangeError("index", check.shown(number), f"{-end} to {end - 1}" if end else "none")
+    return int(deal.indices(number % end, 1)[0])
+
+
+def part(deal: Deal, at: slice) -> NDArray[np.int64]:
+    """A slice of this rank's samples, like that of a list. The step is not 0."""
+    run = range(*at.indices(deal.num_samples()))
+    if run.step == 1:
+        return _read(deal, run.start, max(run.start, run.stop))
+    backwards = run.step < 0
+    if backwards:
+        run = run[::-1]
+    out = _empty(len(run))
+    if run.step > SPARSE:
+        for i, number in enumerate(run):
+            out[i] = deal.indices(number, 1)[0]
+    else:
+        per_window = WINDOW // run.step
+        for i in range(0, len(run), per_window):
+            window = run[i : i + per_window]
+            out[i : i + len(window)] = _read(deal, window[0], window[-1] + 1)[:: run.step]
+    return out[::-1].copy() if backwards else out
+
+
+def whole_slice(at: slice) -> slice:
+    """A slice of nothing but whole numbers, if it is one."""
+    named = zip(("start", "stop", "step"), (at.start, at.stop, at.step), strict=True)
+    start, stop, step = (None if part is None else check.whole(name, part) for name, part in named)
+    if step == 0:
+        raise OutOfRangeError("step", "0", "any other whole number")
+    return slice(start, stop, step)
+
+
+class Pass:
+    """One pass over the samples of a rank, bound to the configuration that it begins with."""
+
+    def __init__(
+        self, engine: Engine[Deal, Config], batch_size: int = 1, drop_last: bool = False, start: int = 0
+    ) -> None:
+        self._engine = engine
+        self._size = batch_size
+        self._config, self._end = engine.use(_extent, batch_size, drop_last, start)
+        self._start = start * batch_size
+
+    def values(self) -> Iterator[int]:
+        """The samples one by one."""
+        engine, config = self._engine, self._config
+        for window in self._windows(ITERATION_WINDOW):
+            for value in window.tolist():
+                if engine.config is not config:
+                    _stay(config, engine.config)
+                yield value
+
+    def batches(self) -> Iterator[NDArray[np.int64]]:
+        """The samples batch by batch."""
+        engine, config, size = self._engine, self._config, self._size
+        for window in self._windows(max(WINDOW // size, 1) * size):
+            for at in range(0, len(window), size):
+                if engine.config is not config:
+                    _stay(config, engine.config)
+                yield window[at : at + size]
+
+    def _windows(self, size: int) -> Iterator[NDArray[np.int64]]:
+        for start in range(self._start, self._end, size):
+            yield self._engine.use(_window, self._config, start, min(start + size, self._end))
+
+
+def batches_left(deal: Deal, batch_size: int, drop_last: bool, start: int) -> int:
+    """How many batches there are from number `start` on; none if that is their number."""
+    count = deal.num_batches(batch_size, drop_last)
+    if not 0 <= start <= count:
+        raise OutOfRangeError("start", check.shown(start), f"0 to {count}")
+    return count - start
+
+
+def _extent(deal: Deal, batch_size: int, drop_last: bool, start: int) -> tuple[Config, int]:
+    """What a pass is bound to, and where it ends."""
+    batches = start + batches_left(deal, batch_size, drop_last, start)
+    end = min(batches * batch_size, deal.num_samples())
+    if batch_size > WINDOW and min(batch_size, end) > max_window():
+        # The first batch is as long as any; the component says what is wrong with it.
+        deal.batch(0, batch_size, drop_last)
+    return deal.current, end
+
+
+def _window(deal: Deal, config: Config, start: int, stop: int) -> NDArray[np.int64]:
+    _stay(config, deal.current)
+    return _read(deal, start, stop)
+
+
+def _stay(config: Config, current: Config) -> None:
+    if current != config:
+        raise RuntimeError(
+            "the sampler moved to another epoch or rank during iteration; call iter() again after set_epoch or set_rank"
+        )
+
+
+def _read(deal: Deal, start: int, stop: int) -> NDArray[np.int64]:
+    out = _empty(stop - start)
+    for at in range(start, stop, WINDOW):
+        end = min(at + WINDOW, stop)
+        deal.indices_into(out[at - start : end - start], at)
+    return out
+
+
+def _empty(count: int) -> NDArray[np.int64]:
+    import numpy
+
+    try:
+        return numpy.empty(count, dtype=numpy.int64)
+    except (MemoryError, ValueError) as error:
+        raise OutOfMemoryError("count", str(count), "a shorter run") from error

@@ -1,0 +1,282 @@
+"""Checks of what cannot cross into the component. What can is left for the component to judge."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from .errors import OutOfRangeError, UnknownNameError, WrongTypeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+N = TypeVar("N", bound=str)
+U32_MAX = 2**32 - 1
+U64_MAX = 2**64 - 1
+MAX_EXACT = 2**53 - 1
+"""The end of every count, index and position of the interface."""
+MILLION = 10**6
+"""Ratios cross as whole numbers, in parts per million."""
+
+
+class Width(NamedTuple):
+    """What crosses (`least` to `most`), and what is worth trying, for the message."""
+
+    least: int
+    most: int
+    allowed: str
+    facts: Mapping[str, tuple[str, ...]] | None = None
+
+
+def _told(least: int, most: int) -> tuple[str, Mapping[str, tuple[str, ...]]]:
+    """A range in words and as facts."""
+    return f"{least} to {most}", {"least": (str(least),), "most": (str(most),)}
+
+
+COUNT = Width(0, U64_MAX, *_told(0, MAX_EXACT))
+COUNT_FROM_1 = Width(0, U64_MAX, *_told(1, MAX_EXACT))
+U64 = Width(0, U64_MAX, *_told(0, U64_MAX))
+S64 = Width(-(2**63), 2**63 - 1, *_told(-(2**63), 2**63 - 1))
+RANK = Width(0, U32_MAX, "0 to world - 1")
+MEMORY = Width(0, 2**63 - 1, f"up to {2**31} bytes")
+U32 = Width(0, U32_MAX, *_told(0, U32_MAX))
+U32_FROM_1 = Width(0, U32_MAX, *_told(1, U32_MAX))
+
+
+def whole(field: str, value: Any) -> int:
+    """`value` as an `int`, if it is a whole number (NumPy's included); a bool is not."""
+    if type(value) is int:
+        return value
+    try:
+        # A tensor of one bool has an `__index__`, too, and so has a number that is masked out.
+        if isinstance(value, bool) or str(getattr(value, "dtype", "")).endswith("bool") or is_masked(value):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        hint = ", such as len(dataset)" if field == "samples" else ""
+        raise WrongTypeError(field, described(value), f"a whole number{hint}") from None
+
+
+def integer(field: str, value: Any, width: Width) -> int:
+    """`value` as an `int` that crosses as this width."""
+    number = whole(field, value)
+    if width.least <= number <= width.most:
+        return number
+    raise OutOfRangeError(field, shown(number), width.allowed, width.facts)
+
+
+def is_masked(value: Any) -> bool:
+    """Whether a masked array of NumPy has a value that is masked out: as an array, it shows what is under the mask."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(value, masked.MaskedArray) and bool(masked.is_masked(value))
+
+
+def decimal(field: str, value: Any) -> Any:
+    """A decimal string as an `int`; anything else as it is, for its own check."""
+    digits = value.removeprefix("-") if isinstance(value, str) else ""
+    return int(value) if digits.isascii() and digits.isdigit() and len(digits) <= 20 else value
+
+
+def listed(field: str, value: Any) -> list[Any]:
+    """`value`, if it is a list."""
+    if isinstance(value, list):
+        return value
+    raise WrongTypeError(field, described(value), "a list")
+
+
+def number(field: str, value: Any, count: Callable[[], int], most: int = U64_MAX) -> int:
+    """`value` as the number of one of `count()` things, if it crosses: `count` is asked for the message alone."""
+    given = whole(field, value)
+    if 0 <= given <= most:
+        return given
+    end = count()
+    raise OutOfRangeError(field, shown(given), below(end), _told(0, end - 1)[1] if end else None)
+
+
+def below(count: int) -> str:
+    """The numbers of `count` things, as the component says it."""
+    return f"0 to {count - 1}" if count else "none, there are none"
+
+
+def u64s(field: str, values: Any, width: Width) -> NDArray[np.uint64]:
+    """`values` as an array of their own, if they are whole numbers that cross as this width."""
+    return _numbers(field, values, width, "uint64")
+
+
+def u32s(field: str, values: Any, width: Width) -> NDArray[np.uint32]:
+    """`values` as an array of their own, if they are whole numbers that cross as this width."""
+    return _numbers(field, values, width, "uint32")
+
+
+def _numbers(field: str, values: Any, width: Width, dtype: str) -> NDArray[Any]:
+    import numpy
+
+    allowed = "a list of whole numbers"
+    given: Any
+    if hasattr(values, "__array__"):
+        # NumPy's, and what PyTorch, pandas and Arrow have.
+        try:
+            given = numpy.asarray(values)
+        except Exception as error:
+            raise WrongTypeError(field, described(values), allowed) from error
+        if is_masked(values):
+            raise WrongTypeError(field, described(values), f"{allowed}, none of them masked")
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            found = f"<{given.dtype} array of shape {given.shape}>"
+            raise WrongTypeError(field, found[:64], allowed)
+        ends = (int(given.min()), int(given.max())) if len(given) else ()
+    else:
+        given = _items(field, values, allowed)
+        if set(map(type, given)) - {int}:
+            given = [whole(field, item) for item in given]
+        ends = (min(given), max(given)) if given else ()
+    for end in ends:
+        if not width.least <= end <= width.most:
+            raise OutOfRangeError(field, shown(end), width.allowed, width.facts)
+    own: NDArray[Any] = numpy.array(given, dtype=dtype)
+    own.flags.writeable = False
+    return own
+
+
+def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Lists of whole numbers: where each of them begins and ends among all of their numbers, and the numbers."""
+    import numpy
+
+    allowed = "a list of lists of whole numbers"
+    own = [_items(field, part, allowed, Set) for part in _items(field, lists, allowed)]
+    ends = numpy.cumsum([0, *map(len, own)])
+    if ends[-1] > U32_MAX:
+        raise OutOfRangeError(field, f"{ends[-1]} numbers", f"up to {U32_MAX}")
+    return ends.astype(numpy.uint32), u32s(field, list(chain.from_iterable(own)), width)
+
+
+def _items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
+    """What a list of any kind, or one of these kinds, holds. Texts, sets and mappings are not meant."""
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    unordered = isinstance(values, (str, bytes, bytearray, Mapping, Set)) and not isinstance(values, kinds)
+    if unordered or not isinstance(values, Iterable):
+        raise WrongTypeError(field, described(values), allowed)
+    return list(values)
+
+
+def total(values: NDArray[np.uint64]) -> int:
+    """Their sum, which may not fit in 64 bits."""
+    return (int((values >> 32).sum()) << 32) + int((values & U32_MAX).sum())
+
+
+def read_only(values: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The same numbers, below 2**63, as a view that nobody writes to."""
+    view: NDArray[np.int64] = values.view("int64")
+    view.flags.writeable = False
+    return view
+
+
+FEW = 100
+"""Up to so many numbers are shown one by one."""
+
+
+def shortened(values: NDArray[Any]) -> str:
+    """Numbers as `repr` shows a list of them, unless they are many."""
+    return repr(values.tolist()) if len(values) <= FEW else f"<{len(values)} numbers>"
+
+
+def boolean(field: str, value: Any) -> bool:
+    """`value` as a `bool`, if it is one (NumPy's included)."""
+    if value is True or value is False:
+        return bool(value)
+    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise WrongTypeError(field, described(value), "True or False")
+
+
+def name(field: str, value: Any) -> str:
+    """`value`, if it is a string, cut behind any name that could be known."""
+    if not isinstance(value, str):
+        raise WrongTypeError(field, described(value), "a name")
+    return value[:65].encode("utf-8", "backslashreplace").decode()
+
+
+def label(field: str, value: Any) -> str:
+    """`value`, if it is a string: a name that users give to something of theirs, all of it."""
+    if not isinstance(value, str):
+        raise WrongTypeError(field, described(value), "a name")
+    return value
+
+
+STATE = 2**14
+"""The most bytes of a state."""
+STATE_KEY = "samedeal"
+"""Under which a dictionary, such as those of PyTorch, has a state."""
+
+
+def state(value: Any) -> str:
+    """`value`, if it is a string that may be a state, or a dictionary with one."""
+    if isinstance(value, Mapping) and isinstance(text := value.get(STATE_KEY), str):
+        value = text
+    if not isinstance(value, str):
+        raise WrongTypeError("state", described(value), "the text that `state` gave")
+    size = len(value.encode("utf-8", "backslashreplace"))
+    if size > STATE:
+        raise OutOfRangeError("state", f"of {size} bytes", f"up to {STATE}")
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
+def variable(field: str, value: Any) -> str:
+    """The value of an environment variable, cut behind any number: what is no UTF-8 is replaced."""
+    if not isinstance(value, str):
+        raise WrongTypeError(field, described(value), "a string")
+    try:
+        encoded = value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        encoded = value.encode("utf-8", "replace")
+    return encoded.decode("utf-8", "replace")[:65]
+
+
+def enum(field: str, value: Any, names: Sequence[N]) -> N:
+    """`value`, if it is one of the names of an enum of the interface."""
+    given = name(field, value)
+    if given in names:
+        return names[names.index(given)]
+    raise UnknownNameError(field, given[:64], ", ".join(names), {"known": tuple(names)})
+
+
+def shown(value: Any) -> str:
+    """A value as a failure shows it: at most 64 characters, and never a second failure."""
+    if isinstance(value, int) and abs(value) >= 10**_DIGITS:
+        return _abridged(value)
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except Exception:
+        # A broken __repr__.
+        text = f"<{type(value).__name__}>"
+    return text[:64]
+
+
+_DIGITS = 24
+"""Integers of more digits are not shown whole; those of 64 bits have 20."""
+
+
+def _abridged(value: int) -> str:
+    """An integer of many digits: how it begins, and how many there are."""
+    try:
+        digits, kind = int.__repr__(abs(value)), "digits"
+    except ValueError:
+        # Python writes only so many of them.
+        digits, kind = hex(abs(value)), "hexadecimal digits"
+    count = len(digits.removeprefix("0x"))
+    return f"{'-' if value < 0 else ''}{digits[:12]}... ({count} {kind})"
+
+
+def described(value: Any) -> str:
+    """A value of the wrong type: strings in quotes, and of what is no number (a dataset, a tensor) its type alone."""
+    if value is None or isinstance(value, (int, float, complex)):
+        return shown(value)
+    if isinstance(value, str):
+        # Not what a subclass makes of it.
+        return str.__repr__(str.__getitem__(value, slice(64)))[:64]
+    return f"<{type(value).__name__[:62]}>"

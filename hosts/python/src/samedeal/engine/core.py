@@ -1,0 +1,218 @@
+"""One instance of the core module, called through wasmtime's C API and read by the canonical ABI.
+
+`wasmtime.Func.__call__` costs 60 to 140 microseconds; the C API's unchecked call with a kept argument buffer costs
+about one. What it does not check (number and types of arguments) is checked here by whoever writes a call down, and by
+the test that holds every call against wasmtime-py's component API.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import addressof, byref, c_bool, c_char_p, c_size_t, c_uint64, c_void_p
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import wasmtime
+from wasmtime import _bindings as capi
+from wasmtime import _ffi
+
+from . import component as components
+from .component import Component
+from .errors import OutOfMemoryError, OutOfRangeError
+
+if TYPE_CHECKING:
+    from struct import Struct
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def _function(name: str, result: Any, *arguments: Any) -> Any:
+    return ctypes.CFUNCTYPE(result, *arguments)((name, _ffi.dll))
+
+
+# The same functions as in wasmtime._bindings, taking addresses, so that nothing is converted call by call.
+_call = _function("wasmtime_func_call_unchecked", c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p)
+_memory_data = _function("wasmtime_memory_data", c_void_p, c_void_p, c_void_p)
+_memory_size = _function("wasmtime_memory_data_size", c_size_t, c_void_p, c_void_p)
+_export_get = _function("wasmtime_instance_export_get", c_bool, c_void_p, c_void_p, c_char_p, c_size_t, c_void_p)
+
+# Arguments and results are 16 bytes each; the canonical ABI passes at most 16 arguments.
+_SLOTS = 16
+
+# What lists leave of the memory, so that the component can answer: it checks for half of this before it keeps anything.
+_ROOM_TO_ANSWER = 2**17
+
+# Bytes of an argument that always fit: half of what the component checks for before it keeps anything.
+_ALWAYS = 2**15
+
+# Names and values are at most this long; room for them is part of the least memory.
+_SMALL = 2**12
+
+_MASK32 = 2**32 - 1
+
+
+class Function(NamedTuple):
+    """A function of the instance and its post-return, as addresses that hold for as long as the instance."""
+
+    address: int
+    post: int | None
+
+
+class NoRoomError(Exception):
+    """There is no memory for an argument."""
+
+
+class TrapError(RuntimeError):
+    """The component ended in the middle of a call."""
+
+
+class Core:
+    """One instance in a store of its own, for one resource and one caller at a time.
+
+    An instance costs a tenth of a millisecond and keeps resources apart: each has its memory limit, gives its memory
+    back when it goes (linear memory never shrinks), and a trap ends it alone.
+    """
+
+    def __init__(self, component: Component, memory_limit: int, field: str = "memory-limit", value: str = "") -> None:
+        """Makes an instance. Where there is no address space for it, that is told of the field and its value."""
+        process = components.process
+        compiled = process.compiled(component)
+        if memory_limit < compiled.least_memory:
+            raise OutOfRangeError("memory-limit", str(memory_limit), f"{compiled.least_memory} or more bytes")
+        self._most_memory = min(memory_limit, compiled.most_memory)
+        self._store = wasmtime.Store(compiled.engine)
+        process.owned.add(self._store)
+        self._store.set_limits(memory_size=memory_limit)
+        try:
+            self._instance = compiled.instantiate(self._store)
+        except wasmtime.WasmtimeError as error:
+            # Every import is there, so what remains is address space.
+            allowed = f"fewer objects at a time ({error})"
+            raise OutOfMemoryError(field, value or str(memory_limit), allowed) from error
+        self.whole = False
+        """Whether every call has run to its end, with a result or a failure; if not, this must not be used again."""
+        self._context = ctypes.cast(self._store._context(), c_void_p).value
+        self._arguments = (c_uint64 * (2 * _SLOTS))()
+        self._slots = memoryview(self._arguments).cast("B").cast("Q")
+        self._arguments_at = addressof(self._arguments)
+        self._trap = c_void_p()
+        self._trap_at = addressof(self._trap)
+        self._exports: list[Any] = []
+        self._functions: dict[str, Function] = {}
+        self._memory_at = addressof(self._export("memory").of.memory)
+        self._base = self._size = 0
+        self.refresh()
+
+    def function(self, name: str) -> Function:
+        """A function that the component exports."""
+        found = self._functions.get(name)
+        if found is None:
+            items = (self._export(name), self._export(f"cabi_post_{name}"))
+            function, post = (None if item is None else addressof(item.of.func) for item in items)
+            if function is None:
+                raise RuntimeError(f"the component has no function {name}")
+            found = self._functions[name] = Function(function, post)
+        return found
+
+    def _export(self, name: str) -> Any:
+        item = capi.wasmtime_extern_t()
+        encoded = name.encode()
+        if not _export_get(self._context, byref(self._instance._instance), encoded, len(encoded), byref(item)):
+            return None
+        # Calls refer to it by its address.
+        self._exports.append(item)
+        return item
+
+    def call(self, address: int, *arguments: int) -> int:
+        """Calls the function at this address; its result, if it has one, as 64 bits."""
+        slots = self._slots
+        at = 0
+        for argument in arguments:
+            slots[at] = argument
+            at += 2
+        error = _call(self._context, address, self._arguments_at, _SLOTS, self._trap_at)
+        if error or self._trap.value:
+            raise self._trapped(error)
+        return slots[0]
+
+    def allocate(self, size: int, align: int) -> int:
+        """A block of the instance's memory, for the component to take over, or a `NoRoomError`."""
+        if size == 0:
+            return align
+        if size > _SMALL and size > self.room():
+            raise NoRoomError
+        try:
+            at = self.call(self.function("cabi_realloc").address, 0, 0, align, size) & _MASK32
+        except TrapError as error:
+            # So it does where the system has no memory.
+            raise NoRoomError from error
+        self.refresh()
+        return at
+
+    def room(self) -> int:
+        """How many bytes an argument may take."""
+        # Memory that has grown to its end is not full: what is small goes into what was given back.
+        return max(_ALWAYS, self._room_to_grow())
+
+    def _room_to_grow(self) -> int:
+        return self._most_memory - int(_memory_size(self._context, self._memory_at)) - _ROOM_TO_ANSWER
+
+    def refresh(self) -> None:
+        """Finds the memory after a call: it may have grown, and moved with it."""
+        base = _memory_data(self._context, self._memory_at)
+        if base != self._base:
+            self._map(base)
+
+    def _map(self, base: int) -> None:
+        import numpy
+
+        self._base = base
+        self._size = _memory_size(self._context, self._memory_at)
+        self._bytes = memoryview((ctypes.c_uint8 * self._size).from_address(base)).cast("B")
+        self._int64 = numpy.frombuffer(self._bytes, dtype=numpy.int64)
+        self._uint32 = numpy.frombuffer(self._bytes, dtype=numpy.uint32)
+
+    def _reach(self, end: int) -> None:
+        """Makes the views reach to `end`, which the component says is within its memory."""
+        if end > self._size:
+            self._map(_memory_data(self._context, self._memory_at))
+            if end > self._size:
+                raise RuntimeError(
+                    "the component handed out memory that it does not have; this is a defect of samedeal"
+                )
+
+    def unpack(self, layout: Struct, pointer: int) -> tuple[Any, ...]:
+        """A record."""
+        self._reach(pointer + layout.size)
+        return layout.unpack_from(self._bytes, pointer)
+
+    def view(self, pointer: int, length: int) -> memoryview:
+        """A run of bytes, to read or write. The next call may overwrite it."""
+        self._reach(pointer + length)
+        return self._bytes[pointer : pointer + length]
+
+    def u64s(self, pointer: int, count: int) -> NDArray[np.int64]:
+        """A view of a `list<u64>` whose values fit in 53 bits. The next call may overwrite it."""
+        self._reach(pointer + 8 * count)
+        return self._int64[pointer >> 3 : (pointer >> 3) + count]
+
+    def u32s(self, pointer: int, count: int) -> NDArray[np.uint32]:
+        """A view of a `list<u32>`. The next call may overwrite it."""
+        self._reach(pointer + 4 * count)
+        return self._uint32[pointer >> 2 : (pointer >> 2) + count]
+
+    def string(self, pointer: int, length: int) -> str:
+        """A `string`."""
+        return str(self.view(pointer, length), "utf-8")
+
+    def _trapped(self, error: int | None) -> TrapError:
+        if error:
+            reason: Exception = wasmtime.WasmtimeError._from_ptr(
+                ctypes.cast(error, ctypes.POINTER(capi.wasmtime_error_t))
+            )
+        else:
+            reason = wasmtime.Trap._from_ptr(ctypes.cast(self._trap, ctypes.POINTER(capi.wasm_trap_t)))
+            self._trap.value = None
+        failure = TrapError(f"the component trapped; this is a defect of samedeal, please report it. {reason}")
+        failure.__cause__ = reason
+        return failure

@@ -1,0 +1,152 @@
+"""The one failure of this package, as exceptions that programs can branch on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class SamedealError(ValueError):
+    """A value was wrong, or there was no memory for what was asked. The object that raised it still works.
+
+    Attributes:
+        kind: "out-of-range", "unknown-name", "out-of-memory", "wrong-type", "missing" or "contradiction". A kind
+            that this version does not know, of a later component, is a `SamedealError` and none of its subclasses.
+        field: The parameter at fault, by its name in the component's interface, such as "batch-size".
+        value: What it was, as text.
+        allowed: What is allowed in its place, for people.
+        facts: What is allowed, for programs, as far as it is a range, names or one value: texts by the names "least",
+            "most", "known" and "needs". `least`, `most`, `known` and `needs` read them.
+    """
+
+    kind: str = "out-of-range"
+
+    def __init__(
+        self, field: str, value: str, allowed: str, facts: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
+        """Takes the field at fault, its value and what is allowed in its place."""
+        # In `args`, so that the exception survives the way back from a worker process, and its attributes with it.
+        super().__init__(field, value, allowed)
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+        self.facts = dict(facts or {})
+
+    @property
+    def least(self) -> int | None:
+        """The smallest number that is allowed, if the failure says it."""
+        return next(map(int, self.facts.get("least", ())), None)
+
+    @property
+    def most(self) -> int | None:
+        """The largest number that is allowed, if the failure says it."""
+        return next(map(int, self.facts.get("most", ())), None)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The known names, if one of them is allowed; else empty."""
+        return self.facts.get("known", ())
+
+    @property
+    def needs(self) -> str | None:
+        """The only value that is allowed, if there is one."""
+        return next(iter(self.facts.get("needs", ())), None)
+
+    def __str__(self) -> str:
+        """The failure in one line, with the field under the name that it has in Python."""
+        return f"{self.field.replace('-', '_')} is {self.value}; allowed: {self.allowed}"
+
+
+class OutOfRangeError(SamedealError):
+    """A number is outside its range."""
+
+
+class IndexOutOfRangeError(OutOfRangeError, IndexError):
+    """`sampler[i]` beyond either end."""
+
+
+class UnknownNameError(SamedealError):
+    """A name is not one of those that this version knows."""
+
+    kind = "unknown-name"
+
+    def __str__(self) -> str:
+        """The failure in one line, with the known names."""
+        return f"{self.field.replace('-', '_')} is {self.value!r}; known: {self.allowed}"
+
+
+class WrongTypeError(SamedealError, TypeError):
+    """A value is not of the type that its parameter takes: a fraction, a string, a bool for a number."""
+
+    kind = "wrong-type"
+
+
+class MissingError(SamedealError):
+    """A value that is needed is not there."""
+
+    kind = "missing"
+
+    def __str__(self) -> str:
+        """The failure in one line, with what is needed."""
+        return f"{self.field.replace('-', '_')} is missing; needed: {self.allowed}"
+
+
+class ContradictionError(SamedealError):
+    """Values that are each allowed do not fit together."""
+
+    kind = "contradiction"
+
+
+class MovedError(ContradictionError, RuntimeError):
+    """A pass goes on although what it is a pass of was moved to another epoch or state."""
+
+
+class OutOfMemoryError(SamedealError, MemoryError):
+    """There is no memory for what was asked."""
+
+    kind = "out-of-memory"
+
+    def __str__(self) -> str:
+        """The failure in one line, with what would need less."""
+        return f"no memory for {self.field.replace('-', '_')} = {self.value}; allowed: {self.allowed}"
+
+
+_BY_KIND: dict[str, type[SamedealError]] = {
+    each.kind: each
+    for each in (
+        OutOfRangeError,
+        UnknownNameError,
+        OutOfMemoryError,
+        WrongTypeError,
+        MissingError,
+        ContradictionError,
+    )
+}
+
+
+def raised(kind: str, field: str, value: str, allowed: str, facts: Iterable[tuple[str, str]]) -> SamedealError:
+    """A `failure` of the interface, as the exception that it is in Python."""
+    by_name: dict[str, tuple[str, ...]] = {}
+    for name, fact in facts:
+        by_name[name] = (*by_name.get(name, ()), fact)
+    error = _BY_KIND.get(kind, SamedealError)(field, value, allowed, by_name)
+    # Also where a later component has a kind that has no class here.
+    error.kind = kind
+    return error
+
+
+for _each in (
+    SamedealError,
+    OutOfRangeError,
+    IndexOutOfRangeError,
+    UnknownNameError,
+    WrongTypeError,
+    MissingError,
+    ContradictionError,
+    MovedError,
+    OutOfMemoryError,
+):
+    # Where users find them, and what a traceback calls them.
+    _each.__module__ = "samedeal"

@@ -1,0 +1,400 @@
+"""A reader of a ledger."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from ..bindings.ledger import Step
+from ..deal.sampler import Sampler
+from ..engine import arguments as check
+from ..engine import component as components
+from ..engine.errors import ContradictionError, OutOfRangeError, WrongTypeError
+from .binding import Client, Progress
+from .log import Log, text_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Operation = Callable[[Client, int], Step]
+"""An operation of a client, at a time."""
+
+
+class Claim:
+    """A run of positions that a reader holds."""
+
+    def __init__(self, ledger: Ledger, client: Client, handle: int) -> None:
+        """`Ledger.claim` makes claims."""
+        self._ledger = ledger
+        self._client = client
+        self._handle = handle
+        self._run = client.run(handle)
+        self._released = False
+        """Whether this object gave back what was not committed."""
+
+    def __del__(self) -> None:
+        """What is not committed is the next claim of the ledger, which cannot be asked just now."""
+        self._ledger._left.append((self._client, self._handle))
+
+    @property
+    def number(self) -> int:
+        """Number of its entry in the log. No other claim has it."""
+        return self._run.claim
+
+    @property
+    def start(self) -> int:
+        """The first position of the run."""
+        return self._run.start
+
+    @property
+    def count(self) -> int:
+        """Number of positions, without those that `release` gave back."""
+        return self._run.count
+
+    @property
+    def committed(self) -> int:
+        """How many of the positions, from `start` on, are committed by calls of `commit` that have returned."""
+        return self._run.committed
+
+    @property
+    def lost(self) -> bool:
+        """Whether the positions that are not committed were given back or taken away, as far as the log was read."""
+        if self._released or self.committed == self.count:
+            return self._released
+        with self._ledger._turn() as client:
+            if client is not self._client:
+                return True
+            try:
+                return client.is_lost(self._handle)
+            except ContradictionError:
+                # It was forgotten: the rest of it is another claim.
+                return True
+
+    @cached_property
+    def _samples(self) -> NDArray[np.int64]:
+        return self._ledger.samples(self.start, self.count)
+
+    @property
+    def samples(self) -> NDArray[np.int64]:
+        """The sample indices of the run, in order."""
+        return self._samples[: self.count]
+
+    def commit(self, count: SupportsIndex | None = None) -> None:
+        """Commits the next `count` positions, by default all that are left.
+
+        After an error of the log, it is unknown whether the entry was written. Make the same commit again before
+        anything else: nothing is committed twice.
+
+        Raises:
+            OutOfRangeError: Fewer positions are left.
+            ContradictionError: The reader lost the claim, and others may have read the positions: it wrote no entry for
+                longer than the lease, or another process has its number.
+            OSError: The log cannot be written.
+        """
+        number = None if count is None else check.integer("count", count, check.U32)
+        self._do(lambda client, now: client.commit(self._handle, number, now))
+
+    def renew(self) -> None:
+        """Renews the lease of all claims of this reader. Call it if a commit will come later than the lease allows.
+
+        Raises:
+            ContradictionError: As in `commit`.
+        """
+        self._do(lambda client, now: client.renew(self._handle, now))
+
+    def release(self) -> None:
+        """Gives back the positions that are not committed.
+
+        Raises:
+            ContradictionError: As in `commit`.
+        """
+        before = self.count
+        self._do(lambda client, now: client.release(self._handle, now))
+        self._released = self._released or self.count < before
+
+    def _do(self, begin: Operation) -> None:
+        with self._ledger._turn() as client:
+            if client is not self._client:
+                allowed = "one that is held: a call of its ledger was interrupted, which gave back what the reader held"
+                raise ContradictionError("claim", str(self.number), allowed)
+            self._ledger._operate(begin)
+            self._run = client.run(self._handle)
+
+    def __len__(self) -> int:
+        """How many positions there are."""
+        return self.count
+
+    def __repr__(self) -> str:
+        """Which run, and of whom."""
+        return (
+            f"<positions {self.start} to {self.start + self.count - 1} of reader {self._ledger.reader}, "
+            f"{self.committed} committed>"
+        )
+
+
+class Ledger:
+    """One reader of an epoch whose positions are claimed while it is read.
+
+    Iteration claims run after run until the epoch is finished, and commits each run when it asks for the next one. If
+    others hold all positions that are left, it waits. If a reader writes no entry for a lease, other readers take over
+    its runs. The clocks of the readers need not agree.
+
+    A claim that was taken over cannot be committed any more. So each position is committed once, by one reader. But the
+    reader that lost the claim may already have used the samples, for example in a training step. Make leases longer
+    than any pause.
+
+    It cannot be pickled: each process, and each thread that claims, opens the log for itself. A process that was forked
+    cannot use the ledgers and claims that its parent opened.
+    """
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        log: Log,
+        *,
+        reader: SupportsIndex,
+        block: SupportsIndex | None = None,
+        lease: float | None = None,
+        checkpoint_interval: SupportsIndex | None = None,
+    ) -> None:
+        """Begins the log or joins it. Claims of an earlier life of this reader are then free.
+
+        If another process has the log open with the same reader number, it loses its claims, and cannot claim any more.
+
+        Args:
+            sampler: The sampler whose epoch is read, or the rest of it after its `consumed` positions. Its rank and
+                world do not matter.
+            log: The log that all readers share, such as a `FileLog` or a `samedeal.torch.StoreLog`. Each epoch has its
+                own log.
+            reader: The number of this reader, 0 to 2**32 - 1. Each reader has another number.
+            block: Number of positions in a claim, 1 to 2**32 - 1, the same for all readers. At the end, the other
+                readers may wait for the last claim of the slowest one. By default the one of the log; for a new log
+                1,024.
+            lease: A time in seconds, 0.001 or more. If a reader writes no entry for this long, it loses its claims. If
+                you pass it, it becomes the lease of the log, for all readers. By default the one of the log; for a new
+                log 60.
+            checkpoint_interval: Number of entries between two checkpoints, with which a long log opens at once, 1 to
+                2**53 - 1. By default 4,096.
+
+        Raises:
+            SamedealError: A value is not allowed, or the log belongs to another sampler.
+            OSError: The log cannot be read or written.
+        """
+        if not isinstance(sampler, Sampler):
+            raise WrongTypeError("sampler", check.described(sampler), "a samedeal.Sampler")
+        if not all(callable(getattr(log, method, None)) for method in ("read", "append")):
+            raise WrongTypeError("log", check.described(log), "a log, such as FileLog(path)")
+        self.reader = check.integer("reader", reader, check.U32)
+        self.log = log
+        self._order = _whole(sampler)
+        self._first = self._order.consumed
+        self._options = {
+            "block": None if block is None else check.integer("block", block, check.U32_FROM_1),
+            "lease": None if lease is None else _milliseconds(lease),
+            "checkpoint_interval": None
+            if checkpoint_interval is None
+            else check.integer("checkpoint-interval", checkpoint_interval, check.COUNT_FROM_1),
+        }
+        self._process = components.process
+        self._lock = threading.RLock()
+        self._busy = False
+        self._left: deque[tuple[Client, int]] = deque()
+        """The claims that nobody has any more, such as of a loop that broke off: they are given out again."""
+        self._known = 0
+        """The last handle for which there was a `Claim`."""
+        self._claiming = False
+        """Whether a call that claims has not come to its end."""
+        self._client = self._new_client()
+        with self._turn():
+            self._operate(Client.open)
+
+    @property
+    def block(self) -> int:
+        """Number of positions in a claim."""
+        with self._turn() as client:
+            return client.block()
+
+    @property
+    def lease(self) -> float:
+        """The lease in seconds, by the log as it is now."""
+        with self._turn() as client:
+            self._operate(Client.catch_up)
+            return client.lease() / 1000
+
+    def set_lease(self, lease: float) -> None:
+        """Changes the lease of the log, for all readers.
+
+        Args:
+            lease: In seconds, 0.001 or more.
+
+        Raises:
+            OutOfRangeError: The lease is outside its range.
+            ContradictionError: Another process opened the log as this reader.
+            OSError: The log cannot be read or written.
+        """
+        milliseconds = _milliseconds(lease)
+        with self._turn():
+            self._operate(lambda client, now: client.set_lease(milliseconds, now))
+
+    def claim(self, timeout: float | None = None) -> Claim | None:
+        """The next run of positions for this reader. None if all are committed.
+
+        Waits if other readers hold all positions that are left.
+
+        Args:
+            timeout: The longest time to wait, in seconds. By default, there is no limit.
+
+        Raises:
+            ContradictionError: This reader itself holds all positions that are left, and must commit or release them
+                first. Or another process opened the log as this reader.
+            TimeoutError: No position was free in time.
+            OSError: The log cannot be read or written.
+        """
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            found = self._try(waits=True)
+            if isinstance(found, Claim):
+                return found
+            if found.action == "finished":
+                return None
+            seconds = found.milliseconds / 1000
+            if end is not None:
+                left = end - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError(f"reader {self.reader} found nothing free in {timeout} s")
+                seconds = min(seconds, left)
+            time.sleep(seconds)
+
+    def __iter__(self) -> Iterator[Claim]:
+        """Run after run, each committed when the next one is asked for, unless that was done.
+
+        What is not committed of the last one of a loop that breaks off is the next claim.
+        """
+        while (claim := self.claim()) is not None:
+            done = False
+            try:
+                yield claim
+                claim.commit()
+                done = True
+            finally:
+                if not done:
+                    self._left.append((claim._client, claim._handle))
+
+    def progress(self) -> Progress:
+        """How much of the epoch is done, by the log as it is now."""
+        with self._turn() as client:
+            self._operate(Client.catch_up)
+            return client.progress()
+
+    def samples(self, start: SupportsIndex, count: SupportsIndex) -> NDArray[np.int64]:
+        """The sample indices at positions `start` to `start + count - 1`."""
+        first = check.whole("start", start) - self._first
+        return self._order.indices(first, first + check.whole("count", count))
+
+    def __repr__(self) -> str:
+        """Whose, and of what."""
+        return f"<Ledger of {self._order!r}, reader {self.reader}>"
+
+    def _try(self, waits: bool = False) -> Claim | Step:
+        """A claim, or the step that says why there is none."""
+        with self._turn() as client:
+            # Of calls that were interrupted before anybody had their claims.
+            while self._claiming and _has(client, self._known + 1):
+                client.forget(self._known + 1)
+                self._known += 1
+            while self._left:
+                of, handle = self._left.popleft()
+                if of is client:
+                    client.forget(handle)
+            self._claiming = True
+            found: Claim | Step = self._operate(lambda client, now: client.claim(waits, now))
+            if isinstance(found, Step) and found.action == "claimed":
+                handle = found.number
+                found = Claim(self, client, handle)
+                self._known = handle
+            self._claiming = False
+            return found
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[Client]:
+        """One call at a time, and what answers it."""
+        if self._process is not components.process:
+            # The lock may have been taken by a thread that is not there any more.
+            allowed = "one that this process opened: after a fork, open the ledger anew"
+            raise ContradictionError("ledger", "one that another process opened", allowed)
+        with self._lock:
+            if self._busy:
+                # It may hold the lock of a file, for which this would wait for ever.
+                raise RuntimeError("a ledger is called during one of its own calls, such as by a signal handler")
+            self._busy = True
+            try:
+                if not self._client.core.whole:
+                    # A call was interrupted, and nobody knows what it did. Another life frees what the reader held.
+                    self._client, self._known = self._new_client(), 0
+                yield self._client
+            finally:
+                self._busy = False
+
+    def _new_client(self) -> Client:
+        return Client(self._order.state(0), self.reader, secrets.randbits(64), **self._options)
+
+    def _operate(self, begin: Operation) -> Step:
+        """Does what an operation says until it is over; what came of it."""
+        client = self._client
+        step = begin(client, _now())
+        while True:
+            if step.action == "checkpoint":
+                find = getattr(self.log, "last_checkpoint", None)
+                found = None if find is None else find()
+                text = None if found is None else text_of(found)[: check.STATE + 1]
+                step = client.tell_checkpoint(text, _now())
+            elif step.action == "read":
+                if step.milliseconds:
+                    time.sleep(step.milliseconds / 1000)
+                entries = [text_of(entry) for entry in self.log.read(step.number)]
+                step = client.tell(step.number, entries, _now())
+            elif step.action == "append":
+                step = client.tell_appended(bool(self.log.append(step.number, step.entry)), _now())
+            else:
+                return step
+
+    def __reduce__(self) -> Any:
+        """Refuses: a copy would be another reader of the same number."""
+        raise TypeError("a Ledger does not pickle: open one in each process, each with a reader number of its own")
+
+
+def _whole(sampler: Sampler) -> Sampler:
+    """The same order, for one rank alone."""
+    found = copy.copy(sampler)
+    found._engine.set(lambda config: config._replace(rank=0, world=1, remainder="uneven", layout="strided"))
+    return found
+
+
+def _has(client: Client, handle: int) -> bool:
+    """Whether a client has given out a claim with this handle."""
+    try:
+        client.run(handle)
+    except ContradictionError:
+        return False
+    return True
+
+
+def _milliseconds(lease: Any) -> int:
+    if isinstance(lease, bool) or not isinstance(lease, (int, float)):
+        raise WrongTypeError("lease", check.described(lease), "a number of seconds")
+    if not 0.001 <= lease <= 2**43:
+        raise OutOfRangeError("lease", str(lease), f"0.001 to {2**43} seconds")
+    return max(1, round(lease * 1000))
+
+
+def _now() -> int:
+    """Milliseconds on a clock that does not go back."""
+    return time.monotonic_ns() // 1_000_000

@@ -1,0 +1,359 @@
+"""Logs of ledgers."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Protocol
+
+from ..engine import arguments as check
+from ..engine.errors import ContradictionError, WrongTypeError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
+_BEGINNINGS = (b'{"samedeal":1,"kind":"ledger"', b'{"event":"')
+"""Of lines of a log, the longest one first."""
+_CHECKPOINT = '{"event":"checkpoint","number":'
+"""What a checkpoint begins with. Its number follows."""
+_TAIL = 4096
+"""So many bytes before the next entry tell a log from another one in a file of the same name."""
+_WINDOW = 4096
+"""How many entries are read at a time."""
+_SEARCHED = 1 << 16
+"""How many bytes are searched for a checkpoint at a time."""
+
+
+class Log(Protocol):
+    """A list of entries that all readers share. An entry is a text of one line. The list only grows.
+
+    To write a log of your own, use a store that many processes can read, and in which only one of them can write a new
+    key: such as a table with a unique column, or a key-value store with compare-and-set.
+
+    A log may have a third method, `last_checkpoint()`: the last entry that begins with
+    `{"event":"checkpoint","number":`, if it can be found without reading all entries; otherwise None. A reader that
+    opens the log then reads only the first entry, and the entries after that one.
+    """
+
+    def read(self, start: int) -> Sequence[str | bytes]:
+        """The entries from number `start` on, or the first ones of them; as text, or in UTF-8."""
+
+    def append(self, number: int, entry: str) -> bool:
+        """Appends the entry if it becomes entry number `number`. Returns whether it did."""
+
+
+class MemoryLog:
+    """A log in this process, for readers that are threads."""
+
+    def __init__(self, entries: Sequence[str] = ()) -> None:
+        """Makes a log with these entries."""
+        self._entries = list(entries)
+        self._lock = threading.Lock()
+
+    def read(self, start: int) -> Sequence[str]:
+        """The entries from number `start` on."""
+        return self._entries[start:]
+
+    def append(self, number: int, entry: str) -> bool:
+        """Makes this entry number `number`, unless there is one already."""
+        with self._lock:
+            if number != len(self._entries):
+                return False
+            self._entries.append(entry)
+            return True
+
+    def last_checkpoint(self) -> str | None:
+        """The last checkpoint, if there is one."""
+        entries = self._entries
+        numbers = range(len(entries) - 1, 0, -1)
+        return next((entries[number] for number in numbers if _is_checkpoint(entries[number])), None)
+
+
+class _Mark(NamedTuple):
+    """A checkpoint in a file."""
+
+    number: int
+    """Which entry it is."""
+    start: int
+    """Where in the file it begins."""
+
+
+class _Known(NamedTuple):
+    """What was read of a file."""
+
+    entries: int = 0
+    """How many entries."""
+    end: int = 0
+    """Where in the file the next one begins."""
+    identity: tuple[int, int] = (0, 0)
+    """Which file it is, for the system."""
+    first: bytes = b""
+    """The first bytes of it."""
+    last: bytes = b""
+    """The bytes before `end`."""
+
+
+class FileLog:
+    """A log in a file, with one entry in each line, for processes of one machine. A writer locks the file.
+
+    If the file ends with a part of a line (because a writer was killed) or with zero bytes (after a loss of power), the
+    next writer cuts them off. Each read costs only the new entries. If the file is replaced, or deleted and created
+    again, it is another log: readers of the old one get an error, and append nothing. It can be pickled, and works
+    after a fork.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """The file need not exist yet."""
+        self.path = Path(path)
+        self._known = _Known()
+        self._mark: _Mark | None = None
+        """To go on there without a look at what is before it."""
+
+    def __repr__(self) -> str:
+        """The call that makes an equal one."""
+        return f"FileLog({str(self.path)!r})"
+
+    def read(self, start: int) -> Sequence[str]:
+        """The entries from number `start` on, or the first ones of them.
+
+        Raises:
+            ContradictionError: Entries before `start`, which were read, are not in the file any more.
+            OSError: The file cannot be read; that there is none is no error.
+        """
+        try:
+            with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
+                return self._new(file.fileno(), start, _WINDOW)
+        except FileNotFoundError:
+            self._check_same(start, same=False)
+            return []
+
+    def append(self, number: int, entry: str) -> bool:
+        """Makes this entry number `number`, unless there is one already.
+
+        Raises:
+            ContradictionError: The file is no log, or another log than the one that was read.
+            OSError: The file cannot be written.
+        """
+        flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (0 if number else os.O_CREAT)
+        try:
+            descriptor = os.open(self.path, flags, 0o666)
+        except FileNotFoundError:
+            if number == 0:
+                raise
+            self._check_same(number, same=False)
+            return False
+        try:
+            with _locked(descriptor):
+                before = self._known
+                faster = self._new(descriptor, number, 1)
+                known = self._known
+                if faster or known.entries != number:
+                    if faster and before.entries == number:
+                        # Whoever asks for it reads it again.
+                        self._known = before
+                    return False
+                self._cut(descriptor)
+                os.lseek(descriptor, known.end, os.SEEK_SET)
+                left = line = entry.encode() + b"\n"
+                while left:
+                    left = left[os.write(descriptor, left) :]
+                # So that the next call knows the log by this entry, too.
+                self._learn(descriptor, 1, line)
+                return True
+        finally:
+            os.close(descriptor)
+
+    def last_checkpoint(self) -> str | None:
+        """The last checkpoint, if there is one. It is searched from the end of the file.
+
+        Raises:
+            OSError: The file cannot be read; that there is none is no error.
+        """
+        try:
+            with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
+                return self._find_checkpoint(file)
+        except FileNotFoundError:
+            return None
+
+    def _find_checkpoint(self, file: BinaryIO) -> str | None:
+        # It is never the first line.
+        beginning = b"\n" + _CHECKPOINT.encode()
+        end = searched = file.seek(0, os.SEEK_END)
+        while searched > 0:
+            low = max(0, searched - _SEARCHED)
+            # No beginning is cut in two.
+            high = min(end, searched + len(beginning) - 1)
+            file.seek(low)
+            at = file.read(high - low).rfind(beginning)
+            if at < 0:
+                searched = low
+                continue
+            start = low + at + 1
+            file.seek(start)
+            # The last line may have no end.
+            line = file.readline()
+            entry = line.decode(errors="replace").removesuffix("\n")
+            number = _checkpoint_number(entry)
+            if line.endswith(b"\n") and number is not None:
+                self._mark = _Mark(number, start)
+                return entry
+            searched = low + at
+        return None
+
+    def _cut(self, descriptor: int) -> None:
+        """Cuts off what a writer or a loss of power has left of a line; of a file that is no log, nothing."""
+        known = self._known
+        os.lseek(descriptor, known.end, os.SEEK_SET)
+        left = os.read(descriptor, len(_BEGINNINGS[0])).rstrip(b"\0")
+        torn = any(beginning.startswith(left[: len(beginning)]) for beginning in _BEGINNINGS)
+        while torn and not left and (part := os.read(descriptor, 1 << 20)):
+            # A file that only begins with zero bytes is of something else.
+            torn = not part.strip(b"\0")
+        if not torn:
+            value = f"{self.path}: line {known.entries + 1} is no entry, and has no end"
+            raise ContradictionError("log", value, "a file that is the log of a ledger, or not there yet")
+        os.ftruncate(descriptor, known.end)
+
+    def _new(self, descriptor: int, start: int, most: int) -> list[str]:
+        """The whole lines from number `start` on, as many as `most`."""
+        if self._known.entries:
+            self._check_same(start, self._is_same(descriptor))
+        if self._known.entries > start:
+            # Somebody begins anew.
+            self._known = _Known()
+        self._skip(descriptor, start)
+        known = self._known
+        os.lseek(descriptor, known.end, os.SEEK_SET)
+        data, found, wanted = bytearray(), 0, start + most - known.entries
+        while found < wanted and (part := os.read(descriptor, 1 << 20)):
+            data += part
+            found += part.count(b"\n")
+        lines = data.split(b"\n", wanted)[:-1]
+        self._learn(descriptor, len(lines), data[: sum(map(len, lines)) + len(lines)])
+        # An entry that is none is told by whoever applies it.
+        return [line.decode(errors="replace") for line in lines[max(0, start - known.entries) :]]
+
+    def _skip(self, descriptor: int, start: int) -> None:
+        """Goes to the last checkpoint that was found, if that comes before entry `start`."""
+        known, mark = self._known, self._mark
+        if mark is None or not known.entries < mark.number <= start:
+            return
+        size = min(mark.start, _TAIL)
+        os.lseek(descriptor, mark.start - size, os.SEEK_SET)
+        before = os.read(descriptor, size)
+        beginning = f"{_CHECKPOINT}{mark.number},".encode()
+        if not before.endswith(b"\n") or os.read(descriptor, len(beginning)) != beginning:
+            # It is another file by now.
+            return
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        first = known.first or os.read(descriptor, size)
+        self._known = _Known(mark.number, mark.start, _identity(descriptor), first, before)
+
+    def _learn(self, descriptor: int, entries: int, text: bytes | bytearray) -> None:
+        """Keeps what tells this log from another one: these entries follow on what was known."""
+        known = self._known
+        first, last = known.first or bytes(text[:_TAIL]), bytes((known.last + text[-_TAIL:])[-_TAIL:])
+        self._known = _Known(known.entries + entries, known.end + len(text), _identity(descriptor), first, last)
+
+    def _is_same(self, descriptor: int) -> bool:
+        """Whether what was read is there still. A file that is begun anew may get the number of the old one."""
+        known = self._known
+        if _identity(descriptor) != known.identity:
+            return False
+        for at, expected in ((0, known.first), (known.end - len(known.last), known.last)):
+            os.lseek(descriptor, at, os.SEEK_SET)
+            if os.read(descriptor, len(expected)) != expected:
+                return False
+        return True
+
+    def _check_same(self, start: int, same: bool) -> None:
+        """Raises where somebody would go on in the middle of another log; from its beginning, anybody may read it."""
+        known = self._known
+        if same or not known.entries:
+            return
+        if start > 0:
+            value = f"{self.path}: another log than the one of which {known.entries} entries were read"
+            raise ContradictionError("log", value, "the same file for the whole epoch: open the ledger anew")
+        self._known = _Known()
+
+
+def _is_checkpoint(entry: Any) -> bool:
+    return isinstance(entry, str) and entry.startswith(_CHECKPOINT)
+
+
+def _checkpoint_number(checkpoint: str) -> int | None:
+    """The number in a checkpoint."""
+    number = checkpoint.removeprefix(_CHECKPOINT).partition(",")[0]
+    return int(number) if number.isascii() and number.isdigit() and len(number) <= 16 else None
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    """Which file it is."""
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino
+
+
+def text_of(entry: Any) -> str:
+    """The text of an entry from a log, which may be UTF-8. Invalid bytes are escaped, so it is no valid entry then.
+
+    Raises:
+        WrongTypeError: The entry is neither text nor bytes.
+    """
+    if isinstance(entry, (bytes, bytearray)):
+        return entry.decode(errors="backslashreplace")
+    if isinstance(entry, str):
+        return entry.encode(errors="backslashreplace").decode()
+    raise WrongTypeError("entry", check.described(entry), "text, or bytes of UTF-8, as the log was given it")
+
+
+def copy_log(source: Log, target: Log) -> int:
+    """Appends all entries to a log that another log has and this one lacks. Returns their number.
+
+    Raises:
+        ContradictionError: The log has entries that differ from those of the other one.
+        OSError: A file cannot be written.
+    """
+    copied = number = 0
+    while entries := source.read(number):
+        there = target.read(number)
+        # Either log may give fewer entries at a time than there are.
+        for place, given in enumerate(entries[: len(there) or None]):
+            entry = text_of(given)
+            found = there[place : place + 1] or ([entry] if target.append(number, entry) else target.read(number)[:1])
+            if [*map(text_of, found)] != [entry]:
+                raise ContradictionError("target", f"another log from entry {number} on", "a copy of the source")
+            copied += place >= len(there)
+            number += 1
+    return copied
+
+
+@contextmanager
+def _locked(descriptor: int, shared: bool = False) -> Iterator[None]:
+    """Holds the lock of a file, alone or beside other readers; it goes with the process that holds it."""
+    if sys.platform == "win32":
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        while True:
+            try:
+                # Tries for ten seconds.
+                msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+                break
+            except OSError:
+                continue
+        try:
+            yield
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)

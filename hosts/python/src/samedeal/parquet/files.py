@@ -1,0 +1,168 @@
+"""Parquet files as the shards of a dataset."""
+
+from __future__ import annotations
+
+import errno
+import functools
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .. import ContradictionError, MissingError, UnknownNameError, WrongTypeError
+from ..engine.arguments import described
+from .paths import Paths, Store, find
+from .schemas import unified
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Shards:
+    """The Parquet files of a dataset. Sample indices count the rows of all files, in this order."""
+
+    paths: tuple[str, ...]
+    """Where each shard is stored."""
+    sizes: NDArray[np.int64]
+    """How many rows each holds."""
+    bytes: NDArray[np.int64]
+    """How many bytes the columns to read take in each, compressed."""
+    schema: pa.Schema
+    """The columns to read, and the types in which they come from all of them."""
+    store: Store | None = None
+    """The file system that they are in, where it is not that of this machine."""
+
+    @classmethod
+    def find(cls, paths: Paths, columns: Sequence[str] | None = None, *, filesystem: Any = None) -> Shards:
+        """Reads the footers of Parquet files, not their data.
+
+        A directory stands for all regular files below it, at any depth, whose names end in ".parquet" (in lower case).
+        They are sorted by the bytes of their paths relative to the directory, with '/' between parts. Files and
+        directories whose names begin with '.' or '_' are ignored. Symbolic links are followed. A broken link, a link
+        back to a directory above it, and a directory that cannot be listed are errors.
+
+        Files may have their columns in another order, and in types that differ only in width: `string` and
+        `large_string`, int32 and int64, dictionaries with indices of any width. `schema` has the wider type.
+        `string_view` becomes `string`, and indices of dictionaries have at least 32 bits.
+
+        Args:
+            paths: One or several files or directories, also as URLs, such as `file:///data` and `s3://bucket/data`.
+                fsspec opens URLs if it is installed, otherwise pyarrow.
+            columns: The columns that will be read; all of them by default.
+            filesystem: A file system of pyarrow or fsspec that has the paths. If workers read, it must be possible to
+                pickle it.
+
+        Raises:
+            OSError: A file cannot be read, is not Parquet, or its columns contradict those of another file.
+            MissingError: There is no file or no column, or the package for a file system is not installed.
+            ContradictionError: A file or a column is named twice, or the paths belong to several file systems.
+            UnknownNameError: There is no such column.
+            WrongTypeError: A value is no path or no file system.
+        """
+        _check_columns(columns)
+        found, store = find(paths, filesystem)
+        with ThreadPoolExecutor(max_workers=min(16, len(found))) as pool:
+            footers = list(pool.map(functools.partial(_footer, store=store), found))
+        for name in columns or ():
+            if name not in footers[0].schema.names:
+                raise UnknownNameError("columns", name[:64], ", ".join(footers[0].schema.names))
+        schemas = [_select(footer.schema, columns) for footer in footers]
+        schema = unified(schemas, found)
+        sizes = np.array([footer.rows for footer in footers], dtype=np.int64)
+        weights = [sum(footer.bytes.get(name, 0) for name in schema.names) for footer in footers]
+        return cls(found, sizes, np.array(weights, dtype=np.int64), schema, store)
+
+    def __len__(self) -> int:
+        """How many shards there are."""
+        return len(self.paths)
+
+    @property
+    def samples(self) -> int:
+        """Number of rows in all files."""
+        return int(self.sizes.sum())
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns to read."""
+        return list(self.schema.names)
+
+    def open(self, shard: int, buffer: int) -> pq.ParquetFile:
+        """Opens a shard to read it from beginning to end. It must have the same number of rows as before.
+
+        It is read through a buffer of `buffer` bytes for each column, and not ahead, because that would keep the
+        data of all following row groups in memory.
+
+        Raises:
+            OSError: The file cannot be read, or has another number of rows than before.
+        """
+        path = self.paths[shard]
+        try:
+            file = pq.ParquetFile(path, pre_buffer=False, buffer_size=buffer, filesystem=_system(self.store))
+        except (pa.ArrowException, OSError) as error:
+            hint = ""
+            if isinstance(error, OSError) and error.errno == errno.EMFILE:
+                hint = " (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)"
+            raise OSError(f"{path}: {error}{hint}") from error
+        if file.metadata.num_rows != self.sizes[shard]:
+            file.close()
+            raise OSError(f"{path}: holds {file.metadata.num_rows} rows now, and held {self.sizes[shard]} at the start")
+        return file
+
+
+class _Footer(NamedTuple):
+    rows: int
+    bytes: dict[str, int]
+    schema: pa.Schema
+
+
+def _system(store: Store | None) -> Any:
+    return None if store is None else store.system
+
+
+def _footer(path: str, store: Store | None) -> _Footer:
+    try:
+        metadata = pq.read_metadata(path, filesystem=_system(store))
+        schema = metadata.schema.to_arrow_schema()
+    except (pa.ArrowException, OSError) as error:
+        raise OSError(f"{path}: not a Parquet file, or cut off: {error}") from error
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    rows = sum(group.num_rows for group in groups)
+    if rows != metadata.num_rows:
+        raise OSError(f"{path}: its footer says {metadata.num_rows} rows, and {rows} in its row groups")
+    sizes: dict[str, int] = {}
+    for group in groups:
+        for i in range(metadata.num_columns):
+            column = group.column(i)
+            # The column of the table, of which this may be a part.
+            name = column.path_in_schema if column.path_in_schema in schema.names else _root(column, schema)
+            sizes[name] = sizes.get(name, 0) + column.total_compressed_size
+    return _Footer(rows, sizes, schema.remove_metadata())
+
+
+def _root(column: Any, schema: pa.Schema) -> str:
+    path: str = column.path_in_schema
+    return next((name for name in schema.names if path.startswith(f"{name}.")), path)
+
+
+def _check_columns(columns: Sequence[str] | None) -> None:
+    if columns is None:
+        return
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise WrongTypeError("columns", described(columns), "a list of names")
+    if not columns:
+        raise MissingError("columns", "", "at least one column")
+    twice = [name for name in columns if list(columns).count(name) > 1]
+    if twice:
+        raise ContradictionError("columns", twice[0][:64], "each column once")
+
+
+def _select(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
+    """Those of the columns that there are."""
+    if columns is None:
+        return schema
+    return pa.schema([schema.field(name) for name in columns if name in schema.names])

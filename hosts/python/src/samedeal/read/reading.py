@@ -1,0 +1,300 @@
+"""Which samples each loader worker of each rank reads in an epoch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from ..bindings.read import MixingAdvice, RoundRows
+from ..engine import arguments as check
+from ..engine.instance import Answered, Engine
+from ..shard.records import Steps
+from .binding import Read, ReadConfig, ReadRound
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+WINDOW = 2**16
+"""Indices that are read at a time."""
+ROWS = 2**20
+"""Rows of a round that are read at a time: as many as can be, since each call finds the spans of the round again."""
+
+
+class Reading(Answered):
+    """One epoch of a dataset in shards, or the rest of one, dealt to the loader workers of all ranks.
+
+    It never changes: `at_epoch` and `resume` return a new one. It can be pickled, and used from several threads. Every
+    method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
+
+        >>> from samedeal import Reading
+        >>> reading = Reading([40, 100], world=2, workers=2, batch_size=16)
+        >>> reading.steps()
+        Steps(least=6, most=6)
+        >>> rest = Reading([40, 100], world=3).resume(reading.state(3))
+        >>> sum(rest.num_samples(rank) for rank in range(3))
+        45
+    """
+
+    _engine: Engine[Read, ReadConfig]
+
+    def __init__(
+        self,
+        sizes: ArrayLike | Iterable[SupportsIndex],
+        *,
+        seed: SupportsIndex | None = None,
+        deal: str | None = None,
+        shuffle: bool | None = None,
+        lanes: SupportsIndex | None = None,
+        window: SupportsIndex | None = None,
+        remainder: str | None = None,
+        shuffle_rows: bool | None = None,
+        reshuffle: bool | None = None,
+        policy: str | None = None,
+        worker_policy: str | None = None,
+        weight: str | None = None,
+        bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
+        world: SupportsIndex | None = None,
+        workers: SupportsIndex | None = None,
+        batch_size: SupportsIndex | None = None,
+        drop_last: bool | None = None,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> None:
+        """Deals epoch 0. An option that is None has its default. An option that the deal does not use is an error.
+
+        Args:
+            sizes: Number of samples in each shard, at most 2**53 - 1 in all of them together.
+            seed: Seed of all shuffles, -2**63 to 2**63 - 1; 0 by default.
+            deal: "samples" (the default): single positions of one order over the dataset. "shards": whole shards.
+            shuffle: Whether the epoch is shuffled; True by default.
+            lanes: With "samples": number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096;
+                64 by default.
+            window: With "samples": number of neighbouring samples of a lane that are shuffled together, 1 to 2**20; 256
+                by default.
+            remainder: With "samples": what happens if the number of readers does not divide the samples: "pad" (the
+                default), "drop" or "uneven".
+            shuffle_rows: With "shards": whether the rows within each shard are shuffled; by default as `shuffle`.
+            reshuffle: With "shards": whether each reader shuffles its own shards again, after the deal; False by
+                default.
+            policy: With "shards": how shards are dealt to ranks, "size-aware" (the default) or "round-robin".
+            worker_policy: With "shards": how the shards of a rank are dealt to its workers; "size-aware" by default.
+            weight: With "shards": what "size-aware" balances, "samples" (the default) or "bytes".
+            bytes: With the weight "bytes": number of bytes in each shard.
+            world: Number of ranks, 1 to 2**22; 1 by default.
+            workers: Number of loader workers of each rank, 1 to 2**16; 1 by default.
+            batch_size: Number of samples in a batch; 1 by default.
+            drop_last: Whether a reader drops its last batch if that is shorter; False by default.
+            memory_limit: Bytes of memory that the engine may use.
+        """
+        checked: dict[str, Any] = {
+            "seed": _given(check.integer, "seed", seed, check.S64),
+            "deal": _given(check.name, "deal", deal),
+            "shuffle": _given(check.boolean, "shuffle", shuffle),
+            "lanes": _given(check.integer, "lanes", lanes, check.Width(0, check.U32_MAX, "1 to 4096")),
+            "window": _given(check.integer, "window", window, check.Width(0, check.U32_MAX, f"1 to {2**20}")),
+            "remainder": _given(check.name, "remainder", remainder),
+            "shuffle-rows": _given(check.boolean, "shuffle-rows", shuffle_rows),
+            "reshuffle": _given(check.boolean, "reshuffle", reshuffle),
+            "policy": _given(check.name, "policy", policy),
+            "worker-policy": _given(check.name, "worker-policy", worker_policy),
+            "weight": _given(check.name, "weight", weight),
+            "bytes": _given(check.u64s, "bytes", bytes, check.COUNT),
+            "world-size": _given(check.integer, "world", world, check.Width(0, check.U32_MAX, f"1 to {2**22}")),
+            "workers": _given(check.integer, "workers", workers, check.Width(0, check.U32_MAX, f"1 to {2**16}")),
+            "batch-size": _given(check.integer, "batch-size", batch_size, check.U32),
+            "drop-last": _given(check.boolean, "drop-last", drop_last),
+        }
+        options = tuple((name, value) for name, value in checked.items() if value is not None)
+        config = ReadConfig(check.u64s("sizes", sizes, check.COUNT), options)
+        self._engine = Engine(Read, config, check.integer("memory-limit", memory_limit, check.MEMORY))
+
+    def at_epoch(self, epoch: SupportsIndex) -> Reading:
+        """The whole epoch `epoch`, 0 to 2**64 - 1, for the same readers."""
+        return self._moved(epoch=check.integer("epoch", epoch, check.U64), state=None)
+
+    def resume(self, state: Any) -> Reading:
+        """The rest of the epoch of a state, for the readers of this reading.
+
+        If the numbers of ranks and workers and the batch size are those of the state, every reader continues where it
+        stopped. Otherwise, the samples that are left are dealt again.
+
+        Raises:
+            ContradictionError: The state has another seed, deal or option, or other shards.
+            WrongTypeError: The value is no state of a reading.
+            OutOfRangeError: The state is too long, or has more steps than there are.
+        """
+        return self._moved(state=check.state(state))
+
+    def _moved(self, **changes: Any) -> Reading:
+        made = self.__class__.__new__(self.__class__)
+        engine = self._engine
+        made._engine = Engine(Read, engine.config._replace(**changes), *engine.fixed)
+        return made
+
+    def state(self, steps: SupportsIndex) -> str:
+        """The state after `steps` steps of every rank (or all that it has): the same text on all ranks.
+
+        Raises:
+            OutOfRangeError: No rank has `steps` steps, or the state would have more than 64 segments.
+        """
+        return self._engine.use(Read.state, check.integer("steps", steps, check.U64))
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """The recipe: every option that decides the order of every epoch. States contain it."""
+        found: dict[str, Any] = json.loads(self._engine.use(Read.recipe))
+        return found
+
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch."""
+        return self._engine.use(Read.epoch)
+
+    @property
+    def is_rest(self) -> bool:
+        """Whether this is the rest of an epoch."""
+        return self._engine.use(Read.is_rest)
+
+    @property
+    def reads_per_row(self) -> int:
+        """How many readers decode each row: 1, or more if the number of readers does not divide the lanes."""
+        return self._engine.use(Read.reads_per_row)
+
+    @property
+    def lanes_read_once(self) -> int | None:
+        """The number of lanes, nearest to `lanes`, with which only one reader decodes each row.
+
+        None if there is no such number up to 4,096, if the order has no lanes, or if this is the rest of an epoch, in
+        which the number of lanes cannot change.
+        """
+        return self._engine.use(Read.lanes_read_once)
+
+    def mixing_advice(self) -> MixingAdvice | None:
+        """The lanes and the window to use instead, if batches mix badly: batch size / lanes of a reader is above 2.
+
+        None if it is not, if no number of lanes up to 4,096 is better, if a reader has at most one batch of samples, if
+        the order has no lanes, or if this is the rest of an epoch.
+        """
+        return self._engine.use(Read.mixing_advice)
+
+    def num_steps(self, rank: SupportsIndex) -> int:
+        """Number of steps of a rank: the batches of all its workers."""
+        return self._engine.use(Read.num_steps, check.integer("rank", rank, check.RANK))
+
+    def steps(self) -> Steps:
+        """The smallest and the largest number of steps of a rank."""
+        return Steps(*self._engine.use(Read.steps))
+
+    def num_idle_readers(self) -> int:
+        """Number of readers that have no batch."""
+        return self._engine.use(Read.num_idle_readers)
+
+    def num_samples(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
+        """Number of samples of a reader, padding included."""
+        return self._engine.use(Read.num_samples, *_reader(rank, worker))
+
+    def num_padding(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
+        """How many samples of a reader are padding. They are the last ones."""
+        return self._engine.use(Read.num_padding, *_reader(rank, worker))
+
+    def indices(
+        self,
+        rank: SupportsIndex,
+        worker: SupportsIndex = 0,
+        start: SupportsIndex = 0,
+        stop: SupportsIndex | None = None,
+    ) -> NDArray[np.int64]:
+        """The samples number `start` to `stop` - 1 of a reader, in order; by default all.
+
+        Returns:
+            Sample indices, int64 of shape (stop - start,).
+        """
+        import numpy
+
+        reader = _reader(rank, worker)
+        count = self._engine.use(Read.num_samples, *reader)
+        first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
+        last = count if stop is None else check.integer("stop", stop, check.Width(first, count, f"{first} to {count}"))
+        out = numpy.empty(last - first, dtype=numpy.int64)
+        for at in range(first, last, WINDOW):
+            end = min(at + WINDOW, last)
+            out[at - first : end - first] = self._engine.use(Read.indices, *reader, at, end - at)
+        return out
+
+    def rounds(self, rank: SupportsIndex, worker: SupportsIndex = 0, start: SupportsIndex = 0) -> Iterator[ReadRound]:
+        """The rounds of a reader, beginning with the round of its sample number `start`.
+
+        Rounds without samples are left out.
+        """
+        reader = _reader(rank, worker)
+        count = self._engine.use(Read.num_samples, *reader)
+        first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
+        if first == count:
+            return
+        begin = self._engine.use(Read.round_of, *reader, first)
+        for number in range(begin, self._engine.use(Read.num_rounds, *reader)):
+            found = ReadRound.of(self._engine.use(Read.round, *reader, number))
+            if found.count:
+                yield found
+
+    def round_of(self, rank: SupportsIndex, worker: SupportsIndex, index: SupportsIndex) -> int:
+        """Number of the round of the reader's sample number `index`."""
+        return self._engine.use(Read.round_of, *_reader(rank, worker), check.integer("index", index, check.U64))
+
+    def round_rows(
+        self,
+        rank: SupportsIndex,
+        worker: SupportsIndex,
+        number: SupportsIndex,
+        start: SupportsIndex = 0,
+        stop: SupportsIndex | None = None,
+    ) -> RoundRows:
+        """The rows that hold samples number `start` to `stop` - 1 of a round, counted from 0; by default all.
+
+        The rows of all spans of the round are counted from 0, span after span.
+
+        Returns:
+            `rows`, int64 of shape (stop - start,), and `padding`: how many of these samples are padding (the last
+            ones).
+        """
+        import numpy
+
+        which = (*_reader(rank, worker), check.integer("number", number, check.U64))
+        count = self._engine.use(Read.round, *which).count
+        first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
+        last = count if stop is None else check.integer("stop", stop, check.Width(first, count, f"{first} to {count}"))
+        rows, padding = numpy.empty(last - first, dtype=numpy.int64), 0
+        for at in range(first, last, ROWS):
+            end = min(at + ROWS, last)
+            found = self._engine.use(Read.round_rows, *which, at, end - at)
+            rows[at - first : end - first] = found.rows
+            padding += found.padding
+        return RoundRows(rows, padding)
+
+    def shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> NDArray[np.uint32]:
+        """The shards of a reader, in the order in which it reads them.
+
+        In the rest of an epoch, shards that were read completely are left out. Empty shards are included.
+
+        Raises:
+            ContradictionError: The deal is "samples".
+        """
+        return self._engine.use(Read.shards, *_reader(rank, worker))
+
+    def __repr__(self) -> str:
+        """The options that were given, and where it stands."""
+        config = self._engine.config
+        options = [
+            f"{name.replace('-', '_')}={check.shown(value)}" for name, value in config.options if name != "bytes"
+        ]
+        where = f"epoch={self.epoch}" + (", the rest" if self.is_rest else "")
+        return f"<Reading of {len(config.sizes)} shards, {', '.join([*options, where])}>"
+
+
+def _given(checked: Any, field: str, value: Any, *more: Any) -> Any:
+    return None if value is None else checked(field, value, *more)
+
+
+def _reader(rank: SupportsIndex, worker: SupportsIndex) -> tuple[int, int]:
+    return check.integer("rank", rank, check.RANK), check.integer("worker", worker, check.RANK)

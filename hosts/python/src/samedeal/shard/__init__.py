@@ -1,0 +1,1 @@
+"""Whole shards to readers, and chunks of a stream."""

@@ -1,0 +1,1 @@
+"""Which rank a process is, and who shares data."""

@@ -1,0 +1,45 @@
+"""An instance that answers for a mesh, and what is asked of launchers."""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+from ..bindings import launch, mesh
+from ..engine.component import Component
+from ..engine.core import Core
+
+_MEMORY = 2**31
+"""Memory limit: nothing here grows with the data."""
+
+
+class MeshConfig(NamedTuple):
+    """Everything that decides who shares data."""
+
+    world: int
+    """How many ranks there are."""
+    axes: tuple[mesh.Axis, ...]
+    """The slowest first."""
+
+
+class Grid(mesh.Mesh):
+    """A `mesh` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+
+    def __init__(self, config: MeshConfig) -> None:
+        super().__init__(Core(Component.SAMPLING, _MEMORY, "world", str(config.world)), *config)
+        self.current = config
+
+    def move(self, config: MeshConfig) -> bool:
+        """Nothing moves a mesh."""
+        return True
+
+
+@functools.cache
+def variables() -> tuple[str, ...]:
+    """The names of all variables that `detect` looks at."""
+    return launch.variables(Core(Component.SAMPLING, _MEMORY))
+
+
+def detect(environment: list[tuple[str, str]], rank: int | None, world: int | None) -> launch.Detection:
+    """The rank and the world of a process."""
+    return launch.detect(Core(Component.SAMPLING, _MEMORY), environment, rank, world)

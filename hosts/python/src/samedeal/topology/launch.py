@@ -1,0 +1,45 @@
+"""Which rank a process is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import SupportsIndex
+
+from ..bindings.launch import Detection
+from ..engine import arguments as check
+from ..engine.errors import WrongTypeError
+from .binding import detect, variables
+
+
+def detect_rank(
+    rank: SupportsIndex | None = None,
+    world: SupportsIndex | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+) -> Detection:
+    """The rank and the world of this process, from the environment variables that launchers set.
+
+    Explicit values win; then the first of torchrun, Open MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK
+    counts only where the world equals LOCAL_WORLD_SIZE, or is 1, since it is a number within one node. Where nothing is
+    set, the process is rank 0 of 1.
+
+    Args:
+        rank: Which process of the job this is, where that is known.
+        world: How many there are, where that is known.
+        environment: The variables; by default those of this process.
+
+    Raises:
+        WrongTypeError: A variable is no number.
+        OutOfRangeError: A variable is too large, or a rank is not below its world.
+        MissingError: There is a rank without a world, a world without a rank, or LOCAL_RANK alone; it says what to set.
+    """
+    given = os.environ if environment is None else environment
+    if not isinstance(given, Mapping):
+        raise WrongTypeError("environment", check.described(given), "values by name, such as os.environ")
+    found = [(name, check.variable(name, given[name])) for name in variables() if name in given]
+    return detect(
+        found,
+        None if rank is None else check.integer("rank", rank, check.RANK),
+        None if world is None else check.integer("world", world, check.U32_FROM_1),
+    )

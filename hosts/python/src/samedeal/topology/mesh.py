@@ -1,0 +1,154 @@
+"""From the rank of a process to its share of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, SupportsIndex
+
+from ..bindings.mesh import Axis
+from ..engine import arguments as check
+from ..engine.errors import MissingError, OutOfRangeError, UnknownNameError, WrongTypeError
+from ..engine.instance import Answered, Engine
+from .binding import Grid, MeshConfig
+
+_MOST_AXES = 64
+
+
+class Mesh(Answered):
+    """All ranks of a job as a grid, the last axis counting fastest (row-major, as torch's `init_device_mesh`).
+
+    `Sampler(samples, rank=mesh.data_rank(rank), world=mesh.data_world)` deals the same samples to ranks that differ
+    only along axes that repeat the data, and different ones to others. It pickles by its configuration, and may be used
+    from several threads, in signal handlers and finalizers, and on both sides of a fork.
+    """
+
+    _engine: Engine[Grid, MeshConfig]
+
+    def __init__(self, world: SupportsIndex, axes: Mapping[str, SupportsIndex], divide: Iterable[str]) -> None:
+        """Checks the mesh.
+
+        Args:
+            world: How many ranks there are, 1 to 2**32 - 1.
+            axes: The size of each axis by its name, the slowest first: `{"dp": 2, "tp": 4}`. Up to 64 of them.
+            divide: The names of the axes that divide the data: data parallelism, replicated or sharded. Ranks along the
+                others (tensor, context, pipeline parallelism) get the same samples.
+
+        Raises:
+            OutOfRangeError: `world` or a size is 0, or there are too many axes.
+            UnknownNameError: There is no such axis in `divide`.
+            ContradictionError: The product of the sizes is not `world`.
+            WrongTypeError: A value is not of the type that its parameter takes.
+        """
+        ranks = check.integer("world", world, check.U32_FROM_1)
+        if not isinstance(axes, Mapping):
+            raise WrongTypeError("axes", check.described(axes), 'sizes by name, such as {"dp": 2, "tp": 4}')
+        if ranks and len(axes) > _MOST_AXES:
+            # As the component says it, after the world, but before anybody looks at millions of names.
+            raise OutOfRangeError("axes", f"{len(axes)} axes", f"up to {_MOST_AXES}")
+        shown = {name: check.name("axes", name) for name in axes}
+        self._names = tuple(shown)
+        self._divide = _chosen(divide, shown)
+        sizes = [
+            Axis(
+                crossing,
+                _of_axis("axes", crossing, axes[name], f"1 to {ranks}"),
+                "divide" if name in self._divide else "repeat",
+            )
+            for name, crossing in shown.items()
+        ]
+        self._engine = Engine(Grid, MeshConfig(ranks, tuple(sizes)))
+
+    @property
+    def world(self) -> int:
+        """How many ranks there are."""
+        return self._engine.config.world
+
+    @property
+    def axes(self) -> dict[str, int]:
+        """The size of each axis by its name, the slowest first."""
+        return dict(zip(self._names, (axis.size for axis in self._engine.config.axes), strict=True))
+
+    @property
+    def divide(self) -> tuple[str, ...]:
+        """The names of the axes that divide the data."""
+        return tuple(name for name in self._names if name in self._divide)
+
+    @property
+    def data_world(self) -> int:
+        """How many ranks get different samples: the `world` of a sampler."""
+        return self._engine.use(Grid.data_world)
+
+    def data_rank(self, rank: SupportsIndex) -> int:
+        """Which of the `data_world` readers a rank is: the `rank` of a sampler."""
+        return self._engine.use(Grid.data_rank, self._rank(rank))
+
+    def coordinates(self, rank: SupportsIndex) -> dict[str, int]:
+        """Where a rank stands along each axis, by name."""
+        found = self._engine.use(Grid.coordinates, self._rank(rank))
+        return dict(zip(self._names, found.tolist(), strict=True))
+
+    def rank_at(self, coordinates: Mapping[str, SupportsIndex]) -> int:
+        """The rank at a place of the grid: the inverse of `coordinates`.
+
+        Raises:
+            OutOfRangeError: A coordinate is not below the size of its axis.
+            UnknownNameError: There is no such axis.
+            MissingError: There is no coordinate for an axis.
+        """
+        if not isinstance(coordinates, Mapping):
+            raise WrongTypeError("coordinates", check.described(coordinates), "a number for each axis, by name")
+        for name in coordinates:
+            shown = check.name("coordinates", name)
+            if name not in self._names:
+                raise UnknownNameError("coordinates", shown[:64], ", ".join(self._shown_names()))
+        import numpy
+
+        place = [self._coordinate(axis, name, coordinates) for axis, name in self._named()]
+        return self._engine.use(Grid.rank_at, numpy.array(place, dtype=numpy.uint32))
+
+    def peers(self, rank: SupportsIndex) -> list[int]:
+        """The ranks that get the same samples as `rank`, itself among them, ascending.
+
+        Raises:
+            OutOfRangeError: There is no such rank, or there are more than 2**20 of them.
+        """
+        peers: list[int] = self._engine.use(Grid.peers, self._rank(rank)).tolist()
+        return peers
+
+    def __repr__(self) -> str:
+        """The call that makes an equal mesh."""
+        return f"Mesh({self.world}, {self.axes!r}, divide={list(self.divide)!r})"
+
+    def _rank(self, rank: SupportsIndex) -> int:
+        return check.number("rank", rank, lambda: self.world, check.U32_MAX)
+
+    def _named(self) -> Iterable[tuple[Axis, str]]:
+        return zip(self._engine.config.axes, self._names, strict=True)
+
+    def _shown_names(self) -> list[str]:
+        return [axis.name for axis in self._engine.config.axes]
+
+    def _coordinate(self, axis: Axis, name: str, coordinates: Mapping[str, Any]) -> int:
+        if name not in coordinates:
+            raise MissingError("coordinates", "", f"a number for {axis.name}, {check.below(axis.size)}")
+        return _of_axis("coordinates", axis.name, coordinates[name], check.below(axis.size))
+
+
+def _chosen(divide: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
+    """The axes named in `divide`."""
+    if isinstance(divide, (str, bytes, Mapping)) or not isinstance(divide, Iterable):
+        raise WrongTypeError("divide", check.described(divide), 'a list of names, such as ["dp"]')
+    names = list(divide)
+    for name in names:
+        shown = check.name("divide", name)
+        if name not in known:
+            raise UnknownNameError("divide", shown[:64], ", ".join(known.values()))
+    return frozenset(names)
+
+
+def _of_axis(field: str, name: str, value: Any, allowed: str) -> int:
+    """A number that belongs to an axis; what does not cross is refused as the component does it."""
+    number = check.whole(field, value)
+    if 0 <= number <= check.U32_MAX:
+        return number
+    raise OutOfRangeError(field, f"{name} = {check.shown(number)}"[:64], allowed)

@@ -1,0 +1,258 @@
+"""Batches of sequences of different length under a DataLoader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Any, SupportsIndex
+
+from torch.utils.data import Sampler
+
+from .. import Batch, Batcher, ContradictionError, Metrics, MissingError, OutOfRangeError, WrongTypeError
+from ..engine import arguments as check
+from . import place
+from .nested import warn_of_batched_batches
+from .states import Pass, Place, Resuming, text_of, wrapped
+
+_FEW = 10
+"""So many columns are named."""
+
+
+class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
+    """Batches of indices for `DataLoader(dataset, batch_sampler=...)`: each a list of the samples of a `Batcher` batch.
+
+    Every rank gets the same number of batches, with similar lengths and costs. Do not use a `DistributedSampler` in
+    addition. If there is a process group, its rank is used; otherwise the rank of the launcher's variables.
+
+    With the strategy "pack", use a `PackCollator` with the same capacity. With `too_long="truncate"`, give the collator
+    the same `max_length`.
+    """
+
+    def __init__(
+        self,
+        lengths: Any,
+        *,
+        column: str | None = None,
+        unit: str | None = None,
+        rank: SupportsIndex | None = None,
+        world: SupportsIndex | None = None,
+        mesh: Any = None,
+        start: SupportsIndex = 0,
+        **options: Any,
+    ) -> None:
+        """Plans the epoch, and finds the rank of this process.
+
+        Args:
+            lengths: The length of every sample, in tokens. With `column`, a dataset: the lengths are then those of
+                `lengths[column]`.
+            column: The column of the dataset. It has lengths, or sequences whose lengths are taken.
+            unit: What to count in a column of texts, which have no length in tokens: "words" (between white space),
+                "characters" or "bytes" (in UTF-8), as in the command. A column of tokens or of lengths gives better
+                batches. For a column of bytes, "bytes" is allowed too, and for a column of sequences "items".
+            rank: Rank of this process; pass `world` with it. By default, the rank of the process group or of the
+                launcher's variables (`samedeal.detect_rank`).
+            world: Number of ranks.
+            mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
+                the data. Rank and world are then those of the mesh.
+            start: The first step of every pass, to continue an interrupted epoch.
+            options: All other parameters of `Batcher`.
+
+        Raises:
+            SamedealError: A value is not allowed, or contradicts another one, as in `Batcher`.
+        """
+        if options.get("too_long") == "split":
+            allowed = "another; the parts of samples are what samedeal.Batcher gives"
+            raise ContradictionError("too-long", "split", allowed)
+        self._shares = mesh is not None
+        own, readers, self._mesh = place.in_mesh(rank, world, mesh)
+        self._place = place.find(own, readers)
+        self._options = options
+        self._start = check.whole("start", start)
+        if column is None and unit is not None:
+            raise ContradictionError("unit", check.shown(unit), "None, or a column with it")
+        found = lengths if column is None else _lengths_in(lengths, column, unit)
+        self._lengths = check.u32s("lengths", found, check.U32)
+        self._start_with(self._made())
+        self._left()
+
+    @property
+    def batcher(self) -> Batcher:
+        """The `Batcher` of this sampler, at its present rank and epoch."""
+        return self._current()
+
+    @property
+    def rank(self) -> int:
+        """Number of this data-parallel reader."""
+        return self.batcher.rank
+
+    @property
+    def world(self) -> int:
+        """How many there are."""
+        return self.batcher.world
+
+    def metrics(self) -> Metrics:
+        """Metrics of the batches of all ranks."""
+        return self.batcher.metrics()
+
+    def batches(self) -> Iterator[Batch]:
+        """The batches of the next pass with lengths, rows and costs. They do not count as read."""
+        self._left()
+        return self._upcoming().batches(self._start)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
+
+        With the same number of ranks, the batches stay the same. With another number, the rest is planned again.
+        `start` is set to 0. After an error, nothing has changed.
+
+        Raises:
+            ContradictionError: The state belongs to other batches.
+            WrongTypeError: The value is no state of a batcher.
+            OutOfRangeError: The state is too long, or has more steps than there are.
+            OutOfMemoryError: There is no memory for the plan.
+        """
+        super().load_state_dict(state_dict)
+        self._start = 0
+
+    def __len__(self) -> int:
+        """How many batches the next pass has, the same on every rank."""
+        return self._left()
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """One pass over this rank's batches; it never mixes epochs."""
+        warn_of_batched_batches(self)
+        self._left()
+        made = _Lists(self, self._begin(), self._start)
+        self._pass = made
+        if made.taken == made.end:
+            # Not looked at by a loader that goes on to the next epoch.
+            self._ended(made)
+        return made
+
+    def _left(self) -> int:
+        steps = self._upcoming().num_steps
+        if not 0 <= self._start <= steps:
+            raise OutOfRangeError("start", check.shown(self._start), f"0 to {steps}")
+        return steps - self._start
+
+    def _current(self) -> Batcher:
+        self._place = place.current(self._place)
+        core = self._core
+        if place.data_rank(self._place, self._mesh) != (core.rank, core.world):
+            self._core = self._made(core.epoch, core.history)
+        return self._core
+
+    def _made(self, epoch: int | None = None, history: Iterable[tuple[int, int]] = ()) -> Batcher:
+        rank, world = place.data_rank(self._place, self._mesh)
+        options = self._options if epoch is None else {**self._options, "epoch": epoch, "history": history}
+        return Batcher(self._lengths, rank=rank, world=world, **options)
+
+    def _first(self) -> int:
+        return self._start
+
+    @staticmethod
+    def _is_rest(core: Batcher) -> bool:
+        return len(core.history) > 0
+
+
+class _Lists(Place[Batcher], Pass):
+    """A pass over the batches of a rank."""
+
+    def __init__(self, owner: BatchSampler, batcher: Batcher, start: int) -> None:
+        super().__init__(batcher)
+        self.place = self
+        self._owner = owner
+        self.taken = start
+        self.end = batcher.num_steps
+        self._batches = batcher.batches(start)
+
+    def __iter__(self) -> _Lists:
+        return self
+
+    def __next__(self) -> list[int]:
+        try:
+            batch = next(self._batches)
+        except StopIteration:
+            self._owner._ended(self)
+            raise
+        self.taken += 1
+        samples: list[int] = batch.samples.tolist()
+        return samples
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as many batches."""
+        return wrapped(self.state(self.taken))
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken."""
+        text = text_of(state_dict)
+        if self.state(self.taken) == text:
+            return
+        twin = self.twin()
+        twin.resume(text)
+        self.core, self.config = twin, twin._engine.config
+        self.taken, self.end, self._batches = 0, twin.num_steps, twin.batches()
+
+
+def _columns(dataset: Any) -> str:
+    """What columns a dataset of a known kind has, for a message."""
+    # Arrow's and Hugging Face's have the one, pandas' the other.
+    keys = list(dataset) if isinstance(dataset, Mapping) else None
+    names = getattr(dataset, "column_names", getattr(dataset, "columns", keys))
+    if not isinstance(names, Iterable) or not (known := [check.shown(name) for name in names]):
+        return ""
+    return f"; this one has {', '.join(known[:_FEW])}{', ...' if len(known) > _FEW else ''}"
+
+
+def _lengths_in(dataset: Any, column: str, unit: str | None) -> Any:
+    """The lengths that a column has, or those of what it has."""
+    wanted = check.label("column", column)
+    asked = None if unit is None else check.enum("unit", unit, _UNITS)
+    try:
+        values = dataset[wanted]
+        if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u"):
+            items = values
+        else:
+            # Arrow gives no numbers but objects of its own, and Hugging Face's datasets look only now for the column.
+            items = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+    except (LookupError, TypeError, AttributeError, NotImplementedError, ValueError) as error:
+        allowed = f"a dataset with the column {check.shown(wanted)!r}{_columns(dataset)}"
+        raise WrongTypeError("lengths", check.described(dataset), allowed) from error
+    if items is values:
+        _check_unit(asked, None)
+        return values
+    return [_length_of(item, asked) for item in items]
+
+
+_UNITS = ("words", "characters", "bytes", "items")
+"""Those of the command's `--unit`."""
+_WORD = re.compile(r"[^\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+"""What stands between white space as Unicode has it: `str.split` also splits at four other control characters."""
+
+
+def _length_of(item: Any, unit: str | None) -> Any:
+    if isinstance(item, str):
+        if unit is None:
+            raise MissingError("unit", "", '"words", "characters" or "bytes": texts have no length in tokens')
+        _check_unit(unit, "text", *_UNITS[:3])
+        if unit == "words":
+            return len(_WORD.findall(item))
+        return len(item if unit == "characters" else item.encode("utf-8", "surrogatepass"))
+    if isinstance(item, (bytes, bytearray)):
+        _check_unit(unit, "bytes", "bytes")
+        return len(item)
+    if isinstance(item, (Set, Mapping)):
+        raise WrongTypeError("lengths", check.described(item), "a column of lengths, of sequences or of texts")
+    # A number of PyTorch's or NumPy's has a `__len__`, too.
+    if hasattr(item, "__len__") and getattr(item, "ndim", 1) > 0:
+        _check_unit(unit, "sequences", "items")
+        return len(item)
+    _check_unit(unit, None)
+    return item
+
+
+def _check_unit(unit: str | None, kind: str | None, *allowed: str) -> None:
+    """Refuses a unit that does not go with what a column has; `kind` is None for lengths, which have none."""
+    if unit is not None and unit not in allowed:
+        known = f"{', '.join(allowed)} for a column of {kind}" if kind else "None for a column of lengths"
+        raise ContradictionError("unit", unit, known)

@@ -1,0 +1,403 @@
+"""Functions for `collate_fn=` of a DataLoader: they make tensors of the samples of a batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+import torch
+
+from .. import ContradictionError, MissingError, OutOfRangeError, WrongTypeError
+from ..batch.binding import PADDING
+from ..bindings.collation import Packed
+from ..collate import lengths_of, packed_cells, padded_cells
+from ..engine import arguments as check
+
+INPUTS, MASK, LABELS = "input_ids", "attention_mask", "labels"
+_IGNORED = -100
+"""What torch's cross-entropy takes for no label."""
+_MASKS = ("2d", "4d")
+_PACKED = (
+    INPUTS,
+    MASK,
+    LABELS,
+    "position_ids",
+    "cu_seq_lens_q",
+    "cu_seq_lens_k",
+    "max_length_q",
+    "max_length_k",
+    "use_cache",
+)
+"""What a packed batch has already."""
+
+
+class _Collator:
+    """What both have in common: samples to columns of sequences, and columns to their cells."""
+
+    def __init__(
+        self,
+        padding_value: Any,
+        label_padding: Any,
+        padding: Mapping[str, Any] | None,
+        max_length: SupportsIndex | None,
+    ) -> None:
+        if padding is not None and not isinstance(padding, Mapping):
+            raise WrongTypeError("padding", check.described(padding), "a dictionary: a number for each column")
+        self.padding = {INPUTS: padding_value, LABELS: label_padding, **(padding or {})}
+        for name, value in self.padding.items():
+            if not isinstance(value, (bool, int, float)):
+                raise WrongTypeError("padding-value", check.described(value), f"a number, for {name}")
+        self.max_length = None if max_length is None else check.integer("max-length", max_length, check.U32)
+
+    def _columns(self, samples: Sequence[Any]) -> tuple[dict[str, list[torch.Tensor]], dict[str, Any]]:
+        """The sequences of each column, and what there is once for each sample."""
+        if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Sequence):
+            raise WrongTypeError("samples", check.described(samples), "a list of samples")
+        records = [sample if isinstance(sample, Mapping) else {INPUTS: sample} for sample in samples]
+        if not records:
+            # A rank may have nothing in a step.
+            return {INPUTS: []}, {}
+        names = list(records[0])
+        for record in records:
+            if set(record) != set(names) or INPUTS not in record:
+                found = ", ".join(map(str, record)) or "none"
+                raise ContradictionError(
+                    "samples", check.shown(found), f"the same columns in each, one of them {INPUTS}"
+                )
+        sequences: dict[str, list[torch.Tensor]] = {}
+        single: dict[str, Any] = {}
+        for name in names:
+            values = [record[name] for record in records]
+            if name == INPUTS or (name != INPUTS and _is_sequence(values[0])):
+                sequences[name] = [self._sequence(name, value) for value in values]
+            else:
+                single[name] = _stacked(name, values)
+        lengths = [len(part) for part in sequences[INPUTS]]
+        for name, parts in sequences.items():
+            for i, part in enumerate(parts):
+                if len(part) != lengths[i]:
+                    value = f"{len(part)} tokens of {name} in sample {i}"
+                    raise ContradictionError("samples", check.shown(value), f"{lengths[i]}, as {INPUTS} has")
+        return sequences, single
+
+    def _sequence(self, name: str, value: Any) -> torch.Tensor:
+        if check.is_masked(value):
+            raise WrongTypeError("samples", check.described(value), f"numbers as {name}, none of them masked")
+        try:
+            found = value if isinstance(value, torch.Tensor) else torch.as_tensor(value)
+        except Exception as error:
+            if isinstance(value, Sequence):
+                _check_width(name, value)
+            raise WrongTypeError("samples", check.described(value), f"a sequence of numbers as {name}") from error
+        if found.ndim == 0:
+            raise WrongTypeError("samples", check.described(value), f"a sequence of numbers as {name}")
+        if found.numel() == 0 and not isinstance(value, (torch.Tensor, np.ndarray)):
+            # What an empty list holds has no type.
+            found = found.to(torch.int64)
+        return found if self.max_length is None else found[: self.max_length]
+
+    def _cells(
+        self, name: str, parts: list[torch.Tensor], sources: np.ndarray[Any, Any], shape: tuple[int, int]
+    ) -> torch.Tensor:
+        """The tokens of a column in their cells."""
+        known = [part for part in parts if len(part)] or parts[:1] or [torch.zeros(0, dtype=torch.int64)]
+        dtype, value = known[0].dtype, self.padding.get(name, 0)
+        try:
+            for part in known[1:]:
+                dtype = torch.promote_types(dtype, part.dtype)
+        except RuntimeError as error:
+            # PyTorch knows no type for uint64 and int64 together.
+            types = ", ".join(sorted({str(part.dtype) for part in known}))
+            raise ContradictionError("samples", check.shown(types), f"tokens of one type as {name}") from error
+        filler = torch.full((1, *known[0].shape[1:]), _padding_as(name, value, dtype), dtype=dtype)
+        try:
+            # Behind all tokens, where cells of padding find it.
+            tokens = torch.cat([*known, filler])
+        except RuntimeError as error:
+            shapes = ", ".join(sorted({str(tuple(part.shape[1:])) for part in known}))
+            raise ContradictionError("samples", check.shown(shapes), f"tokens of one shape as {name}") from error
+        index = np.minimum(sources, len(tokens) - 1, dtype=np.int64)
+        return tokens.index_select(0, torch.from_numpy(index)).reshape((*shape, *tokens.shape[1:]))
+
+
+class PadCollator(_Collator):
+    """A `collate_fn` that makes padded tensors, with one row for each sample.
+
+    A sample is a sequence of tokens, or a dictionary with a sequence `input_ids` and other sequences of the same
+    length, such as `labels` and `attention_mask`. Values that each sample has only once are stacked. The result is a
+    dictionary of tensors: these columns, and an `attention_mask` that is 1 for tokens and 0 for padding.
+    """
+
+    def __init__(
+        self,
+        *,
+        padding_value: float = 0,
+        label_padding: float = _IGNORED,
+        padding: Mapping[str, float] | None = None,
+        side: str = "right",
+        pad_to_multiple_of: SupportsIndex = 1,
+        width: SupportsIndex | None = None,
+        max_length: SupportsIndex | None = None,
+    ) -> None:
+        """Checks the parameters.
+
+        Args:
+            padding_value: Value of padding in `input_ids`.
+            label_padding: Value of padding in `labels`. torch's cross-entropy ignores -100.
+            padding: Values of padding in other columns, by name; 0 by default.
+            side: The side of a row with the padding, "right" or "left".
+            pad_to_multiple_of: The width is rounded up to a multiple of it.
+            width: A fixed width for all batches. By default, it is that of the longest sample.
+            max_length: Largest number of tokens of a sample. Longer samples are cut.
+
+        Raises:
+            SamedealError: A value is not allowed.
+        """
+        super().__init__(padding_value, label_padding, padding, max_length)
+        self._layout: dict[str, Any] = {"width": width, "pad_to_multiple_of": pad_to_multiple_of, "side": side}
+        padded_cells(np.zeros(0, dtype=np.uint32), **self._layout)
+
+    def __call__(self, samples: Sequence[Any]) -> dict[str, Any]:
+        """The tensors of a batch.
+
+        Raises:
+            SamedealError: The samples do not go together, or one is longer than `width`.
+        """
+        sequences, single = self._columns(samples)
+        lengths = lengths_of(sequences[INPUTS])
+        cells = padded_cells(lengths, **self._layout)
+        shape = (len(lengths), cells.width)
+        mask = torch.from_numpy((cells.sources != PADDING).reshape(shape)).to(torch.int64)
+        made = {name: self._cells(name, parts, cells.sources, shape) for name, parts in sequences.items()}
+        return {MASK: mask, **made, **single}
+
+
+class PackCollator(_Collator):
+    """A `collate_fn` that makes packed tensors, in which several samples share a row.
+
+    Samples are the same as for `PadCollator`. A causal language model of transformers takes the result as it is,
+    `model(**batch)`, and computes each sample as if it were alone, with sdpa, eager and flash attention. The result is
+    a dictionary of:
+
+    - the columns, rows x capacity;
+    - `position_ids` (int64), which start at 0 in each sample. transformers finds the samples of a row by them, but only
+      without a 2-D `attention_mask` and without a cache. Therefore there is no `attention_mask`, and `use_cache` is
+      False;
+    - `cu_seq_lens_q` and `cu_seq_lens_k` (int32: where each sample begins if the rows are laid end to end, and where
+      the last one ends), `max_length_q` and `max_length_k` (int): what flash attention for sequences of different
+      length takes.
+
+    Cells of padding are sequences of their own, none longer than the longest sample of the batch. They are in
+    `cu_seq_lens_q` like samples, so the last number is rows x capacity. Their `labels` are `label_padding`.
+
+    Samples fill rows in their order. A batch of a `BatchSampler` with the strategy "pack" fits into the rows that it
+    planned, or fewer. Samples may have an `attention_mask` of ones, as tokenizers make it; it is left out.
+    """
+
+    def __init__(
+        self,
+        capacity: SupportsIndex | None = None,
+        *,
+        padding_value: float = 0,
+        label_padding: float = _IGNORED,
+        padding: Mapping[str, float] | None = None,
+        mask_first_label: bool = True,
+        max_length: SupportsIndex | None = None,
+        mask: str | None = None,
+        mask_dtype: torch.dtype | None = None,
+        segment_ids: str | None = None,
+    ) -> None:
+        """Checks the parameters.
+
+        Args:
+            capacity: Number of tokens in a row. By default, all samples of a batch are in one row, without padding.
+            padding_value: Value of padding in `input_ids`.
+            label_padding: Value of padding in `labels`. torch's cross-entropy ignores -100.
+            padding: Values of padding in other columns, by name; 0 by default.
+            mask_first_label: Whether the first label of each sample becomes `label_padding`. A model that shifts
+                `labels` would otherwise predict it from the sample before. Use False if your labels are already
+                shifted.
+            max_length: Largest number of tokens of a sample. Longer samples are cut.
+            mask: An `attention_mask`, for a model that does not find samples by `position_ids`. "4d" is rows x 1 x
+                capacity x capacity: each token sees itself and the tokens before it in its sample. It is for eager and
+                sdpa attention, not for flash attention, replaces the sliding window of a model that has one, and takes
+                capacity**2 values for each row. "2d" is rows x capacity, 1 where a token is; models of transformers mix
+                the samples of a row if they get it.
+            mask_dtype: The type of "4d", which needs it: `torch.bool` (True where a token sees another) for sdpa
+                attention, or the type of the model's weights (0 or its least number, to be added) for eager and sdpa.
+                transformers computes something else, without an error, with a bool mask under eager attention, and may
+                with another floating type under sdpa.
+            segment_ids: The name under which the batch has, for each cell, which sample of its row it belongs to, from
+                1, and 0 where it is padding (int32): such as "segment_ids", or "seq_idx" for the state-space models of
+                transformers. By default it is left out, since most models do not take it.
+
+        Raises:
+            SamedealError: A value is not allowed.
+        """
+        super().__init__(padding_value, label_padding, padding, max_length)
+        self.capacity = None if capacity is None else check.integer("capacity", capacity, check.U32_FROM_1)
+        if self.capacity == 0:
+            raise OutOfRangeError("capacity", "0", check.U32_FROM_1.allowed)
+        self.mask_first_label = check.boolean("mask-first-label", mask_first_label)
+        self.mask = None if mask is None else check.enum("mask", mask, _MASKS)
+        self.mask_dtype = _mask_type(self.mask, mask_dtype)
+        self.segment_ids = segment_ids
+        if segment_ids is not None and (not isinstance(segment_ids, str) or segment_ids in _PACKED):
+            allowed = f"a name, and none of {', '.join(_PACKED)}"
+            raise WrongTypeError("segment-ids", check.described(segment_ids), allowed)
+
+    def __call__(self, samples: Sequence[Any]) -> dict[str, Any]:
+        """The tensors of a batch.
+
+        Raises:
+            SamedealError: The samples do not go together, or one is longer than `capacity`.
+        """
+        sequences, single = self._columns(samples)
+        own = sequences.pop(MASK, None)
+        if own is not None and self.mask != _MASKS[0]:
+            _check_ones(own)
+        if self.mask_first_label and LABELS in sequences:
+            sequences[LABELS] = [self._without_first(part) for part in sequences[LABELS]]
+        lengths = lengths_of(sequences[INPUTS])
+        ends = None if self.capacity is None else _row_ends(lengths.tolist(), self.capacity)
+        cells, shape = packed_cells(lengths, row_ends=ends, width=self.capacity)
+        made = {name: self._cells(name, parts, cells.sources, shape) for name, parts in sequences.items()}
+        segments = _signed(cells.segment_ids, shape)
+        filled = cells if ends is None else _filled(lengths, ends, cells.max_seqlen, shape)
+        bounds = torch.from_numpy(filled.cu_seqlens.view(np.int32))
+        made |= {
+            "position_ids": _signed(filled.position_ids, shape).to(torch.int64),
+            "cu_seq_lens_q": bounds,
+            "cu_seq_lens_k": bounds,
+            "max_length_q": filled.max_seqlen,
+            "max_length_k": filled.max_seqlen,
+            "use_cache": False,
+        }
+        if self.segment_ids is not None:
+            made[self.segment_ids] = segments
+        if self.mask_dtype is not None:
+            made[MASK] = _causal(_signed(filled.segment_ids, shape), self.mask_dtype)
+        elif self.mask is not None:
+            ones = (segments > 0).to(torch.int64)
+            made[MASK] = ones if own is None else self._cells(MASK, own, cells.sources, shape)
+        return {**made, **single}
+
+    def _without_first(self, labels: torch.Tensor) -> torch.Tensor:
+        own = labels.clone()
+        own[:1] = _padding_as(LABELS, self.padding[LABELS], labels.dtype)
+        return own
+
+
+def _row_ends(lengths: list[int], capacity: int) -> list[int]:
+    """Where rows end that are filled one after the other; the component tells of a sample that fits into none."""
+    ends: list[int] = []
+    held = 0
+    for i, length in enumerate(lengths):
+        if i and held + length > capacity:
+            ends.append(i)
+            held = 0
+        held += length
+    return [*ends, len(lengths)] if lengths else []
+
+
+def _filled(lengths: np.ndarray[Any, Any], ends: list[int], longest: int, shape: tuple[int, int]) -> Packed:
+    """The cells of the same rows, with sequences of padding up to their ends.
+
+    No such sequence is longer than the longest sample: a model may know no more positions than that.
+    """
+    parts: list[int] = []
+    row_ends: list[int] = []
+    first = 0
+    for end in ends:
+        own = lengths[first:end].tolist()
+        whole, rest = divmod(shape[1] - sum(own), max(longest, 1))
+        parts += [*own, *[max(longest, 1)] * whole, *[rest] * bool(rest)]
+        row_ends.append(len(parts))
+        first = end
+    return packed_cells(np.array(parts, dtype=np.uint32), row_ends=row_ends, width=shape[1])[0]
+
+
+def _causal(segments: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Which tokens each token sees: itself, and those before it in its sample."""
+    seen = (segments[:, None, :, None] == segments[:, None, None, :]).tril()
+    if dtype == torch.bool:
+        return seen
+    least = torch.finfo(dtype).min
+    return torch.zeros(seen.shape, dtype=dtype).masked_fill_(~seen, least)
+
+
+def _mask_type(mask: str | None, dtype: Any) -> torch.dtype | None:
+    """The type of a mask of four dimensions, where there is one."""
+    allowed = 'torch.bool for sdpa attention, or the type of the model\'s weights, with mask="4d"'
+    if dtype is None and mask == _MASKS[1]:
+        raise MissingError("mask-dtype", "", allowed)
+    if dtype is None:
+        return None
+    if not isinstance(dtype, torch.dtype) or not (dtype == torch.bool or dtype.is_floating_point):
+        raise WrongTypeError("mask-dtype", check.shown(dtype), allowed)
+    if mask != _MASKS[1]:
+        raise ContradictionError("mask-dtype", check.shown(dtype), allowed)
+    return dtype
+
+
+def _check_ones(masks: list[torch.Tensor]) -> None:
+    """Refuses samples that are padded already: their padding would be trained on."""
+    for i, own in enumerate(masks):
+        if not bool((own != 0).all()):
+            allowed = f'1 for every token: pack samples without padding, or ask for mask="{_MASKS[0]}"'
+            raise ContradictionError("samples", f"with 0 in {MASK} of sample {i}", allowed)
+
+
+def _signed(values: np.ndarray[Any, Any], shape: tuple[int, int]) -> torch.Tensor:
+    return torch.from_numpy(values.view(np.int32)).reshape(shape)
+
+
+def _is_sequence(value: Any) -> bool:
+    if hasattr(value, "ndim"):
+        return bool(value.ndim)
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _stacked(name: str, values: list[Any]) -> Any:
+    """A tensor of numbers; a list of what else there is."""
+    for value in values:
+        if check.is_masked(value):
+            raise WrongTypeError("samples", check.described(value), f"a value as {name} that is not masked")
+    if not all(isinstance(value, (bool, int, float, torch.Tensor, np.generic)) for value in values):
+        return values
+    _check_width(name, values)
+    make: Callable[..., torch.Tensor] = torch.as_tensor
+    tensors = [make(value) for value in values]
+    try:
+        return torch.stack(tensors)
+    except RuntimeError as error:
+        found = ", ".join(sorted({f"{tensor.dtype} of shape {tuple(tensor.shape)}" for tensor in tensors}))
+        raise ContradictionError("samples", check.shown(found), f"one type and shape as {name}") from error
+
+
+def _check_width(name: str, values: Sequence[Any]) -> None:
+    """Refuses integers that no tensor holds."""
+    for value in values:
+        if isinstance(value, int) and not check.S64.least <= value <= check.S64.most:
+            raise OutOfRangeError("samples", check.shown(value), f"{check.S64.allowed}, as {name}")
+
+
+def _padding_as(name: str, value: float, dtype: torch.dtype) -> float:
+    """A value of padding, if a column of this type can hold it."""
+    if not _fits(value, dtype):
+        raise OutOfRangeError("padding-value", check.shown(value), f"a value of the type {dtype}, for {name}")
+    # PyTorch takes no int of more than 64 bits, whatever the type.
+    return float(value) if dtype.is_floating_point or dtype.is_complex else value
+
+
+def _fits(value: float, dtype: torch.dtype) -> bool:
+    if dtype == torch.bool:
+        return value in (0, 1) and not isinstance(value, float)
+    if dtype.is_floating_point or dtype.is_complex:
+        known = torch.zeros((), dtype=dtype).real.dtype
+        # An int may be larger than any float.
+        return (isinstance(value, float) and not math.isfinite(value)) or abs(value) <= torch.finfo(known).max
+    limits = torch.iinfo(dtype)
+    return not isinstance(value, float) and limits.min <= value <= limits.max

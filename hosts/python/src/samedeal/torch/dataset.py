@@ -1,0 +1,513 @@
+"""A dataset in Parquet files under a DataLoader."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, SupportsIndex
+
+from torch.utils.data import IterableDataset
+
+from .. import (
+    ContradictionError,
+    Mesh,
+    MissingError,
+    OutOfRangeError,
+    Reading,
+    Sampler,
+    ShardPlan,
+    Steps,
+    WrongTypeError,
+)
+from ..engine import arguments as check
+from ..parquet import Marks, Shards
+from ..parquet.paths import Paths
+from . import place
+from .board import Board
+from .deals import Group
+from .nested import warn_of_collated_batches
+from .passes import READER, Items, Opening
+from .rest import Progress
+from .states import Count, EpochWarning, Resuming, Start, text_of
+
+DEALS = ("samples", "shards")
+
+_BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
+MAX_WORKERS = 2**16
+_WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
+_EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
+
+
+class LanesWarning(UserWarning):
+    """Several readers decode the same rows, or each reader has too few lanes to mix its batches."""
+
+
+class StepsWarning(UserWarning):
+    """Ranks have different numbers of steps, or a reader has no rows. A loop that synchronises its ranks would hang."""
+
+
+@dataclass(frozen=True)
+class ShardInfo:
+    """What one reader reads of an epoch."""
+
+    rank: int
+    """Which data-parallel reader this is."""
+    world: int
+    """Of how many."""
+    worker: int
+    """Which loader worker of the rank."""
+    workers: int
+    """Of how many, at least 1."""
+    epoch: int
+    """Of which epoch."""
+    samples: int
+    """How many samples the reader gives, padding included."""
+    padding: int
+    """How many of them are padding, the last ones."""
+    shards: tuple[int, ...] | None
+    """The numbers of the shards that are this reader's alone, in order; none where samples are dealt."""
+    reads: int
+    """How many readers read each row: 1, or more where their number does not divide the lanes."""
+
+
+class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
+    """The rows of Parquet files, divided among all ranks and the workers of their loaders.
+
+    Each worker of each rank reads its own part. Do not use a `DistributedSampler` or `split_dataset_by_node` in
+    addition. There are two deals:
+
+    - `deal="samples"` (the default): the order `sharded`. It is one order of the whole epoch, which does not depend on
+      the numbers of ranks and workers. All readers get the same number of samples; `remainder` decides whether a few
+      are repeated or dropped for this. A reader holds one window of each of its lanes in memory. Choose `lanes` as a
+      multiple of ranks times workers.
+    - `deal="shards"`: each reader gets whole files, by a `ShardPlan`. Every row comes once, and ranks may have
+      different numbers of steps (`steps`). If rows are shuffled, a reader holds one file in memory, otherwise a few
+      thousand rows.
+
+    Worker w of n in rank r of W is reader r + W * w of W * n. Pass `batch_size=None` to the `DataLoader`, and the batch
+    size to this class: then no Python object is made for each row.
+
+    If there is a process group, its rank is used; otherwise the rank of the launcher's variables.
+
+    Wrap the loader in `Resumable` to count the batches that the training loop got. A state resumes on any number of
+    ranks and workers, with any batch size. Without workers, and with torchdata's `StatefulDataLoader`, the dataset
+    counts by itself.
+    """
+
+    def __init__(
+        self,
+        paths: Paths | Shards,
+        *,
+        columns: Sequence[str] | None = None,
+        batch_size: SupportsIndex | None = None,
+        drop_last: bool = False,
+        transform: Callable[[Any], Any] | None = None,
+        deal: str = "samples",
+        seed: SupportsIndex = 0,
+        epoch: SupportsIndex = 0,
+        lanes: SupportsIndex | None = None,
+        window: SupportsIndex | None = None,
+        remainder: str | None = None,
+        shuffle: bool | None = None,
+        shuffle_rows: bool | None = None,
+        reshuffle: bool | None = None,
+        policy: str | None = None,
+        worker_policy: str | None = None,
+        weight: str | None = None,
+        rank: SupportsIndex | None = None,
+        world: SupportsIndex | None = None,
+        mesh: Mesh | None = None,
+        sample_column: str | None = None,
+        padding_column: str | None = None,
+        filesystem: Any = None,
+    ) -> None:
+        """Reads the footers of the files, and finds the rank of this process.
+
+        Args:
+            paths: One or several files or directories, also as URLs. A directory stands for all *.parquet files below
+                it (see `samedeal.parquet.Shards.find`). A `Shards` object is allowed too.
+            columns: The columns to read; all of them by default.
+            batch_size: Number of rows in a batch, which is a `pyarrow.RecordBatch`. By default, rows come one by one,
+                as dictionaries.
+            drop_last: Whether a reader drops its last batch if that is shorter.
+            transform: A function that each batch (or row) goes through, in the worker, such as
+                `samedeal.torch.to_tensors`.
+            deal: "samples" or "shards".
+            seed: Seed of the shuffles.
+            epoch: The first epoch; `set_epoch` moves on.
+            lanes: With "samples": number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096;
+                64 by default.
+            window: With "samples": number of neighbouring rows of a lane that are shuffled together, 1 to 2**20; 256 by
+                default.
+            remainder: With "samples": what happens if the number of readers does not divide the rows: "pad" (the
+                default), "drop" or "uneven".
+            shuffle: With "samples": False gives the rows in storage order, for example for an evaluation. Of n readers,
+                reader r gives the rows r, r + n, r + 2n, ..., and all readers read all files. With "shards": whether
+                the files are shuffled before they are dealt. True by default. Without any shuffle, an epoch can be read
+                again without `set_epoch`.
+            shuffle_rows: With "shards": whether the rows within each file are shuffled; as `shuffle` by default.
+            reshuffle: With "shards": whether each reader shuffles its own files again, after the deal.
+            policy: With "shards": how files are dealt to ranks, "size-aware" (the default) or "round-robin".
+            worker_policy: With "shards": the same for the workers of a rank.
+            weight: With "shards": what "size-aware" balances, "samples" (the default) or "bytes" of the columns that
+                are read.
+            rank: Rank of this process; pass `world` with it. By default, the rank of the process group or of the
+                launcher's variables (`samedeal.detect_rank`).
+            world: Number of ranks.
+            mesh: A mesh, if some ranks read the same data. Rank and world are then those of the mesh.
+            sample_column: The name of a column to add: the index of each row in the dataset.
+            padding_column: The name of a column to add: whether the row is padding. Metrics should leave padding out.
+            filesystem: A file system of pyarrow or fsspec that has the paths. By default, it follows from the paths.
+
+        Raises:
+            SamedealError: A value is not allowed, or contradicts another one.
+            OSError: A file cannot be read, or its columns differ from the others'.
+        """
+        super().__init__()
+        self.deal = check.enum("deal", deal, DEALS)
+        self.seed = check.integer("seed", seed, check.S64)
+        given = {"lanes": lanes, "window": window, "remainder": remainder, "shuffle": shuffle, "policy": policy}
+        given |= {
+            "worker_policy": worker_policy,
+            "weight": weight,
+            "shuffle_rows": shuffle_rows,
+            "reshuffle": reshuffle,
+        }
+        self._given = {name: value for name, value in given.items() if value is not None}
+        self.batch_size = None if batch_size is None else check.integer("batch-size", batch_size, _BATCH)
+        self.drop_last = check.boolean("drop-last", drop_last)
+        if self.drop_last and self.batch_size is None:
+            raise ContradictionError("drop-last", "True", "False where single rows come, without batch_size")
+        if transform is not None and not callable(transform):
+            raise WrongTypeError("transform", check.described(transform), "a function")
+        self.transform = transform
+        self.mesh = mesh
+        self._shares = mesh is not None
+        self._place = place.find(rank, world)
+        self._find_rank()
+        if isinstance(paths, Shards):
+            if columns is not None:
+                raise ContradictionError("columns", check.shown(columns), "those that the shards were found with")
+            if filesystem is not None:
+                allowed = "that with which the shards were found"
+                raise ContradictionError("filesystem", check.described(filesystem), allowed)
+            self.shards = paths
+        else:
+            self.shards = Shards.find(paths, columns, filesystem=filesystem)
+        self.marks = Marks(sample_column, padding_column)
+        known = self.shards.columns
+        for field, mark in zip(("sample-column", "padding-column"), self.marks, strict=True):
+            if mark is not None:
+                if check.label(field, mark) in known:
+                    raise ContradictionError(field, check.shown(mark), "a name that no other column has")
+                known.append(mark)
+        self._board = Board()
+        self._start_with(Progress(check.integer("epoch", epoch, _EPOCHS)))
+        self._board.tell(self._core, 0)
+        # Whatever is wrong shows here and not in a worker.
+        self._recipe = self._group(1).reading(self._core).recipe
+        self._warn_of_steps(0, level=3)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next iteration reads."""
+        return self._progress().epoch
+
+    @epoch.setter
+    def epoch(self, epoch: SupportsIndex) -> None:
+        self.set_epoch(epoch)
+
+    def set_epoch(self, epoch: SupportsIndex) -> None:
+        """Sets the epoch of the next iteration, in the workers too.
+
+        If this is the epoch of a state that was loaded, the rest of that epoch stays.
+        """
+        self._find_rank()
+        super().set_epoch(check.integer("epoch", epoch, _EPOCHS))
+        self._board.tell(self._core, 0)
+
+    def steps(self, workers: SupportsIndex = 0) -> Steps:
+        """The smallest and the largest number of items of a rank: batches, or rows if there is no batch size.
+
+        After `load_state_dict`, they count the rest of the epoch.
+
+        Args:
+            workers: Loader workers of each rank: `num_workers` of the `DataLoader`.
+        """
+        return self._reading(check.integer("workers", workers, _WORKERS)).steps()
+
+    def shard_info(self, worker: SupportsIndex | None = None, workers: SupportsIndex | None = None) -> ShardInfo:
+        """What a reader of this rank reads of the epoch, or of the rest of it.
+
+        Args:
+            worker: Number of the loader worker. By default the worker that calls this, or 0 in the main process.
+            workers: Number of loader workers. By default the present number, or 1 in the main process.
+        """
+        self._find_rank()
+        own, count = place.worker()
+        if workers is not None:
+            count = max(1, check.integer("workers", workers, _WORKERS))
+        if worker is not None:
+            own = check.integer("worker", worker, check.RANK)
+        if own >= count:
+            raise OutOfRangeError("worker", str(own), check.below(count))
+        reading = self._reading(count)
+        shards = None if self.deal == "samples" else tuple(reading.shards(self.rank, own).tolist())
+        samples, padding = reading.num_samples(self.rank, own), reading.num_padding(self.rank, own)
+        reads = reading.reads_per_row
+        return ShardInfo(self.rank, self.world, own, count, self.epoch, samples, padding, shards, reads)
+
+    def sampler(self, worker: int = 0, workers: int = 0) -> Sampler:
+        """With `deal="samples"`: the sampler of a worker of this rank, for a whole epoch.
+
+        Raises:
+            ContradictionError: Whole shards are dealt.
+        """
+        if self.deal != "samples":
+            raise ContradictionError("deal", self.deal, "samples, where there is a sampler")
+        workers = max(1, check.integer("workers", workers, _WORKERS))
+        if not 0 <= check.whole("worker", worker) < workers:
+            raise OutOfRangeError("worker", str(worker), check.below(workers))
+        deal: dict[str, Any] = {"rank": self.rank + self.world * worker, "world": self.world * workers}
+        deal |= {"seed": self.seed, "epoch": self.epoch, "remainder": self._given.get("remainder", "pad")}
+        if not self._recipe["shuffle"]:
+            return Sampler(self.shards.samples, order="sequential", **deal)
+        return Sampler.sharded(self.shards.sizes, lanes=self._recipe["lanes"], window=self._recipe["window"], **deal)
+
+    def plan(self, workers: int = 0) -> ShardPlan:
+        """With `deal="shards"`: the plan that gives shards to the workers of all ranks, for a whole epoch.
+
+        Raises:
+            ContradictionError: Samples are dealt.
+        """
+        if self.deal != "shards":
+            raise ContradictionError("deal", self.deal, "shards, where there is a plan")
+        names = ("shuffle", "reshuffle", "policy", "worker_policy", "weight")
+        return ShardPlan(
+            self.shards.sizes,
+            bytes=self.shards.bytes,
+            world=self.world,
+            workers=max(1, check.integer("workers", workers, _WORKERS)),
+            seed=self.seed,
+            epoch=self.epoch,
+            **{name: self._recipe[name] for name in names},
+        )
+
+    def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
+        """The state for a checkpoint. It is the same on all ranks, and resumes on any number of ranks and workers.
+
+        After s batches, the state means that every rank took s batches, or all that it has if it has fewer. After the
+        end of a pass, it means that the epoch is finished on all ranks. If ranks have different numbers of steps, save
+        it when all ranks have ended.
+
+        Args:
+            taken: Number of batches (of rows, if there is no batch size) of the newest pass that the training loop
+                took. By default the count of `Resumable`; without `Resumable` and workers, the number that the pass has
+                given.
+
+        Raises:
+            OutOfRangeError: `taken` is more than the pass has.
+            MissingError: There are loader workers and no `Resumable`. Pass `taken`.
+        """
+        if place.is_worker():
+            # What the worker read, its iterator says.
+            return {}
+        if self._count is None and self._board.workers:
+            if taken is None:
+                needed = "the number of batches that the loop took, or a samedeal.torch.Resumable around the loader"
+                raise MissingError("taken", "", needed)
+            # Theirs is the newest.
+            self._pass = None
+        return super().state_dict(taken)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continues from a state: the next pass gives the rest of its epoch.
+
+        With the same number of ranks and workers, and the same batch size, each batch has the rows that it would have
+        had. Otherwise, the rows that are left are dealt again. After an error, nothing has changed.
+
+        With a plain loader with workers, the end of a pass is unknown: every pass gives the same rest until
+        `set_epoch`.
+
+        Raises:
+            ContradictionError: The state is of other data, or of another order, deal or seed. The error names the field
+                that differs.
+            WrongTypeError: The value is no state of a dataset.
+            OutOfRangeError: The state is too long, or has more samples than there are.
+        """
+        if not place.is_worker():
+            super().load_state_dict(state_dict)
+            self._board.last_read = None
+            self._board.tell(self._core, 0)
+
+    def __iter__(self) -> Iterator[Any]:
+        """This reader's rows or batches of the epoch that is set now, or of what is left of it."""
+        self._find_rank()
+        worker, workers = place.worker()
+        inside = place.is_worker()
+        if worker == 0:
+            self._warn(workers)
+            if self.batch_size is not None:
+                warn_of_collated_batches(self, self.batch_size)
+        if inside:
+            self._board.workers = workers
+            return Items(self, Opening(self, self._progress(), workers), worker)
+        core = copy.copy(self._begin())
+        self._board.tell(self._core, 0)
+        made = Items(self, Opening(self, core, 1), 0)
+        self._pass = made.given
+        if made.reader.samples == 0:
+            # Not looked at by a loader that goes on to the next epoch.
+            self._ended(made.given)
+        return made
+
+    def __repr__(self) -> str:
+        """What is dealt, and to whom."""
+        kept = ("seed", "deal", "samples", "shards", "sizes", "bytes")
+        options = ", ".join(f"{name}={value!r}" for name, value in self._recipe.items() if name not in kept)
+        return (
+            f"<ShardedDataset of {self.shards.samples:,} rows in {len(self.shards)} shards, deal={self.deal!r}, "
+            f"{options}, seed={self.seed}, epoch={self.epoch}, rank {self.rank} of {self.world}>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All of it but the pass that is under way."""
+        self._find_rank()
+        return super().__getstate__()
+
+    def __copy__(self) -> ShardedDataset:
+        """A dataset of its own, that goes to other epochs by itself."""
+        twin = self.__class__.__new__(self.__class__)
+        twin.__dict__.update({**self.__getstate__(), "_board": self._board.copied()})
+        return twin
+
+    def _find_rank(self) -> None:
+        self._place = place.current(self._place)
+        self.rank, self.world = place.data_rank(self._place, self.mesh)
+
+    def _group(self, workers: int) -> Group:
+        """The readers that there are now, with so many workers of a loader."""
+        self._find_rank()
+        options = {"deal": self.deal, "seed": self.seed, **self._given}
+        return Group(self.shards, options, self.world, max(1, workers), self.batch_size or 1, self.drop_last)
+
+    def _reading(self, workers: int) -> Reading:
+        """What is left for them."""
+        return self._group(workers).reading(self._progress())
+
+    def _length(self, workers: int) -> int:
+        """How many batches this rank has left."""
+        return self._reading(workers).num_steps(self.rank)
+
+    def _expect_steps(self, workers: int) -> Count:
+        """Counts what a loop gets of the pass of a loader with so many workers that begins next."""
+        length = self._length(workers)
+        self._board.tell(self._core, workers)
+        return self._expect(0, 1, length, length)
+
+    def _progress(self) -> Progress:
+        """Where the next pass begins."""
+        return self._board.progress() if place.is_worker() else self._upcoming()
+
+    def _is_unread(self) -> bool:
+        return super()._is_unread() and not self._board.workers
+
+    def _parsed(self, state: Any) -> Progress:
+        """What a state says, if it is one of this dataset."""
+        text = check.state(text_of(state))
+        if READER in state:
+            allowed = "what state_dict gave in the main process, for all readers"
+            raise WrongTypeError("state", "that of one loader worker", allowed)
+        found = self._group(1).resumed(text)
+        check.integer("epoch", found.epoch, _EPOCHS)
+        return found
+
+    def _go_on(self, core: Progress, state: Any) -> None:
+        found = self._parsed(state)
+        core.epoch, core.state, core.is_rest = found.epoch, found.state, found.is_rest
+
+    def _opening(self) -> Start:
+        return Opening(self, copy.copy(self._upcoming()), max(1, self._board.workers))
+
+    def _current(self) -> Progress:
+        self._find_rank()
+        return self._core
+
+    def _made(self, epoch: int) -> Progress:
+        return Progress(epoch)
+
+    @staticmethod
+    def _is_rest(core: Progress) -> bool:
+        return core.is_rest
+
+    @property
+    def _is_shuffled(self) -> bool:
+        """Whether epochs differ."""
+        recipe = self._recipe
+        return bool(recipe["shuffle"] or recipe.get("reshuffle") or recipe.get("shuffle_rows"))
+
+    def _warn(self, workers: int) -> None:
+        """Once for each of what goes wrong in silence."""
+        epoch = self.epoch
+        if self._board.last_read == epoch and self._is_shuffled and self._board.is_first_of_epochs():
+            again = f"epoch {epoch} is read a second time, in the same order: call dataset.set_epoch(epoch) before each"
+            warnings.warn(again, EpochWarning, stacklevel=3)
+        self._warn_of_steps(workers, level=4)
+        # Only rank 0 warns. Without lanes, there is nothing to choose.
+        if "lanes" in self._recipe and self.rank == 0:
+            reading = self._reading(workers)
+            self._warn_of_shared_lanes(reading, workers)
+            self._warn_of_mixing(reading, workers)
+
+    def _warn_of_shared_lanes(self, reading: Reading, workers: int) -> None:
+        """Once, where several readers decode the same rows."""
+        reads = reading.reads_per_row
+        if reads == 1 or not self._board.is_first_of_lanes():
+            return
+        readers, lanes = self.world * workers, self._recipe["lanes"]
+        fits = reading.lanes_read_once
+        advice = "" if fits is None else f"; lanes={fits} would be read once"
+        several = f"{readers} readers ({self.world} ranks x {workers} workers) do not divide {lanes} lanes, so that"
+        told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
+        warnings.warn(told, LanesWarning, stacklevel=4)
+
+    def _warn_of_mixing(self, reading: Reading, workers: int) -> None:
+        """Once, where batches come from so few lanes that they vary more than twice as much as chance."""
+        advice = reading.mixing_advice()
+        if advice is None or not self._board.is_first_of_mixing():
+            return
+        own = advice.lanes_per_reader
+        lanes_each = f"{own} {'lane' if own == 1 else 'lanes'}"
+        places = f"{own} {'place' if own == 1 else 'places'}"
+        readers, lanes = self.world * workers, self._recipe["lanes"]
+        told = (
+            f"{readers} readers of {lanes} lanes have {lanes_each} each: the rows of a batch of {self.batch_size} are"
+            f" from {places} in the files, and vary about {advice.variance_ratio} times as much as chance;"
+            f" lanes={advice.lanes}, window={advice.window} mix better, with as many rows in memory and more open files"
+        )
+        warnings.warn(told, LanesWarning, stacklevel=4)
+
+    def _warn_of_steps(self, workers: int, level: int) -> None:
+        """Once, where ranks end at different steps or readers have nothing: before the first pass, or as it begins."""
+        own, whole = self._group(workers), Progress(self._progress().epoch)
+        reading = own.reading(whole)
+        (least, most), idle = reading.steps(), reading.num_idle_readers()
+        if (least == most and not idle) or self.rank != 0 or not self._board.is_first_of_steps():
+            return
+        each = "rows" if self.batch_size is None else "batches"
+        readers = own.world * own.workers
+        told = f"{own.world} ranks have {least} to {most} {each} of an epoch" if least < most else ""
+        if idle:
+            told += (" and " if told else "") + (
+                f"{idle} of {readers} readers ({own.world} ranks x {own.workers} workers) have no {each}: "
+                f"there are {self.shards.samples:,} rows in {len(self.shards)} files"
+            )
+        if least < most:
+            told += (
+                "; ranks that wait for one another at each step hang where the first one ends: read no more than "
+                "dataset.steps(num_workers).least on every rank, or use "
+            )
+            told += 'remainder="pad"' if self.deal == "samples" else 'deal="samples"'
+        warnings.warn(told, StepsWarning, stacklevel=level)

@@ -1,0 +1,87 @@
+"""A dataset in files, given to the loader workers of all ranks: what each reads, by a `Reading` of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from .. import ContradictionError, Reading
+from ..parquet import Marks, Shards, read_reader
+from .rest import Progress
+
+
+class Group:
+    """The readers of a dataset, as many as there are now."""
+
+    def __init__(
+        self, shards: Shards, options: dict[str, Any], world: int, workers: int, batch_size: int, drop_last: bool
+    ) -> None:
+        """The options are those of a `Reading`, without the readers."""
+        self.shards, self.options = shards, options
+        self.world, self.workers, self.batch_size, self.drop_last = world, workers, batch_size, drop_last
+
+    def reading(self, progress: Progress) -> Reading:
+        """What is left of an epoch, for these readers."""
+        whole = self._whole()
+        return whole.at_epoch(progress.epoch) if progress.state is None else whole.resume(progress.state)
+
+    def resumed(self, text: str) -> Progress:
+        """Where the epoch stands after a state from anywhere.
+
+        Raises:
+            ContradictionError: It is of other files, or of another order, deal or seed: it names what differs.
+            WrongTypeError: It is no such state.
+            OutOfRangeError: It is too long, or says that more was taken than there is.
+        """
+        try:
+            found = self._whole().resume(text)
+        except ContradictionError as error:
+            raise self._told(error) from None
+        return Progress(found.epoch, text, found.is_rest)
+
+    def reader(self, progress: Progress, rank: int, worker: int, taken: int = 0) -> Reader:
+        """What a worker of a rank reads, without the first `taken` batches."""
+        return Reader(self, self.reading(progress), rank, worker, taken * self.batch_size)
+
+    def _whole(self) -> Reading:
+        return Reading(
+            self.shards.sizes,
+            world=self.world,
+            workers=self.workers,
+            batch_size=self.batch_size,
+            drop_last=self.drop_last,
+            bytes=self.shards.bytes if self.options.get("weight") == "bytes" else None,
+            **self.options,
+        )
+
+    def _told(self, error: ContradictionError) -> ContradictionError:
+        """The same of files, where it is of shards."""
+        value, numbered, shard = error.value.partition(" in shard ")
+        unit = {"sizes": "rows", "bytes": f"bytes in the columns {', '.join(self.shards.columns)}"}.get(error.field)
+        if unit and numbered:
+            # The number of a shard says nothing to people, its file does.
+            number = value.partition(" ")[0]
+            return ContradictionError("paths", f"{self.shards.paths[int(shard)]} of {number} {unit}", error.allowed)
+        if unit or error.field in ("shards", "samples"):
+            here = f"{len(self.shards)} files of {self.shards.samples} rows"
+            return ContradictionError("paths", here, f"{error.field} {error.allowed}")
+        return error
+
+
+class Reader:
+    """What a worker reads in a pass."""
+
+    def __init__(self, group: Group, reading: Reading, rank: int, worker: int, skipped: int) -> None:
+        """All of it but the first `skipped` samples."""
+        self._shards = group.shards
+        self._reading, self._rank, self._worker = reading, rank, worker
+        count = reading.num_samples(rank, worker)
+        self._start = min(skipped, count)
+        self.samples = count - self._start
+        """How many samples it gives, padding included."""
+
+    def tables(self, marks: Marks) -> Iterator[pa.Table]:
+        """Reads them."""
+        return read_reader(self._shards, self._reading, self._rank, self._worker, start=self._start, marks=marks)

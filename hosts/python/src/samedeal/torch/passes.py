@@ -1,0 +1,167 @@
+"""Passes over a dataset in files: what they give, and states of what they have given."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Generator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .. import ContradictionError, OutOfRangeError, Reading, WrongTypeError
+from ..engine import arguments as check
+from ..parquet import ahead, batches
+from .deals import Reader
+from .place import is_worker
+from .rest import Progress
+from .states import Pass, Start, text_of, wrapped
+from .tensors import compact
+
+if TYPE_CHECKING:
+    from .dataset import ShardedDataset
+
+READER = "reader"
+"""Where a state has the worker that it is of."""
+
+
+class Opening(Start):
+    """Where a pass of a dataset began."""
+
+    def __init__(self, dataset: ShardedDataset, progress: Progress, workers: int) -> None:
+        self.progress = progress
+        self.workers = workers
+        self.group = dataset._group(workers)
+
+    @functools.cached_property
+    def reading(self) -> Reading:
+        """What is left there."""
+        return self.group.reading(self.progress)
+
+    def after(self, taken: int) -> dict[str, Any]:
+        """The state once every rank has taken so many batches, or all that it has."""
+        try:
+            return wrapped(self.reading.state(taken))
+        except OutOfRangeError as error:
+            if error.field != "steps":
+                raise
+            # By the name of the parameter here.
+            raise OutOfRangeError("taken", error.value, error.allowed) from None
+
+    def ended(self, taken: int) -> dict[str, Any]:
+        """The state once the pass has ended on every rank, also on those that had more batches."""
+        return self.after(self.reading.steps().most)
+
+
+class _Given(Pass):
+    """What a pass has given: all that a dataset keeps of it, so that the reading ends with the iterator."""
+
+    def __init__(self, place: Opening, taken: int = 0) -> None:
+        self.place = place
+        self.taken = taken
+        self.ended = False
+        """Whether somebody asked for more than there is."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as much; or all that it has, once the pass has ended."""
+        return self.place.ended(self.taken) if self.ended else self.place.after(self.taken)
+
+
+class Items:
+    """What a reader gives in a pass, one after the other."""
+
+    def __init__(self, owner: ShardedDataset, place: Opening, worker: int) -> None:
+        self._owner = owner
+        self._worker = worker
+        self._inside = is_worker()
+        self.given = _Given(place)
+        self.reader = self._read()
+
+    def _read(self) -> Reader:
+        owner, given = self._owner, self.given
+        owner._find_rank()
+        reader = owner._group(given.place.workers).reader(given.place.progress, owner.rank, self._worker, given.taken)
+        # It must not hold this: what is freed in a circle is freed anywhere, be it on the thread that it waits for.
+        self._items = _made(owner, reader, given.place.progress.epoch, self._worker, self._inside)
+        return reader
+
+    def __iter__(self) -> Items:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            item = next(self._items)
+        except StopIteration:
+            self.given.ended = True
+            self._owner._ended(self.given)
+            raise
+        self.given.taken += 1
+        return item
+
+    def close(self) -> None:
+        """Ends the reading."""
+        self._items.close()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken what this pass gave; in a worker, what this worker alone has given."""
+        if not self._inside:
+            return self.given.state_dict()
+        return self.given.place.after(0) | {READER: self._identity() | {"taken": self.given.taken}}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken.
+
+        Raises:
+            ContradictionError: It is of another dataset; or, in a worker, of other workers.
+            WrongTypeError: It is none.
+        """
+        taken = 0
+        if self._inside:
+            text_of(state_dict)
+            reader = state_dict.get(READER)
+            own = self._identity()
+            if not isinstance(reader, Mapping) or reader.keys() != {*own, "taken"}:
+                raise WrongTypeError("state", check.described(reader), "what state_dict gave in a loader worker")
+            for name, value in own.items():
+                if reader[name] != value:
+                    allowed = f"{check.shown(reader[name])}, which the state is of: one of Resumable goes with any"
+                    raise ContradictionError(name.replace("_", "-"), str(value), allowed)
+            taken = check.integer("taken", reader["taken"], check.COUNT)
+            state_dict = {key: value for key, value in state_dict.items() if key != READER}
+        elif state_dict == self.state_dict():
+            return
+        progress = self._owner._parsed(state_dict)
+        self.close()
+        # The same one, by which the dataset counts.
+        self.given.place, self.given.taken = Opening(self._owner, progress, self.given.place.workers), taken
+        self.given.ended = False
+        self.reader = self._read()
+
+    def _identity(self) -> dict[str, int]:
+        own = self.given.place.group
+        return {
+            "world": own.world,
+            "workers": own.workers,
+            "worker": self._worker,
+            "batch_size": own.batch_size,
+        }
+
+
+def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside: bool) -> Generator[Any, None, None]:
+    source = ahead(reader.tables(owner.marks))
+    size = owner.batch_size
+    items = _rows(source) if size is None else batches(source, size, owner.drop_last)
+    try:
+        for number, item in enumerate(items):
+            if number == 1 and worker == 0:
+                # One item alone is a look at what comes.
+                owner._board.last_read = epoch
+            made = item if owner.transform is None else owner.transform(item)
+            yield compact(made) if inside and isinstance(made, pa.RecordBatch) else made
+    finally:
+        source.close()
+
+
+def _rows(tables: Iterator[pa.Table]) -> Iterator[dict[str, Any]]:
+    for table in tables:
+        for batch in table.to_batches(max_chunksize=1024):
+            yield from batch.to_pylist()

@@ -1,0 +1,149 @@
+"""Which reader a process is."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any, NamedTuple
+
+import torch.distributed
+import torch.distributed.device_mesh
+from torch.utils.data import get_worker_info
+
+from .. import ContradictionError, Mesh, MissingError, WrongTypeError, detect_rank
+from ..engine import arguments as check
+
+
+class Place(NamedTuple):
+    """Which of how many processes of a job this is."""
+
+    rank: int
+    world: int
+    explicit: bool
+    """Whether somebody said so, and no process group has a say."""
+
+
+def find(rank: object, world: object) -> Place:
+    """The place of this process.
+
+    Explicit values win; then the process group, where one is there; then Ray Train; then the launcher's variables.
+
+    Raises:
+        MissingError: One of the two is given without the other, or a variable is missing.
+        SamedealError: A value is not allowed.
+    """
+    if (rank is None) != (world is None):
+        given, field = ("world", "rank") if rank is None else ("rank", "world")
+        raise MissingError(field, "", f"{field} too, where {given} is given")
+    if rank is not None:
+        known = detect_rank(
+            check.integer("rank", rank, check.RANK),
+            check.integer("world", world, check.U32_FROM_1),
+            environment={},
+        )
+        return Place(known.rank, known.world, explicit=True)
+    return _told() or Place(0, 1, explicit=False)
+
+
+def completed(rank: object, world: object) -> tuple[object, object]:
+    """Rank and number of ranks, where one of them alone is given: the process group or the launcher says the other.
+
+    Raises:
+        MissingError: Nobody does. Rank 0 of 1 is no answer: every process would take itself for the same rank.
+    """
+    if (rank is None) == (world is None):
+        return rank, world
+    missing, given = ("rank", "num_replicas") if rank is None else ("num_replicas", "rank")
+    told = _told()
+    if told is None:
+        needed = (
+            f"{missing} too, where {given} is given and there is no process group and no launcher that says it: pass "
+            "both, or call torch.distributed.init_process_group first"
+        )
+        raise MissingError(missing.replace("_", "-"), "", needed)
+    return (told.rank, world) if rank is None else (rank, told.world)
+
+
+def _told() -> Place | None:
+    """The place that the process group, Ray Train or the launcher's variables say, if one of them does."""
+    if (group := of_group()) is not None:
+        return group
+    if (worker := of_ray()) is not None:
+        return worker
+    found = detect_rank()
+    for warning in found.warnings:
+        warnings.warn(warning, stacklevel=5)
+    return None if found.launcher == "none" else Place(found.rank, found.world, explicit=False)
+
+
+def of_group() -> Place | None:
+    """The place in the process group, if there is one."""
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return Place(torch.distributed.get_rank(), torch.distributed.get_world_size(), explicit=False)
+    return None
+
+
+def of_ray() -> Place | None:
+    """The place among the workers of Ray Train, if this is one of them: trainers without torch set no variables."""
+    train = sys.modules.get("ray.train")
+    if train is None:
+        return None
+    try:
+        context = train.get_context()
+        # Older versions have a context everywhere, of no experiment where nothing is trained.
+        if context.get_experiment_name() is None:
+            return None
+        return Place(context.get_world_rank(), context.get_world_size(), explicit=False)
+    except Exception:
+        # What a process gets that is no worker is a RuntimeError, or in Ray Tune a DeprecationWarning.
+        return None
+
+
+def current(known: Place) -> Place:
+    """The place now: a group may come later than whoever asked, and knows better than the launcher's variables."""
+    return known if known.explicit else of_group() or known
+
+
+def data_rank(place: Place, mesh: Mesh | None) -> tuple[int, int]:
+    """Which of how many data-parallel readers a process is.
+
+    Raises:
+        ContradictionError: The mesh is one of another number of processes.
+    """
+    if mesh is None:
+        return place.rank, place.world
+    if not isinstance(mesh, Mesh):
+        raise WrongTypeError("mesh", check.described(mesh), "a samedeal.Mesh")
+    if mesh.world != place.world:
+        allowed = f"one of {place.world}, which is how many processes there are"
+        raise ContradictionError("mesh", f"a mesh of {mesh.world} ranks", allowed)
+    return mesh.data_rank(place.rank), mesh.data_world
+
+
+def in_mesh(rank: object, world: object, mesh: object) -> tuple[object, object, Mesh | None]:
+    """Rank and world where PyTorch's own mesh says them; all three as they are, where it is another or none.
+
+    Raises:
+        ContradictionError: It has more than one dimension, or rank and world are given besides.
+    """
+    if not torch.distributed.is_available() or not isinstance(mesh, torch.distributed.device_mesh.DeviceMesh):
+        # What else it may be is checked where it is used.
+        given: Any = mesh
+        return rank, world, given
+    if mesh.ndim != 1:
+        allowed = 'a mesh of the one dimension that divides the data, such as mesh["dp"]'
+        raise ContradictionError("mesh", f"a mesh of {mesh.ndim} dimensions", allowed)
+    if rank is not None or world is not None:
+        raise ContradictionError("mesh", check.described(mesh), "none, where rank and world are given")
+    return mesh.get_local_rank(), mesh.size(), None
+
+
+def worker() -> tuple[int, int]:
+    """Which of how many loader workers this process is: 0 of 1 where there are none."""
+    info = get_worker_info()
+    return (0, 1) if info is None else (info.id, info.num_workers)
+
+
+def is_worker() -> bool:
+    """Whether this process is a loader's worker."""
+    return get_worker_info() is not None

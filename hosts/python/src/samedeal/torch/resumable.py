@@ -1,0 +1,174 @@
+"""A DataLoader that counts the batches that the training loop got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, SupportsIndex
+
+from .. import ContradictionError, MovedError, WrongTypeError
+from ..engine import arguments as check
+from .batches import BatchSampler
+from .dataset import ShardedDataset
+from .sampler import DistributedSampler
+from .states import Count
+
+_PLAIN = ("torch.utils.data.sampler", "torchdata.stateful_dataloader.sampler")
+"""Whose `BatchSampler` takes samples one after the other."""
+_END: Any = object()
+_Source = DistributedSampler | BatchSampler | ShardedDataset
+
+
+class Resumable:
+    """Wraps a DataLoader to save and resume its state. Iterate over this object instead of the loader.
+
+    It counts the batches that the training loop got, not those that workers have read ahead. After a step, `state_dict`
+    is the state to save in a checkpoint. The state is the same on all ranks, and resumes on any number of ranks. The
+    loader must have a `DistributedSampler` of this package with a `batch_size`, or a `BatchSampler` of this package, or
+    it must read a `ShardedDataset` with `batch_size=None`. Other passes of the same sampler are not counted.
+    """
+
+    def __init__(self, loader: Any) -> None:
+        """Looks at the loader.
+
+        Args:
+            loader: A `torch.utils.data.DataLoader`.
+
+        Raises:
+            WrongTypeError: The loader has another sampler, or batches of another library.
+            ContradictionError: The loader gives batches in another order than the sampler, or makes batches of batches,
+                or its dataset has another number of samples than the sampler.
+        """
+        self.sampler, self._batch = _source(loader)
+        _check_length(loader, self.sampler)
+        check_in_order(loader, "True: what the loop got is else no beginning of the epoch")
+        self.loader = loader
+        self._count: Count | None = None
+
+    @property
+    def dataset(self) -> Any:
+        """The dataset of the loader."""
+        return self.loader.dataset
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the next pass. After `load_state_dict`, it is the epoch of the state."""
+        return self.sampler.epoch
+
+    def set_epoch(self, epoch: SupportsIndex) -> None:
+        """Sets the epoch; call it before each pass. If it is the epoch of a state that was loaded, the rest stays.
+
+        If a pass is not finished, its iterator raises a `MovedError` from now on.
+        """
+        self.sampler.set_epoch(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state for a checkpoint, after all ranks got the same number of batches as this loop."""
+        sampler, count = self.sampler, self._known()
+        return sampler._opening().after(sampler._first()) if count is None else count.state_dict()
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
+
+        Raises:
+            SamedealError: The value is no state, or the state of something else. Nothing has changed then.
+        """
+        self.sampler.load_state_dict(state_dict)
+
+    def __len__(self) -> int:
+        """How many batches the pass has that is under way, or else the next one."""
+        count = self._known()
+        if count is not None and not count.over:
+            return count.length
+        if isinstance(self.sampler, ShardedDataset):
+            return self.sampler._length(self.loader.num_workers)
+        return len(self.loader)
+
+    def __iter__(self) -> Iterator[Any]:
+        """One pass over the loader."""
+        sampler = self.sampler
+        if isinstance(sampler, ShardedDataset):
+            count = sampler._expect_steps(self.loader.num_workers)
+        else:
+            length = len(self.loader)
+            if isinstance(sampler, BatchSampler):
+                count = sampler._expect(sampler._start, 1, sampler._start + length, length)
+            else:
+                count = sampler._expect(0, self._batch, len(sampler), length)
+        self._count = count
+        batches = iter(self.loader)
+        # A dataset's passes may be those of workers alone.
+        count.opening, count.expected = False, sampler._pass is None and not isinstance(sampler, ShardedDataset)
+        return _counted(batches, count, sampler)
+
+    def _known(self) -> Count | None:
+        """What the newest loop got, if that is of the epoch and the state that are set now."""
+        count = self._count
+        return count if count is not None and count.moves == self.sampler._moves else None
+
+
+def check_in_order(loader: Any, allowed: str) -> None:
+    """Raises an error if the batches of workers come in another order than the sampler gave them."""
+    # Without workers, PyTorch gives them in order whatever this says.
+    if not getattr(loader, "in_order", True) and loader.num_workers:
+        raise ContradictionError("in-order", "False", allowed)
+
+
+def _counted(batches: Iterator[Any], count: Count, sampler: _Source) -> Iterator[Any]:
+    # No for loop: where that asks an iterator for an iterator, the loaders of Ray Train begin anew.
+    while _goes_on(count, sampler) and (batch := next(batches, _END)) is not _END:
+        if sampler._count is None:
+            # Somebody else began a pass of the sampler meanwhile.
+            sampler._count = count
+        count.steps += 1
+        yield batch
+    count.ended = True
+
+
+def _goes_on(count: Count, sampler: _Source) -> bool:
+    """Whether a pass is still one of what the sampler deals; who has got all of it may have moved that."""
+    if count.moves == sampler._moves:
+        return True
+    if not count.over:
+        value = "of a pass that set_epoch or load_state_dict has ended"
+        raise MovedError("iterator", value, "another one, which iter(loader) begins")
+    return False
+
+
+def _check_length(loader: Any, sampler: _Source) -> None:
+    """Raises where indices are of another dataset than the one that is read, as far as lengths tell."""
+    if isinstance(sampler, ShardedDataset):
+        return
+    dealt: Any = sampler._lengths if isinstance(sampler, BatchSampler) else sampler.dataset
+    try:
+        found, known = len(loader.dataset), len(dealt)
+    except (TypeError, NotImplementedError):
+        return
+    if found != known:
+        allowed = f"one of {known}, as many as its {type(sampler).__name__} deals"
+        raise ContradictionError("dataset", f"of {found} samples", allowed)
+
+
+def _source(loader: Any) -> tuple[_Source, int]:
+    """Where the batches of a loader come from, and how many samples each takes."""
+    allowed = (
+        "a DataLoader with samedeal.torch.BatchSampler, samedeal.torch.DistributedSampler and a batch_size, or "
+        "samedeal.torch.ShardedDataset"
+    )
+    if isinstance(dataset := getattr(loader, "dataset", None), ShardedDataset):
+        if loader.batch_size is not None:
+            allowed = "None, and the size of batches as that of the dataset"
+            raise ContradictionError("batch-size", check.shown(loader.batch_size), allowed)
+        return dataset, 1
+    batches, sampler = getattr(loader, "batch_sampler", None), getattr(loader, "sampler", None)
+    if isinstance(batches, BatchSampler):
+        return batches, 1
+    if batches is None and isinstance(sampler, DistributedSampler):
+        return sampler, 1
+    if type(batches).__module__ in _PLAIN:
+        inner: Any = batches
+        if isinstance(inner.sampler, DistributedSampler):
+            return inner.sampler, check.integer("batch-size", inner.batch_size, check.U32_FROM_1)
+        batches = inner.sampler
+    found = sampler if batches is None else batches
+    value = check.described(loader) if found is None else f"{check.described(loader)} with {check.described(found)}"
+    raise WrongTypeError("loader", value, allowed)

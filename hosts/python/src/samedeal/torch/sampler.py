@@ -1,0 +1,358 @@
+"""PyTorch's sampler for distributed training, with more orders, and with states."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Iterator, Mapping
+from typing import Any, Generic, SupportsIndex
+
+import torch
+from torch.utils.data import DistributedSampler as _Original
+
+# PyTorch needs it; that of `typing` has defaults from 3.13 on.
+from typing_extensions import TypeVar
+
+from .. import ContradictionError, SamedealError, Sampler, WrongTypeError
+from ..deal.binding import Deal
+from ..engine import arguments as check
+from . import place
+from .states import Pass, Place, Resuming, Start, text_of, wrapped
+
+T_co = TypeVar("T_co", covariant=True, default=int)
+"""What a subclass gives, as with the class of PyTorch; this one gives indices."""
+
+TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
+"""The order of the PyTorch that is installed: its `randperm` became another one with 2.6."""
+
+_FIRST, _WINDOW = 2**10, 2**14
+"""Indices that iteration reads at first, so that nobody waits, and then at a time."""
+
+
+_FROM_1 = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
+
+
+class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
+    """`torch.utils.data.DistributedSampler` with less memory and with states: the same parameters, the same indices.
+
+    The order is that of the installed PyTorch version. `order="feistel"`, which PyTorch does not have, needs no table,
+    so an epoch of any length begins at once. If there is a process group, its rank is used; otherwise the rank of the
+    launcher's variables; without both, this is rank 0 of 1, until there is a process group. A pass belongs to the epoch
+    in which it began, and several passes can run at the same time. The dataset may change its length between passes.
+    After `load_state_dict`, the next pass and the lengths are those of the rest of the epoch.
+
+    Subclasses that were written for PyTorch's class work: `rank`, `num_replicas`, `num_samples` and `total_size` can be
+    set. A new rank is used from the next pass on. `len` returns the number of samples that was set. A pass of this
+    class checks that it is the number of samples that it gives. A subclass that needs another number has its own
+    `__iter__`; such a subclass has no states.
+    """
+
+    # What a subclass has that does not call `__init__`, as some of PyTorch's do.
+    dataset: Any = None
+    _order: str | None = None
+    _mesh: Any = None
+    _shares = False
+    _place = place.Place(0, 1, explicit=True)
+    _pass: Pass | None = None
+    _count: Any = None
+    _over = False
+    _samples_set: int | None = None
+    """A number of samples that was set, and is not known to be the one that is dealt."""
+    _total_set: int | None = None
+    """The same of all ranks together."""
+
+    def __init__(
+        self,
+        dataset: Any,
+        num_replicas: SupportsIndex | None = None,
+        rank: SupportsIndex | None = None,
+        shuffle: bool = True,
+        seed: SupportsIndex = 0,
+        drop_last: bool = False,
+        *,
+        order: str | None = None,
+        mesh: Any = None,
+    ) -> None:
+        """Finds the rank of this process. Costs O(1).
+
+        Args:
+            dataset: Any object with a `len`, the number of samples.
+            num_replicas: Number of ranks. By default that of the process group, or of the launcher.
+            rank: Rank of this process. By default that of the process group, or of the launcher.
+            shuffle: Whether samples are shuffled, in another order in each epoch.
+            seed: Seed of the order, -2**63 to 2**63 - 1, the same on all ranks.
+            drop_last: What happens if the number of ranks does not divide the samples: True leaves out the last
+                samples, False repeats the first ones.
+            order: One of `samedeal.orders()`. By default "torch", or "torch-2.5" if PyTorch is older than 2.6; without
+            `shuffle`, "sequential".
+            mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
+                the data. Rank and number of ranks are then those of the mesh.
+
+        Raises:
+            MissingError: Only one of `rank` and `num_replicas` is given, and neither a process group nor a launcher has
+                the other one.
+            SamedealError: A value is not allowed, or contradicts another one.
+        """
+        # Not that of the original, which asks for a process group and sets what is computed here.
+        self.dataset = dataset
+        self.shuffle = check.boolean("shuffle", shuffle)
+        self.seed = check.integer("seed", seed, check.S64)
+        self.drop_last = check.boolean("drop-last", drop_last)
+        self._order = None if order is None else check.name("order", order)
+        if not self.shuffle and self._order not in (None, "sequential"):
+            raise ContradictionError("order", check.shown(order), '"sequential", or none, where shuffle is False')
+        self._shares = mesh is not None
+        own, known, self._mesh = place.in_mesh(rank, num_replicas, mesh)
+        self._place = place.find(*place.completed(own, known))
+        self._start_with(self._made(0))
+
+    @property
+    def order(self) -> str:
+        """Name of the order."""
+        if self._order is not None:
+            return self._order
+        return TORCH if self.shuffle else "sequential"
+
+    @property
+    def rank(self) -> int:
+        """Number of this data-parallel reader."""
+        return self._reader()[0]
+
+    @rank.setter
+    def rank(self, rank: SupportsIndex) -> None:
+        self._place_at(check.integer("rank", rank, check.RANK), self._reader()[1])
+
+    @property
+    def num_replicas(self) -> int:
+        """How many there are."""
+        return self._reader()[1]
+
+    @num_replicas.setter
+    def num_replicas(self, num_replicas: SupportsIndex) -> None:
+        self._place_at(self._reader()[0], check.integer("num-replicas", num_replicas, _FROM_1))
+
+    @property
+    def num_samples(self) -> int:
+        """Number of samples of the next pass, padding included; the same as `len`."""
+        return len(self._upcoming()) if self._samples_set is None else self._samples_set
+
+    @num_samples.setter
+    def num_samples(self, num_samples: SupportsIndex) -> None:
+        self._samples_set = check.integer("num-samples", num_samples, check.COUNT)
+
+    @property
+    def total_size(self) -> int:
+        """Number of samples of the next pass on all ranks together."""
+        return _total(self._upcoming()) if self._total_set is None else self._total_set
+
+    @total_size.setter
+    def total_size(self, total_size: SupportsIndex) -> None:
+        self._total_set = check.integer("total-size", total_size, check.COUNT)
+
+    def __len__(self) -> int:
+        """How many samples the next pass gives, the same on every rank."""
+        return self.num_samples
+
+    def __iter__(self) -> Iterator[Any]:
+        """One pass over this rank's samples.
+
+        Raises:
+            ContradictionError: `num_samples` or `total_size` was set, and is not what is dealt.
+            OutOfRangeError: A rank was set that is not below `num_replicas`.
+        """
+        self._check_counts()
+        cursor = _Cursor(self, self._begin())
+        self._pass = cursor
+        if cursor.end == 0:
+            # Not looked at by a loader that goes on to the next epoch.
+            self._ended(cursor)
+        return _Indices.of(cursor)
+
+    def __repr__(self) -> str:
+        """What is dealt, and to whom."""
+        try:
+            return f"DistributedSampler({self._current()!r})"
+        except SamedealError as error:
+            return f"<DistributedSampler that deals nothing: {error}>"
+
+    @functools.cached_property
+    def _core(self) -> Sampler:  # type: ignore[override]
+        """What deals; `__init__` sets it. Of a subclass that does not call that: what knows the epoch alone."""
+        self._start_with(Sampler(0))
+        found: Sampler = self.__dict__["_core"]
+        return found
+
+    def _reader(self) -> tuple[int, int]:
+        """Which of how many data-parallel readers this is."""
+        self._place = place.current(self._place)
+        return place.data_rank(self._place, self._mesh)
+
+    def _place_at(self, rank: int, num_replicas: int) -> None:
+        # That they fit together is checked when they are used: both may be about to be set.
+        self._place, self._mesh = place.Place(rank, num_replicas, explicit=True), None
+
+    def _check_counts(self) -> None:
+        """Raises where a number of samples was set that is not dealt; forgets one that is."""
+        if self._samples_set is None and self._total_set is None:
+            return
+        core = self._upcoming()
+        for field, given, dealt in (
+            ("num-samples", self._samples_set, len(core)),
+            ("total-size", self._total_set, _total(core)),
+        ):
+            if given not in (None, dealt):
+                own = "a subclass that deals another number needs an __iter__ of its own, and has no states"
+                allowed = f"{dealt}, as many as are dealt; {own}"
+                raise ContradictionError(field, str(given), allowed)
+        # They follow the dataset and the rank again.
+        self._samples_set = self._total_set = None
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
+
+        After an error, nothing has changed.
+
+        Raises:
+            ContradictionError: The state is of other data, or of another order or seed; or the subclass deals another
+                number of samples.
+            WrongTypeError: The value is no state of a sampler.
+            OutOfRangeError: The state is too long, or has more samples than there are.
+        """
+        self._check_counts()
+        super().load_state_dict(state_dict)
+
+    def _opening(self) -> Start:
+        self._check_counts()
+        return super()._opening()
+
+    def _current(self) -> Sampler:
+        core = self._core
+        if self._wanted() != (core.samples, core.seed, core.order, core.remainder, core.rank, core.world):
+            if core.consumed and core.samples != (found := _length(self.dataset)):
+                allowed = f"{core.samples}, of which {core.consumed} were taken before: the dataset changed its length"
+                raise ContradictionError("samples", str(found), allowed)
+            self._core = self._made(core.epoch, core.consumed)
+        return self._core
+
+    def _wanted(self) -> tuple[int, int, str, str, int, int]:
+        samples = _length(self.dataset)
+        rank, world = self._reader()
+        remainder = "drop" if self.drop_last else "pad"
+        return samples, self.seed, self.order, remainder, rank, world
+
+    def _made(self, epoch: int, consumed: int = 0) -> Sampler:
+        samples, seed, order, remainder, rank, world = self._wanted()
+        return Sampler(
+            samples,
+            seed=seed,
+            epoch=epoch,
+            order=order,
+            rank=rank,
+            world=world,
+            remainder=remainder,
+            consumed=consumed,
+        )
+
+    @staticmethod
+    def _is_rest(core: Sampler) -> bool:
+        return core.consumed > 0
+
+
+class _Cursor(Place[Sampler], Pass):
+    """A pass over the samples of a rank, whatever becomes of the sampler."""
+
+    def __init__(self, owner: DistributedSampler, core: Sampler) -> None:
+        super().__init__(core)
+        self.place = self
+        self._owner = owner
+        # One attribute, so that a signal handler which asks for a state finds both.
+        self._read: tuple[int, Iterator[int]] = 0, iter(())
+        """How many samples were read, and those that were not given yet."""
+        self.end: int
+        self.end, first = core._engine.use(_opening, self.config)
+        if first:
+            self._read = self.end, iter(first)
+
+    @property
+    def taken(self) -> int:
+        """How many samples were given."""
+        read, window = self._read
+        return read - operator.length_hint(window)
+
+    def windows(self) -> Iterator[Iterator[int]]:
+        """The samples, a run of them at a time."""
+        count = _FIRST
+        if self._read[0]:
+            yield self._read[1]
+        while (start := self._read[0]) < self.end:
+            stop = min(start + count, self.end)
+            values = self.core._engine.use(_values, self.config, start, stop - start)
+            if values is None:
+                # The sampler has moved.
+                self.core = self.twin()
+                continue
+            window, count = iter(values), _WINDOW
+            self._read = stop, window
+            yield window
+        self._owner._ended(self)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as many samples."""
+        return wrapped(self.state(self.taken))
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken."""
+        text = text_of(state_dict)
+        if self.taken == 0 and self.state(0) == text:
+            return
+        twin = self.twin()
+        twin.resume(text)
+        for _ in self._read[1]:
+            pass
+        self.core, self.config, self._read, self.end = twin, twin._engine.config, (0, iter(())), len(twin)
+
+
+class _Indices(itertools.chain[int]):
+    """The samples one by one, as fast as a list gives them."""
+
+    _cursor: _Cursor
+
+    @classmethod
+    def of(cls, cursor: _Cursor) -> _Indices:
+        """Those of a cursor."""
+        made: Any = cls.from_iterable(cursor.windows())
+        made._cursor = cursor
+        found: _Indices = made
+        return found
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as many samples."""
+        return self._cursor.state_dict()
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken."""
+        self._cursor.load_state_dict(state_dict)
+
+
+def _total(core: Sampler) -> int:
+    """How many samples all ranks give together."""
+    return len(core) * core.world
+
+
+def _length(dataset: Any) -> int:
+    try:
+        return len(dataset)
+    except TypeError as error:
+        raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
+
+
+def _opening(deal: Deal, config: Any) -> tuple[int, list[int]]:
+    """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
+    end = deal.num_samples()
+    is_short = config.samples <= _FIRST and deal.current == config
+    return end, deal.indices(0, end).tolist() if is_short else []
+
+
+def _values(deal: Deal, config: Any, start: int, count: int) -> list[int] | None:
+    return deal.indices(start, count).tolist() if deal.current == config else None

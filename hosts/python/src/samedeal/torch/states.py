@@ -1,0 +1,300 @@
+"""The common parts of samplers for a DataLoader: passes, epochs, and states."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Mapping
+from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
+
+from .. import Batcher, Sampler, WrongTypeError
+from ..engine import arguments as check
+from .rest import Progress
+
+C = TypeVar("C", Sampler, Batcher, Progress)
+D = TypeVar("D", Sampler, Batcher)
+
+
+def wrapped(text: str) -> dict[str, Any]:
+    """A state as PyTorch keeps it: a dictionary."""
+    return {check.STATE_KEY: text}
+
+
+def text_of(state: Any) -> str:
+    """The text in such a dictionary.
+
+    Raises:
+        WrongTypeError: There is none.
+    """
+    if not isinstance(state, Mapping) or not isinstance(text := state.get(check.STATE_KEY), str):
+        raise WrongTypeError(
+            "state", check.described(state), f"what state_dict gave: a dictionary with {check.STATE_KEY!r}"
+        )
+    return text
+
+
+class EpochWarning(UserWarning):
+    """An epoch is read twice, because `set_epoch` was forgotten, or the rest of an epoch is not read after a resume."""
+
+
+class Place(Generic[D]):
+    """Where a pass began: what deals it, as it stood then."""
+
+    def __init__(self, core: D) -> None:
+        self.core: D = core
+        self.config: Any = core._engine.config
+
+    def state(self, taken: int) -> str:
+        """The state once every rank has taken so much from there."""
+        text: str | None = self.core._engine.use(_state, self.config, taken)
+        if text is not None:
+            return text
+        # It deals another epoch by now.
+        return self.twin().state(taken)
+
+    def twin(self) -> D:
+        """Another one, that deals as it did."""
+        twin: D = copy.copy(self.core)
+        twin._engine.config = self.config
+        return twin
+
+    def after(self, taken: int) -> dict[str, Any]:
+        """The same state as PyTorch keeps it."""
+        return wrapped(self.state(taken))
+
+    def ended(self, taken: int) -> dict[str, Any]:
+        """The state once the pass has ended: all ranks take as much."""
+        return self.after(taken)
+
+
+def _state(resource: Any, config: Any, taken: int) -> str | None:
+    found: str | None = resource.state(taken) if resource.current == config else None
+    return found
+
+
+class Start(Protocol):
+    """Where a pass began."""
+
+    def after(self, taken: int) -> dict[str, Any]:
+        """The state once every rank has taken so much from there."""
+
+    def ended(self, taken: int) -> dict[str, Any]:
+        """The state once the pass has ended on every rank, which took so much on this one."""
+
+
+class Pass(Protocol):
+    """A pass that is under way."""
+
+    place: Any
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken what the pass gave."""
+
+
+class Count:
+    """How many batches of a pass the training loop got."""
+
+    def __init__(self, place: Start, start: int, batch: int, end: int, length: int, moves: int) -> None:
+        self.place = place
+        self.moves = moves
+        """How often the sampler had been moved when the pass began."""
+        self.start = start
+        self.batch = batch
+        """What each batch takes: samples, or 1 where the sampler deals batches."""
+        self.end = end
+        """What the pass takes up to."""
+        self.length = length
+        self.steps = 0
+        self.ended = False
+        self.opening = True
+        """Whether a loader is about to begin passes of the sampler: some begin two, and use the second."""
+        self.expected = True
+        """Whether the pass that it uses is still to begin."""
+
+    @property
+    def over(self) -> bool:
+        """Whether the loop got all of them."""
+        # Where there are none, the loop has to see that first.
+        return self.ended or 0 < self.length <= self.steps
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as many; or all that it has, once the loop has ended."""
+        if self.ended:
+            return self.place.ended(self.end)
+        taken = self.end if self.over else min(self.start + self.steps * self.batch, self.end)
+        return self.place.after(taken)
+
+
+class Resuming(Generic[C]):
+    """A sampler that counts its passes, and continues from a state.
+
+    The first pass after `load_state_dict` gives the rest of the epoch. Later passes are whole epochs.
+    """
+
+    _core: C
+    _pass: Pass | None
+    """The newest one of this epoch."""
+    _count: Count | None
+    """What the loop got of it, if somebody counts."""
+    _over: bool
+    _later: int | None
+    """The epoch that was set before a state of an earlier one was loaded: what follows that."""
+    _moves: int
+    """How often another epoch or state was set: a loop that was counted before has nothing to say any more."""
+    _told: tuple[int, int] | None
+    """Epoch and number of finished passes when ranks were compared last."""
+    _finished: int
+
+    def _start_with(self, core: C) -> None:
+        self._core, self._finished, self._moves, self._told = core, 0, 0, None
+        self._later = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._pass = self._count = None
+        self._over = False
+
+    def _moved(self) -> None:
+        self._moves += 1
+        self._later = None
+        self._forget()
+
+    def _current(self) -> C:
+        """What deals, for the rank and the data as they are now."""
+        raise NotImplementedError
+
+    def _made(self, epoch: int) -> C:
+        """Another one, for a whole epoch."""
+        raise NotImplementedError
+
+    def _first(self) -> int:
+        """How much of it a pass leaves out at first."""
+        return 0
+
+    def _opening(self) -> Start:
+        """Where the next pass begins."""
+        core: Any = self._upcoming()
+        return Place(core)
+
+    def _go_on(self, core: C, state: Any) -> None:
+        """Moves what deals to where a state was taken."""
+        known: Any = core
+        known.resume(text_of(state))
+
+    @staticmethod
+    def _is_rest(core: C) -> bool:
+        """Whether a part of the epoch was taken before."""
+        raise NotImplementedError
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the next pass."""
+        return self._core.epoch
+
+    @epoch.setter
+    def epoch(self, epoch: SupportsIndex) -> None:
+        self.set_epoch(epoch)
+
+    def set_epoch(self, epoch: SupportsIndex) -> None:
+        """Sets the epoch; call it before each pass.
+
+        If it is the epoch of a state that was loaded, the rest of that epoch stays.
+        """
+        number = check.integer("epoch", epoch, check.U64)
+        self._later = None
+        if number != self._core.epoch:
+            if self._is_rest(self._core) and self._is_unread():
+                told = f"what a state had left of epoch {self._core.epoch} is forgotten, and none of it was read: "
+                advice = "begin with that epoch, such as in range(loader.epoch, epochs)"
+                warnings.warn(told + advice, EpochWarning, stacklevel=3)
+            self._core.set_epoch(number)
+            self._moved()
+        elif self._is_through():
+            self._upcoming()
+            self._moved()
+
+    def _rewind(self, epoch: int) -> None:
+        """Goes to the beginning of an epoch, and forgets on purpose what a state had left of it or of another one."""
+        # The same epoch again would leave the rest.
+        self._core.set_epoch(epoch + 1)
+        self._core.set_epoch(epoch)
+        self._moved()
+
+    def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
+        """The state for a checkpoint. It is the same on all ranks, and resumes on any number of ranks.
+
+        Args:
+            taken: How much of the newest pass the training loop took: the number of samples of this rank, or of batches
+                of a `BatchSampler`. By default the count of `Resumable`, and without one the number that the pass has
+                given. A plain DataLoader with workers takes batches ahead of the loop: use `Resumable`, or pass
+                `taken`.
+
+        Raises:
+            OutOfRangeError: `taken` is more than the pass has.
+        """
+        running = self._count or self._pass
+        if taken is not None:
+            number = check.integer("taken", taken, check.U64)
+            place: Start = self._opening() if running is None else running.place
+            return place.after(self._first() + number)
+        return self._opening().after(self._first()) if running is None else running.state_dict()
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
+
+        After an error, nothing has changed.
+
+        Raises:
+            ContradictionError: The state is of other data, or of another order or seed.
+            WrongTypeError: The value is no state of a sampler.
+            OutOfRangeError: The state is too long, or has more samples than there are.
+        """
+        core = self._current()
+        before = core.epoch
+        self._go_on(core, state_dict)
+        self._moved()
+        if core.epoch < before:
+            # StatefulDataLoader loads a state when the pass begins, after set_epoch.
+            self._later = before
+
+    def _is_unread(self) -> bool:
+        """Whether nothing was read of this epoch since a state was loaded."""
+        return self._pass is None and self._count is None
+
+    def _is_through(self) -> bool:
+        return self._over if self._count is None else self._count.over
+
+    def _upcoming(self) -> C:
+        """What deals the next pass."""
+        if self._is_through() and self._is_rest(self._core):
+            # The pass, from which states are taken still, has its own.
+            self._core = self._made(self._core.epoch if self._later is None else self._later)
+            self._later = None
+        return self._current()
+
+    def _begin(self) -> C:
+        """What deals the pass that begins now."""
+        count = self._count if self._count is not None and self._count.expected else None
+        core = self._upcoming() if count is None else self._core
+        self._forget()
+        if count is not None:
+            count.expected = count.opening
+            self._count = count
+        return core
+
+    def _ended(self, one: Pass) -> None:
+        """Told by a pass that has given all it has."""
+        if one is self._pass:
+            self._over = True
+            self._finished += 1
+
+    def _expect(self, start: int, batch: int, end: int, length: int) -> Count:
+        """Counts what a loop gets of the pass that begins next."""
+        place = self._opening()
+        self._forget()
+        self._count = Count(place, start, batch, end, length, self._moves)
+        return self._count
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A sampler of its own, without the pass that is under way, for pickle and copy."""
+        return {**self.__dict__, "_core": copy.copy(self._core), "_pass": None, "_count": None}

@@ -1,0 +1,286 @@
+"""Checks that the ranks of a job read the same epoch of the same data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import warnings
+from collections import Counter
+from typing import Any, NamedTuple
+
+import torch
+import torch.distributed as dist
+
+from .. import ContradictionError, MissingError, SamedealError, WrongTypeError
+from ..engine import arguments as check
+from .batches import BatchSampler
+from .dataset import ShardedDataset
+from .resumable import Resumable
+from .sampler import DistributedSampler
+from .states import EpochWarning
+
+_BYTES = 2048
+"""What each rank tells the others."""
+_EDGE = 64
+"""Of a list of indices, so many from either end are looked at."""
+_Dealt = DistributedSampler | BatchSampler | ShardedDataset
+_STEPS = "steps"
+"""Under which each rank tells how many batches it will get."""
+_DEPTH = 8
+"""How many samplers and loaders may be wrapped in each other."""
+
+
+def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -> None:
+    """Checks that all ranks have the same configuration. Call it before each epoch, on every rank.
+
+    It uses one `all_gather` of 2 kB. If the seed, epoch, order, number of samples or lengths differ between ranks, if a
+    rank number is missing or comes twice, or if the data was divided among ranks before, every rank gets an error that
+    names what differs and where. If a pass was finished and the epoch is still that of the last call, there is an
+    `EpochWarning`, because `set_epoch` was forgotten.
+
+    Ranks with different numbers of steps are an error too, because training would hang when one of them ends. This
+    happens with whole shards and with `remainder="uneven"`. For a `ShardedDataset`, pass the loader, because its number
+    of workers decides the number of steps.
+
+    If you pass a loader, its sampler is checked, and its `batch_size` and `drop_last` must be equal on all ranks. A
+    loader that Accelerate has prepared divides the batches of each rank among all ranks again, so that most samples are
+    never read. That is an error too.
+
+    Args:
+        sampler: A `DistributedSampler`, `BatchSampler`, `ShardedDataset` or `Resumable` of this package, or a loader
+            with one of them.
+        group: The process group. All its ranks must call this. By default, the group of the whole job.
+        equal_steps: Whether all ranks must have the same number of steps. Use False if they do not wait for each other,
+            for example in an evaluation.
+
+    Raises:
+        ContradictionError: Ranks differ, or the loader would divide data that is already divided.
+        MissingError: There is no process group, but more than one rank.
+        WrongTypeError: The value is no such sampler.
+    """
+    compare(sampler, group, None if check.boolean("equal-steps", equal_steps) else 0)
+
+
+def compare(source: Any, group: Any, steps: int | None) -> None:
+    """As `verify_ranks`: with how many steps this rank will take; none, where they are those of the loader."""
+    if not (dist.is_available() and dist.is_initialized()):
+        own = _inside(source).sampler
+        if _place_of(own)[1] > 1:
+            raise MissingError("group", "", "a process group: call torch.distributed.init_process_group before")
+        _remind(own)
+        return
+    try:
+        found = _inside(source)
+        mine = _told(found) | {_STEPS: _steps(found) if steps is None else steps}
+        _check_undivided(found)
+    except Exception as error:
+        # The others would wait for this rank.
+        text = str(error) if isinstance(error, SamedealError) else f"{type(error).__name__}: {error}"
+        _gathered({"failure": text[:200]}, group)
+        raise
+    _compare(_gathered(mine, group), found.sampler._shares)
+    _remind(found.sampler)
+
+
+class _Found(NamedTuple):
+    """What a loader reads by."""
+
+    sampler: _Dealt
+    divider: str | None
+    """What between the two deals batches to processes, if anything does."""
+    batches: dict[str, Any]
+    """The size of batches of samples, and whether a shorter one is dropped, where the sampler does not say so."""
+    workers: int | None
+    """How many workers the loader has, if there is one."""
+
+
+def _inside(source: Any) -> _Found:
+    """The sampler inside of a loader."""
+    found, divider, workers = source, None, None
+    batches: dict[str, Any] = {}
+    accelerate = sys.modules.get("accelerate.data_loader")
+    names = () if accelerate is None else ("BatchSamplerShard", "IterableDatasetShard")
+    shards: tuple[Any, ...] = tuple(getattr(accelerate, name) for name in names)
+    for _ in range(_DEPTH):
+        if isinstance(found, _Dealt):
+            return _Found(found, divider, batches if isinstance(found, DistributedSampler) else {}, workers)
+        if isinstance(found, Resumable):
+            found = found.loader
+            continue
+        deals = isinstance(found, shards) and found.num_processes > 1
+        if deals or (accelerate is not None and _is_sent(found, accelerate)):
+            divider = type(found).__name__
+        if isinstance(size := getattr(found, "batch_size", None), int):
+            batches = {"batch_size": size, "drop_last": bool(getattr(found, "drop_last", False))}
+        if isinstance(count := getattr(found, "num_workers", None), int):
+            workers = count
+        dataset = getattr(found, "dataset", None)
+        if isinstance(dataset, (ShardedDataset, *shards)):
+            found = dataset
+            continue
+        found = next(
+            (part for name in ("batch_sampler", "sampler") if (part := getattr(found, name, None)) is not None), None
+        )
+    allowed = "a DistributedSampler, BatchSampler, ShardedDataset or Resumable of samedeal.torch, or a loader with one"
+    raise WrongTypeError("sampler", check.described(source), allowed)
+
+
+def _is_sent(loader: Any, accelerate: Any) -> bool:
+    """Whether process 0 reads for all."""
+    return isinstance(loader, accelerate.DataLoaderDispatcher) and loader.state.num_processes > 1
+
+
+def _check_undivided(found: _Found) -> None:
+    """Raises where batches of one rank would be dealt to all."""
+    sampler, divider = found.sampler, found.divider
+    _, world = _place_of(sampler)
+    if divider is not None and world > 1:
+        value = f"prepared by Accelerate, whose {divider} deals the batches of this rank to all ranks again"
+        allowed = f"one that is not: its {type(sampler).__name__} has divided the data among {world} ranks already"
+        raise ContradictionError("loader", value, f"{allowed} (samedeal.accelerate.prepare)")
+
+
+def _told(found: _Found) -> dict[str, Any]:
+    """What has to be alike, and the rank."""
+    sampler = found.sampler
+    rank, world = _place_of(sampler)
+    told: dict[str, Any] = {"sampler": type(sampler).__name__, "world": world, "rank": rank}
+    if isinstance(sampler, ShardedDataset):
+        progress = sampler._upcoming()
+        recipe = {name: _short(value) for name, value in sampler._recipe.items()}
+        names = ("epoch", "batch_size", "drop_last")
+        shared = recipe | {name: getattr(sampler, name) for name in names}
+        shared |= {"remainder": sampler._given.get("remainder")}
+        far: dict[str, Any] = {"consumed": 0, "history": []} if progress.state is None else json.loads(progress.state)
+        past = [list(segment.values()) for segment in far["history"]]
+        shared |= {"consumed": far["consumed"], "history": _digest(past) if len(past) > 1 else past}
+        return told | shared
+    if isinstance(sampler, DistributedSampler):
+        config = sampler._upcoming()._engine.config._asdict()
+        shared = {name: config[name] for name in ("samples", "seed", "order", "epoch", "remainder", "consumed")}
+        return told | shared | found.batches | {"dataset": _identity(sampler.dataset)}
+    plan = sampler._upcoming()
+    sections = json.loads(plan.recipe)
+    order = {"order" if name == "name" else name: value for name, value in sections["order"].items()}
+    shared = {name: _short(value) for name, value in (order | sections["batch"]).items()}
+    history = [list(segment) for segment in plan.history]
+    far = {"epoch": plan.epoch, "history": _digest(history) if len(history) > 1 else history}
+    return told | shared | far | {"start": sampler._start}
+
+
+def _steps(found: _Found) -> int | None:
+    """How many steps this rank will take; None where only a loader's workers decide that, and there is no loader."""
+    sampler = found.sampler
+    if isinstance(sampler, ShardedDataset):
+        return None if found.workers is None else sampler._length(found.workers)
+    count = len(sampler)
+    size: int | None = found.batches.get("batch_size")
+    if not size:
+        return count
+    return count // size if found.batches["drop_last"] else -(-count // size)
+
+
+def _place_of(sampler: _Dealt) -> tuple[int, int]:
+    core = sampler if isinstance(sampler, ShardedDataset) else sampler._current()
+    return core.rank, core.world
+
+
+def _identity(dataset: Any) -> str | None:
+    """What tells one part of a dataset from another, where that can be known at once."""
+    if isinstance(dataset, torch.utils.data.Subset):
+        indices = dataset.indices
+        try:
+            edges = [int(index) for part in (indices[:_EDGE], indices[-_EDGE:]) for index in part]
+        except (TypeError, ValueError):
+            return None
+        return _digest([len(indices), edges, _identity(dataset.dataset)])
+    # That of Hugging Face's datasets.
+    found = getattr(dataset, "_fingerprint", None)
+    return found[:64] if isinstance(found, str) else None
+
+
+def _short(value: Any) -> Any:
+    """A value of a recipe; of a list, what tells it from others."""
+    return _digest(value) if isinstance(value, list) else value
+
+
+def _digest(value: Any) -> str:
+    data = value.tobytes() if hasattr(value, "tobytes") else json.dumps(value).encode()
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+def _gathered(mine: dict[str, Any], group: Any) -> list[dict[str, Any]]:
+    """What every rank tells, in order."""
+    text = json.dumps(mine, separators=(",", ":")).encode()
+    device = torch.device("cuda", torch.cuda.current_device()) if "nccl" in dist.get_backend(group) else "cpu"
+    sent = torch.zeros(_BYTES, dtype=torch.uint8)
+    sent[: len(text)] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
+    sent = sent.to(device)
+    found = [torch.empty_like(sent) for _ in range(dist.get_world_size(group))]
+    dist.all_gather(found, sent, group=group)
+    return [json.loads(bytes(part.cpu().tolist()).rstrip(b"\0")) for part in found]
+
+
+def _compare(told: list[dict[str, Any]], shared: bool) -> None:
+    """Raises what there is to say about ranks that differ, the same on all of them."""
+    failed = {number: one["failure"] for number, one in enumerate(told) if "failure" in one}
+    if failed:
+        value = "; ".join(f"on {_ranks([number])}: {text}" for number, text in failed.items())
+        raise ContradictionError("sampler", value, "one that deals, on every rank")
+    # Steps follow from the rest, and ranks are to differ.
+    names = [name for name in dict.fromkeys(name for one in told for name in one) if name not in ("rank", _STEPS)]
+    differ = [name for name in names if len({json.dumps(one.get(name)) for one in told}) > 1]
+    if differ:
+        first = differ[0]
+        # Of two kinds of samplers, there is nothing to compare.
+        others = differ[1:] if first != "sampler" else []
+        also = f"; also different: {', '.join(others)}" if others else ""
+        allowed = "the same on every rank"
+        if first == "dataset":
+            allowed = "the same on every rank: data that was divided among ranks before would be divided twice"
+        raise ContradictionError(first.replace("_", "-"), _values([one.get(first) for one in told]), allowed + also)
+    size, world = len(told), told[0]["world"]
+    if world != size and not (shared and size % world == 0):
+        allowed = f"{size}, as many ranks as there are" + (" (a multiple of it, with the mesh)" if shared else "")
+        raise ContradictionError("world", str(world), allowed)
+    ranks = [one["rank"] for one in told]
+    wrong = [rank for rank, times in Counter(ranks).items() if times != size // world]
+    if wrong or len(set(ranks)) != world:
+        allowed = f"each of 0 to {world - 1} on {_times(size // world)}: ranks that are alike read the same samples"
+        raise ContradictionError("rank", _values(ranks), allowed)
+    steps = [one[_STEPS] for one in told]
+    if len(set(steps)) > 1:
+        reason = "a rank without steps gets no data" if 0 in steps else "where one ends, the others would wait for ever"
+        allowed = f"the same on every rank: {reason} (ranks that do not wait take equal_steps=False)"
+        raise ContradictionError(_STEPS, _values(steps), allowed)
+
+
+def _values(values: list[Any]) -> str:
+    """Which value is on which ranks, the most frequent first."""
+    places: dict[str, list[int]] = {}
+    for number, value in enumerate(values):
+        places.setdefault(value if isinstance(value, str) else json.dumps(value), []).append(number)
+    ordered = sorted(places.items(), key=lambda item: (-len(item[1]), item[1]))
+    shown = [f"{value[:64]} on {_ranks(numbers)}" for value, numbers in ordered[:4]]
+    return ", ".join(shown) + (f" and {len(ordered) - 4} others" if len(ordered) > 4 else "")
+
+
+def _ranks(numbers: list[int]) -> str:
+    few = ", ".join(map(str, numbers[:8])) + (f" and {len(numbers) - 8} more" if len(numbers) > 8 else "")
+    return f"rank {few}" if len(numbers) == 1 else f"ranks {few}"
+
+
+def _times(count: int) -> str:
+    return "one rank" if count == 1 else f"{count} ranks"
+
+
+def _remind(sampler: _Dealt) -> None:
+    """Warns where an epoch is about to be read a second time."""
+    before, now = sampler._told, (sampler._upcoming().epoch, sampler._finished)
+    sampler._told = now
+    same = isinstance(sampler, DistributedSampler) and sampler.order == "sequential"
+    same = same or (isinstance(sampler, ShardedDataset) and not sampler._is_shuffled)
+    if before is not None and before[0] == now[0] and before[1] < now[1] and not same:
+        again = f"epoch {now[0]} is about to be read again, in the same order: call set_epoch(epoch) before each"
+        warnings.warn(again, EpochWarning, stacklevel=3)

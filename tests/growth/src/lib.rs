@@ -1,0 +1,1 @@
+//! The tests of this crate: hosts of an earlier interface against components that have more.

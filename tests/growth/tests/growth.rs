@@ -1,0 +1,193 @@
+//! A host that was compiled against the copy of the interface, against components that have more than it: `cargo xtask test` builds
+//! them, and tells where they are.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use wasmtime::component::{Component, Linker, ResourceAny};
+use wasmtime::{Engine, Store};
+
+mod sampling {
+    #![allow(missing_docs, unsafe_code)]
+    wasmtime::component::bindgen!({ path: "wit", world: "samedeal" });
+}
+mod batching {
+    #![allow(missing_docs, unsafe_code)]
+    wasmtime::component::bindgen!({ path: "wit", world: "batching" });
+}
+use batching::exports::samedeal::deal::types as batching_types;
+use sampling::exports::samedeal::deal::sampling as calls;
+use sampling::exports::samedeal::deal::types;
+
+/// Where the components are that were built with the feature `grown`.
+fn grown() -> PathBuf {
+    std::env::var_os("SAMEDEAL_GROWN").expect("SAMEDEAL_GROWN: run `cargo xtask test growth`").into()
+}
+
+fn component(engine: &Engine, name: &str) -> Component {
+    Component::from_file(engine, grown().join(name)).unwrap()
+}
+
+struct Sampling {
+    store: Store<()>,
+    exports: sampling::Samedeal,
+}
+
+impl Sampling {
+    fn new(engine: &Engine, component: &Component) -> Self {
+        let mut store = Store::new(engine, ());
+        let exports = sampling::Samedeal::instantiate(&mut store, component, &Linker::new(engine)).unwrap();
+        Self { store, exports }
+    }
+
+    fn sampler(&mut self, config: &calls::Config) -> Result<ResourceAny, types::Failure> {
+        self.exports.samedeal_deal_sampling().sampler().call_constructor(&mut self.store, config).unwrap()
+    }
+
+    fn indices(&mut self, sampler: ResourceAny, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {
+        self.exports.samedeal_deal_sampling().sampler().call_indices(&mut self.store, sampler, start, count).unwrap()
+    }
+}
+
+fn number<T: std::str::FromStr>(value: &Value) -> T
+where
+    T::Err: std::fmt::Debug,
+{
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned).parse().unwrap()
+}
+
+/// The configuration of a golden case.
+fn config(of: &Value) -> calls::Config {
+    calls::Config {
+        samples: number(&of["samples"]),
+        seed: number(&of["seed"]),
+        epoch: number(&of["epoch"]),
+        order: of["order"].as_str().unwrap().to_owned(),
+        rank: number(&of["rank"]),
+        world: number(&of["world"]),
+        remainder: match of["remainder"].as_str().unwrap() {
+            "drop" => types::Remainder::Drop,
+            "pad" => types::Remainder::Pad,
+            _ => types::Remainder::Uneven,
+        },
+        layout: match of["layout"].as_str().unwrap() {
+            "strided" => types::Layout::Strided,
+            _ => types::Layout::Contiguous,
+        },
+        consumed: number(&of["consumed"]),
+    }
+}
+
+fn is_told(failure: &types::Failure, expected: &Value) -> bool {
+    let names = if failure.field == "order" { ", backward" } else { "" };
+    let allowed = format!("{}{names}", expected["allowed"].as_str().unwrap());
+    [(&failure.kind, &expected["kind"]), (&failure.field, &expected["field"]), (&failure.value, &expected["value"])]
+        .iter()
+        .all(|(found, expected)| found.as_str() == expected.as_str().unwrap())
+        && failure.allowed == allowed
+}
+
+#[test]
+#[ignore = "needs components that have more: `cargo xtask test growth` builds them"]
+fn golden_cases_of_samplers_are_as_they_were() {
+    let engine = Engine::default();
+    let component = component(&engine, "samedeal.wasm");
+    let (mut made, mut refused, mut runs) = (0, 0, 0);
+    for group in ["order-feistel", "order-torch", "deal-strided", "failures"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../vectors/{group}.json"));
+        let file: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        for case in file["cases"].as_array().unwrap() {
+            if case["slow"] == true || case["config"].is_null() {
+                continue;
+            }
+            let mut host = Sampling::new(&engine, &component);
+            let sampler = match host.sampler(&config(&case["config"])) {
+                Ok(sampler) => sampler,
+                Err(failure) => {
+                    assert!(is_told(&failure, &case["fails"]), "{}: {failure:?}", case["name"]);
+                    refused += 1;
+                    continue;
+                }
+            };
+            made += 1;
+            for step in case["calls"].as_array().unwrap() {
+                match step["call"].as_str().unwrap() {
+                    "set-epoch" | "set-rank" | "resume" => break,
+                    "indices" => {}
+                    _ => continue,
+                }
+                runs += 1;
+                let args = &step["args"];
+                match host.indices(sampler, number(&args["start"]), number(&args["count"])) {
+                    Ok(indices) => {
+                        let expected: Vec<u64> = step["returns"].as_array().unwrap().iter().map(number).collect();
+                        assert_eq!(indices, expected, "{}", case["name"]);
+                    }
+                    Err(failure) => assert!(is_told(&failure, &step["fails"]), "{}: {failure:?}", case["name"]),
+                }
+            }
+        }
+    }
+    assert!(made > 30 && refused > 10 && runs > 30, "{made} made, {refused} refused, {runs} runs");
+}
+
+#[test]
+#[ignore = "needs components that have more: `cargo xtask test growth` builds them"]
+fn another_order_is_a_name() {
+    let engine = Engine::default();
+    let mut host = Sampling::new(&engine, &component(&engine, "samedeal.wasm"));
+    let mut config = calls::Config {
+        samples: 5,
+        seed: 0,
+        epoch: 0,
+        order: "backward".to_owned(),
+        rank: 0,
+        world: 1,
+        remainder: types::Remainder::Drop,
+        layout: types::Layout::Strided,
+        consumed: 0,
+    };
+    let sampler = host.sampler(&config).unwrap();
+    assert_eq!(host.indices(sampler, 0, 5).unwrap(), [4, 3, 2, 1, 0]);
+    config.order = "sideways".to_owned();
+    let failure = host.sampler(&config).unwrap_err();
+    assert_eq!(failure.kind, "unknown-name");
+    assert!(failure.facts.iter().any(|fact| fact.name == "known" && fact.value == "backward"), "{failure:?}");
+}
+
+#[test]
+#[ignore = "needs components that have more: `cargo xtask test growth` builds them"]
+fn recipes_metrics_and_failures_grow() {
+    let engine = Engine::default();
+    let component = component(&engine, "batching.wasm");
+    let mut store = Store::new(&engine, ());
+    let exports = batching::Batching::instantiate(&mut store, &component, &Linker::new(&engine)).unwrap();
+    let batches = exports.samedeal_deal_batches();
+    let read = |store: &mut Store<()>, text: &str| {
+        batches.batch_recipe().call_constructor(store, text, Some(&[1, 3, 2, 2]), &[]).unwrap()
+    };
+    // What it had before.
+    let earlier = r#"{"batch": {"strategy": "pad-to-max", "max_batch_size": 2}, "order": {"name": "sequential"}}"#;
+    let later = r#"{"batch": {"strategy": "as-they-come", "max_batch_size": 2, "latest_epoch": 99}, "order": {"name": "sequential"}}"#;
+    let mut numbers = Vec::new();
+    for text in [earlier, later] {
+        let recipe = read(&mut store, text).unwrap();
+        let batcher = batches.batcher().call_constructor(&mut store, recipe, 0, &[]).unwrap().unwrap();
+        let run = batches.batcher().call_take(&mut store, batcher, 0, 0, 2).unwrap().unwrap();
+        let mut lengths = run.lengths.clone();
+        lengths.sort_unstable();
+        assert_eq!((lengths, run.batch_ends.len()), (vec![1, 2, 2, 3], 2));
+        let metrics = batches.batcher().call_metrics(&mut store, batcher).unwrap();
+        let metric = |name: &str| metrics.iter().find(|metric| metric.name == name).map(|metric| metric.number);
+        assert_eq!((metric("items"), metric("tokens"), metric("padded")), (Some(4), Some(8), Some(10)));
+        assert_eq!(metric("padding-tokens"), Some(2));
+        numbers.push(metrics.len());
+    }
+    assert_eq!(numbers, [17, 17]);
+    // A failure of a kind that the copy does not name.
+    let batching_types::Failure { kind, field, value, allowed, facts } =
+        read(&mut store, r#"{"batch": {"max_tokens": 9, "latest_epoch": 100}}"#).unwrap_err();
+    assert_eq!([kind, field, value, allowed], ["too-late", "latest-epoch", "100", "0 to 99"].map(str::to_owned));
+    let facts: Vec<_> = facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str())).collect();
+    assert_eq!(facts, [("least", "0"), ("most", "99")]);
+}

@@ -532,7 +532,7 @@ fn sections() -> Vec<Case> {
             .into(),
     ]
     .iter()
-    .map(|text: &String| case(text))
+    .map(|text| case(text))
     .collect()
 }
 

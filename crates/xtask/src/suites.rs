@@ -81,30 +81,6 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
         })
         .made_from(&[&["tests/reference", "tests/vectors"]])
         .with_setting(cases.name()),
-        suite("growth: an earlier host, newer components", &[build::COMPONENTS, build::GROWN], || {
-            with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
-        })
-        .made_from(&[MANIFESTS, BINDINGS, &["crates/core", "crates/components", "tests/growth", "tests/vectors"]])
-        .with_lock(build::CARGO),
-        suite("growth: Python", &[setup::PYTHON, build::COMPONENTS, build::GROWN], || {
-            with_grown(pytest("target/venv", "tests/growth/test_python.py"))
-        })
-        .made_from(&[
-            PYTHON,
-            BINDINGS,
-            &["crates/core", "crates/components", "tests/growth", "tests/vectors"],
-        ]),
-        suite("growth: JavaScript", &[build::NPM, build::GROWN], || {
-            let mut command = with_grown(project::npm("hosts/js", &["run", "test:growth"]));
-            command.env("NODE_OPTIONS", "--test-reporter=spec");
-            command
-        })
-        .made_from(&[
-            JAVASCRIPT,
-            build::WASM,
-            BINDINGS,
-            &["crates/core", "crates/components", "hosts/js/test/growth"],
-        ]),
         golden_cases("golden cases are fresh", &[build::TOOLS], "tests/vectors", || {
             project::own("target/debug/vectors", &["--check"])
         })
@@ -136,6 +112,30 @@ fn slow() -> Vec<Step> {
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
         with_torch("README under torch", "tests/readme/test_torch.py")
             .made_from(&[TORCH, &["README.md", "tests/readme"]]),
+        suite("growth: an earlier host, newer components", &[build::COMPONENTS, build::GROWN], || {
+            with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
+        })
+        .made_from(&[MANIFESTS, BINDINGS, &["crates/core", "crates/components", "tests/growth", "tests/vectors"]])
+        .with_lock(build::CARGO),
+        suite("growth: Python", &[setup::PYTHON, build::COMPONENTS, build::GROWN], || {
+            with_grown(pytest("target/venv", "tests/growth/test_python.py"))
+        })
+        .made_from(&[
+            PYTHON,
+            BINDINGS,
+            &["crates/core", "crates/components", "tests/growth", "tests/vectors"],
+        ]),
+        suite("growth: JavaScript", &[build::NPM, build::GROWN], || {
+            let mut command = with_grown(project::npm("hosts/js", &["run", "test:growth"]));
+            command.env("NODE_OPTIONS", "--test-reporter=spec");
+            command
+        })
+        .made_from(&[
+            JAVASCRIPT,
+            build::WASM,
+            BINDINGS,
+            &["crates/core", "crates/components", "hosts/js/test/growth"],
+        ]),
         suite("core at its full size", &[build::COMPONENTS], || {
             cargo_test(&["--test=originals", "--test=quality"], &["--ignored"])
         })

@@ -71,6 +71,8 @@ class BatchRecipe:
         world_size = u32(deal, "world_size", 1)
         batch = complete(batch, lengths, dict(lists).get("boundaries"))
         lengths = batch.get("lengths")
+        if lengths is None and "samples" in order:
+            raise Failure("missing", "lengths", "")
         if lengths is not None and "samples" in order:
             require(order["samples"] == len(lengths), "samples", order["samples"], "contradiction")
         self.config = config_of(name, seed, world_size, batch)
@@ -135,7 +137,7 @@ def complete(given: dict[str, Any], lengths: list[int] | None, boundaries: list[
     budget = given.get(limit)
     require(budget != 0, field_of(limit), 0)
     if budget is None and strategy == "budget":
-        if not most or longest is None:
+        if not most or longest is None or counting == "weighted":
             raise Failure("missing", field_of(limit), "")
         budget = most * longest
     add(limit, budget)

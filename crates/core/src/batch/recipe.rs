@@ -140,6 +140,7 @@ impl BatchRecipe {
         };
         config.lengths = match narrow("lengths", "the tokens of every sample", batch.numbers("lengths"), lengths)? {
             Some(lengths) => lengths,
+            None if order.has("samples") => return Err(no_lengths()),
             None => return Self::without_lengths(config),
         };
         if let Some(samples) = order.count("samples")
@@ -195,7 +196,7 @@ impl BatchRecipe {
 
     /// Failures: `lengths`, which are not there.
     pub(super) fn samples(&self) -> Result<&Rc<Samples>, Failure> {
-        self.samples.as_ref().ok_or_else(|| Failure::missing("lengths", "the tokens of every sample"))
+        self.samples.as_ref().ok_or_else(no_lengths)
     }
 
     /// The canonical text: JSON in one line, with every field that there is, the defaults too. Equal recipes have equal texts.
@@ -280,6 +281,10 @@ impl BatchRecipe {
     }
 }
 
+fn no_lengths() -> Failure {
+    Failure::missing("lengths", "the tokens of every sample")
+}
+
 /// Without what is of one epoch.
 fn whole(config: BatchConfig) -> BatchConfig {
     BatchConfig { epoch: 0, history: Vec::new(), ..config }
@@ -320,14 +325,18 @@ fn options(fields: &Fields, lists: &[List]) -> Result<BatchConfig, Failure> {
     }
     let most_rows = fields.u32("max-batch-size")?;
     let longest = fields.u32("max-length")?;
-    let limit = if matches!(counting, Counting::Weighted { .. }) { "max-cost" } else { "max-tokens" };
+    let is_weighted = matches!(counting, Counting::Weighted { .. });
+    let limit = if is_weighted { "max-cost" } else { "max-tokens" };
     let budget = match (fields.count(limit), most_rows, longest) {
         (Some(0), ..) => return Err(Failure::out_of_range(limit, 0, range(1, u64::MAX))),
         (Some(budget), ..) => budget,
-        (None, Some(rows @ 1..), Some(longest)) if strategy == Strategy::Budget => u64::from(rows) * u64::from(longest),
+        (None, Some(rows @ 1..), Some(longest)) if strategy == Strategy::Budget && !is_weighted => {
+            u64::from(rows) * u64::from(longest)
+        }
         (None, ..) if strategy == Strategy::Budget => {
-            let needed = if limit == "max-cost" { "what a batch may cost" } else { "the most tokens of a batch" };
-            return Err(Failure::missing(limit, format!("{needed}, or max_batch_size and max_length")));
+            // Tokens are no cost.
+            let tokens = "the most tokens of a batch, or max_batch_size and max_length";
+            return Err(Failure::missing(limit, if is_weighted { "the most that a batch may cost" } else { tokens }));
         }
         (None, ..) => 0,
     };

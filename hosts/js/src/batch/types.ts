@@ -68,7 +68,7 @@ export interface BatchStreamOptions {
    * missing. Default with `bucket`: no limit.
    */
   maxTokens?: Integer;
-  /** The most that a batch may cost, in place of `maxTokens`, with the counting `weighted`. */
+  /** The most that a batch may cost, in place of `maxTokens`, with the counting `weighted`. Needed with `budget`. */
   maxCost?: Integer;
   /** The number of samples of a batch is a multiple of this, if it is greater than this: 1 to 2^32 - 1. Used with `bucket`, and
    * with `budget` and the counting `padded`; not used at the end of the epoch. Default 1. */

@@ -22,8 +22,10 @@ use crate::{Error, Failure, ReadingBuilder, Steps};
 /// assert_eq!((reading.num_samples(0, 0)?, reading.num_steps(0)?), (70, 10));
 ///
 /// // The training stops after 3 steps, in the middle of a turn: worker 0 gave two batches, worker 1 one. Any group
-/// goes on. let state = reading.state(3)?; let one = Reading::builder([40,
-/// 100]).seed(42).workers(1).batch_size(16).build()?.resume(&state)?; assert!(one.is_rest()?);
+/// // goes on.
+/// let state = reading.state(3)?;
+/// let one = Reading::builder([40, 100]).seed(42).workers(1).batch_size(16).build()?.resume(&state)?;
+/// assert!(one.is_rest()?);
 /// assert_eq!(one.num_samples(0, 0)?, 140 - 3 * 16);
 ///
 /// // Together, every sample once.

@@ -83,6 +83,7 @@ class Batcher(Answered):
             max_tokens: With "budget" and "bucket": the most tokens of a batch. With "budget", the default is
                 `max_batch_size` * `max_length` if both are given.
             max_cost: With the counting "weighted", in place of `max_tokens`: the most that a batch may cost.
+                Needed with "budget".
             counting: What is counted. "padded" (the default): the batch with its padding. "unpadded": the tokens of
                 its samples. "weighted": `linear` * length + `quadratic` * length**2 of each.
             linear: With "weighted": what a token costs; 1.

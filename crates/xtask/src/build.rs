@@ -47,6 +47,10 @@ pub const RELEASE: &str = "command, in release";
 pub const NPM: &str = "npm package";
 /// The npm package without its entry for pages, which needs the web build.
 pub const NPM_FOR_NODE: &str = "npm package for Node";
+/// Components that have more than the interface of the hosts, for tests alone.
+pub const GROWN: &str = "components with more";
+/// Where they are.
+pub const GROWN_FOLDER: &str = "target/grown/wasm32-wasip2/wasm";
 /// Cargo does one thing at a time in a folder.
 pub const CARGO: &str = "cargo";
 /// The same for WebAssembly, which has folders of its own.
@@ -58,6 +62,20 @@ const WRITES_BINDGEN: &str = "wasm-bindgen";
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(COMPILED, &[setup::TARGETS], components).with_lock(CARGO_WASM),
+        // In a folder of its own: those that users get stay as they are.
+        Step::new(GROWN, &[setup::TARGETS], |progress| {
+            let mut command = project::cargo(&["build", "--profile", "wasm", "--target", "wasm32-wasip2"]);
+            command.args([
+                "--target-dir",
+                "target/grown",
+                "--package=samedeal-sampling",
+                "--package=samedeal-batching",
+            ]);
+            command.arg("--features=samedeal-sampling/grown,samedeal-batching/grown");
+            progress.run(&mut command)?;
+            Ok(Report::note(GROWN_FOLDER))
+        })
+        .with_lock(CARGO_WASM),
         Step::new(BINDINGS, &[setup::MACHINE], bindings).with_lock(CARGO),
         Step::new(COMPONENTS, &[COMPILED, BINDINGS], |_| Ok(Report::default())),
         Step::new(COMMAND, &[COMPONENTS], |progress| {

@@ -10,8 +10,11 @@ use crate::suites::{BINDINGS, MANIFESTS};
 
 /// A step for each of them that takes seconds.
 pub fn steps() -> Vec<Step> {
-    let rust: &[&[&str]] =
-        &[MANIFESTS, BINDINGS, &["rustfmt.toml", "crates", "hosts/cli", "hosts/rust", "tests/matrix", "tests/bench"]];
+    let rust: &[&[&str]] = &[
+        MANIFESTS,
+        BINDINGS,
+        &["rustfmt.toml", "crates", "hosts/cli", "hosts/rust", "tests/growth", "tests/matrix", "tests/bench"],
+    ];
     let python: &[&[&str]] = &[&["hosts/python", "tests", "docs"]];
     let javascript: &[&[&str]] = &[&["hosts/js", "tests/matrix", "tests/bench", "tests/resume", "tests/demo"]];
     vec![

@@ -47,8 +47,11 @@ pub fn check() -> Vec<Step> {
 
 /// What needs no PyTorch, no browser and little memory.
 fn quick(cases: matrix::Cases) -> Vec<Step> {
-    let rust: &[&[&str]] =
-        &[MANIFESTS, BINDINGS, &["crates", "hosts/cli", "hosts/rust", "tests/matrix", "tests/bench", "tests/vectors"]];
+    let rust: &[&[&str]] = &[
+        MANIFESTS,
+        BINDINGS,
+        &["crates", "hosts/cli", "hosts/rust", "tests/growth", "tests/matrix", "tests/bench", "tests/vectors"],
+    ];
     let javascript: &[&[&str]] =
         &[JAVASCRIPT, build::WASM, BINDINGS, &["hosts/js", "docs/parity.md", "tests/matrix", "tests/vectors"]];
     let mut steps = vec![
@@ -109,6 +112,30 @@ fn slow() -> Vec<Step> {
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
         with_torch("README under torch", "tests/readme/test_torch.py")
             .made_from(&[TORCH, &["README.md", "tests/readme"]]),
+        suite("growth: an earlier host, newer components", &[build::COMPONENTS, build::GROWN], || {
+            with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
+        })
+        .made_from(&[MANIFESTS, BINDINGS, &["crates/core", "crates/components", "tests/growth", "tests/vectors"]])
+        .with_lock(build::CARGO),
+        suite("growth: Python", &[setup::PYTHON, build::COMPONENTS, build::GROWN], || {
+            with_grown(pytest("target/venv", "tests/growth/test_python.py"))
+        })
+        .made_from(&[
+            PYTHON,
+            BINDINGS,
+            &["crates/core", "crates/components", "tests/growth", "tests/vectors"],
+        ]),
+        suite("growth: JavaScript", &[build::NPM, build::GROWN], || {
+            let mut command = with_grown(project::npm("hosts/js", &["run", "test:growth"]));
+            command.env("NODE_OPTIONS", "--test-reporter=spec");
+            command
+        })
+        .made_from(&[
+            JAVASCRIPT,
+            build::WASM,
+            BINDINGS,
+            &["crates/core", "crates/components", "hosts/js/test/growth"],
+        ]),
         suite("core at its full size", &[build::COMPONENTS], || {
             cargo_test(&["--test=originals", "--test=quality"], &["--ignored"])
         })
@@ -184,6 +211,12 @@ fn golden_cases(
         progress.run(&mut command())?;
         Ok(Report::note(note))
     })
+}
+
+/// The command, which finds the components that have more.
+fn with_grown(mut command: Command) -> Command {
+    command.env("SAMEDEAL_GROWN", project::path(build::GROWN_FOLDER));
+    command
 }
 
 /// A step that runs a suite and counts its tests. None at all is a failure.

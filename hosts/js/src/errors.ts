@@ -26,7 +26,7 @@ export interface Failure {
   allowed: string;
 }
 
-/** A failure as the bindings give it. @internal */
+/** A failure as the bindings give it. */
 export interface Raw extends Failure {
   facts?: readonly Fact[];
 }

@@ -461,7 +461,7 @@ def test_a_ledger_is_not_asked_within_a_call_of_its_own() -> None:
     log = Interrupting()
     ledger = Ledger(Sampler(20), log, reader=0)
     log.handler = ledger.progress
-    with pytest.raises(RuntimeError, match="in the middle of a call"):
+    with pytest.raises(RuntimeError, match="during one of its own calls"):
         ledger.claim()
     log.handler = None
     assert [claim.start for claim in ledger] == [0]

@@ -222,7 +222,7 @@ impl Failure {
     }
 
     /// The same failure of a range that begins with 1.
-    pub(crate) fn from_one(mut self) -> Self {
+    pub(crate) fn starting_at_one(mut self) -> Self {
         let parts = &mut *self.0;
         let words = parts.allowed.split_off(parts.limits.to_string().len());
         if let Limits::Range(least, _) = &mut parts.limits {
@@ -314,7 +314,8 @@ mod tests {
 
     #[test]
     fn a_range_from_one_on_is_so_for_programs_too() {
-        let failure = Failure::out_of_range("samples", 9, range(0, 8).and(" with the order")).from_one().of("chunks");
+        let failure =
+            Failure::out_of_range("samples", 9, range(0, 8).and(" with the order")).starting_at_one().of("chunks");
         assert_eq!(failure.to_string(), "chunks is 9; allowed: 1 to 8 with the order");
         assert_eq!(failure.facts()[0], Fact { name: "least", value: "1".into() });
     }

@@ -10,6 +10,7 @@ use super::plan::{Plan, Source};
 use super::recipe::{BatchRecipe, Samples};
 use super::run::Run;
 use crate::base::check::{check_below, check_run};
+use crate::base::failure::at_most;
 use crate::base::fingerprint::Fingerprint;
 use crate::{Failure, Order};
 
@@ -160,7 +161,7 @@ fn planned(config: &BatchConfig, follows: bool, items: &Items, order: &Order) ->
         let source = Source { config: &config, items, order };
         let plan = Plan::new(source, row, if last { steps } else { 0 })?;
         if steps > plan.steps() {
-            let allowed = format!("up to {} steps with the world size {world}", plan.steps());
+            let allowed = at_most(plan.steps()).and(format_args!(" steps with the world size {world}"));
             return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
         }
         if last {

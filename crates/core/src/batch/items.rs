@@ -109,8 +109,9 @@ fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure>
     if config.max_length == 0 {
         return Err(Failure::out_of_range("max-length", 0, at_least(1).and(format_args!(", to {why}"))));
     }
-    let least = config.cost(1);
-    Err(Failure::out_of_range(config.limit(), config.budget, format!("{least} or more, to {why}")))
+    // One token costs less than 2^34.
+    let least = config.cost(1) as u64;
+    Err(Failure::out_of_range(config.limit(), config.budget, at_least(least).and(format_args!(", to {why}"))))
 }
 
 /// The failure of a sample of more than `most` tokens.

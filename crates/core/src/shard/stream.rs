@@ -119,7 +119,7 @@ fn of_chunks(failure: Failure) -> Failure {
         return failure;
     }
     // An order may have no samples at all; a cycle has some.
-    failure.from_one().of("chunks")
+    failure.starting_at_one().of("chunks")
 }
 
 #[cfg(test)]

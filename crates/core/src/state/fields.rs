@@ -223,7 +223,8 @@ fn no_number(field: &'static str, before: &str, allowed: &'static str) -> Failur
     let text = before.trim_ascii_start();
     let digits = text.strip_prefix('-').unwrap_or(text);
     let rest = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    let is_whole = rest.len() < digits.len() && !digits.starts_with('0') && !rest.starts_with(['.', 'e', 'E', '+', '-']);
+    let is_whole =
+        rest.len() < digits.len() && !digits.starts_with('0') && !rest.starts_with(['.', 'e', 'E', '+', '-']);
     match text.strip_suffix(rest) {
         Some(number) if is_whole => Failure::out_of_range(field, shorten(number), allowed),
         _ => Failure::wrong_type(field, token(text), allowed),

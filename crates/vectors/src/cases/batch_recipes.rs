@@ -6,7 +6,7 @@ use matrix::Engine;
 use matrix::format::{BatchRecipe, BatchStream, Call, Case, Subject, U64};
 use matrix::native::Native;
 
-use super::{asked, indices, numbers};
+use super::{asked, numbers};
 
 pub const LENGTHS: [u32; 8] = [12, 7, 30, 1, 64, 0, 25, 9];
 
@@ -26,7 +26,6 @@ pub fn cases() -> Vec<Case> {
         sections(),
         broken(),
         streams(),
-        samplers(),
     ]
     .concat()
 }
@@ -298,7 +297,11 @@ fn lengths() -> Vec<Case> {
         one("a length that is a text", &with(",\"lengths\":[\"1\"]"), None),
         one("a length with a fraction", &with(",\"lengths\":[1.0]"), None),
         one("a length that is longer than allowed", &with(",\"max_length\":8"), Some(&LENGTHS)),
-        one("other samples than lengths", "{\"order\":{\"samples\":9},\"batch\":{\"max_tokens\":5,\"lengths\":[1]}}", None),
+        one(
+            "other samples than lengths",
+            "{\"order\":{\"samples\":9},\"batch\":{\"max_tokens\":5,\"lengths\":[1]}}",
+            None,
+        ),
         one("samples without lengths", "{\"order\":{\"samples\":9},\"batch\":{\"max_tokens\":5}}", None),
     ];
     for count in [256, 257] {
@@ -385,17 +388,26 @@ fn ranges() -> Vec<Case> {
         "bucket_width" | "quantiles" => "\"strategy\":\"bucket\"",
         _ => "\"strategy\":\"budget\"",
     };
-    for member in
-        ["linear", "quadratic", "max_batch_size", "max_length", "max_tokens", "max_cost", "batch_size_multiple", "capacity"]
-            .into_iter()
-            .chain(["bucket_width", "quantiles", "batch_window"])
+    for member in [
+        "linear",
+        "quadratic",
+        "max_batch_size",
+        "max_length",
+        "max_tokens",
+        "max_cost",
+        "batch_size_multiple",
+        "capacity",
+    ]
+    .into_iter()
+    .chain(["bucket_width", "quantiles", "batch_window"])
     {
         let budget = match member {
             "linear" | "quadratic" => ",\"max_cost\":512",
             "max_batch_size" | "max_length" | "batch_size_multiple" | "batch_window" => ",\"max_tokens\":512",
             _ => "",
         };
-        for value in ["0", "1", "4294967295", "4294967296", "18446744073709551615", "18446744073709551616", "-1", "-0"] {
+        for value in ["0", "1", "4294967295", "4294967296", "18446744073709551615", "18446744073709551616", "-1", "-0"]
+        {
             cases.push(case(&batch(&format!("{}{budget},\"{member}\":{value}", least(member)))));
         }
     }
@@ -428,7 +440,10 @@ fn types() -> Vec<Case> {
 }
 
 fn twice() -> Vec<Case> {
-    MEMBERS.iter().map(|(member, value, _)| case(&batch(&format!("\"{member}\":{value},\"{member}\":{value}")))).collect()
+    MEMBERS
+        .iter()
+        .map(|(member, value, _)| case(&batch(&format!("\"{member}\":{value},\"{member}\":{value}"))))
+        .collect()
 }
 
 /// Names that nobody knows.
@@ -446,7 +461,9 @@ fn names() -> Vec<Case> {
         cases.push(case(&batch(&format!("\"{member}\":1"))));
     }
     // Several names that are wrong, and members that no strategy uses.
-    cases.push(case(&batch("\"tail\":\"x\",\"too_long\":\"x\",\"packing\":\"x\",\"counting\":\"x\",\"strategy\":\"x\"")));
+    cases.push(case(&batch(
+        "\"tail\":\"x\",\"too_long\":\"x\",\"packing\":\"x\",\"counting\":\"x\",\"strategy\":\"x\"",
+    )));
     cases.push(case(&batch("\"tail\":\"x\",\"too_long\":\"x\",\"packing\":\"x\",\"counting\":\"x\"")));
     cases.push(case(&batch("\"tail\":\"x\",\"too_long\":\"x\",\"packing\":\"x\"")));
     cases.push(case(&batch("\"tail\":\"x\",\"too_long\":\"x\"")));
@@ -515,7 +532,7 @@ fn sections() -> Vec<Case> {
             .into(),
     ]
     .iter()
-    .map(|text: &String| case(text))
+    .map(|text| case(text))
     .collect()
 }
 
@@ -581,8 +598,7 @@ fn streams() -> Vec<Case> {
 }
 
 fn stream(text: &str, lengths: Option<&[u32]>, rank: u32) -> Subject {
-    let recipe =
-        BatchRecipe { recipe: text.into(), lengths: lengths.map(<[u32]>::to_vec), lists: BTreeMap::new() };
+    let recipe = BatchRecipe { recipe: text.into(), lengths: lengths.map(<[u32]>::to_vec), lists: BTreeMap::new() };
     Subject::BatchStream(BatchStream { recipe, epoch: U64(0), rank })
 }
 
@@ -593,24 +609,4 @@ fn pushed() -> Vec<Call> {
         Call::Take { steps: None },
         Call::Metrics,
     ]
-}
-
-/// A sampler is of a recipe without batches.
-fn samplers() -> Vec<Case> {
-    [
-        "{\"order\":{\"samples\":8},\"batch\":{}}",
-        "{\"order\":{\"samples\":8},\"batch\":{\"max_tokens\":512}}",
-        "{\"order\":{\"samples\":8},\"batch\":{\"max_tokens\":0}}",
-        "{\"order\":{\"samples\":8},\"batch\":{\"tokens\":512}}",
-        "{\"order\":{\"samples\":8},\"batch\":3}",
-        "{\"batch\":{\"max_tokens\":512}}",
-        "{\"order\":{\"name\":\"x\"},\"batch\":{\"max_tokens\":512}}",
-        "{\"order\":{\"samples\":8},\"deal\":{\"world_size\":0},\"batch\":{\"max_tokens\":512}}",
-    ]
-    .into_iter()
-    .map(|text| {
-        let subject = Subject::Recipe { text: text.into(), lists: BTreeMap::new() };
-        asked(&format!("a sampler of text: {text}"), subject, [indices(0, 1)])
-    })
-    .collect()
 }

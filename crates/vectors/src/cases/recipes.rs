@@ -9,7 +9,7 @@ use matrix::native::Native;
 use super::{asked, indices, numbers};
 
 pub fn cases() -> Vec<Case> {
-    [wholes(), defaults(), lists(), sizes_in_order(), refused(), broken()].concat()
+    [wholes(), defaults(), lists(), sizes_in_order(), refused(), of_batches(), broken()].concat()
 }
 
 fn recipe(text: &str, sizes: Option<&[u64]>) -> Subject {
@@ -129,7 +129,6 @@ fn refused() -> Vec<Case> {
         "{\"order\":{\"name\":\"sharded\",\"samples\":4}}".into(),
         "{\"samedeal\":2,\"order\":{\"samples\":10}}".into(),
         "{\"samedeal\":\"1\",\"order\":{\"samples\":10}}".into(),
-        "{\"order\":{\"samples\":10},\"batch\":{}}".into(),
         "{\"order\":{\"samples\":10},\"order\":{\"samples\":10}}".into(),
         "{\"order\":[]}".into(),
         "{\"order\":\"feistel\"}".into(),
@@ -179,6 +178,25 @@ fn refused() -> Vec<Case> {
     ]
     .iter()
     .map(|text| case(text))
+    .collect()
+}
+
+/// Recipes of batches, which are of no sampler.
+fn of_batches() -> Vec<Case> {
+    [
+        "{\"order\":{\"samples\":10},\"batch\":{}}",
+        "{\"order\":{\"samples\":8},\"batch\":{\"max_tokens\":512}}",
+        "{\"order\":{\"samples\":8},\"batch\":{\"tokens\":512}}",
+        "{\"order\":{\"samples\":8},\"batch\":3}",
+        "{\"order\":{\"samples\":8},\"batch\"",
+        "{\"batch\":{\"max_tokens\":512}}",
+        "{\"order\":{\"name\":\"x\"},\"batch\":{\"max_tokens\":512}}",
+        "{\"order\":{\"name\":7},\"batch\":{\"max_tokens\":512}}",
+        "{\"order\":{\"samples\":8,\"batch\":{}}}",
+        "{\"order\":{\"samples\":8},\"deal\":{\"world_size\":0},\"batch\":{\"max_tokens\":512}}",
+    ]
+    .into_iter()
+    .map(case)
     .collect()
 }
 

@@ -50,8 +50,8 @@ impl BatchStream {
     }
 
     pub(super) fn build(recipe: BatchRecipe, epoch: u64, rank: u32) -> Result<Self, Error> {
-        let stream =
-            recipe.make(|batches, store, recipe| batches.batch_stream().call_constructor(store, recipe, epoch, rank))?;
+        let stream = recipe
+            .make(|batches, store, recipe| batches.batch_stream().call_constructor(store, recipe, epoch, rank))?;
         Ok(Self { recipe, stream, rank })
     }
 

@@ -4,7 +4,8 @@ use matrix::Engine;
 use matrix::format::{self, Call, Config, Failure, Place, S64, Subject, U64, record, strings};
 use samedeal::ledger::{self, RawLedger};
 use samedeal::{
-    BatchRecipe, BatchStream, Batcher, Builder, ChunkStream, Error, Locality, Mesh, Reading, Sampler, ShardPlan, Sharding,
+    BatchRecipe, BatchStream, Batcher, Builder, ChunkStream, Error, Locality, Mesh, Reading, Sampler, ShardPlan,
+    Sharding,
 };
 use serde_json::Value;
 

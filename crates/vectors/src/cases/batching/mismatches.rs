@@ -23,8 +23,7 @@ pub fn cases() -> Vec<Case> {
 
 fn batcher(order: &Value, batch: &Value, lengths: &[u32], world_size: u32) -> Subject {
     let recipe = json!({"order": order, "deal": {"world_size": world_size}, "batch": batch});
-    let recipe =
-        BatchRecipe { recipe: recipe.to_string(), lengths: Some(lengths.to_vec()), lists: BTreeMap::new() };
+    let recipe = BatchRecipe { recipe: recipe.to_string(), lengths: Some(lengths.to_vec()), lists: BTreeMap::new() };
     Subject::Batcher(Batcher { recipe, epoch: U64(0), history: vec![] })
 }
 

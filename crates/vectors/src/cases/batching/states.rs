@@ -101,7 +101,7 @@ fn joined() -> Vec<Case> {
         &[(3, 1), (1, 1), (1, 1), (3, 1)],
     ] {
         let subject = batcher(config(8, 2, past));
-        let calls = [0, 1].map(|taken| state_after(taken));
+        let calls = [0, 1].map(state_after);
         cases.push(asked(&format!("a state after {past:?}"), subject, calls));
     }
     let mut saved = Native::create(&batcher(config(8, 2, &[]))).expect("a plan");

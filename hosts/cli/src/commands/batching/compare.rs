@@ -133,7 +133,8 @@ fn table(outcomes: &[Outcome], format: Format) -> Items {
             metrics.steps.into(),
             metrics.rows.into(),
             padded(metrics.padding_ratio()),
-            Cell::Share(metrics.budget_utilisation()),
+            // A strategy without a budget uses none of it.
+            if outcome.candidate.name == "pad-to-max" { "".into() } else { Cell::Share(metrics.budget_utilisation()) },
             padded(metrics.slowest_rank_utilisation()),
             Cell::Ratio(metrics.cost_imbalance()),
             if metrics.packs_bound == 0 { "".into() } else { metrics.packs_bound.into() },

@@ -12,20 +12,22 @@ class SamedealError(ValueError):
     """A value was wrong, or there was no memory for what was asked. The object that raised it still works.
 
     Attributes:
-        kind: "out-of-range", "unknown-name", "out-of-memory", "wrong-type", "missing" or "contradiction". A kind that this
-            version does not know, of a later component, is a `SamedealError` and none of its subclasses.
+        kind: "out-of-range", "unknown-name", "out-of-memory", "wrong-type", "missing" or "contradiction". A kind
+            that this version does not know, of a later component, is a `SamedealError` and none of its subclasses.
         field: The parameter at fault, by its name in the component's interface, such as "batch-size".
         value: What it was, as text.
         allowed: What is allowed in its place, for people.
-        facts: What is allowed, for programs, as far as it is a range, names or one value: texts by the names "least", "most",
-            "known" and "needs". `least`, `most`, `known` and `needs` read them.
+        facts: What is allowed, for programs, as far as it is a range, names or one value: texts by the names "least",
+            "most", "known" and "needs". `least`, `most`, `known` and `needs` read them.
     """
 
     kind: str = "out-of-range"
 
-    def __init__(self, field: str, value: str, allowed: str, facts: Mapping[str, tuple[str, ...]] | None = None) -> None:
+    def __init__(
+        self, field: str, value: str, allowed: str, facts: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
         """Takes the field at fault, its value and what is allowed in its place."""
-        # The first three in `args`, so that the exception survives the way back from a worker process, the attributes with it.
+        # In `args`, so that the exception survives the way back from a worker process, and its attributes with it.
         super().__init__(field, value, allowed)
         self.field = field
         self.value = value

@@ -69,9 +69,10 @@ fn quoted(lines: &[String], indent: usize) -> String {
     format!("{space}\"\"\"{text}\"\"\"\n")
 }
 
+/// Paragraphs, each in one line. An item of a list is a paragraph of its own.
 fn paragraphs(text: &str) -> Vec<String> {
     let words = |lines: &str| lines.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.split("\n\n").map(words).filter(|paragraph| !paragraph.is_empty()).collect()
+    text.replace("\n- ", "\n\n- ").split("\n\n").map(words).filter(|paragraph| !paragraph.is_empty()).collect()
 }
 
 /// What is said before the errors, and what is said of them, which comes last in the WIT.
@@ -94,7 +95,20 @@ fn first_sentence(text: &str) -> usize {
     ends.map_or(text.len(), |(at, _)| at + 1)
 }
 
+/// Lines that are no longer than the longest one. The further lines of an item of a list stand further in than its first.
 fn wrapped(text: &str, indent: usize, before: usize) -> Vec<String> {
+    if text.starts_with("- ") {
+        let lines = filled(text, indent + 2, before);
+        return lines
+            .into_iter()
+            .enumerate()
+            .map(|(i, line)| if i == 0 { line } else { format!("  {line}") })
+            .collect();
+    }
+    filled(text, indent, before)
+}
+
+fn filled(text: &str, indent: usize, before: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut room = WIDTH - indent - before;
     for word in text.split(' ') {
@@ -201,6 +215,15 @@ mod tests {
         assert_eq!(docstring("The names.", 0, &known()), "\"\"\"The names.\"\"\"\n");
         assert_eq!(note("", 0, &known()), "");
         assert_eq!(note("`a-b`", 0, &known()), "\"\"\" \"a-b\" \"\"\"\n");
+    }
+
+    #[test]
+    fn items_of_a_list_stay_apart() {
+        let text = format!("Names:\n\n- `a`: one;\n  more.\n- `b`: {}", "word ".repeat(40));
+        let made = note(&text, 0, &known());
+        assert!(made.starts_with("\"\"\"Names:\n\n- `a`: one; more.\n\n- `b`: word word"), "{made}");
+        assert!(made.contains("word\n  word"), "{made}");
+        assert!(made.lines().all(|line| line.len() <= WIDTH));
     }
 
     #[test]

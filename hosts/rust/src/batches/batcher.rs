@@ -69,12 +69,6 @@ impl Batcher {
         BatchBuilder::new(Some(recipe.into()), Some(lengths.into()))
     }
 
-    /// Without lengths, if the text has none.
-    #[doc(hidden)]
-    pub fn of_recipe(recipe: impl Into<String>, lengths: Option<Vec<u32>>) -> BatchBuilder<Self> {
-        BatchBuilder::new(Some(recipe.into()), lengths)
-    }
-
     pub(super) fn build(recipe: BatchRecipe, epoch: u64, history: Vec<Segment>, rank: u32) -> Result<Self, Error> {
         if size_of_val(&history[..]) > recipe.room() {
             return Err(Failure::out_of_memory("history", history.len(), "fewer segments").into());

@@ -178,10 +178,10 @@ impl<T> BatchBuilder<T> {
         self
     }
 
-    /// With other lists by their names.
+    /// What comes beside a recipe: lengths, or none, and other lists by their names.
     #[doc(hidden)]
-    pub fn lists(mut self, lists: Vec<(String, Vec<u64>)>) -> Self {
-        self.choice.lists = lists;
+    pub fn beside(mut self, lengths: Option<Vec<u32>>, lists: Vec<(String, Vec<u64>)>) -> Self {
+        (self.choice.lengths, self.choice.lists) = (lengths, lists);
         self
     }
 }

@@ -19,14 +19,13 @@ pub fn recipe(format::BatchRecipe { recipe, lengths, lists }: &format::BatchReci
 pub fn batcher(given: &format::Batcher) -> Result<Batcher, Error> {
     let format::Batcher { recipe: format::BatchRecipe { recipe, lengths, lists }, epoch, history } = given;
     let past = |past: &format::Segment| Segment { world_size: past.world_size, steps: past.steps.0 };
-    let builder = Batcher::of_recipe(recipe, lengths.clone()).lists(numbers(lists));
+    let builder = Batcher::from_recipe(recipe, []).beside(lengths.clone(), numbers(lists));
     builder.epoch(epoch.0).history(history.iter().map(past).collect::<Vec<_>>()).build()
 }
 
 pub fn stream(given: &format::BatchStream) -> Result<BatchStream, Error> {
     let format::BatchStream { recipe: format::BatchRecipe { recipe, lengths, lists }, epoch, rank } = given;
-    assert!(lengths.is_none(), "a stream has no lengths");
-    BatchStream::from_recipe(recipe).lists(numbers(lists)).epoch(epoch.0).rank(*rank).build()
+    BatchStream::from_recipe(recipe).beside(lengths.clone(), numbers(lists)).epoch(epoch.0).rank(*rank).build()
 }
 
 fn numbers(lists: &BTreeMap<String, Vec<U64>>) -> Vec<(String, Vec<u64>)> {

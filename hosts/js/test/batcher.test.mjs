@@ -303,17 +303,17 @@ describe('refusals', () => {
     refused(() => new Batcher([1], { strategy: 'pack' }), 'missing', 'capacity');
     refused(() => as('boundaries', { strategy: 'bucket' })([3, 3]), 'contradiction', 'boundaries');
     for (const [field, options, allowed] of [
-      ['quantiles', { maxTokens: 9, quantiles: 30 }, 'budget with counting padded; it is for strategy bucket'],
-      ['boundaries', { maxTokens: 9, boundaries: [30] }, 'budget with counting padded; it is for strategy bucket'],
+      ['quantiles', { maxTokens: 9, quantiles: 30 }, 'budget and counting padded; it goes with strategy bucket'],
+      ['boundaries', { maxTokens: 9, boundaries: [30] }, 'budget and counting padded; it goes with strategy bucket'],
       [
         'bucket-width',
         { strategy: 'pack', capacity: 9, bucketWidth: 64 },
-        'pack with counting padded; it is for strategy bucket',
+        'pack and counting padded; it goes with strategy bucket',
       ],
-      ['linear', { maxTokens: 9, linear: 1 }, 'budget with counting padded; it is for counting weighted'],
-      ['capacity', { maxTokens: 9, capacity: 8 }, 'budget with counting padded; it is for strategy pack'],
-      ['max-tokens', { counting: 'weighted', maxCost: 9, maxTokens: 9 }, 'budget with counting weighted; it is for'],
-      ['batch-window', { strategy: 'pad-to-max', batchWindow: 9 }, 'pad-to-max with counting padded; it is for'],
+      ['linear', { maxTokens: 9, linear: 1 }, 'budget and counting padded; it goes with counting weighted'],
+      ['capacity', { maxTokens: 9, capacity: 8 }, 'budget and counting padded; it goes with strategy pack'],
+      ['max-tokens', { counting: 'weighted', maxCost: 9, maxTokens: 9 }, 'budget and counting weighted; it goes with'],
+      ['batch-window', { strategy: 'pad-to-max', batchWindow: 9 }, 'pad-to-max and counting padded; it goes with'],
     ]) {
       assert.throws(
         () => new Batcher([1], options),

@@ -241,7 +241,7 @@ impl BatchRecipe {
         if *max_length < u32::MAX {
             number(&mut text, "max_length", (*max_length).into());
         }
-        let used = |member| use_of(member).is_some_and(|uses| is_used(uses, *strategy, *counting));
+        let used = |member| use_of(member).is_some_and(|(uses, _)| is_used(uses, *strategy, *counting));
         for member in ["max-tokens", "max-cost"] {
             if used(member) && *budget > 0 {
                 number(&mut text, &member.replace('-', "_"), *budget);
@@ -412,26 +412,45 @@ const fn with(strategy: Strategy, counting: &'static str) -> Use {
     (Some(strategy), Some(counting))
 }
 
-/// Which strategies and countings look at a member; none for a member that all look at.
-fn use_of(field: &str) -> Option<&'static [Use]> {
+/// Which strategies and countings look at a member, and the same in words; none for a member that all look at.
+fn use_of(field: &str) -> Option<(&'static [Use], &'static str)> {
     Some(match field {
-        "linear" | "quadratic" => &[WEIGHTED],
+        "linear" | "quadratic" => (&[WEIGHTED], "counting weighted"),
         "max-tokens" => {
             const {
-                &[
-                    with(Strategy::Budget, "padded"),
-                    with(Strategy::Budget, "unpadded"),
-                    with(Strategy::Bucket, "padded"),
-                    with(Strategy::Bucket, "unpadded"),
-                ]
+                (
+                    &[
+                        with(Strategy::Budget, "padded"),
+                        with(Strategy::Budget, "unpadded"),
+                        with(Strategy::Bucket, "padded"),
+                        with(Strategy::Bucket, "unpadded"),
+                    ],
+                    "strategy budget or bucket, with counting padded or unpadded",
+                )
             }
         }
-        "max-cost" => const { &[with(Strategy::Budget, "weighted"), with(Strategy::Bucket, "weighted")] },
-        "batch-size-multiple" => const { &[BUCKET, with(Strategy::Budget, "padded")] },
-        "capacity" => &[PACK],
-        "packing" => const { &[PACK, with(Strategy::Budget, "unpadded"), with(Strategy::Budget, "weighted")] },
-        "bucket-width" | "boundaries" | "quantiles" => &[BUCKET],
-        "batch-window" => &[BUDGET, BUCKET, PACK],
+        "max-cost" => {
+            const {
+                (
+                    &[with(Strategy::Budget, "weighted"), with(Strategy::Bucket, "weighted")],
+                    "strategy budget or bucket, with counting weighted",
+                )
+            }
+        }
+        "batch-size-multiple" => {
+            const { (&[BUCKET, with(Strategy::Budget, "padded")], "strategy bucket, or budget with counting padded") }
+        }
+        "capacity" => (&[PACK], "strategy pack"),
+        "packing" => {
+            const {
+                (
+                    &[PACK, with(Strategy::Budget, "unpadded"), with(Strategy::Budget, "weighted")],
+                    "strategy pack, or budget with counting unpadded or weighted",
+                )
+            }
+        }
+        "bucket-width" | "boundaries" | "quantiles" => (&[BUCKET], "strategy bucket"),
+        "batch-window" => (&[BUDGET, BUCKET, PACK], "strategy budget, bucket or pack"),
         _ => return None,
     })
 }
@@ -443,18 +462,12 @@ fn is_used(uses: &[Use], strategy: Strategy, counting: Counting) -> bool {
 /// Failures: a member that is there and has no effect.
 #[inline(never)]
 fn refuse_unused(fields: &Fields, lists: &[List], strategy: Strategy, counting: Counting) -> Result<(), Failure> {
-    let words = |(strategy, counting): Use| match (strategy, counting) {
-        (Some(strategy), Some(counting)) => format!("strategy {} with counting {counting}", strategy.name()),
-        (Some(strategy), None) => format!("strategy {}", strategy.name()),
-        (None, counting) => format!("counting {}", counting.unwrap_or_default()),
-    };
     for &Key { field, .. } in BATCH {
-        if let Some(uses) = use_of(field)
+        if let Some((uses, words)) = use_of(field)
             && !is_used(uses, strategy, counting)
         {
-            let uses: Vec<String> = uses.iter().map(|&used| words(used)).collect();
-            let here = words((Some(strategy), Some(counting_name(counting))));
-            let allowed = format!("none with {here}; it is for {}", uses.join(", or "));
+            let (strategy, counting) = (strategy.name(), counting_name(counting));
+            let allowed = format!("none with strategy {strategy} and counting {counting}; it goes with {words}");
             refuse(fields, field, &allowed)?;
             if lists.iter().any(|(name, _)| *name == field) {
                 return Err(Failure::contradiction(field, "a list", allowed));

@@ -12,7 +12,7 @@ use crate::base::memory::collect;
 use crate::state::numbers::{self, NAMED, Numbers, hash};
 use crate::state::{MAX_STATE, ReadFields, ReadSegment, refused, same};
 
-const WHY: &str = "with which the state was taken; anything else begins with a whole epoch";
+const WHY: &str = "as in the state; to use another value, begin a new epoch";
 
 /// What a state says of the epoch.
 pub(super) struct ReadState {

@@ -249,7 +249,7 @@ fn broken(reader: &Reader) -> Failure {
 /// The first field in which two canonical texts differ: those that are here, and those of a state. Failures: the field, with both.
 #[inline(never)]
 pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Key]) -> Result<(), Failure> {
-    const WHY: &str = "with which the state was taken; anything else begins with a whole epoch";
+    const WHY: &str = "as in the state; to use another value, begin a new epoch";
     let empty = Fields::default();
     for key in known {
         if let Kind::Section(keys) = key.kind {

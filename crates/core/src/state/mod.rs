@@ -190,7 +190,7 @@ fn is_end(rest: &str) -> bool {
 
 /// Whether what a state is of is what there is. Failures: `field`.
 pub(crate) fn check<T: PartialEq + Display>(field: &'static str, of: T, here: T) -> Result<(), Failure> {
-    same(field, of, here, "as in the state; anything else begins with a whole epoch")
+    same(field, of, here, "as in the state; to use another value, begin a new epoch")
 }
 
 /// Whether two values are the same, one from a text and one that is here; and why they should be. Failures: `field`.

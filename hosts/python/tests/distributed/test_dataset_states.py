@@ -339,7 +339,7 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
 
     other = told(ContradictionError, dataset_of(data, deal, 0, 2, seed=7), state)
     assert (other.field, other.value) == ("seed", "7")
-    assert other.allowed.startswith("1, with which the state was taken")
+    assert other.allowed.startswith("1, as in the state")
     other = told(ContradictionError, dataset_of(small, deal, 0, 2), state)
     assert (other.field, other.value) == ("paths", "6 files of 29 rows")
     options: dict[str, Any] = {"lanes": 7} if deal == "samples" else {"policy": "round-robin"}
@@ -347,7 +347,7 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     another = "shards" if deal == "samples" else "samples"
     other = told(ContradictionError, dataset_of(data, another, 0, 2), state)
     assert (other.field, other.value) == ("deal", another)
-    assert other.allowed.startswith(f"{deal}, with which the state was taken")
+    assert other.allowed.startswith(f"{deal}, as in the state")
     for wrong in (None, "{}", {}, {"samedeal": 3}, {"samedeal": "{}"}, {"samedeal": "[" * 9_000}):
         told(WrongTypeError, dataset, wrong)
     told(OutOfRangeError, dataset, {"samedeal": " " * 2**15})
@@ -490,16 +490,16 @@ def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, st
 @pytest.mark.parametrize(
     ("deal", "options", "told"),
     [
-        ("samples", {"lanes": 7}, "lanes is 7; allowed: 8, with which the state was taken"),
-        ("samples", {"window": 9}, "window is 9; allowed: 16, with which the state was taken"),
-        ("stored", {"shuffle": True}, "shuffle is true; allowed: false, with which the state was taken"),
+        ("samples", {"lanes": 7}, "lanes is 7; allowed: 8, as in the state"),
+        ("samples", {"window": 9}, "window is 9; allowed: 16, as in the state"),
+        ("stored", {"shuffle": True}, "shuffle is true; allowed: false, as in the state"),
         (
             "shards",
             {"policy": "round-robin"},
-            "policy is round-robin; allowed: size-aware, with which the state was taken",
+            "policy is round-robin; allowed: size-aware, as in the state",
         ),
         ("shards", {"worker_policy": "round-robin"}, "worker_policy is round-robin; allowed: size-aware, with"),
-        ("shards", {"shuffle": False}, "shuffle is false; allowed: true, with which the state was taken"),
+        ("shards", {"shuffle": False}, "shuffle is false; allowed: true, as in the state"),
         ("shards", {"shuffle_rows": False}, "shuffle_rows is false; allowed: true, with which"),
         ("shards", {"reshuffle": True}, "reshuffle is true; allowed: false, with which"),
         ("shards", {"weight": "bytes"}, "weight is bytes; allowed: samples, with which"),

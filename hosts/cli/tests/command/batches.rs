@@ -291,9 +291,9 @@ fn refusals_say_what_to_do_instead() {
         ("", "--max-tokens is missing; needed: the most tokens of a batch, or max_batch_size and max_length"),
         ("--counting weighted", "--max-cost is missing; needed: what a batch may cost, or "),
         ("--strategy pack", "--capacity is missing; needed: the tokens of a row, or max_length"),
-        ("--max-tokens 500 --capacity 9", "--capacity is 9; allowed: none with strategy budget with counting padded"),
-        ("--max-tokens 500 --max-cost 9", "--max-cost is 9; allowed: none with strategy budget with counting padded"),
-        ("--max-tokens 500 --linear 1", "--linear is 1; allowed: none with strategy budget with counting padded"),
+        ("--max-tokens 500 --capacity 9", "--capacity is 9; allowed: none with strategy budget and counting padded"),
+        ("--max-tokens 500 --max-cost 9", "--max-cost is 9; allowed: none with strategy budget and counting padded"),
+        ("--max-tokens 500 --linear 1", "--linear is 1; allowed: none with strategy budget and counting padded"),
         (
             "--max-tokens 500 --format npy",
             "batches of different size do not fit into an array; use --format text or json, or the libraries",

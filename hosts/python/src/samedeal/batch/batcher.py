@@ -99,8 +99,9 @@ class Batcher(Answered):
             quantiles: With "bucket": so many buckets of as many samples each, as far as equal lengths allow. Without
                 any of the three, 64 buckets of as many tokens each.
             batch_window: How many samples are looked at together: more of them make batches fuller, fewer leave more of
-                the order. With "budget", 0 takes them as they come. By default as many as 64 steps of average batches take, and at
-                least 8,192: it follows `world`, and after a resume on another world each of the worlds has its own.
+                the order. With "budget", 0 takes them as they come. By default as many as 64 steps of average batches
+                take, and at least 8,192: it follows `world`, and after a resume on another world each of the worlds has
+                its own.
             too_long: What happens to samples that are longer than `max_length`, or than a budget or a capacity alone
                 allows. "error" (the default): there is no plan. "truncate": their beginning is kept. "drop": they are
                 left out. "split": they become several items. "single": each is a batch by itself, whatever it costs.

@@ -104,9 +104,9 @@ def padded() -> list[Contestant]:
         ours("bucket (64 wide)", FIXED, strategy="bucket", bucket_width=64),
         ours("bucket, quantiles=30", FIXED, strategy="bucket", quantiles=30),
         *(Contestant(name, FIXED, make) for name, make in peers.GROUPED.items()),
-        ours("budget, window=2,000", TOKENS, strategy="budget", batch_window=2_000),
+        ours("budget, batch_window=2,000", TOKENS, strategy="budget", batch_window=2_000),
         ours("budget", TOKENS, strategy="budget"),
-        ours("budget, window=20,000", TOKENS, strategy="budget", batch_window=20_000),
+        ours("budget, batch_window=20,000", TOKENS, strategy="budget", batch_window=20_000),
         ours("budget, whole window", TOKENS, strategy="budget", batch_window=WHOLE),
         *(
             ours(f"bucket, quantiles={count}, budget", TOKENS, strategy="bucket", quantiles=count, max_batch_size=WHOLE)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 LEFT_OUT = {
     "samedeal bucket (64 wide)",
-    "samedeal budget, window=2,000",
-    "samedeal budget, window=20,000",
+    "samedeal budget, batch_window=2,000",
+    "samedeal budget, batch_window=20,000",
     "samedeal bucket, quantiles=30, budget",
     "samedeal pack, whole window",
     "Lhotse DynamicBucketingSampler, 10 buckets",

@@ -437,9 +437,9 @@ export const kinds = {
       ]),
     ),
     own: {
-      pad({ batching }, { lengths, width, multiple, side }) {
+      pad({ batching }, { lengths, width, 'pad-to-multiple-of': padToMultipleOf, side }) {
         const [sequences, others] = tokens(lengths);
-        const options = { side, padToMultipleOf: multiple, ...(width > 0 && { width }) };
+        const options = { side, padToMultipleOf, ...(width > 0 && { width }) };
         const padded = padWith(batching, sequences, { ...others, ...options });
         if (padded.attentionMask.some((is, i) => is !== Number(padded.values[i] !== others.paddingValue)))
           return 'a mask';

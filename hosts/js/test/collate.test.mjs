@@ -154,7 +154,7 @@ describe('refusals', () => {
   test('numbers', () => {
     for (const [field, outside, call] of [
       ['width', [0, 1, ...NOT_32_BITS], pad('width')],
-      ['multiple', [0, ...NOT_32_BITS], pad('padToMultipleOf')],
+      ['pad-to-multiple-of', [0, ...NOT_32_BITS], pad('padToMultipleOf')],
       ['width', NOT_32_BITS, pack('width')],
       ['row-ends', NOT_32_BITS, (value) => collatePack(two, { rowEnds: [value] })],
       ['offsets', [-1, 2 ** 53], (value) => collatePad(two[0], { offsets: [0, value] })],

@@ -106,7 +106,7 @@ pub struct Packed<T> {
 
 /// A row for each sequence: `values` are all of them end to end, and `lengths` says how many are in each.
 /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`lengths` of another number of values), out of range
-/// (`width` below the longest sequence, `multiple` is 0, `lengths` of more than 2^26 cells), out of memory.
+/// (`width` below the longest sequence, `pad-to-multiple-of` is 0, `lengths` of more than 2^26 cells), out of memory.
 pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Result<Padded<T>, Error> {
     let Padding { value, side, pad_to_multiple_of, width } = padding;
     let mut instance = instance(lengths, &[])?;

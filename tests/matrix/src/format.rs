@@ -342,7 +342,7 @@ pub enum Call {
     Pad {
         lengths: Vec<u32>,
         width: u32,
-        multiple: u32,
+        pad_to_multiple_of: u32,
         side: String,
     },
     Pack {

@@ -9,14 +9,14 @@ impl collation::Guest for Component {
     fn pad(
         lengths: Vec<u32>,
         width: u32,
-        multiple: u32,
+        pad_to_multiple_of: u32,
         side: collation::Side,
     ) -> Result<collation::Padded, types::Failure> {
         let side = match side {
             collation::Side::Right => core_::Side::Right,
             collation::Side::Left => core_::Side::Left,
         };
-        let core_::Padded { width, sources } = core_::pad(&lengths, width, multiple, side)?;
+        let core_::Padded { width, sources } = core_::pad(&lengths, width, pad_to_multiple_of, side)?;
         Ok(collation::Padded { width, sources })
     }
 

@@ -46,22 +46,22 @@ pub struct Packed {
     pub max_seqlen: u32,
 }
 
-/// A row for each sequence, as wide as the longest, or `width` if that is not 0; rounded up to a multiple of `multiple`.
-/// Failures: `width` (narrower than a sequence), `multiple`, `lengths` (too many cells), `out-of-memory`.
-pub fn pad(lengths: &[u32], width: u32, multiple: u32, side: Side) -> Result<Padded, Failure> {
+/// A row for each sequence, as wide as the longest, or `width` if that is not 0; rounded up to a multiple of `pad_to_multiple_of`.
+/// Failures: `width` (narrower than a sequence), `pad-to-multiple-of`, `lengths` (too many cells), `out-of-memory`.
+pub fn pad(lengths: &[u32], width: u32, pad_to_multiple_of: u32, side: Side) -> Result<Padded, Failure> {
     let longest = lengths.iter().copied().max().unwrap_or(0);
-    if multiple == 0 {
-        return Err(Failure::out_of_range("multiple", 0, range(1, u32::MAX)));
+    if pad_to_multiple_of == 0 {
+        return Err(Failure::out_of_range("pad-to-multiple-of", 0, range(1, u32::MAX)));
     }
     if width != 0 && width < longest {
         return Err(Failure::out_of_range("width", width, format!("0, or at least {longest}, the longest sequence")));
     }
-    let wide = u64::from(if width == 0 { longest } else { width }).next_multiple_of(multiple.into());
+    let wide = u64::from(if width == 0 { longest } else { width }).next_multiple_of(pad_to_multiple_of.into());
     if wide > u32::MAX.into() {
         return Err(Failure::out_of_range(
             "width",
             width,
-            range(0, u32::MAX).and(format_args!(", rounded up to {multiple}")),
+            range(0, u32::MAX).and(format_args!(", rounded up to {pad_to_multiple_of}")),
         ));
     }
     let cells = check_cells(lengths, lengths.len() as u64, wide)?;

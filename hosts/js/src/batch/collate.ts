@@ -48,7 +48,7 @@ export function padWith<T extends Tokens>(
   if (width !== undefined && wide === 0 && longest > 0) {
     fail('out-of-range', 'width', 0, `at least ${longest}, the longest sequence`);
   }
-  const every = natural32('multiple', padToMultipleOf, FROM_ONE);
+  const every = natural32('pad-to-multiple-of', padToMultipleOf, FROM_ONE);
   const where = oneOf('side', side, SIDES);
   const size = 4 * (lengths.length + Math.min(CELLS, lengths.length * (Math.max(wide, longest) + every)));
   const cells = engine.once(source.cause, size, ({ collation }) => collation.pad(lengths, wide, every, where));

@@ -99,7 +99,7 @@ fn what_cannot_be() {
         assert_eq!(packed(lengths, &[lengths.len() as u32], 4), is(contradiction, "lengths"));
     }
     assert_eq!(padded(&[3], any.width(2)), is(out_of_range, "width"));
-    assert_eq!(padded(&[3], any.pad_to_multiple_of(0)), is(out_of_range, "multiple"));
+    assert_eq!(padded(&[3], any.pad_to_multiple_of(0)), is(out_of_range, "pad-to-multiple-of"));
     assert_eq!(padded(&[3], any.pad_to_multiple_of(u32::MAX)), is(out_of_range, "lengths"));
     for lengths in [&[u32::MAX][..], &[u32::MAX; 9], &[1 << 26, 1]] {
         assert_eq!(padded(lengths, any), is(out_of_range, "lengths"));

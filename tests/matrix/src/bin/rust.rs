@@ -236,7 +236,9 @@ fn ask_functions(call: &Call) -> Answer {
             record(format::Detection { rank, world, local_rank, local_world, launcher, used, warnings })
         }
         Call::Variables => samedeal::rank_variables()?.into(),
-        Call::Pad { lengths, width, multiple, side } => batching::pad(lengths, *width, *multiple, side)?,
+        Call::Pad { lengths, width, pad_to_multiple_of, side } => {
+            batching::pad(lengths, *width, *pad_to_multiple_of, side)?
+        }
         Call::Pack { lengths, row_ends, width } => batching::pack(lengths, row_ends, *width)?,
         _ => panic!("no function: {call:?}"),
     })

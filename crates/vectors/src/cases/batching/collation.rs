@@ -67,7 +67,7 @@ fn large() -> Vec<Call> {
 }
 
 fn pad(lengths: &[u32], width: u32, multiple: u32, side: &str) -> Call {
-    Call::Pad { lengths: lengths.to_vec(), width, multiple, side: side.into() }
+    Call::Pad { lengths: lengths.to_vec(), width, pad_to_multiple_of: multiple, side: side.into() }
 }
 
 fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Call {

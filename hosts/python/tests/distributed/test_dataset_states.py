@@ -498,15 +498,15 @@ def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, st
             {"policy": "round-robin"},
             "policy is round-robin; allowed: size-aware, as in the state",
         ),
-        ("shards", {"worker_policy": "round-robin"}, "worker_policy is round-robin; allowed: size-aware, with"),
+        ("shards", {"worker_policy": "round-robin"}, "worker_policy is round-robin; allowed: size-aware, as in"),
         ("shards", {"shuffle": False}, "shuffle is false; allowed: true, as in the state"),
-        ("shards", {"shuffle_rows": False}, "shuffle_rows is false; allowed: true, with which"),
-        ("shards", {"reshuffle": True}, "reshuffle is true; allowed: false, with which"),
-        ("shards", {"weight": "bytes"}, "weight is bytes; allowed: samples, with which"),
+        ("shards", {"shuffle_rows": False}, "shuffle_rows is false; allowed: true, as in"),
+        ("shards", {"reshuffle": True}, "reshuffle is true; allowed: false, as in"),
+        ("shards", {"weight": "bytes"}, "weight is bytes; allowed: samples, as in"),
         ("weighed", {"columns": ["id"]}, "bytes in the columns id; allowed: "),
-        *((deal, "sizes", "of 24 rows; allowed: 23, with which") for deal in ("samples", "stored", "shards")),
+        *((deal, "sizes", "of 24 rows; allowed: 23, as in") for deal in ("samples", "stored", "shards")),
         *(
-            (deal, "files", "paths is 9 files of 2238 rows; allowed: shards 8, with which")
+            (deal, "files", "paths is 9 files of 2238 rows; allowed: shards 8, as in")
             for deal in ("samples", "stored", "shards")
         ),
     ],

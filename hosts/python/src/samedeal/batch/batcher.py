@@ -25,12 +25,13 @@ _WINDOW = 64
 
 
 class Batcher(Answered):
-    """The batches of an epoch of sequences of different length: as many steps on every rank, and none over its budget.
+    """The batches of an epoch of sequences of different length, with the same number of steps on every rank.
 
-    A step is one batch on every rank, of similar length and cost. All of them are known before the epoch begins, any
-    one is read at once, and a rank computes its own without another's help. Iteration gives this rank's batches. It
-    pickles by its configuration, and may be used from several threads, in signal handlers and finalizers, and on both
-    sides of a fork. Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
+    A step is one batch on every rank. The batches of a step have similar lengths and costs. The number of steps is
+    known before the epoch begins, and any step can be computed on its own, without the other ranks. Iteration gives
+    the batches of this rank. A batcher is pickled by its recipe. It may be used from several threads, in signal
+    handlers and finalizers, and on both sides of a fork. Every method raises a `samedeal.SamedealError`, which is a
+    `ValueError`, if a value is not allowed.
     """
 
     _engine: Engine[Plan, BatchConfig]
@@ -74,44 +75,48 @@ class Batcher(Answered):
             order: The order of the epoch, one of `samedeal.orders()`; "feistel".
             rank: Which rank iteration answers for, 0 to `world` - 1.
             world: How many data-parallel ranks there are, 1 to 2**20; 1.
-            strategy: How samples become batches. "budget" (the default): as many of similar length as `max_tokens` or
-                `max_cost` allows. "bucket": `max_batch_size` of one bucket of lengths, or fewer if there is a budget.
-                "pack": `max_batch_size` rows of `capacity` tokens, which samples share. "pad-to-max": `max_batch_size`
-                samples in the order of the epoch.
-            max_batch_size: The most rows of a batch: 32, with "pack" 1. If there is a budget, 0: no limit.
+            strategy: How samples become batches. "budget" (the default): as many samples of similar length as
+                `max_tokens` or `max_cost` allows. "bucket": `max_batch_size` samples of one bucket of lengths, or fewer
+                if `max_tokens` or `max_cost` does not allow so many. "pack": `max_batch_size` rows of `capacity`
+                tokens; several samples share a row. "pad-to-max": `max_batch_size` samples in the order of the epoch.
+            max_batch_size: The most rows of a batch. By default 32, and 1 with "pack". With `max_tokens` or `max_cost`,
+                the default is 0: no limit.
             max_length: The most tokens of a sample, 0 to 2**32 - 1; no limit.
             max_tokens: With "budget" and "bucket": the most tokens of a batch. With "budget", the default is
                 `max_batch_size` * `max_length` if both are given.
             max_cost: With the counting "weighted", in place of `max_tokens`: the most that a batch may cost.
                 Needed with "budget".
-            counting: What is counted. "padded" (the default): the batch with its padding. "unpadded": the tokens of
-                its samples. "weighted": `linear` * length + `quadratic` * length**2 of each.
-            linear: With "weighted": what a token costs; 1.
-            quadratic: With "weighted": what a pair of tokens costs; 0.
-            batch_size_multiple: With "bucket", and with a budget that counts padding: the number of samples of a batch
-                is a multiple of this, if it is greater than this; not at the end of the epoch. 1.
+            counting: What counts towards `max_tokens` or `max_cost`. "padded" (the default): the tokens of the batch
+                with padding. "unpadded": the tokens of the samples. "weighted": `linear` * length + `quadratic` *
+                length**2 of each sample.
+            linear: With "weighted": the cost of a token; 1 by default.
+            quadratic: With "weighted": the cost of a pair of tokens; 0 by default.
+            batch_size_multiple: With "bucket", and with "budget" and the counting "padded": the number of samples of a
+                batch is a multiple of this, if it is greater than this. Not at the end of the epoch. 1 by default.
             capacity: With "pack": tokens of a row; `max_length` if that is given.
-            packing: With "pack", and with a budget that does not count padding: how hard to look for few rows. "fast"
-                (the default): about as fast as sorting. "optimal": the best of several ways, with a bound that no other
-                can be better than (`Metrics.packs_bound`).
+            packing: With "pack", and with "budget" and a counting that is not "padded": how much work goes into finding
+                few rows. "fast" (the default): about as fast as sorting. "optimal": the best result of several
+                methods; `Metrics.packs_bound` is a lower bound on the number of rows.
             bucket_width: With "bucket": buckets of equal width.
             boundaries: With "bucket": the greatest length of each bucket, ascending; longer samples are in one more.
-            quantiles: With "bucket": so many buckets of as many samples each, as far as equal lengths allow. Without
-                any of the three, 64 buckets of as many tokens each.
-            batch_window: How many samples are looked at together: more of them make batches fuller, fewer leave more of
-                the order. With "budget", 0 takes them as they come. By default as many as 64 steps of average batches
-                take, and at least 8,192: it follows `world`, and after a resume on another world each of the worlds has
-                its own.
-            too_long: What happens to samples that are longer than `max_length`, or than a budget or a capacity alone
-                allows. "error" (the default): there is no plan. "truncate": their beginning is kept. "drop": they are
-                left out. "split": they become several items. "single": each is a batch by itself, whatever it costs.
+            quantiles: With "bucket": the number of buckets. Each has the same number of samples, as far as equal
+                lengths allow. Without `bucket_width`, `boundaries` and `quantiles`, there are 64 buckets with the same
+                number of tokens each.
+            batch_window: How many samples are sorted together. A larger window makes fuller batches, a smaller one
+                keeps more of the random order. With "budget" and 0, nothing is sorted. The default depends on `world`:
+                the samples of 64 steps of average batches, at least 8,192. After a resume on another world size, each
+                world size has its own default.
+            too_long: What happens to samples that are longer than `max_length`, or too long for `max_tokens`,
+                `max_cost` or `capacity`. "error" (the default): the batcher is refused. "truncate": their beginning is
+                kept. "drop": they are left out. "split": each of them becomes several items. "single": each of them is
+                a batch of its own, also if it costs too much.
             tail: What happens at the end of the epoch to samples that do not fill a step. "even-split" (the default):
-                they make a smaller step, and if there are fewer than ranks, another step gives some of its own, or
-                packs are split: no batch is empty if there are as many samples as ranks. "keep": the same without that,
-                so that some batches may be empty. "drop": they are left out. "duplicate": some are given again, until
-                every rank has as many rows.
-            history: What was taken of this epoch before: pairs of a world size and how many steps each of its ranks
-                took, one after the other, up to 64. What they leave is planned; `resume` takes it from a state.
+                they make a smaller step; if there are fewer samples than ranks, this step borrows samples from another
+                step, or packs are split. "keep": they make a smaller step; if there are fewer samples than ranks, some
+                batches are empty. "drop": they are left out. "duplicate": some samples are repeated, until all ranks
+                have the same number of rows.
+            history: The steps of this epoch that were taken before: pairs of a world size and the number of steps that
+                each of its ranks took, up to 64 pairs. The rest is planned. `resume` takes the history from a state.
             memory_limit: Bytes of memory that the engine may use for this plan; 2**31 is the most it can use.
 
         Raises:
@@ -210,7 +215,7 @@ class Batcher(Answered):
 
     @property
     def num_steps(self) -> int:
-        """How many batches every rank has: `len` of it."""
+        """How many batches every rank has; the same as `len`."""
         return self._engine.use(Plan.num_steps)
 
     def __len__(self) -> int:
@@ -218,12 +223,12 @@ class Batcher(Answered):
         return self.num_steps
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Plans another epoch, 0 to 2**64 - 1, of which nothing was taken; as costly as a new plan.
+        """Plans another epoch, 0 to 2**64 - 1, from its beginning. This costs as much as a new batcher.
 
-        The epoch that it is at stays as it is, also where a part of it was taken.
+        If it is the current epoch, nothing changes, also if a part of it was taken.
 
         Raises:
-            OutOfMemoryError: There is no memory for it; the plan stays that of the epoch before.
+            OutOfMemoryError: There is no memory for the plan. The old epoch is still planned.
         """
         number = check.integer("epoch", epoch, check.U64)
         self._engine.ask_and_set(Plan.go_to_epoch, lambda config, _: config.in_epoch(number), number)
@@ -231,7 +236,8 @@ class Batcher(Answered):
     def state(self, steps: SupportsIndex) -> str:
         """The state after every rank has taken so many steps: a text for a checkpoint.
 
-        It is JSON in one line, the same on all ranks, and `resume` goes on there in any host and on any world.
+        It is JSON in one line, and the same on all ranks. `resume` continues there, in any language and on any world
+        size.
 
         Raises:
             OutOfRangeError: There are not so many steps, or more than 64 worlds took a part of this epoch.
@@ -239,11 +245,11 @@ class Batcher(Answered):
         return self._engine.use(Plan.state, check.integer("steps", steps, check.U64))
 
     def resume(self, state: str | Mapping[str, Any]) -> None:
-        """Goes on where a state was taken: moves to its epoch, and plans what was not taken.
+        """Continues where a state was taken: moves to its epoch, and plans what was not taken.
 
-        On the world of the state, what is left is what that plan has left, batch for batch; on another one, it is
-        planned anew. Steps count from 0 again. As costly as a new plan, for each world that took a part. After a
-        failure, the batcher is where it was. Do not trust where a state comes from: it is checked.
+        On the world size of the state, the rest has the same batches as before. On another world size, the rest is
+        planned anew. Steps are counted from 0 again. This costs as much as a new plan for each world size that took a
+        part. After a failure, nothing has changed. A state may come from anywhere: it is checked.
 
         Args:
             state: The text that `state` gave, or the dictionary that a `state_dict` gave.
@@ -269,8 +275,8 @@ class Batcher(Answered):
     def locate(self, sample: SupportsIndex) -> list[BatchPlace]:
         """The inverse: where a sample is, in the order of steps.
 
-        Once, or as often as it has parts or is repeated; never where it is left out, or was taken before. Costs
-        planning its windows.
+        A sample has one place, or one for each of its parts and repetitions. It has none if it is left out or was taken
+        before. This plans the windows of the sample again.
 
         Raises:
             OutOfRangeError: There is no such sample.
@@ -278,11 +284,11 @@ class Batcher(Answered):
         return list(self._engine.use(Plan.locate, check.number("sample", sample, lambda: len(self.lengths))))
 
     def metrics(self) -> Metrics:
-        """What the batches of all ranks amount to."""
+        """What the batches of all ranks add up to."""
         return self._engine.use(Metrics.of)
 
     def batch(self, step: SupportsIndex, rank: SupportsIndex | None = None) -> Batch:
-        """The batch of a rank, by default this one, at a step: any at once, at the price of planning a window.
+        """The batch of a rank at a step. By default, it is the rank of this batcher. This plans one window.
 
         Raises:
             OutOfRangeError: There is no such step or rank.
@@ -293,9 +299,9 @@ class Batcher(Answered):
         return self._engine.use(_batch, whose, number)
 
     def batches(self, start: SupportsIndex = 0, rank: SupportsIndex | None = None) -> Iterator[Batch]:
-        """One pass over the batches of a rank, by default this one, from a step on.
+        """One pass over the batches of a rank, from a step on. By default, it is the rank of this batcher.
 
-        It never mixes epochs: once the batcher was moved, it raises a `RuntimeError`.
+        A pass is of one epoch: it raises a `RuntimeError` if the batcher was moved to another one.
 
         Args:
             start: The step that it begins with, 0 to `num_steps`.
@@ -312,11 +318,11 @@ class Batcher(Answered):
         return self._pass(whose, config, first, steps)
 
     def __iter__(self) -> Iterator[Batch]:
-        """One pass over this rank's batches; it never mixes epochs."""
+        """One pass over the batches of this rank in this epoch."""
         return self.batches()
 
     def fingerprint(self) -> str:
-        """SHA-256 over all batches of all ranks, in hexadecimal: equal on all ranks that plan alike."""
+        """SHA-256 over all batches of all ranks, in hexadecimal: equal on all ranks with the same plan."""
         return self._engine.use(Plan.fingerprint)
 
     def __repr__(self) -> str:

@@ -34,7 +34,7 @@ class Padded(NamedTuple):
     values: NDArray[Any]
     """Rows x width, of the type of the sequences; a token that is an array itself keeps its dimensions, as the last."""
     attention_mask: NDArray[np.bool_]
-    """Rows x width: where a token is."""
+    """Rows x width: whether a cell has a token."""
 
 
 class Packed(NamedTuple):
@@ -66,10 +66,10 @@ def pad(
     Args:
         sequences: The sequences, of tokens of any type; or, with `offsets`, all of them end to end.
         offsets: Where each sequence begins in `sequences`, and where the last one ends: one number more than there are.
-        padding_value: What is where no token is.
+        padding_value: Value of cells without a token.
         side: On which side of a row the padding is, "right" or "left".
         pad_to_multiple_of: The width is rounded up to a multiple of it.
-        width: A width, in place of that of the longest.
+        width: A fixed width. By default, it is that of the longest sequence.
 
     Raises:
         OutOfRangeError: `width` is less than the longest sequence, or there are more than 2**26 cells.
@@ -92,7 +92,7 @@ def pack(
     width: SupportsIndex | None = None,
     padding_value: Any = 0,
 ) -> Packed:
-    """Rows that sequences share, one after the other, with what keeps them apart in attention.
+    """Rows with several sequences each, and the arrays that keep these sequences apart in attention.
 
     Args:
         sequences: The sequences, of tokens of any type; or, with `offsets`, all of them end to end.
@@ -100,7 +100,7 @@ def pack(
         row_ends: How many sequences there are up to the end of each row, such as `Batch.row_ends`; by default all are
             in one row.
         width: Cells of a row, such as `Batch.padded_length`; by default as many as the fullest row has tokens.
-        padding_value: What is where no token is.
+        padding_value: Value of cells without a token.
 
     Raises:
         OutOfRangeError: A row holds more than `width` tokens, or there are more than 2**26 cells.
@@ -128,9 +128,7 @@ def padded_cells(
     if width is not None and wide == 0 and len(lengths) and lengths.max():
         # Which means the longest to the component.
         raise OutOfRangeError("width", "0", f"at least {lengths.max()}, the longest sequence")
-    # The component has another name for it.
-    most = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
-    every = check.integer("pad-to-multiple-of", pad_to_multiple_of, most)
+    every = check.integer("pad-to-multiple-of", pad_to_multiple_of, check.U32_FROM_1)
     return _engine().use(Collation.pad, lengths, wide, every, check.enum("side", side, collation.SIDE_NAMES))
 
 

@@ -22,16 +22,18 @@ Self = TypeVar("Self", bound="BatchStream")
 
 
 class BatchStream:
-    """Batches of one rank from samples as they come: those of a `Batcher` with the order "sequential".
+    """Batches of one rank, for samples whose lengths become known as they come.
 
-    Push what comes, and take the batches that are ready: those of one window at a time, as soon as a sample comes that
-    is not in it. Every rank pushes all samples. What waits is a window (8,192 samples with "pad-to-max", or where
-    `batch_window` is 0) and what the one before left over.
+    They are the batches that a `Batcher` gives for the same lengths with the order "sequential". Push samples as they
+    come, and take the batches that are ready. The batches of a window are ready when one more sample has come than the
+    window has. Every rank pushes all samples. A stream holds the samples of one window (8,192 samples with
+    "pad-to-max", or if `batch_window` is 0) and those that the window before it left.
 
-    It has no state to save. To go on after an interruption, push the same samples to another stream, and leave out as
-    many batches as were taken: it takes their lengths alone, and costs what planning them did.
+    A stream has no state to save. To continue after an interruption, push the same samples to a new stream, and skip
+    the batches that were taken before. Only the lengths are needed, and planning costs the same again.
 
-    It may be shared by threads, and holds what was pushed: it does not pickle, and works in the process that made it.
+    Threads may share a stream. It cannot be pickled, because it holds what was pushed; it works in the process that
+    made it.
     """
 
     def __init__(
@@ -77,10 +79,10 @@ class BatchStream:
             batch_size_multiple: As in `Batcher`.
             capacity: As in `Batcher`.
             packing: As in `Batcher`.
-            bucket_width: Buckets of equal width, with "bucket"; 64 by default, as lengths are not known up front.
+            bucket_width: Buckets of equal width, with "bucket"; 64 by default, because lengths are not known before.
             boundaries: As in `Batcher`.
-            batch_window: How many samples are looked at together, 0 to 2**24; 8,192 by default, for any world:
-                every reader holds them.
+            batch_window: How many samples are sorted together, 0 to 2**24. 8,192 by default on every world size,
+                because every reader holds the samples of a window.
             too_long: As in `Batcher`; with "error", `push` fails.
             tail: As in `Batcher`.
             memory_limit: Bytes of memory that the engine may use for this stream; 2**31 is the most it can use.
@@ -145,11 +147,11 @@ class BatchStream:
         return found
 
     def push(self, samples: ArrayLike | Iterable[SupportsIndex], lengths: ArrayLike | Iterable[SupportsIndex]) -> None:
-        """Adds samples; all of them or, after a failure, none.
+        """Adds samples. After a failure, none of them was added.
 
         Args:
-            samples: Their numbers, 0 to 2**53 - 1.
-            lengths: As many lengths, in tokens.
+            samples: The sample indices, 0 to 2**53 - 1.
+            lengths: The length of each sample, in tokens.
 
         Raises:
             OutOfRangeError: A number is outside its range, or a sample is too long.
@@ -161,16 +163,16 @@ class BatchStream:
         self._use(Stream.push, numbers, check.u32s("lengths", lengths, check.U32))
 
     def flush(self) -> None:
-        """Ends the stream: what waits becomes batches, as they are taken."""
+        """Ends the stream: `take` then gives the samples that wait."""
         self._use(Stream.flush)
 
     def take(self) -> list[Batch]:
-        """The batches of the next window that is ready, or what is left of the last one; none where none is.
+        """The batches of the next window that is ready, or those of the last window that iteration did not take.
 
-        It plans the window.
+        The list is empty if no window is ready. This plans the window.
 
         Raises:
-            OutOfMemoryError: There is no memory for it; nothing is lost.
+            OutOfMemoryError: There is no memory for the plan. Nothing is lost.
         """
         with self._lock:
             self._fill()
@@ -178,7 +180,7 @@ class BatchStream:
             return left
 
     def __iter__(self) -> Iterator[Batch]:
-        """Takes the batches that are ready, window by window, until no more are: as often as samples were pushed."""
+        """Takes the batches that are ready, until no window is ready. Iterate again after more samples were pushed."""
         while True:
             with self._lock:
                 self._fill()
@@ -189,9 +191,9 @@ class BatchStream:
             yield batch
 
     def metrics(self) -> Metrics:
-        """What the batches of all windows that were taken amount to, those of the other ranks too.
+        """What the batches of all windows that were taken add up to, on all ranks.
 
-        What happened to samples that are too long is told of all that were pushed.
+        `truncated`, `too_long` and `split` count all samples that were pushed.
         """
         return self._use(Metrics.of)
 

@@ -289,7 +289,7 @@ fn refusals_say_what_to_do_instead() {
     let asked = format!("batches {} --lengths", path.display());
     for (options, said) in [
         ("", "--max-tokens is missing; needed: the most tokens of a batch, or max_batch_size and max_length"),
-        ("--counting weighted", "--max-cost is missing; needed: what a batch may cost, or "),
+        ("--counting weighted", "--max-cost is missing; needed: the most that a batch may cost"),
         ("--strategy pack", "--capacity is missing; needed: the tokens of a row, or max_length"),
         ("--max-tokens 500 --capacity 9", "--capacity is 9; allowed: none with strategy budget and counting padded"),
         ("--max-tokens 500 --max-cost 9", "--max-cost is 9; allowed: none with strategy budget and counting padded"),

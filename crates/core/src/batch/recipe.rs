@@ -14,7 +14,6 @@ use super::config::{BatchConfig, Counting, Strategy, Tail, TooLong};
 use super::items::Items;
 use super::packing::Packing;
 use crate::base::failure::range;
-use crate::base::fingerprint::Fingerprint;
 use crate::base::names::{name_of, named};
 use crate::state::fields::{Fields, Key, Kind};
 use crate::state::numbers::{self, Chosen, Numbers};
@@ -104,7 +103,8 @@ pub struct BatchRecipe {
     follows: bool,
     /// None where samples come one by one.
     samples: Option<Rc<Samples>>,
-    sections: OnceCell<String>,
+    /// The members `order` and `batch` of the canonical text, which every world has, once somebody asked.
+    sections: OnceCell<[String; 2]>,
 }
 
 /// The samples of an epoch.
@@ -202,33 +202,37 @@ impl BatchRecipe {
     /// The canonical text: JSON in one line, with every field that there is, the defaults too. Equal recipes have equal texts.
     #[inline(never)]
     pub fn text(&self) -> String {
-        let (order, batch) = self.sections().split_at(self.sections().find(",\"batch\":").unwrap_or_default());
-        format!("{{\"samedeal\":{VERSION},{order},\"deal\":{{\"world_size\":{}}}{batch}}}", self.config.world)
+        let [order, batch] = self.sections();
+        format!("{{\"samedeal\":{VERSION},{order},\"deal\":{{\"world_size\":{}}},{batch}}}", self.config.world)
     }
 
     /// SHA-256 over the canonical text, in hexadecimal.
     pub fn fingerprint(&self) -> String {
-        let mut hash = Fingerprint::new();
-        hash.add(self.text().as_bytes());
-        hash.finish()
+        recipe::fingerprint(&self.text())
     }
 
-    /// The sections that every world has: the order and the batches.
-    pub(super) fn sections(&self) -> &str {
+    /// The part of the canonical text that every world has, as an object: what states hold.
+    pub(super) fn lasting(&self) -> String {
+        let [order, batch] = self.sections();
+        format!("{{{order},{batch}}}")
+    }
+
+    fn sections(&self) -> &[String; 2] {
         self.sections.get_or_init(|| self.written())
     }
 
     #[inline(never)]
-    fn written(&self) -> String {
+    fn written(&self) -> [String; 2] {
         let Self { config, buckets, follows, samples, .. } = self;
         let BatchConfig { seed, order, strategy, counting, max_batch_size, max_length, budget, .. } = config;
         let BatchConfig { multiple, capacity, packing, window, too_long, tail, .. } = config;
-        let mut text = format!("\"order\":{{\"name\":\"{}\"", order.name());
+        let mut section = format!("\"order\":{{\"name\":\"{}\"", order.name());
         let number = |text: &mut String, name: &str, number: u64| *text += &format!(",\"{name}\":{number}");
         if let Some(samples) = samples {
-            number(&mut text, "samples", samples.count());
+            number(&mut section, "samples", samples.count());
         }
-        text += &format!(",\"seed\":{seed}}},\"batch\":{{\"strategy\":\"{}\"", strategy.name());
+        section += &format!(",\"seed\":{seed}}}");
+        let mut text = format!("\"batch\":{{\"strategy\":\"{}\"", strategy.name());
         let name = |text: &mut String, member: &str, name: &str| *text += &format!(",\"{member}\":\"{name}\"");
         name(&mut text, "counting", counting_name(*counting));
         if let Counting::Weighted { linear, quadratic } = *counting {
@@ -277,7 +281,7 @@ impl BatchRecipe {
             text += &format!(",\"lengths\":{}", numbers::text(samples.lengths.iter().map(|&length| length.into())));
         }
         text.push('}');
-        text
+        [section, text]
     }
 }
 

@@ -32,8 +32,7 @@ impl Batcher {
             let value = format!("of {} segments", history.len());
             return Err(Failure::out_of_range("history", value, at_most(MAX_HISTORY)));
         }
-        let mut text =
-            format!("{{\"samedeal\":{VERSION},\"kind\":\"batcher\",\"recipe\":{{{}}}", self.recipe().sections());
+        let mut text = format!("{{\"samedeal\":{VERSION},\"kind\":\"batcher\",\"recipe\":{}", self.recipe().lasting());
         text += &format!(",\"epoch\":{},\"history\":[", config.epoch);
         for (at, Segment { world_size, steps }) in history.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
@@ -46,7 +45,7 @@ impl Batcher {
     /// differs; `history`, `out-of-memory`.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         let BatcherState { recipe, epoch, history } = BatcherState::read(state, STATE_SECTIONS)?;
-        let text = format!("{{{}}}", self.recipe().sections());
+        let text = self.recipe().lasting();
         compare(&Fields::read(&text, STATE_SECTIONS)?, &recipe, STATE_SECTIONS)?;
         let segment = |&(world_size, steps): &(u32, u64)| Segment { world_size, steps };
         let history: Vec<Segment> = collect("history", history.len(), history.iter().map(segment))?;

@@ -10,7 +10,6 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::collect;
 use crate::base::names::{name_of, named};
 use crate::deal::REMAINDERS;
@@ -100,9 +99,7 @@ impl Recipe {
 
     /// SHA-256 over the canonical text, in hexadecimal. It names the run.
     pub fn fingerprint(&self) -> String {
-        let mut hash = Fingerprint::new();
-        hash.add(self.text().as_bytes());
-        hash.finish()
+        recipe::fingerprint(&self.text())
     }
 
     /// The configuration of rank 0 in epoch 0. Failures: any field that is out of its range.

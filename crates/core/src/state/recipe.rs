@@ -1,10 +1,12 @@
 //! What the recipes of all stages have in common.
 
 use alloc::format;
+use alloc::string::String;
 
 use super::fields::{Fields, Key, Kind};
 use crate::Failure;
 use crate::base::failure::{at_most, known as one_of};
+use crate::base::fingerprint::Fingerprint;
 
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
@@ -67,6 +69,13 @@ pub(crate) fn fields<'a>(
         }
         _ => Ok(fields),
     }
+}
+
+/// SHA-256 over a canonical text, in hexadecimal.
+pub(crate) fn fingerprint(text: &str) -> String {
+    let mut hash = Fingerprint::new();
+    hash.add(text.as_bytes());
+    hash.finish()
 }
 
 /// Failures: a field that goes with the order `sharded`, and is there with the order of another name.

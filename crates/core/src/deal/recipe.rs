@@ -14,14 +14,19 @@ use crate::base::memory::collect;
 use crate::base::names::{name_of, named};
 use crate::deal::REMAINDERS;
 use crate::order::{DEFAULT_LANES, DEFAULT_WINDOW, Sharding, Shards};
-use crate::state::fields::{Fields, Key};
+use crate::state::fields::{Fields, Key, Kind};
 use crate::state::numbers::{self, Chosen};
 use crate::state::recipe::{self, List, VERSION};
 use crate::{Config, Failure, Layout, OrderId, Remainder, Sampler};
 
 const LAYOUTS: [(&str, Layout); 2] = [("strided", Layout::Strided), ("contiguous", Layout::Contiguous)];
 
-const SECTIONS: &[Key] = &[recipe::SAMEDEAL, recipe::ORDER, recipe::DEAL];
+const SECTIONS: &[Key] = &[recipe::SAMEDEAL, recipe::ORDER, recipe::DEAL, BATCH];
+const BATCH: Key = Key {
+    name: "batch",
+    field: "batch",
+    kind: Kind::Elsewhere("none in the recipe of a sampler: a recipe of batches makes batches"),
+};
 
 /// Everything that decides a deal: the order of every epoch, and who takes which position of it. It says nothing of an epoch, of a
 /// rank, or of how far anything was read.

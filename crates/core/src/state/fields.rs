@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     /// Whole numbers, or a hash of them.
     Numbers,
     Section(&'static [Key]),
+    /// What documents of another kind have; with what is allowed here.
+    Elsewhere(&'static str),
 }
 
 impl Kind {
@@ -39,6 +41,7 @@ impl Kind {
             Self::Text => "a text without escapes",
             Self::Numbers => "a list of whole numbers, or the 64 hexadecimal digits of their hash",
             Self::Section(_) => "an object",
+            Self::Elsewhere(allowed) => allowed,
         }
     }
 }
@@ -93,11 +96,8 @@ impl<'a> Fields<'a> {
         known: &'static [Key],
     ) -> Result<(), Failure> {
         let Some(key) = known.iter().find(|key| key.name == name) else {
-            if (section, name) == ("recipe", "batch") {
-                let allowed = "none in the recipe of a sampler: a recipe of batches makes batches";
-                return Err(Failure::contradiction("batch", "there", allowed));
-            }
-            let names = one_of(known.iter().map(|key| key.name));
+            let own = known.iter().filter(|key| !matches!(key.kind, Kind::Elsewhere(_)));
+            let names = one_of(own.map(|key| key.name));
             return Err(Failure::unknown_name(member_of(section), name, names));
         };
         if self.value(key.field).is_some() {
@@ -121,6 +121,7 @@ impl<'a> Fields<'a> {
                 Value::Number(number.ok_or_else(|| mistyped(key, before))?)
             }
             Kind::Section(_) | Kind::Numbers => return Err(mistyped(key, before)),
+            Kind::Elsewhere(allowed) => return Err(Failure::contradiction(key.field, "there", allowed)),
         };
         grow(key.field, 1, &mut self.values)?;
         self.values.push((key, value));

@@ -1,99 +1,26 @@
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::RefCell;
 
 use samedeal_core::read as core_;
+use samedeal_core::{List, Spans};
 
 use crate::Component;
 use crate::bindings::exports::samedeal::deal::{read, types};
 
 impl read::Guest for Component {
-    type Options = Options;
     type Reading = Reading;
 }
 
-pub struct Options(RefCell<core_::Options>);
 pub struct Reading(core_::Reading);
 
-impl read::GuestOptions for Options {
-    fn new(sizes: Vec<u64>) -> Self {
-        Self(RefCell::new(core_::Options { sizes, ..core_::Options::default() }))
-    }
-
-    fn set_seed(&self, seed: i64) {
-        self.0.borrow_mut().seed = seed;
-    }
-
-    fn set_deal(&self, name: String) {
-        self.0.borrow_mut().deal = Some(name);
-    }
-
-    fn set_shuffle(&self, shuffle: bool) {
-        self.0.borrow_mut().shuffle = Some(shuffle);
-    }
-
-    fn set_lanes(&self, lanes: u32) {
-        self.0.borrow_mut().lanes = Some(lanes);
-    }
-
-    fn set_window(&self, window: u32) {
-        self.0.borrow_mut().window = Some(window);
-    }
-
-    fn set_remainder(&self, name: String) {
-        self.0.borrow_mut().remainder = Some(name);
-    }
-
-    fn set_shuffle_rows(&self, shuffle: bool) {
-        self.0.borrow_mut().shuffle_rows = Some(shuffle);
-    }
-
-    fn set_reshuffle(&self, reshuffle: bool) {
-        self.0.borrow_mut().reshuffle = Some(reshuffle);
-    }
-
-    fn set_policy(&self, name: String) {
-        self.0.borrow_mut().policy = Some(name);
-    }
-
-    fn set_worker_policy(&self, name: String) {
-        self.0.borrow_mut().worker_policy = Some(name);
-    }
-
-    fn set_weight(&self, name: String) {
-        self.0.borrow_mut().weight = Some(name);
-    }
-
-    fn set_bytes(&self, bytes: Vec<u64>) {
-        self.0.borrow_mut().bytes = Some(bytes);
-    }
-
-    fn set_world_size(&self, world_size: u32) {
-        self.0.borrow_mut().world_size = Some(world_size);
-    }
-
-    fn set_workers(&self, workers: u32) {
-        self.0.borrow_mut().workers = Some(workers);
-    }
-
-    fn set_batch_size(&self, batch_size: u32) {
-        self.0.borrow_mut().batch_size = Some(batch_size);
-    }
-
-    fn set_drop_last(&self, drop_last: bool) {
-        self.0.borrow_mut().drop_last = Some(drop_last);
-    }
-}
-
 impl read::GuestReading for Reading {
-    fn new(options: read::OptionsBorrow<'_>) -> Result<Self, types::Failure> {
-        // The options may be set and used again.
-        let options = options.get::<Options>().0.borrow().copied()?;
-        Ok(Self(core_::Reading::new(options)?))
+    fn new(recipe: String, lists: Vec<types::NamedList>, epoch: u64) -> Result<Self, types::Failure> {
+        let lists: Vec<List> = lists.iter().map(|list| (&*list.name, &*list.numbers)).collect();
+        Ok(Self(core_::Reading::from_recipe(&recipe, &lists, epoch)?))
     }
 
-    fn at_epoch(&self, epoch: u64) -> read::Reading {
-        read::Reading::new(Self(self.0.at_epoch(epoch)))
+    fn at_epoch(&self, epoch: u64) -> Result<read::Reading, types::Failure> {
+        Ok(read::Reading::new(Self(self.0.at_epoch(epoch)?)))
     }
 
     fn resume(&self, state: String) -> Result<read::Reading, types::Failure> {
@@ -108,6 +35,30 @@ impl read::GuestReading for Reading {
         self.0.recipe()
     }
 
+    fn recipe_fingerprint(&self) -> String {
+        self.0.recipe_fingerprint()
+    }
+
+    fn seed(&self) -> i64 {
+        self.0.seed()
+    }
+
+    fn world_size(&self) -> u32 {
+        self.0.group().world_size
+    }
+
+    fn workers(&self) -> u32 {
+        self.0.group().workers
+    }
+
+    fn batch_size(&self) -> u32 {
+        self.0.group().batch_size
+    }
+
+    fn sizes(&self) -> Result<Vec<u64>, types::Failure> {
+        Ok(self.0.sizes()?)
+    }
+
     fn reads_per_row(&self) -> u32 {
         self.0.reads_per_row()
     }
@@ -117,8 +68,8 @@ impl read::GuestReading for Reading {
     }
 
     fn mixing_advice(&self) -> Option<read::MixingAdvice> {
-        let core_::MixingAdvice { lanes_per_reader, variance_ratio, lanes, window } = self.0.mixing_advice()?;
-        Some(read::MixingAdvice { lanes_per_reader, variance_ratio, lanes, window })
+        let core_::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window } = self.0.mixing_advice()?;
+        Some(read::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
     }
 
     fn epoch(&self) -> u64 {
@@ -172,7 +123,8 @@ impl read::GuestReading for Reading {
 
     fn round(&self, rank: u32, worker: u32, number: u64) -> Result<read::ReadRound, types::Failure> {
         let core_::ReadRound { start, count, spans } = self.0.round(rank, worker, number)?;
-        Ok(read::ReadRound { start, count, spans })
+        let Spans { lane, shard, first_row, num_rows } = spans;
+        Ok(read::ReadRound { start, count, spans: types::Spans { lane, shard, first_row, num_rows } })
     }
 
     fn round_rows(

@@ -1,8 +1,8 @@
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use samedeal_core::OrderId;
+use samedeal_core::List;
 use samedeal_core::shard as core_;
 
 use crate::Component;
@@ -14,133 +14,108 @@ impl shards::Guest for Component {
 
     fn verify(shards: u32, offsets: Vec<u32>, assigned: Vec<u32>) -> Result<shards::Verification, types::Failure> {
         let core_::Verification { overlaps, gaps } = core_::verify(shards, &offsets, &assigned)?;
-        Ok(shards::Verification { overlaps, gaps })
-    }
-
-    fn verify_in_runs(
-        shards: u32,
-        offsets: Vec<u32>,
-        assigned: Vec<u32>,
-    ) -> Result<shards::VerificationInRuns, types::Failure> {
-        let core_::VerificationInRuns { overlaps, gap_runs } = core_::verify_in_runs(shards, &offsets, &assigned)?;
-        Ok(shards::VerificationInRuns { overlaps, gap_runs })
+        let core_::Overlaps { shard, first_reader, other_reader } = overlaps;
+        let core_::ShardRuns { first_shard, num_shards } = gaps;
+        Ok(shards::Verification {
+            overlaps: shards::Overlaps { shard, first_reader, other_reader },
+            gaps: shards::ShardRuns { first_shard, num_shards },
+        })
     }
 }
 
-pub struct Plan(RefCell<core_::Plan>);
+pub struct Plan(core_::Plan);
 
 impl shards::GuestPlan for Plan {
-    fn new(config: shards::PlanConfig) -> Result<Self, types::Failure> {
-        let locality = config.locality.map(|locality| core_::Locality {
-            offsets: locality.holder_offsets,
-            holders: locality.holders,
-            rank_nodes: locality.rank_nodes,
-            tolerance: locality.tolerance,
-        });
-        let config = core_::PlanConfig {
-            sizes: config.sizes,
-            bytes: config.bytes,
-            world: config.world,
-            workers: config.workers,
-            policy: config.policy.into(),
-            worker_policy: config.worker_policy.into(),
-            weight: config.weight.into(),
-            locality,
-            shuffle: config.shuffle,
-            reshuffle: config.reshuffle,
-            seed: config.seed,
-            epoch: config.epoch,
-        };
-        Ok(Self(RefCell::new(core_::Plan::new(config)?)))
+    fn new(recipe: String, lists: Vec<types::NamedList>, epoch: u64) -> Result<Self, types::Failure> {
+        let lists: Vec<List> = lists.iter().map(|list| (&*list.name, &*list.numbers)).collect();
+        Ok(Self(core_::Plan::from_recipe(&recipe, &lists, epoch)?))
     }
 
-    fn set_epoch(&self, epoch: u64) -> Result<(), types::Failure> {
-        Ok(self.0.borrow_mut().set_epoch(epoch)?)
+    fn at_epoch(&self, epoch: u64) -> Result<shards::Plan, types::Failure> {
+        Ok(shards::Plan::new(Self(self.0.at_epoch(epoch)?)))
+    }
+
+    fn recipe(&self) -> String {
+        self.0.recipe()
+    }
+
+    fn recipe_fingerprint(&self) -> String {
+        self.0.recipe_fingerprint()
+    }
+
+    fn epoch(&self) -> u64 {
+        self.0.epoch()
+    }
+
+    fn seed(&self) -> i64 {
+        self.0.config().seed
+    }
+
+    fn world_size(&self) -> u32 {
+        self.0.config().world_size
+    }
+
+    fn workers(&self) -> u32 {
+        self.0.config().workers
+    }
+
+    fn sizes(&self) -> Result<Vec<u64>, types::Failure> {
+        Ok(self.0.sizes()?)
+    }
+
+    fn bytes(&self) -> Result<Option<Vec<u64>>, types::Failure> {
+        Ok(self.0.bytes()?)
     }
 
     fn num_shards(&self, rank: u32, worker: u32) -> Result<u32, types::Failure> {
-        Ok(self.0.borrow().num_shards(rank, worker)?)
+        Ok(self.0.num_shards(rank, worker)?)
     }
 
     fn shards(&self, rank: u32, worker: u32, start: u32, count: u32) -> Result<Vec<u32>, types::Failure> {
-        Ok(self.0.borrow().shards(rank, worker, start, count)?)
+        Ok(self.0.shards(rank, worker, start, count)?)
     }
 
-    fn loads(&self, tier: shards::Tier, start: u32, count: u32) -> Result<Vec<u64>, types::Failure> {
-        Ok(self.0.borrow().loads(tier.into(), start, count)?)
+    fn loads(&self, tier: String, start: u32, count: u32) -> Result<Vec<types::NamedList>, types::Failure> {
+        let columns = self.0.loads(core_::Tier::from_name(&tier)?, start, count)?;
+        Ok(columns.into_iter().map(|(name, numbers)| types::NamedList { name: name.to_string(), numbers }).collect())
     }
 
-    fn balance(&self, tier: shards::Tier, weight: shards::Weight) -> Result<shards::Balance, types::Failure> {
-        let core_::Balance { least, most, total, members } = self.0.borrow().balance(tier.into(), weight.into())?;
+    fn balance(&self, tier: String, weight: String) -> Result<shards::Balance, types::Failure> {
+        let (tier, weight) = (core_::Tier::from_name(&tier)?, core_::Weight::from_name(&weight)?);
+        let core_::Balance { least, most, total, members } = self.0.balance(tier, weight)?;
         Ok(shards::Balance { least, most, total, members })
     }
 
-    fn imbalance(&self, tier: shards::Tier, weight: shards::Weight) -> Result<u64, types::Failure> {
-        Ok(self.0.borrow().imbalance(tier.into(), weight.into())?)
+    fn imbalance(&self, tier: String, weight: String) -> Result<u64, types::Failure> {
+        Ok(self.0.imbalance(core_::Tier::from_name(&tier)?, core_::Weight::from_name(&weight)?)?)
     }
 
     fn rows(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {
-        Ok(self.0.borrow().rows(shard, start, count)?)
+        Ok(self.0.rows(shard, start, count)?)
     }
 
     fn steps(&self, batch_size: u32, drop_last: bool) -> Result<shards::Steps, types::Failure> {
-        let (least, most) = self.0.borrow().steps(batch_size, drop_last)?;
+        let (least, most) = self.0.steps(batch_size, drop_last)?;
         Ok(shards::Steps { least, most })
     }
 
     fn config_fingerprint(&self) -> String {
-        self.0.borrow().config_fingerprint()
+        self.0.config_fingerprint()
     }
 }
 
 pub struct ChunkStream(RefCell<core_::Stream>);
 
 impl shards::GuestChunkStream for ChunkStream {
-    fn new(config: shards::StreamConfig) -> Result<Self, types::Failure> {
-        let shards::StreamConfig { chunks, reader, readers, order, seed, epoch } = config;
-        let order = OrderId::from_name(&order)?;
-        let config = core_::StreamConfig { chunks, reader, readers, order, seed, epoch };
-        Ok(Self(RefCell::new(core_::Stream::new(config)?)))
+    fn new(recipe: String, epoch: u64, reader: u32) -> Result<Self, types::Failure> {
+        Ok(Self(RefCell::new(core_::Stream::from_recipe(&recipe, epoch, reader)?)))
+    }
+
+    fn recipe(&self) -> String {
+        self.0.borrow().recipe()
     }
 
     fn chunks(&self, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {
         Ok(self.0.borrow_mut().chunks(start, count)?)
-    }
-}
-
-impl From<shards::Policy> for core_::Policy {
-    fn from(policy: shards::Policy) -> Self {
-        match policy {
-            shards::Policy::RoundRobin => Self::RoundRobin,
-            shards::Policy::SizeAware => Self::SizeAware,
-            shards::Policy::LocalityAware => Self::LocalityAware,
-        }
-    }
-}
-
-impl From<shards::WorkerPolicy> for core_::WorkerPolicy {
-    fn from(policy: shards::WorkerPolicy) -> Self {
-        match policy {
-            shards::WorkerPolicy::RoundRobin => Self::RoundRobin,
-            shards::WorkerPolicy::SizeAware => Self::SizeAware,
-        }
-    }
-}
-
-impl From<shards::Weight> for core_::Weight {
-    fn from(weight: shards::Weight) -> Self {
-        match weight {
-            shards::Weight::Samples => Self::Samples,
-            shards::Weight::Bytes => Self::Bytes,
-        }
-    }
-}
-
-impl From<shards::Tier> for core_::Tier {
-    fn from(tier: shards::Tier) -> Self {
-        match tier {
-            shards::Tier::Ranks => Self::Ranks,
-            shards::Tier::Workers => Self::Workers,
-        }
     }
 }

@@ -14,11 +14,11 @@ impl launch::Guest for Component {
     fn detect(
         environment: Vec<(String, String)>,
         rank: Option<u32>,
-        world: Option<u32>,
+        world_size: Option<u32>,
     ) -> Result<launch::Detection, types::Failure> {
-        let core_::Detection { rank, world, local_rank, local_world, launcher, used, warnings } =
-            core_::detect(&environment, rank, world)?;
+        let core_::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings } =
+            core_::detect(&environment, rank, world_size)?;
         let launcher = launcher.to_string();
-        Ok(launch::Detection { rank, world, local_rank, local_world, launcher, used, warnings })
+        Ok(launch::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings })
     }
 }

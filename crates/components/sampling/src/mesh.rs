@@ -12,19 +12,16 @@ impl mesh::Guest for Component {
 pub struct Mesh(core_::Mesh);
 
 impl mesh::GuestMesh for Mesh {
-    fn new(world: u32, axes: Vec<mesh::Axis>) -> Result<Self, types::Failure> {
-        let axes = axes.into_iter().map(|mesh::Axis { name, size, role }| {
-            let role = match role {
-                mesh::Role::Divide => core_::Role::Divide,
-                mesh::Role::Repeat => core_::Role::Repeat,
-            };
-            core_::Axis { name, size, role }
-        });
-        Ok(Self(core_::Mesh::new(world, axes.collect())?))
+    fn new(world_size: u32, axes: Vec<mesh::Axis>) -> Result<Self, types::Failure> {
+        let axis = |mesh::Axis { name, size, role }| -> Result<_, core_::Failure> {
+            Ok(core_::Axis { name, size, role: core_::Role::from_name(&role)? })
+        };
+        let axes: Result<Vec<_>, _> = axes.into_iter().map(axis).collect();
+        Ok(Self(core_::Mesh::new(world_size, axes?)?))
     }
 
-    fn data_world(&self) -> u32 {
-        self.0.data_world()
+    fn data_world_size(&self) -> u32 {
+        self.0.data_world_size()
     }
 
     fn data_rank(&self, rank: u32) -> Result<u32, types::Failure> {

@@ -2,14 +2,14 @@
 
 use super::failure::{Allowed, range};
 
-use super::{Failure, MAX_WINDOW};
+use super::{Failure, MAX_COUNT};
 
 /// Whether numbers `start` to `start + count - 1` are within `end`, and not too many at once. Failures: `start`, `count`.
 pub(crate) fn check_run(start: u64, count: u32, end: u64) -> Result<(), Failure> {
     if start > end {
         return Err(Failure::out_of_range("start", start, range(0, end)));
     }
-    let most = (end - start).min(MAX_WINDOW.into());
+    let most = (end - start).min(MAX_COUNT.into());
     if u64::from(count) > most {
         return Err(Failure::out_of_range("count", count, range(0, most).and(format_args!(" from {start}"))));
     }

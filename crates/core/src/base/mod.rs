@@ -14,7 +14,7 @@ pub use failure::{Fact, Failure, Kind, Parts};
 pub const MAX_EXACT: u64 = (1 << 53) - 1;
 
 /// The most indices that one call hands out.
-pub const MAX_WINDOW: u32 = 1 << 20;
+pub const MAX_COUNT: u32 = 1 << 20;
 
 /// The greatest common divisor; that of 0 and a number is this number.
 pub(crate) fn gcd(a: u64, b: u64) -> u64 {

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 
 use crate::base::failure::range;
 use crate::base::memory::collect;
-use crate::{Failure, MAX_WINDOW};
+use crate::{Failure, MAX_COUNT};
 
 /// How many buckets there are by default.
 const DEFAULT: u128 = 64;
@@ -31,8 +31,8 @@ impl Buckets {
                 }
                 None => Ok(()),
             },
-            Self::Quantiles(count) if count == 0 || count > MAX_WINDOW => {
-                Err(Failure::out_of_range("quantiles", count, range(1, MAX_WINDOW)))
+            Self::Quantiles(count) if count == 0 || count > MAX_COUNT => {
+                Err(Failure::out_of_range("quantiles", count, range(1, MAX_COUNT)))
             }
             _ => Ok(()),
         }

@@ -45,8 +45,13 @@ const TOO_LONG: [(&str, TooLong); 5] = [
 const TAILS: [(&str, Tail); 4] =
     [("even-split", Tail::EvenSplit), ("drop", Tail::Drop), ("keep", Tail::Keep), ("duplicate", Tail::Duplicate)];
 
-const SECTIONS: &[Key] =
-    &[recipe::SAMEDEAL, recipe::ORDER, recipe::DEAL, Key { name: "batch", field: "batch", kind: Kind::Section(BATCH) }];
+const SECTIONS: &[Key] = &[
+    recipe::SAMEDEAL,
+    recipe::ORDER,
+    recipe::DEAL,
+    Key { name: "batch", field: "batch", kind: Kind::Section(BATCH) },
+    Key { name: "shards", field: "shards", kind: recipe::OF_READERS },
+];
 
 /// The sections of which a state has those that it goes on with.
 pub(super) const STATE_SECTIONS: &[Key] =
@@ -72,6 +77,8 @@ const BATCH: &[Key] = &[
     Key { name: "too_long", field: "too-long", kind: Kind::Text },
     Key { name: "tail", field: "tail", kind: Kind::Text },
     Key { name: "lengths", field: "lengths", kind: Kind::Numbers },
+    Key { name: "batch_size", field: "batch-size", kind: recipe::OF_READERS },
+    Key { name: "drop_last", field: "drop-last", kind: recipe::OF_READERS },
     #[cfg(feature = "grown")]
     Key { name: "latest_epoch", field: "latest-epoch", kind: Kind::Count },
 ];

@@ -7,11 +7,18 @@ use alloc::vec::Vec;
 use super::batcher::Batcher;
 use super::config::{MAX_HISTORY, Segment};
 use super::recipe::STATE_SECTIONS;
+use crate::state::recipe;
 use crate::Failure;
 use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
-use crate::state::fields::{Fields, compare};
-use crate::state::{BatcherState, VERSION};
+use crate::state::fields::{Fields, Key, Kind, compare};
+use crate::state::{self, AS_IN_STATE, EPOCH, KIND, history_of, recipe_of};
+
+const STATE: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, history_of(SEGMENT)];
+const SEGMENT: &[Key] = &[
+    Key { name: "world_size", field: "world-size", kind: Kind::Count },
+    Key { name: "steps", field: "steps", kind: Kind::Count },
+];
 
 impl Batcher {
     /// The state once every rank has taken so many steps: a text for a checkpoint, the same on all ranks. Failures: `steps`;
@@ -32,23 +39,28 @@ impl Batcher {
             let value = format!("of {} segments", history.len());
             return Err(Failure::out_of_range("history", value, at_most(MAX_HISTORY)));
         }
-        let mut text = format!("{{\"samedeal\":{VERSION},\"kind\":\"batcher\",\"recipe\":{}", self.recipe().lasting());
-        text += &format!(",\"epoch\":{},\"history\":[", config.epoch);
+        let mut text = String::from(",\"history\":[");
         for (at, Segment { world_size, steps }) in history.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
             text += &format!("{comma}{{\"world_size\":{world_size},\"steps\":{steps}}}");
         }
-        Ok(text + "]}")
+        Ok(state::write("batcher", &self.recipe().lasting(), config.epoch, &(text + "]")))
     }
 
     /// Goes on where a state was taken: plans what was not taken of its epoch. Failures: `state`; any member of the recipe that
     /// differs; `history`, `out-of-memory`.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
-        let BatcherState { recipe, epoch, history } = BatcherState::read(state, STATE_SECTIONS)?;
-        let text = self.recipe().lasting();
-        compare(&Fields::read(&text, STATE_SECTIONS)?, &recipe, STATE_SECTIONS)?;
-        let segment = |&(world_size, steps): &(u32, u64)| Segment { world_size, steps };
-        let history: Vec<Segment> = collect("history", history.len(), history.iter().map(segment))?;
-        Self::new(self.recipe(), epoch, history)
+        let state = state::read(state, "batcher", STATE)?;
+        let (text, empty) = (self.recipe().lasting(), Fields::default());
+        let of = state.section("recipe").unwrap_or(&empty);
+        compare(&Fields::read(&text, STATE_SECTIONS)?, of, STATE_SECTIONS, AS_IN_STATE)?;
+        let segments = state.objects("history");
+        let mut history: Vec<Segment> = collect("history", segments.len(), [])?;
+        for segment in segments {
+            let world_size = segment.u32("world-size")?.unwrap_or_default();
+            let steps = segment.count("steps").unwrap_or_default();
+            history.push(Segment { world_size, steps });
+        }
+        Self::new(self.recipe(), state.count("epoch").unwrap_or_default(), history)
     }
 }

@@ -4,7 +4,7 @@ use crate::{Deal, Failure, Layout, OrderId, Remainder};
 ///
 /// ```
 /// use samedeal_core::{Config, OrderId, Sampler};
-/// let config = Config { seed: 42, world: 4, rank: 1, ..Config::new(10) };
+/// let config = Config { seed: 42, world_size: 4, rank: 1, ..Config::new(10) };
 /// assert_eq!(Sampler::new(config)?.num_samples(), 3);
 /// # Ok::<(), samedeal_core::Failure>(())
 /// ```
@@ -19,15 +19,15 @@ pub struct Config {
     pub epoch: u64,
     /// The order.
     pub order: OrderId,
-    /// Which of the data-parallel readers this is, 0 to `world` - 1.
+    /// Which of the data-parallel readers this is, 0 to `world_size` - 1.
     pub rank: u32,
     /// How many data-parallel readers there are, at least 1.
-    pub world: u32,
-    /// What happens if `world` does not divide `samples`.
+    pub world_size: u32,
+    /// What happens if `world_size` does not divide `samples`.
     pub remainder: Remainder,
     /// Which positions belong to a rank.
     pub layout: Layout,
-    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world: the others are
+    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world size: the others are
     /// dealt. 0 to `samples`.
     pub consumed: u64,
 }
@@ -41,7 +41,7 @@ impl Config {
             epoch: 0,
             order: OrderId::Feistel,
             rank: 0,
-            world: 1,
+            world_size: 1,
             remainder: Remainder::Pad,
             layout: Layout::Strided,
             consumed: 0,
@@ -51,6 +51,6 @@ impl Config {
     /// The deal of this configuration, if every field is within its range.
     pub(crate) fn deal(&self) -> Result<Deal, Failure> {
         self.order.check(self.samples, self.seed)?;
-        Deal::new(self.samples, self.consumed, self.rank, self.world, self.remainder, self.layout)
+        Deal::new(self.samples, self.consumed, self.rank, self.world_size, self.remainder, self.layout)
     }
 }

@@ -1,15 +1,30 @@
 use crate::base::failure::{only, range};
+use crate::base::names::name_of;
 use crate::{Failure, MAX_EXACT};
 
 /// What happens if the number of ranks does not divide the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remainder {
-    /// The last (samples mod world) positions are not dealt.
+    /// The last (samples mod world size) positions are not dealt.
     Drop = 0,
-    /// The order is repeated from its beginning until every rank has ceil(samples / world).
+    /// The order is repeated from its beginning until every rank has ceil(samples / world size).
     Pad = 1,
     /// Every sample exactly once; ranks may differ by one.
     Uneven = 2,
+}
+
+impl Remainder {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        name_of(self, &REMAINDERS)
+    }
+}
+
+impl Layout {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        name_of(self, &LAYOUTS)
+    }
 }
 
 /// Their names, the default first.
@@ -19,11 +34,14 @@ pub(crate) const REMAINDERS: [(&str, Remainder); 3] =
 /// Which positions belong to a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// rank, rank + world, rank + 2 world, ...
+    /// rank, rank + W, rank + 2 W, ..., where W is the world size.
     Strided = 0,
     /// One run of neighbouring positions for each rank, in the order of the ranks.
     Contiguous = 1,
 }
+
+/// Their names, the default first.
+pub(crate) const LAYOUTS: [(&str, Layout); 2] = [("strided", Layout::Strided), ("contiguous", Layout::Contiguous)];
 
 /// When and where a position of the epoch is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +55,7 @@ pub struct Place {
     /// Number of that rank's batch.
     pub batch: u64,
     /// Place in that batch.
-    pub slot: u32,
+    pub index_in_batch: u32,
     /// How often the sample is dealt again, as padding, at `position` + k * samples.
     pub copies: u32,
 }
@@ -49,23 +67,23 @@ pub struct Deal {
     /// Positions that were dealt before: this deal is of the others.
     consumed: u64,
     rank: u32,
-    world: u32,
+    world_size: u32,
     remainder: Remainder,
     layout: Layout,
 }
 
 impl Deal {
-    /// A deal of the positions from `consumed` to `samples` - 1 (at most 2^53 - 2) to `world` ranks, seen by `rank`.
+    /// A deal of the positions from `consumed` to `samples` - 1 (at most 2^53 - 2) to `world_size` ranks, seen by `rank`.
     pub fn new(
         samples: u64,
         consumed: u64,
         rank: u32,
-        world: u32,
+        world_size: u32,
         remainder: Remainder,
         layout: Layout,
     ) -> Result<Self, Failure> {
-        if world == 0 {
-            return Err(Failure::out_of_range("world", 0, range(1, u32::MAX)));
+        if world_size == 0 {
+            return Err(Failure::out_of_range("world-size", 0, range(1, u32::MAX)));
         }
         if samples > MAX_EXACT {
             return Err(Failure::out_of_range("samples", samples, range(0, MAX_EXACT)));
@@ -75,35 +93,30 @@ impl Deal {
         }
         // The whole epoch too: it comes after a part of one.
         for consumed in [0, consumed] {
-            let deal = Self { samples, consumed, rank: 0, world, remainder, layout };
+            let deal = Self { samples, consumed, rank: 0, world_size, remainder, layout };
             if deal.end() > MAX_EXACT {
-                let most = consumed + (MAX_EXACT - consumed) / u64::from(world) * u64::from(world);
-                let allowed = range(0, most).and(format_args!(" when padded to world {world}"));
+                let most = consumed + (MAX_EXACT - consumed) / u64::from(world_size) * u64::from(world_size);
+                let allowed = range(0, most).and(format_args!(" when padded for {world_size} ranks"));
                 return Err(Failure::out_of_range("samples", samples, allowed));
             }
         }
-        Self { samples, consumed, rank: 0, world, remainder, layout }.with_rank(rank)
+        Self { samples, consumed, rank: 0, world_size, remainder, layout }.with_rank(rank)
     }
 
     /// The same deal, seen by another rank.
     pub fn with_rank(self, rank: u32) -> Result<Self, Failure> {
-        if rank >= self.world {
-            return Err(Failure::out_of_range("rank", rank, range(0, self.world - 1)));
+        if rank >= self.world_size {
+            return Err(Failure::out_of_range("rank", rank, range(0, self.world_size - 1)));
         }
         Ok(Self { rank, ..self })
     }
 
-    /// The same deal of all positions.
-    pub(crate) fn whole(self) -> Self {
-        Self { consumed: 0, ..self }
-    }
-
     /// Positions dealt to all ranks together, padding included.
     pub fn num_positions(&self) -> u64 {
-        let world = u64::from(self.world);
+        let world_size = u64::from(self.world_size);
         match self.remainder {
-            Remainder::Drop => self.left() / world * world,
-            Remainder::Pad => self.left().div_ceil(world) * world,
+            Remainder::Drop => self.left() / world_size * world_size,
+            Remainder::Pad => self.left().div_ceil(world_size) * world_size,
             Remainder::Uneven => self.left(),
         }
     }
@@ -126,7 +139,7 @@ impl Deal {
     /// The positions that are consumed once every rank has taken so many samples, or all of its own. Failures: `taken`;
     /// `layout`, where these are no run from the first position on.
     pub(crate) fn consumed_after(&self, taken: u64) -> Result<u64, Failure> {
-        let most = self.num_positions().div_ceil(self.world.into());
+        let most = self.num_positions().div_ceil(self.world_size.into());
         if taken > most {
             return Err(Failure::out_of_range("taken", taken, range(0, most)));
         }
@@ -137,11 +150,11 @@ impl Deal {
             // Those that are dropped too.
             return Ok(self.samples);
         }
-        if self.layout == Layout::Contiguous && self.world > 1 {
+        if self.layout == Layout::Contiguous && self.world_size > 1 {
             let allowed = only("strided").and(", for a state within an epoch");
             return Err(Failure::contradiction("layout", "contiguous", allowed));
         }
-        Ok((self.consumed + taken * u64::from(self.world)).min(self.samples))
+        Ok((self.consumed + taken * u64::from(self.world_size)).min(self.samples))
     }
 
     /// Positions of this rank, padding included.
@@ -154,8 +167,8 @@ impl Deal {
     pub fn num_padding(&self) -> u64 {
         let count = self.num_samples();
         let real = match self.layout {
-            // Every world-th of those that are left, from the rank on.
-            Layout::Strided => self.left().saturating_sub(u64::from(self.rank)).div_ceil(u64::from(self.world)),
+            // Every W-th of those that are left, from the rank on.
+            Layout::Strided => self.left().saturating_sub(u64::from(self.rank)).div_ceil(u64::from(self.world_size)),
             Layout::Contiguous => self.left().saturating_sub(self.first()),
         };
         count - count.min(real)
@@ -169,7 +182,7 @@ impl Deal {
     /// The position of this rank's first sample, and how far apart its positions are.
     pub(crate) fn run(&self) -> (u64, u64) {
         match self.layout {
-            Layout::Strided => (self.consumed + u64::from(self.rank), u64::from(self.world)),
+            Layout::Strided => (self.consumed + u64::from(self.rank), u64::from(self.world_size)),
             Layout::Contiguous => (self.consumed + self.first(), 1),
         }
     }
@@ -178,7 +191,7 @@ impl Deal {
     pub(crate) fn place(&self, position: u64, batch_size: u32) -> Place {
         let nth = position - self.consumed;
         let (rank, index) = match self.layout {
-            Layout::Strided => (nth % u64::from(self.world), nth / u64::from(self.world)),
+            Layout::Strided => (nth % u64::from(self.world_size), nth / u64::from(self.world_size)),
             Layout::Contiguous => {
                 let (share, extra) = self.shares();
                 // The first `extra` ranks hold one more than the others.
@@ -195,15 +208,15 @@ impl Deal {
             rank: rank as u32,
             index,
             batch: index / u64::from(batch_size),
-            slot: (index % u64::from(batch_size)) as u32,
+            index_in_batch: (index % u64::from(batch_size)) as u32,
             copies: ((self.end() - 1 - position) / self.samples) as u32,
         }
     }
 
     /// What every rank gets, and how many of the first ranks get one more.
     fn shares(&self) -> (u64, u64) {
-        let world = u64::from(self.world);
-        (self.num_positions() / world, self.num_positions() % world)
+        let world_size = u64::from(self.world_size);
+        (self.num_positions() / world_size, self.num_positions() % world_size)
     }
 
     /// Where the contiguous run of this rank begins, in what is left.

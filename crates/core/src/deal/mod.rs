@@ -2,14 +2,15 @@
 
 mod config;
 mod dealt;
-mod identity;
+mod order_part;
 mod recipe;
 mod rounds;
 mod sampler;
 
 pub use config::Config;
-pub(crate) use dealt::REMAINDERS;
+pub(crate) use dealt::{LAYOUTS, REMAINDERS};
 pub use dealt::{Deal, Layout, Place, Remainder};
+pub(crate) use order_part::{OrderPart, check_sums};
 pub use recipe::Recipe;
 pub use rounds::Round;
 pub use sampler::Sampler;

@@ -1,6 +1,5 @@
 //! What a sampler with the order `sharded` answers besides.
 
-use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use super::Sampler;
@@ -8,9 +7,8 @@ use crate::base::check::check_below;
 use crate::base::failure::only;
 use crate::base::gcd;
 use crate::base::memory::collect;
-use crate::order::Sharding;
-use crate::order::Shards;
-use crate::{Config, Failure, OrderId};
+use crate::order::{Sharding, Spans};
+use crate::{Failure, OrderId};
 
 /// The rows that a rank reads for a run of its samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,51 +17,39 @@ pub struct Round {
     pub start: u64,
     /// How many there are.
     pub count: u64,
-    /// Where they are stored. Four numbers each: lane, shard, first sample within it, count.
-    pub spans: Vec<u64>,
+    /// Where they are stored.
+    pub spans: Spans,
 }
 
 impl Sampler {
-    /// A sampler with the order `sharded`, over shards of these sizes, cut into `lanes` (1 to 4,096), in each of which
-    /// `window` (1 to 2^20) neighbouring samples are shuffled together. `config.samples` is the sum of the sizes.
-    /// Failures: those of [`Sampler::new`]; `sizes`, `lanes`, `window`, `samples`, `order`.
-    pub fn sharded(config: Config, sizes: &[u64], lanes: u32, window: u32) -> Result<Self, Failure> {
-        let deal = config.deal()?;
-        if config.order != OrderId::Sharded {
-            return Err(Failure::contradiction(
-                "order",
-                config.order.name(),
-                only("sharded").and(", where shards are given"),
-            ));
-        }
-        let shards = Shards::new(sizes)?;
-        if shards.samples() != config.samples {
-            let allowed = only(shards.samples()).and(", the samples of all shards together");
-            return Err(Failure::contradiction("samples", config.samples, allowed));
-        }
-        Self::with(config, deal, Some(Rc::new(Sharding::new(shards, lanes, window)?)))
+    /// The sizes of the shards; none with another order. Failures: `out-of-memory`.
+    pub fn sizes(&self) -> Result<Option<Vec<u64>>, Failure> {
+        let Some(Sharding { shards, .. }) = self.sharding() else { return Ok(None) };
+        collect("sizes", shards.count() as usize, shards.sizes()).map(Some)
     }
 
-    /// The sizes of the shards, the lanes and the window; none with another order. Failures: `out-of-memory`.
-    pub fn sharding(&self) -> Result<Option<(Vec<u64>, u32, u32)>, Failure> {
-        let Some(sharding) = &self.sharding else { return Ok(None) };
-        let Sharding { shards, lanes, window } = &**sharding;
-        Ok(Some((collect("sizes", shards.count() as usize, shards.sizes())?, *lanes, *window)))
+    /// The lanes and the shuffle window; none with another order.
+    pub fn lanes(&self) -> Option<(u32, u32)> {
+        self.sharding().map(|sharding| (sharding.lanes, sharding.window))
+    }
+
+    fn sharding(&self) -> Option<&Sharding> {
+        self.part.sharding.as_deref().filter(|_| self.part.id == OrderId::Sharded)
     }
 
     /// How many rounds this deal has. Failures: `order` (not `sharded`).
     pub fn num_rounds(&self) -> Result<u64, Failure> {
-        let Some(sharding) = &self.sharding else { return Err(self.not_sharded()) };
+        let Some(sharding) = self.sharding() else { return Err(self.not_sharded()) };
         Ok(self.deal.end().div_ceil(sharding.round()).saturating_sub(self.deal.consumed() / sharding.round()))
     }
 
     /// A round: the positions that have the windows of one number in all lanes, of which this rank has some, from some
     /// lanes. The spans are those windows, lane by lane, in the order in which they are stored; then those of the
-    /// padding, sample by sample. Failures: `order` (not `sharded`), `number`, `window` (more than 2^20 spans),
+    /// padding, sample by sample. Failures: `order` (not `sharded`), `number`, `shuffle-window` (more than 2^20 spans),
     /// `out-of-memory`.
     pub fn round(&self, number: u64) -> Result<Round, Failure> {
         check_below("number", number, self.num_rounds()?)?;
-        let (Some(sharding), Some(sharded)) = (&self.sharding, self.order()?.as_sharded()) else {
+        let (Some(sharding), Some(sharded)) = (self.sharding(), self.order()?.as_sharded()) else {
             return Err(self.not_sharded());
         };
         let lanes = u64::from(sharding.lanes);
@@ -79,11 +65,11 @@ impl Sampler {
         let hit = (start..real).take(period as usize).map(|i| (first + i * stride) % lanes);
         let mut hit = collect("lanes", period.min(real - start) as usize, hit)?;
         hit.sort_unstable();
-        let mut spans = Vec::new();
+        let mut spans = Spans::default();
         for lane in hit {
             sharded.add_spans(lane as u32, number, &mut spans)?;
         }
-        sharded.check_spans(spans.len() as u64 / 4 + (end - real))?;
+        sharded.check_spans(spans.len() as u64 + (end - real))?;
         for i in real..end {
             sharded.add_span_of((first + i * stride) % self.config.samples, &mut spans)?;
         }
@@ -93,7 +79,7 @@ impl Sampler {
     /// The shard that holds a sample, and its place there. Failures: `order` (not `sharded`), `sample`.
     pub fn shard_of(&self, sample: u64) -> Result<(u32, u64), Failure> {
         check_below("sample", sample, self.config.samples)?;
-        let Some(sharding) = &self.sharding else { return Err(self.not_sharded()) };
+        let Some(sharding) = self.sharding() else { return Err(self.not_sharded()) };
         Ok(sharding.shards.find(sample))
     }
 

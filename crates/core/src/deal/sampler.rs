@@ -1,22 +1,22 @@
+use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
-use super::identity;
+use super::OrderPart;
 use crate::base::check::{check_below, check_run};
 use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::has_headroom;
-use crate::order::Sharding;
-use crate::state::{SamplerState, check};
-use crate::{Config, Deal, Failure, Index, MAX_WINDOW, Order, OrderId, Place};
+use crate::state::{self, SamplerState, recipe};
+use crate::{Config, Deal, Failure, Index, MAX_COUNT, Order, OrderId, Place};
 
 /// The samples of one rank in one epoch: an order, dealt.
 ///
 /// ```
 /// use samedeal_core::{Config, OrderId, Sampler};
-/// let config = Config { order: OrderId::Torch, seed: 42, epoch: 1, world: 3, ..Config::new(10) };
+/// let config = Config { order: OrderId::Torch, seed: 42, epoch: 1, world_size: 3, ..Config::new(10) };
 /// let sampler = Sampler::new(config)?;
 /// assert_eq!(sampler.indices::<u64>(0, 4)?, [8, 0, 6, 3]);
 /// # Ok::<(), samedeal_core::Failure>(())
@@ -24,32 +24,38 @@ use crate::{Config, Deal, Failure, Index, MAX_WINDOW, Order, OrderId, Place};
 pub struct Sampler {
     pub(super) config: Config,
     pub(super) deal: Deal,
-    /// With the order `sharded`.
-    pub(crate) sharding: Option<Rc<Sharding>>,
-    /// Built at the first call that asks for an index.
-    order: OnceCell<Order>,
+    pub(super) part: Rc<OrderPart>,
+    /// Built at the first call that asks for an index; the samplers of one epoch share it.
+    order: Rc<OnceCell<Order>>,
 }
 
 impl Sampler {
-    /// Checks the configuration, in O(1).
+    /// Checks the configuration, in O(1). Failures: any field; `sizes`, with the order `sharded`.
     pub fn new(config: Config) -> Result<Self, Failure> {
-        let deal = config.deal()?;
-        if config.order == OrderId::Sharded {
-            return Err(Failure::missing("sharding", "the shards, with the order sharded"));
+        let Config { samples, seed, order, .. } = config;
+        if order == OrderId::Sharded {
+            return Err(Failure::missing("sizes", "the samples of each shard, with the order sharded"));
         }
-        Self::with(config, deal, None)
+        Self::of(config, Rc::new(OrderPart::new(order, samples, seed, None)))
     }
 
-    /// A sampler of a configuration whose order was checked to be that of the sharding, or of none.
-    pub(crate) fn of(config: Config, sharding: Option<Rc<Sharding>>) -> Result<Self, Failure> {
-        Self::with(config, config.deal()?, sharding)
+    /// A sampler of a configuration that has the samples, the order and the seed of a part.
+    pub(crate) fn of(config: Config, part: Rc<OrderPart>) -> Result<Self, Failure> {
+        Self::with(config, part, Rc::default())
     }
 
-    pub(super) fn with(config: Config, deal: Deal, sharding: Option<Rc<Sharding>>) -> Result<Self, Failure> {
+    fn with(config: Config, part: Rc<OrderPart>, order: Rc<OnceCell<Order>>) -> Result<Self, Failure> {
+        let deal = config.deal()?;
         if !has_headroom() {
             return Err(Failure::out_of_memory("samples", config.samples, "fewer samplers at a time, or smaller ones"));
         }
-        Ok(Self { config, deal, sharding, order: OnceCell::new() })
+        Ok(Self { config, deal, part, order })
+    }
+
+    /// Another part of the same epoch, or of another one. Failures: `rank`, `consumed`, `samples`.
+    fn at(&self, config: Config) -> Result<Self, Failure> {
+        let order = if config.epoch == self.config.epoch { Rc::clone(&self.order) } else { Rc::default() };
+        Self::with(config, Rc::clone(&self.part), order)
     }
 
     /// The configuration as it stands.
@@ -62,48 +68,34 @@ impl Sampler {
         &self.deal
     }
 
-    /// Moves to another epoch, of which nothing is consumed, in O(1).
-    pub fn set_epoch(&mut self, epoch: u64) {
-        if epoch != self.config.epoch {
-            self.config = Config { epoch, consumed: 0, ..self.config };
-            self.deal = self.deal.whole();
-            self.order = OnceCell::new();
-        }
+    /// The whole of another epoch, or of this one, in O(1). Failures: `samples` (no memory).
+    pub fn at_epoch(&self, epoch: u64) -> Result<Self, Failure> {
+        self.at(Config { epoch, consumed: 0, ..self.config })
+    }
+
+    /// The same for another rank, in O(1). Failures: `rank`, `samples` (no memory).
+    pub fn at_rank(&self, rank: u32) -> Result<Self, Failure> {
+        self.at(Config { rank, ..self.config })
+    }
+
+    /// The rest of this epoch, of which the first `consumed` positions were dealt before. Failures: `consumed`, `samples`.
+    pub fn rest(&self, consumed: u64) -> Result<Self, Failure> {
+        self.at(Config { consumed, ..self.config })
     }
 
     /// The state once every rank has taken so many of its samples, or all of them: a text for a checkpoint, the same on
     /// all ranks. Failures: `taken`, `layout`.
     pub fn state(&self, taken: u64) -> Result<String, Failure> {
         let consumed = self.deal.consumed_after(taken)?;
-        let Config { samples, seed, epoch, order, .. } = self.config;
-        let fingerprint = identity::of_order(&self.config, self.sharding.as_deref());
-        Ok(SamplerState { order: order.name(), samples, seed, epoch, consumed, fingerprint: &fingerprint }.write())
+        let recipe = format!("{{\"order\":{}}}", self.part.text());
+        Ok(state::write("sampler", &recipe, self.config.epoch, &format!(",\"consumed\":{consumed}")))
     }
 
-    /// Goes on where a state was taken, in O(1): moves to its epoch, and deals what was not consumed. After a failure,
-    /// nothing has changed. Failures: `state`, and `order`, `samples`, `seed` or `sharding` where they are others.
-    pub fn resume(&mut self, state: &str) -> Result<(), Failure> {
+    /// What a state leaves of its epoch, in O(1). Failures: `state`, `consumed`, or the first member of the order that differs.
+    pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         let state = SamplerState::read(state)?;
-        let Config { samples, seed, order, .. } = self.config;
-        check("order", state.order, order.name())?;
-        check("samples", state.samples, samples)?;
-        check("seed", state.seed, seed)?;
-        let fingerprint = identity::of_order(&self.config, self.sharding.as_deref());
-        check(if self.sharding.is_some() { "sharding" } else { "state" }, state.fingerprint, &*fingerprint)?;
-        let config = Config { epoch: state.epoch, consumed: state.consumed, ..self.config };
-        self.deal = config.deal()?;
-        if config.epoch != self.config.epoch {
-            self.order = OnceCell::new();
-        }
-        self.config = config;
-        Ok(())
-    }
-
-    /// Answers for another rank of the same deal from now on, in O(1).
-    pub fn set_rank(&mut self, rank: u32) -> Result<(), Failure> {
-        self.deal = self.deal.with_rank(rank)?;
-        self.config.rank = rank;
-        Ok(())
+        state.compare(&format!("{{\"order\":{}}}", self.part.text()))?;
+        self.at(Config { epoch: state.epoch, consumed: state.consumed, ..self.config })
     }
 
     /// How many samples this rank sees in an epoch, padding included.
@@ -130,8 +122,8 @@ impl Sampler {
         check_below("batch", batch, batches)?;
         let start = batch * u64::from(batch_size);
         let count = u64::from(batch_size).min(self.num_samples() - start);
-        if count > u64::from(MAX_WINDOW) {
-            return Err(Failure::out_of_range("batch-size", batch_size, range(1, MAX_WINDOW).and(" in one piece")));
+        if count > u64::from(MAX_COUNT) {
+            return Err(Failure::out_of_range("batch-size", batch_size, range(1, MAX_COUNT).and(" in one piece")));
         }
         self.check_width::<T>()?;
         self.window(start, count as u32, ("batch-size", batch_size))
@@ -178,20 +170,17 @@ impl Sampler {
         Ok(hash.finish())
     }
 
-    /// SHA-256 over the configuration without the rank, in hexadecimal.
+    /// SHA-256 over the recipe, the epoch and what was consumed, in hexadecimal: the same on all ranks of a deal.
     pub fn config_fingerprint(&self) -> String {
-        identity::of_config(&self.config, self.sharding.as_deref())
+        let Config { epoch, consumed, .. } = self.config;
+        recipe::fingerprint(&format!("{}{{\"epoch\":{epoch},\"consumed\":{consumed}}}", self.recipe().text()))
     }
 
     pub(super) fn order(&self) -> Result<&Order, Failure> {
         if let Some(order) = self.order.get() {
             return Ok(order);
         }
-        let Config { samples, seed, epoch, order, .. } = self.config;
-        let order = match &self.sharding {
-            Some(sharding) => Order::sharded(sharding.clone(), seed, epoch)?,
-            None => Order::new(order, samples, seed, epoch)?,
-        };
+        let order = self.part.order(self.config.epoch)?;
         Ok(self.order.get_or_init(|| order))
     }
 

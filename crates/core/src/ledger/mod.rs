@@ -14,7 +14,7 @@ use self::entry::{Entry, Run};
 use crate::Failure;
 use crate::base::failure::{range, shorten};
 use crate::base::memory::{grow, has_room};
-use crate::state::{LedgerState, MAX_STATE, SamplerState, same};
+use crate::state::{LedgerState, MAX_STATE, SamplerState};
 
 /// The most runs that readers hold at a time.
 const MAX_RUNS: usize = 1 << 16;
@@ -471,14 +471,7 @@ impl Ledger {
     /// Whether the first entry of a log is the one that is expected, but for its lease, which may change later, too; that lease.
     fn compare(&self, entry: &str) -> Result<u64, Failure> {
         let (found, own) = (LedgerState::read(entry)?, LedgerState::read(&self.header)?);
-        let (theirs, ours) = (found.sampler, own.sampler);
-        same("order", theirs.order, ours.order, IN_LOG)?;
-        same("samples", theirs.samples, ours.samples, IN_LOG)?;
-        same("seed", theirs.seed, ours.seed, IN_LOG)?;
-        same("epoch", theirs.epoch, ours.epoch, IN_LOG)?;
-        same("consumed", theirs.consumed, ours.consumed, IN_LOG)?;
-        same("block", found.block, own.block, IN_LOG)?;
-        same("state", theirs.fingerprint, ours.fingerprint, IN_LOG)?;
+        own.compare(&found, IN_LOG)?;
         Ok(found.lease)
     }
 }

@@ -7,6 +7,7 @@ mod mt19937;
 mod python;
 mod sharded;
 mod shards;
+mod spans;
 mod table;
 mod torch;
 
@@ -18,6 +19,7 @@ pub(crate) use feistel::Feistel;
 pub(crate) use fisher_yates::shuffle;
 pub(crate) use sharded::{DEFAULT_LANES, DEFAULT_WINDOW, MAX_LANES, Sharded, Sharding};
 pub(crate) use shards::{Shards, total};
+pub use spans::Spans;
 use table::Table;
 use torch::Release;
 
@@ -41,7 +43,7 @@ pub enum OrderId {
     /// `backward`: position p is sample `samples` - 1 - p.
     #[cfg(feature = "grown")]
     Backward,
-    /// `sharded`: shuffled with locality, for datasets in shards; only with [`Sampler::sharded`](crate::Sampler::sharded).
+    /// `sharded`: shuffled with locality, for datasets in shards; only from a recipe, which has their sizes.
     Sharded,
 }
 
@@ -160,7 +162,7 @@ impl Order {
             #[cfg(feature = "grown")]
             OrderId::Backward => Kind::Table(Table::new(samples as u32, <[u32]>::reverse)?),
             OrderId::Sharded => {
-                return Err(Failure::missing("sharding", "the shards, with the order sharded"));
+                return Err(Failure::missing("sizes", "the samples of each shard, with the order sharded"));
             }
         }))
     }

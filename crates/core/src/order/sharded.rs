@@ -6,14 +6,13 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::Index;
-use super::Shards;
+use super::{Index, Shards, Spans};
 use super::feistel::Feistel;
 use super::fisher_yates::shuffle;
 use crate::base::failure::range;
 use crate::base::key::Words;
-use crate::base::memory::{collect, grow};
-use crate::{Failure, MAX_WINDOW};
+use crate::base::memory::collect;
+use crate::{Failure, MAX_COUNT};
 
 /// The most lanes: each keeps its window at hand.
 pub(crate) const MAX_LANES: u32 = 1 << 12;
@@ -30,13 +29,13 @@ pub(crate) struct Sharding {
 }
 
 impl Sharding {
-    /// Failures: `lanes`, `window`.
+    /// Failures: `lanes`, `shuffle-window`.
     pub(crate) fn new(shards: Shards, lanes: u32, window: u32) -> Result<Self, Failure> {
         if lanes == 0 || lanes > MAX_LANES {
             return Err(Failure::out_of_range("lanes", lanes, range(1, MAX_LANES)));
         }
-        if window == 0 || window > MAX_WINDOW {
-            return Err(Failure::out_of_range("window", window, range(1, MAX_WINDOW)));
+        if window == 0 || window > MAX_COUNT {
+            return Err(Failure::out_of_range("shuffle-window", window, range(1, MAX_COUNT)));
         }
         Ok(Self { shards, lanes, window })
     }
@@ -139,40 +138,41 @@ impl Sharded {
         (window * u64::from(self.sharding.window) + within) * u64::from(self.sharding.lanes) + u64::from(lane)
     }
 
-    /// Adds where a window of a lane is stored, in order: lane, shard, first sample within it, count. The lane must have
-    /// that window. Failures: `window` (more than 2^20 spans), `out-of-memory`.
-    pub(crate) fn add_spans(&self, lane: u32, window: u64, spans: &mut Vec<u64>) -> Result<(), Failure> {
+    /// Adds where a window of a lane is stored, in order. The lane must have that window. Failures: `shuffle-window` (more than 2^20 spans), `out-of-memory`.
+    pub(crate) fn add_spans(&self, lane: u32, window: u64, spans: &mut Spans) -> Result<(), Failure> {
         let first = window * u64::from(self.sharding.window);
         let mut at = self.lanes.start(lane) + first;
         let end = at + u64::from(self.sharding.window).min(self.sharding.lane_size(lane) - first);
         while at < end {
             let (shard, first) = self.shards.find(at);
             let count = (self.sharding.shards.size(shard) - first).min(end - at);
-            self.add_span([lane.into(), shard.into(), first, count], spans)?;
+            self.add_span((lane, shard, first, count), spans)?;
             at += count;
         }
         Ok(())
     }
 
     /// Adds where a position is stored, as [`Sharded::add_spans`], with the same failures.
-    pub(crate) fn add_span_of(&self, position: u64, spans: &mut Vec<u64>) -> Result<(), Failure> {
+    pub(crate) fn add_span_of(&self, position: u64, spans: &mut Spans) -> Result<(), Failure> {
         let (shard, offset) = self.sharding.shards.find(self.sample(position));
-        self.add_span([position % u64::from(self.sharding.lanes), shard.into(), offset, 1], spans)
+        self.add_span(((position % u64::from(self.sharding.lanes)) as u32, shard, offset, 1), spans)
     }
 
-    fn add_span(&self, span: [u64; 4], spans: &mut Vec<u64>) -> Result<(), Failure> {
-        self.check_spans(spans.len() as u64 / 4 + 1)?;
-        grow("window", span.len(), spans)?;
-        spans.extend(span);
-        Ok(())
+    fn add_span(
+        &self,
+        (lane, shard, first, count): (u32, u32, u64, u64),
+        spans: &mut Spans,
+    ) -> Result<(), Failure> {
+        self.check_spans(spans.len() as u64 + 1)?;
+        spans.push(lane, shard, first, count)
     }
 
-    /// Whether so many spans may be handed out together. Failures: `window`.
+    /// Whether so many spans may be handed out together. Failures: `shuffle-window`.
     pub(crate) fn check_spans(&self, count: u64) -> Result<(), Failure> {
-        if count <= MAX_WINDOW.into() {
+        if count <= MAX_COUNT.into() {
             return Ok(());
         }
-        Err(Failure::out_of_range("window", self.sharding.window, "a smaller window, fewer lanes or larger shards"))
+        Err(Failure::out_of_range("shuffle-window", self.sharding.window, "a smaller window, fewer lanes or larger shards"))
     }
 
     fn permute<R>(&self, lane: u32, window: u64, ask: impl FnOnce(&Feistel) -> R) -> R {

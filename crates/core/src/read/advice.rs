@@ -1,6 +1,5 @@
 //! Advice for the number of lanes and the window.
 
-use super::options::Dealt;
 use super::reading::Reading;
 use crate::base::gcd;
 use crate::order::MAX_LANES;
@@ -15,8 +14,8 @@ pub struct MixingAdvice {
     pub variance_ratio: u32,
     /// The number of lanes to use instead.
     pub lanes: u32,
-    /// The window to use with these lanes. A reader then holds about as many rows in memory as now.
-    pub window: u32,
+    /// The shuffle window to use with these lanes. A reader then holds about as many rows in memory as now.
+    pub shuffle_window: u32,
 }
 
 impl Reading {
@@ -51,14 +50,12 @@ impl Reading {
             lanes_per_reader: own as u32,
             variance_ratio: ((2 * size + own) / (2 * own)) as u32,
             lanes: more as u32,
-            window: (u64::from(lanes) * u64::from(window) / more).max(1) as u32,
+            shuffle_window: (u64::from(lanes) * u64::from(window) / more).max(1) as u32,
         })
     }
 
     /// The lanes and the window of the order, where a whole epoch is dealt from lanes.
     fn lanes(&self) -> Option<(u32, u32)> {
-        let recipe = self.parts();
-        let woven = recipe.shuffle && matches!(recipe.dealt, Dealt::Samples);
-        (woven && !self.is_rest()).then_some((recipe.sharding.lanes, recipe.sharding.window))
+        self.parts().lanes().filter(|_| !self.is_rest())
     }
 }

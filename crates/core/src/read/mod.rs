@@ -9,8 +9,8 @@
 mod advice;
 mod batches;
 mod left;
-mod options;
 mod reading;
+mod recipe;
 mod rows;
 mod samples;
 mod segment;
@@ -20,7 +20,6 @@ mod whole;
 
 pub use advice::MixingAdvice;
 pub use batches::ReadBatch;
-pub use options::{Options, READ_DEALS};
 pub use reading::{ReadRound, Reading};
 pub use rows::RoundRows;
 pub use segment::{Group, Segment};

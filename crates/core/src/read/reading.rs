@@ -5,17 +5,18 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{OnceCell, RefCell};
 
-use super::options::{Dealt, Options, Recipe, settled};
+use super::recipe::{self, Dealt, Recipe};
 use super::samples::{self, SampleReader};
 use super::segment::{Group, Segment, check_history, split};
 use super::whole::{WholeGroup, WholeReader};
 use super::{left::Left, state, turns};
 use crate::base::check::{check_below, check_run};
-use crate::base::failure::{only, range};
+use crate::base::failure::range;
 use crate::base::gcd;
 use crate::base::key::Words;
-use crate::base::memory::collect;
-use crate::order::Feistel;
+use crate::base::memory::{collect, has_headroom};
+use crate::order::{Feistel, Spans};
+use crate::state::recipe::{List, fingerprint};
 use crate::{Failure, Remainder};
 
 /// A run of a reader's samples, and the rows to read for it.
@@ -25,19 +26,19 @@ pub struct ReadRound {
     pub start: u64,
     /// How many there are.
     pub count: u64,
-    /// The rows to read, four numbers each: stream, shard, first row, count. One open file for each stream is enough.
-    pub spans: Vec<u64>,
+    /// The rows to read. One open file for each lane is enough.
+    pub spans: Spans,
 }
 
 /// One epoch of a dataset in shards, or the rest of one, dealt to the loader workers of all ranks. It never changes.
 ///
 /// ```
-/// use samedeal_core::read::{Options, Reading};
-/// let options = || Options { sizes: vec![40, 100], batch_size: Some(16), workers: Some(2), ..Options::default() };
-/// let reading = Reading::new(options())?;
+/// use samedeal_core::read::Reading;
+/// let text = r#"{"order": {"sizes": [40, 100]}, "deal": {"workers": 2}, "batch": {"batch_size": 16}}"#;
+/// let reading = Reading::from_recipe(text, &[], 0)?;
 /// // One worker gave two batches, the other one: any group goes on from there.
 /// let state = reading.state(3)?;
-/// let one = Reading::new(Options { workers: Some(1), ..options() })?.resume(&state)?;
+/// let one = Reading::from_recipe(&text.replace("\"workers\": 2", "\"workers\": 1"), &[], 0)?.resume(&state)?;
 /// assert_eq!(one.num_samples(0, 0)?, 140 - 3 * 16);
 /// # Ok::<(), samedeal_core::Failure>(())
 /// ```
@@ -77,15 +78,16 @@ enum Reader {
 }
 
 impl Reading {
-    /// Epoch 0 of a dataset. Failures: any option.
-    pub fn new(options: Options) -> Result<Self, Failure> {
-        let (recipe, group, remainder, drop_last) = settled(options)?;
+    /// The whole of an epoch. Failures: `recipe` (no JSON object, or more than 2^20 bytes), `recipe-member` and its like (an unknown
+    /// one), `lists` (an unknown name), or any member.
+    pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
+        let (recipe, group, remainder, drop_last) = recipe::read(text, lists)?;
         let reading = Self {
             recipe,
             group,
             remainder,
             drop_last,
-            epoch: 0,
+            epoch,
             consumed: 0,
             history: Vec::new(),
             begun: OnceCell::new(),
@@ -104,9 +106,12 @@ impl Reading {
         Self { recipe, group, remainder, drop_last, epoch, consumed, history, begun, reader, rows }
     }
 
-    /// The whole epoch `epoch`.
-    pub fn at_epoch(&self, epoch: u64) -> Self {
-        self.with(epoch, 0, Vec::new())
+    /// The whole epoch `epoch`. Failures: `out-of-memory`.
+    pub fn at_epoch(&self, epoch: u64) -> Result<Self, Failure> {
+        if !has_headroom() {
+            return Err(Failure::out_of_memory("epoch", epoch, "fewer readings at a time"));
+        }
+        Ok(self.with(epoch, 0, Vec::new()))
     }
 
     /// The rest of the epoch of a state. Failures: `state`; `deal`, `seed` and any other field of the recipe that
@@ -114,7 +119,7 @@ impl Reading {
     pub fn resume(&self, text: &str) -> Result<Self, Failure> {
         let state = state::read(text, &self.recipe)?;
         let (samples, consumed) = (self.recipe.samples(), state.consumed);
-        let whole = matches!(self.recipe.dealt, Dealt::Shards { .. });
+        let whole = matches!(self.recipe.dealt, Dealt::Shards(..));
         if consumed > samples || whole && consumed != 0 && consumed != samples {
             let allowed = if whole { format!("0, or all {samples}").into() } else { range(0, samples) };
             return Err(Failure::out_of_range("consumed", consumed, allowed));
@@ -148,18 +153,32 @@ impl Reading {
         (self.consumed, &self.history)
     }
 
-    /// The recipe: JSON in one line, with every option that decides the order of every epoch, defaults included.
+    /// The recipe in its canonical form: JSON in one line, with every member that is used, the defaults too.
     pub fn recipe(&self) -> String {
-        state::recipe_text(&self.recipe)
+        recipe::write(&self.recipe, self.group, self.remainder, self.drop_last)
+    }
+
+    /// SHA-256 over that text, in hexadecimal.
+    pub fn recipe_fingerprint(&self) -> String {
+        fingerprint(&self.recipe())
+    }
+
+    /// The seed of all shuffles.
+    pub fn seed(&self) -> i64 {
+        self.recipe.seed
+    }
+
+    /// How many samples each shard has. Failures: `out-of-memory`.
+    pub fn sizes(&self) -> Result<Vec<u64>, Failure> {
+        collect("sizes", self.recipe.shards().count() as usize, self.recipe.shards().sizes())
     }
 
     /// How many readers decode each row: 1, or more if readers share lanes (or the one lane of the stored order).
     pub fn reads_per_row(&self) -> u32 {
         let lanes = match self.recipe.dealt {
-            Dealt::Shards { .. } => return 1,
-            Dealt::Samples if self.recipe.shuffle => u64::from(self.recipe.sharding.lanes),
+            Dealt::Shards(..) => return 1,
             // Stored order is like one lane.
-            Dealt::Samples => 1,
+            Dealt::Samples(..) => self.recipe.lanes().map_or(1, |(lanes, _)| lanes.into()),
         };
         let readers = self.group.readers();
         (readers / gcd(readers, lanes)) as u32
@@ -239,7 +258,7 @@ impl Reading {
     fn after(&self, steps: u64) -> Result<(u64, Vec<Segment>), Failure> {
         let (before, taken) = split(&self.history, self.group);
         let segment = Segment { group: self.group, steps: taken + steps };
-        if matches!(self.recipe.dealt, Dealt::Samples) {
+        if matches!(self.recipe.dealt, Dealt::Samples(..)) {
             let mut left = Left::new(self.recipe.samples(), self.consumed, before)?;
             left.take(segment)?;
             return Ok((left.origin, left.history));
@@ -260,11 +279,11 @@ impl Reading {
     }
 
     /// The shards of a reader, in the order in which it reads them. In the rest of an epoch, shards that were read
-    /// completely are left out; empty shards are included. Failures: as `num_samples`; `deal`.
+    /// completely are left out; empty shards are included. Failures: as `num_samples`; `shards`.
     pub fn shards(&self, rank: u32, worker: u32) -> Result<Vec<u32>, Failure> {
         match &*self.reader(rank, worker)? {
             Reader::Samples(_) => {
-                Err(Failure::contradiction("deal", "samples", only("shards").and(", where readers have their own")))
+                Err(Failure::contradiction("shards", "not there", "the section shards, with which readers have shards of their own"))
             }
             Reader::Whole(reader) => collect("sizes", reader.all.len(), reader.all.iter().copied()),
         }
@@ -287,7 +306,7 @@ impl Reading {
     }
 
     /// Round number `number` of a reader: one window of each lane of the reader, or one shard. Failures: as
-    /// `num_samples`; `number`; `window` (more than 2^20 spans).
+    /// `num_samples`; `number`; `shuffle-window` (more than 2^20 spans).
     pub fn round(&self, rank: u32, worker: u32, number: u64) -> Result<ReadRound, Failure> {
         let reader = self.reader(rank, worker)?;
         check_below("number", number, reader.num_rounds()?)?;
@@ -302,7 +321,8 @@ impl Reading {
                 let size = self.recipe.shards().size(shard);
                 // Shuffled rows come from all of the shard.
                 let first = if self.shuffles_rows() { 0 } else { taken };
-                let spans = collect("count", 4, [0, shard.into(), first, size - first])?;
+                let mut spans = Spans::default();
+                spans.push(0, shard, first, size - first)?;
                 Ok(ReadRound { start: reader.starts[at], count: size - taken, spans })
             }
         }
@@ -319,7 +339,7 @@ impl Reading {
     }
 
     fn shuffles_rows(&self) -> bool {
-        matches!(self.recipe.dealt, Dealt::Shards { shuffle_rows: true, .. })
+        matches!(&self.recipe.dealt, Dealt::Shards(plan, _) if plan.shuffle_rows)
     }
 
     fn rows_of(&self, reader: &WholeReader, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
@@ -382,12 +402,12 @@ impl Reading {
             return Ok(begun);
         }
         let Self { recipe, group, epoch, consumed, history, .. } = self;
-        let begun = match recipe.dealt {
-            Dealt::Samples => {
+        let begun = match &recipe.dealt {
+            Dealt::Samples(..) => {
                 let (before, steps) = split(history, *group);
                 Begun::Samples(Rc::new(Left::new(recipe.samples(), *consumed, before)?), steps)
             }
-            Dealt::Shards { .. } => Begun::Whole(Box::new(WholeGroup::new(recipe, *epoch, self.progress(), *group)?)),
+            Dealt::Shards(..) => Begun::Whole(Box::new(WholeGroup::new(recipe, *epoch, self.progress(), *group)?)),
         };
         Ok(self.begun.get_or_init(|| begun))
     }

@@ -29,15 +29,15 @@ impl Reading {
     ) -> Result<RoundRows, Failure> {
         let ReadRound { start: first, count: all, spans } = self.round(rank, worker, number)?;
         check_run(start, count, all)?;
-        let (spans, _) = spans.as_chunks::<4>();
         let samples = self.samples_of(rank, worker)?;
         // How many of the round's samples are no padding. Each of the others has a span of one row, behind the others' spans.
         let real = (samples - self.padding_of(rank, worker, samples)?).saturating_sub(first).min(all);
         let windows = spans.len() - (all - real) as usize;
         let mut end = 0;
-        let runs = spans[..windows].iter().map(|&[_, shard, row, count]| {
+        let rows = spans.shard.iter().zip(&spans.first_row).zip(&spans.num_rows);
+        let runs = rows.take(windows).map(|((&shard, row), count)| {
             end += count;
-            (self.first_sample(shard as u32) + row, end - count)
+            (self.first_sample(shard) + row, end - count)
         });
         let mut runs = collect("count", windows, runs)?;
         runs.sort_unstable();

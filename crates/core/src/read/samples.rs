@@ -4,12 +4,13 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use super::left::Left;
-use super::options::Recipe;
+use super::recipe::{Dealt, Recipe};
 use super::segment::Group;
 use super::turns;
-use crate::base::memory::{collect, grow};
+use crate::base::memory::collect;
 use crate::deal::{Deal, Round};
-use crate::{Config, Failure, MAX_WINDOW, OrderId, Remainder, Sampler};
+use crate::order::Spans;
+use crate::{Config, Failure, MAX_COUNT, OrderId, Remainder, Sampler};
 
 /// Rows that are asked for at a time where they come as they are stored.
 const STORED_ROWS: u64 = 1024;
@@ -124,8 +125,10 @@ pub(super) fn reader(
     let (role, given) = turns::role(steps, worker, group);
     let (reader, readers) = (rank + group.world_size * role, group.readers());
     let sampler = |consumed| -> Result<Sampler, Failure> {
-        let config = config(recipe, epoch, consumed, group, remainder, reader);
-        Sampler::of(config, recipe.shuffle.then(|| Rc::clone(&recipe.sharding)))
+        let Dealt::Samples(order, _) = &recipe.dealt else {
+            return Err(Failure::contradiction("order", "not there", "the section order"));
+        };
+        Sampler::of(config(recipe, epoch, consumed, group, remainder, reader), Rc::clone(order))
     };
     let all = sampler(left.consumed)?;
     let end = all.num_samples();
@@ -133,17 +136,22 @@ pub(super) fn reader(
     let plain = (left.plain - left.consumed).div_ceil(readers).max(start).min(end);
     let rest = if plain < end { Some(sampler(left.consumed + plain * readers)?) } else { None };
     // Each sample may be a span of its own.
-    let torn_round = if recipe.shuffle { recipe.sharding.round().min(MAX_WINDOW.into()) } else { STORED_ROWS };
+    let torn_round = round(recipe).map_or(STORED_ROWS, |round| round.min(MAX_COUNT.into()));
     Ok(SampleReader { left: Rc::clone(left), all, reader: reader.into(), readers, start, plain, end, rest, torn_round })
+}
+
+/// How many positions have windows of the same number in all lanes, if there are lanes.
+fn round(recipe: &Recipe) -> Option<u64> {
+    recipe.lanes().map(|(lanes, window)| u64::from(lanes) * u64::from(window))
 }
 
 fn config(recipe: &Recipe, epoch: u64, consumed: u64, group: Group, remainder: Remainder, reader: u32) -> Config {
     Config {
         seed: recipe.seed,
         epoch,
-        order: if recipe.shuffle { OrderId::Sharded } else { OrderId::Sequential },
+        order: if recipe.lanes().is_some() { OrderId::Sharded } else { OrderId::Sequential },
         rank: reader,
-        world: group.world_size * group.workers,
+        world_size: group.world_size * group.workers,
         remainder,
         consumed,
         ..Config::new(recipe.samples())
@@ -193,7 +201,7 @@ impl SampleReader {
         let torn = (self.plain - self.start).div_ceil(self.torn_round);
         if number >= torn {
             let (Some(rest), number) = (&self.rest, number - torn) else {
-                return Ok(Round { start: self.samples(), count: 0, spans: Vec::new() });
+                return Ok(Round { start: self.samples(), count: 0, spans: Spans::default() });
             };
             if rest.config().order == OrderId::Sharded {
                 let Round { start, count, spans } = rest.round(number)?;
@@ -209,7 +217,7 @@ impl SampleReader {
     /// A round of these samples, numbered as the sampler does: spans of neighbours where they are stored, then the padding.
     fn stored(&self, recipe: &Recipe, first: u64, end: u64) -> Result<Round, Failure> {
         // All of them are a stream of their own, beside those of the lanes.
-        let lane = if recipe.shuffle { u64::from(recipe.sharding.lanes) } else { 0 };
+        let lane = recipe.lanes().map_or(0, |(lanes, _)| lanes);
         let real = |number: u64| self.number(number) < recipe.samples();
         let count = (end - first) as usize;
         let mut samples = collect("count", count, [])?;
@@ -219,16 +227,15 @@ impl SampleReader {
             if real(number) { samples.push(sample) } else { padding.push(sample) }
         }
         samples.sort_unstable();
-        let mut spans: Vec<u64> = Vec::new();
+        let mut spans = Spans::default();
         let mut last: Option<u64> = None;
         for (at, sample) in samples.iter().chain(&padding).copied().enumerate() {
             let (shard, offset) = recipe.shards().find(sample);
             let goes_on = at < samples.len() && offset > 0 && last.is_some_and(|last| last + 1 == sample);
-            if goes_on && let Some(length) = spans.last_mut() {
+            if goes_on && let Some(length) = spans.num_rows.last_mut() {
                 *length += 1;
             } else {
-                grow("count", 4, &mut spans)?;
-                spans.extend([lane, shard.into(), offset, 1]);
+                spans.push(lane, shard, offset, 1)?;
             }
             last = Some(sample);
         }
@@ -243,12 +250,10 @@ impl SampleReader {
         }
         let torn = (self.plain - self.start).div_ceil(self.torn_round);
         let nth = at - self.plain;
-        if !recipe.shuffle {
-            return torn + nth / STORED_ROWS;
-        }
+        let Some(round) = round(recipe) else { return torn + nth / STORED_ROWS };
         // Positions of a sampler that has `consumed` behind it; its rounds are counted from that of its first position.
         let consumed = self.left.consumed + self.plain * self.readers;
         let position = consumed + self.reader + nth * self.readers;
-        torn + position / recipe.sharding.round() - consumed / recipe.sharding.round()
+        torn + position / round - consumed / round
     }
 }

@@ -1,15 +1,16 @@
 //! Whole shards to readers; and of those that were begun, the rows that are left.
 
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 
-use super::options::{Dealt, Recipe};
+use super::recipe::{Dealt, Recipe};
 use super::segment::{Group, Segment, split};
 use super::turns;
 use crate::Failure;
-use crate::base::failure::{at_most, only};
+use crate::base::failure::at_most;
 use crate::base::memory::collect;
-use crate::shard::{Plan, PlanConfig, Weight};
+use crate::shard::{Plan, PlanConfig};
 
 /// What one reader has: its shards, and how many rows of each, the first ones in the order in which they come, were taken before.
 pub(super) struct WholeReader {
@@ -64,7 +65,7 @@ fn taken(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> Res
                 at_most(0).and(format_args!(" steps of {} ranks, as all samples are consumed", group.world_size));
             return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
         }
-        return collect("sizes", count, recipe.sizes());
+        return collect("sizes", count, recipe.shards().sizes());
     }
     let mut taken = collect("sizes", count, (0..count).map(|_| 0))?;
     for &Segment { group, steps } in history {
@@ -155,24 +156,22 @@ fn check_steps(plan: &Plan, group: Group, steps: u64) -> Result<(), Failure> {
 
 /// The plan over what is left where so many rows of each shard were taken.
 fn plan(recipe: &Recipe, epoch: u64, group: Group, taken: &[u64]) -> Result<Plan, Failure> {
-    let Dealt::Shards { reshuffle, policy, worker_policy, bytes, .. } = &recipe.dealt else {
-        return Err(Failure::contradiction("deal", "samples", only("shards")));
+    let Dealt::Shards(of, shards) = &recipe.dealt else {
+        return Err(Failure::contradiction("shards", "not there", "the section shards"));
     };
     let count = taken.len();
-    let mut config = PlanConfig::new(Vec::new(), group.world_size, group.workers);
-    config.sizes = collect("sizes", count, recipe.sizes().zip(taken).map(|(size, taken)| size - taken))?;
-    if let Some(bytes) = bytes {
+    let sizes = collect("sizes", count, shards.sizes().zip(taken).map(|(size, taken)| size - taken))?;
+    let mut config = PlanConfig::new(sizes, group.world_size, group.workers);
+    if let Some(bytes) = &of.bytes {
         // A part of a shard has its part of the bytes.
         let part = |((&bytes, size), left): ((&u64, u64), &u64)| {
             if size == 0 { bytes } else { (u128::from(bytes) * u128::from(*left) / u128::from(size)) as u64 }
         };
-        config.bytes = collect("bytes", count, bytes.iter().zip(recipe.sizes()).zip(&config.sizes).map(part))?;
-        config.weight = Weight::Bytes;
+        config.bytes = Some(collect("bytes", count, bytes.iter().zip(shards.sizes()).zip(&config.sizes).map(part))?);
     }
-    (config.policy, config.worker_policy) = (*policy, *worker_policy);
-    (config.shuffle, config.reshuffle) = (recipe.shuffle, *reshuffle);
-    (config.seed, config.epoch) = (recipe.seed, epoch);
-    Plan::new(config)
+    (config.policy, config.worker_policy, config.weight) = (of.policy, of.worker_policy, of.weight);
+    (config.shuffle, config.reshuffle, config.seed) = (of.shuffle, of.reshuffle, of.seed);
+    Plan::new(Rc::new(config), epoch)
 }
 
 /// How many rows each worker of a rank has in a plan, up to the last one with a shard.

@@ -25,7 +25,7 @@ pub struct Locality {
 
 impl Locality {
     /// Failures: `holder-offsets`, `holders`, `rank-nodes`.
-    pub(super) fn check(&self, shards: usize, world: u32) -> Result<(), Failure> {
+    pub(super) fn check(&self, shards: usize, world_size: u32) -> Result<(), Failure> {
         if self.offsets.len() != shards + 1
             || self.offsets.first() != Some(&0)
             || self.offsets.last().copied() != u32::try_from(self.holders.len()).ok()
@@ -35,9 +35,9 @@ impl Locality {
             let value = format!("{} numbers", self.offsets.len());
             return Err(Failure::contradiction("holder-offsets", value, allowed));
         }
-        if self.rank_nodes.len() != world as usize {
+        if self.rank_nodes.len() != world_size as usize {
             let value = format!("{} nodes", self.rank_nodes.len());
-            return Err(Failure::contradiction("rank-nodes", value, only(world).and(", one for each rank")));
+            return Err(Failure::contradiction("rank-nodes", value, only(world_size).and(", one for each rank")));
         }
         if let Some(shard) = (0..shards).find(|&shard| self.offsets[shard] == self.offsets[shard + 1]) {
             return Err(Failure::missing("holders", format!("at least one node for shard {shard}")));

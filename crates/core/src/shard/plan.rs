@@ -1,18 +1,21 @@
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::balance::balance;
-use super::identity;
 use super::locality::Locality;
+use super::recipe::WEIGHTS;
 use crate::Failure;
 use crate::base::check::{check_below, check_run};
 use crate::base::failure::{only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
+use crate::base::names::named;
 use crate::base::ratio::millionths;
 use crate::order::total;
+use crate::state::recipe;
 use crate::order::{Feistel, shuffle};
 
 /// How shards are dealt to readers.
@@ -63,15 +66,29 @@ pub enum Tier {
     Workers,
 }
 
+impl Tier {
+    /// The tier of a name. Failures: `tier`.
+    pub fn from_name(name: &str) -> Result<Self, Failure> {
+        named("tier", Some(name), &[("ranks", Self::Ranks), ("workers", Self::Workers)])
+    }
+}
+
+impl Weight {
+    /// The weight of a name. Failures: `weight`.
+    pub fn from_name(name: &str) -> Result<Self, Failure> {
+        named("weight", Some(name), &WEIGHTS)
+    }
+}
+
 /// Everything that decides which reader gets which shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanConfig {
     /// Samples in each shard.
     pub sizes: Vec<u64>,
-    /// Number of bytes in each shard. May be empty if `weight` is [`Weight::Samples`].
-    pub bytes: Vec<u64>,
+    /// Number of bytes in each shard. Needed if `weight` is [`Weight::Bytes`].
+    pub bytes: Option<Vec<u64>>,
     /// How many ranks there are.
-    pub world: u32,
+    pub world_size: u32,
     /// How many workers read in each rank, at least 1.
     pub workers: u32,
     /// How shards are dealt to ranks.
@@ -84,62 +101,62 @@ pub struct PlanConfig {
     pub locality: Option<Locality>,
     /// Whether the list of shards is shuffled before it is dealt. The shuffle is the same on all ranks.
     pub shuffle: bool,
+    /// Whether the rows within each shard are shuffled.
+    pub shuffle_rows: bool,
     /// Whether each reader shuffles its own shards again, after the deal.
     pub reshuffle: bool,
     /// Seed of the shuffles.
     pub seed: i64,
-    /// Epoch of the shuffles.
-    pub epoch: u64,
 }
 
 impl PlanConfig {
-    /// Round-robin for both tiers, in the order of the shards.
-    pub fn new(sizes: Vec<u64>, world: u32, workers: u32) -> Self {
+    /// Size-aware for both tiers, all of it shuffled.
+    pub fn new(sizes: Vec<u64>, world_size: u32, workers: u32) -> Self {
         Self {
             sizes,
-            bytes: Vec::new(),
-            world,
+            bytes: None,
+            world_size,
             workers,
-            policy: Policy::RoundRobin,
-            worker_policy: WorkerPolicy::RoundRobin,
+            policy: Policy::SizeAware,
+            worker_policy: WorkerPolicy::SizeAware,
             weight: Weight::Samples,
             locality: None,
-            shuffle: false,
+            shuffle: true,
+            shuffle_rows: true,
             reshuffle: false,
             seed: 0,
-            epoch: 0,
         }
     }
 
     fn check(&self) -> Result<(), Failure> {
-        if self.world == 0 || self.world > MAX_READERS {
-            return Err(Failure::out_of_range("world", self.world, range(1, MAX_READERS)));
+        if self.world_size == 0 || self.world_size > MAX_READERS {
+            return Err(Failure::out_of_range("world-size", self.world_size, range(1, MAX_READERS)));
         }
-        let most = MAX_READERS / self.world;
+        let most = MAX_READERS / self.world_size;
         if self.workers == 0 || self.workers > most {
             return Err(Failure::out_of_range(
                 "workers",
                 self.workers,
-                range(1, most).and(format_args!(", as world={}", self.world)),
+                range(1, most).and(format_args!(", with {} ranks", self.world_size)),
             ));
         }
         total(&self.sizes, "sizes")?;
-        if !self.bytes.is_empty() || self.weight == Weight::Bytes {
-            check_bytes(&self.bytes, self.sizes.len())?;
-            total(&self.bytes, "bytes")?;
+        if let Some(bytes) = &self.bytes {
+            check_bytes(bytes, self.sizes.len())?;
+            total(bytes, "bytes")?;
         }
         if self.policy == Policy::LocalityAware {
             let Some(locality) = &self.locality else {
-                return Err(Failure::missing("locality", "where shards and ranks are, with the policy locality-aware"));
+                return Err(Failure::missing("holders", "the nodes that store each shard, with the policy locality-aware"));
             };
-            locality.check(self.sizes.len(), self.world)?;
+            locality.check(self.sizes.len(), self.world_size)?;
         }
         Ok(())
     }
 }
 
 /// Failures: `bytes`, where these are not one number for each shard.
-pub(crate) fn check_bytes(bytes: &[u64], shards: usize) -> Result<(), Failure> {
+pub(super) fn check_bytes(bytes: &[u64], shards: usize) -> Result<(), Failure> {
     if bytes.len() == shards {
         return Ok(());
     }
@@ -151,7 +168,8 @@ const MAX_READERS: u32 = 1 << 22;
 
 /// Whole shards, given to every worker of every rank, for one epoch.
 pub struct Plan {
-    config: PlanConfig,
+    config: Rc<PlanConfig>,
+    epoch: u64,
     /// Only ranks and workers up to the last one with a shard are listed: there may be millions of others. The listed
     /// workers of a rank are numbers `firsts[rank]..firsts[rank + 1]` of the list of all of them.
     firsts: Vec<u32>,
@@ -162,11 +180,21 @@ pub struct Plan {
 
 impl Plan {
     /// Gives every shard to one reader. Failures: any field of the configuration, `out-of-memory`.
-    pub fn new(config: PlanConfig) -> Result<Self, Failure> {
+    pub fn new(config: Rc<PlanConfig>, epoch: u64) -> Result<Self, Failure> {
         config.check()?;
-        let mut plan = Self { config, firsts: Vec::new(), offsets: Vec::new(), assigned: Vec::new() };
+        let mut plan = Self { config, epoch, firsts: Vec::new(), offsets: Vec::new(), assigned: Vec::new() };
         plan.assign()?;
         Ok(plan)
+    }
+
+    /// The plan of another epoch. Failures: `out-of-memory`.
+    pub fn at_epoch(&self, epoch: u64) -> Result<Self, Failure> {
+        Self::new(Rc::clone(&self.config), epoch)
+    }
+
+    /// The epoch of the shuffles.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     /// The configuration as it stands.
@@ -174,13 +202,15 @@ impl Plan {
         &self.config
     }
 
-    /// Changes the plan to another epoch. If anything is shuffled, this costs as much as a new plan.
-    pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Failure> {
-        let before = core::mem::replace(&mut self.config.epoch, epoch);
-        if before == epoch || !(self.config.shuffle || self.config.reshuffle) {
-            return Ok(());
-        }
-        self.assign().inspect_err(|_| self.config.epoch = before)
+    /// How many samples each shard has. Failures: `out-of-memory`.
+    pub fn sizes(&self) -> Result<Vec<u64>, Failure> {
+        collect("sizes", self.config.sizes.len(), self.config.sizes.iter().copied())
+    }
+
+    /// How many bytes each shard has, if that is known. Failures: `out-of-memory`.
+    pub fn bytes(&self) -> Result<Option<Vec<u64>>, Failure> {
+        let Some(bytes) = &self.config.bytes else { return Ok(None) };
+        collect("bytes", bytes.len(), bytes.iter().copied()).map(Some)
     }
 
     /// How many shards a reader has. Failures: `rank`, `worker`.
@@ -196,25 +226,36 @@ impl Plan {
         collect("count", count as usize, shards[start as usize..].iter().copied())
     }
 
-    /// What every rank, or every worker, has to read, from number `start` on. Four numbers each: shards, samples,
-    /// bytes, and bytes (samples where those were not given) that are stored on the rank's own node. Failures: `start`,
-    /// `count`.
-    pub fn loads(&self, tier: Tier, start: u32, count: u32) -> Result<Vec<u64>, Failure> {
+    /// What every rank, or every worker, has to read, from number `start` on: a column for each of `shards` and `samples`; `bytes`,
+    /// if there are any; with [`Policy::LocalityAware`], `local`: how many of the bytes (of the samples, without bytes) are stored on the
+    /// rank's own node. Failures: `start`, `count`.
+    pub fn loads(&self, tier: Tier, start: u32, count: u32) -> Result<Vec<(&'static str, Vec<u64>)>, Failure> {
         check_run(start.into(), count, self.members(tier).into())?;
         let workers = self.config.workers;
-        let loads = (start..start + count).flat_map(|member| {
-            let Load { shards, samples, bytes, local } = match tier {
-                Tier::Ranks => self.load(member, 0..workers),
-                Tier::Workers => self.load(member / workers, member % workers..member % workers + 1),
-            };
-            [shards, samples, bytes, local]
-        });
-        collect("count", 4 * count as usize, loads)
+        let load = |member| match tier {
+            Tier::Ranks => self.load(member, 0..workers),
+            Tier::Workers => self.load(member / workers, member % workers..member % workers + 1),
+        };
+        let loads = collect("count", count as usize, (start..start + count).map(load))?;
+        let mut columns = collect("count", 4, [])?;
+        let mut add = |name: &'static str, of: fn(&Load) -> u64| -> Result<(), Failure> {
+            columns.push((name, collect("count", loads.len(), loads.iter().map(of))?));
+            Ok(())
+        };
+        add("shards", |load| load.shards)?;
+        add("samples", |load| load.samples)?;
+        if self.config.bytes.is_some() {
+            add("bytes", |load| load.bytes)?;
+        }
+        if self.locality().is_some() {
+            add("local", |load| load.local)?;
+        }
+        Ok(columns)
     }
 
     /// The smallest, largest and total load of the ranks or the workers, in samples or in bytes. Failures: `weight`.
     pub fn balance(&self, tier: Tier, weight: Weight) -> Result<Balance, Failure> {
-        if weight == Weight::Bytes && self.config.bytes.len() != self.config.sizes.len() {
+        if weight == Weight::Bytes && self.config.bytes.is_none() {
             return Err(Failure::missing("bytes", "the bytes of every shard, to weigh them"));
         }
         let members = self.members(tier);
@@ -243,16 +284,14 @@ impl Plan {
         Ok(if total == 0 { 1_000_000 } else { millionths(most * members, Some(total)) })
     }
 
-    /// The rows of a shard number `start` to `start + count - 1`, in the order in which its reader gives them: shuffled
-    /// within the shard by seed, epoch and shard, whatever else is. Failures: `shard`, `start`, `count`.
+    /// The rows of a shard number `start` to `start + count - 1`, in the order in which its reader gives them. Failures: `shard`, `start`, `count`.
     pub fn rows(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         check_below("shard", shard.into(), self.config.sizes.len() as u64)?;
         let size = self.config.sizes[shard as usize];
         check_run(start, count, size)?;
         let mut rows = collect("count", count as usize, start..start + u64::from(count))?;
-        if count > 0 {
-            let PlanConfig { seed, epoch, .. } = self.config;
-            let mut words = Words::new("rows of a shard", seed, epoch, shard.into());
+        if count > 0 && self.config.shuffle_rows {
+            let mut words = Words::new("rows of a shard", self.config.seed, self.epoch, shard.into());
             Feistel::from_words(size, &mut words).fill(start, 1, &mut rows);
         }
         Ok(rows)
@@ -265,7 +304,7 @@ impl Plan {
             return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
         }
         let size = u64::from(batch_size);
-        let (mut least, mut most) = (if self.busy_ranks() < self.config.world { 0 } else { u64::MAX }, 0);
+        let (mut least, mut most) = (if self.busy_ranks() < self.config.world_size { 0 } else { u64::MAX }, 0);
         for rank in 0..self.busy_ranks() {
             let samples = (0..self.busy_workers(rank)).map(|worker| self.load(rank, worker..worker + 1).samples);
             let batches = samples.map(|samples| if drop_last { samples / size } else { samples.div_ceil(size) });
@@ -275,9 +314,9 @@ impl Plan {
         Ok((least, most))
     }
 
-    /// SHA-256 over the configuration with the current epoch, in O(shards), as 64 lower-case hexadecimal digits.
+    /// SHA-256 over the recipe and the epoch, in O(shards), in hexadecimal.
     pub fn config_fingerprint(&self) -> String {
-        identity::of_plan(&self.config, self.locality())
+        recipe::fingerprint(&format!("{}{{\"epoch\":{}}}", self.recipe(), self.epoch))
     }
 
     /// All shards of a reader that there is.
@@ -296,8 +335,8 @@ impl Plan {
     }
 
     fn reader(&self, rank: u32, worker: u32) -> Result<&[u32], Failure> {
-        let PlanConfig { world, workers, .. } = self.config;
-        check_below("rank", rank.into(), world.into())?;
+        let PlanConfig { world_size, workers, .. } = *self.config;
+        check_below("rank", rank.into(), world_size.into())?;
         check_below("worker", worker.into(), workers.into())?;
         Ok(self.all_shards(rank, worker))
     }
@@ -322,10 +361,10 @@ impl Plan {
 
     /// Number of ranks or workers.
     fn members(&self, tier: Tier) -> u32 {
-        let PlanConfig { world, workers, .. } = self.config;
+        let PlanConfig { world_size, workers, .. } = *self.config;
         match tier {
-            Tier::Ranks => world,
-            Tier::Workers => world * workers,
+            Tier::Ranks => world_size,
+            Tier::Workers => world_size * workers,
         }
     }
 
@@ -334,7 +373,7 @@ impl Plan {
         let mut load = Load::default();
         for &shard in self.list(rank, workers) {
             let samples = self.config.sizes[shard as usize];
-            let bytes = self.config.bytes.get(shard as usize).copied();
+            let bytes = self.config.bytes.as_ref().map(|bytes| bytes[shard as usize]);
             load.shards += 1;
             load.samples += samples;
             load.bytes += bytes.unwrap_or(0);
@@ -352,24 +391,24 @@ impl Plan {
 
     fn weight(&self, shard: u32) -> u64 {
         match self.config.weight {
+            Weight::Bytes => self.config.bytes.as_ref().map_or(0, |bytes| bytes[shard as usize]),
             Weight::Samples => self.config.sizes[shard as usize],
-            Weight::Bytes => self.config.bytes[shard as usize],
         }
     }
 
     /// Orders the shards, and gives them to ranks, then to workers.
     fn assign(&mut self) -> Result<(), Failure> {
-        let PlanConfig { world, workers, policy, worker_policy, shuffle: mix, reshuffle, seed, epoch, .. } =
-            self.config;
+        let PlanConfig { world_size, workers, policy, worker_policy, shuffle: mix, reshuffle, seed, .. } = *self.config;
+        let epoch = self.epoch;
         let count = self.config.sizes.len();
         let mut order = collect("sizes", count, 0..count as u32)?;
         if mix {
             shuffle(&mut order, &mut Words::new("shards", seed, epoch, 0));
         }
-        let owners = self.split(policy, &order, world)?;
+        let owners = self.split(policy, &order, world_size)?;
         let (rank_offsets, ranked) = group(&order, &owners)?;
-        let mut firsts = collect("world", rank_offsets.len(), [0])?;
-        let mut offsets = collect("world", rank_offsets.len(), [0])?;
+        let mut firsts = collect("world-size", rank_offsets.len(), [0])?;
+        let mut offsets = collect("world-size", rank_offsets.len(), [0])?;
         let mut assigned = collect("sizes", count, [])?;
         for bounds in rank_offsets.windows(2) {
             let shards = &ranked[bounds[0] as usize..bounds[1] as usize];
@@ -432,14 +471,14 @@ struct Load {
 /// that has any, and the items.
 fn group(items: &[u32], owners: &[u32]) -> Result<(Vec<u32>, Vec<u32>), Failure> {
     let parts = owners.iter().max().map_or(0, |&last| last as usize + 1);
-    let mut ends = collect("world", parts + 1, (0..=parts).map(|_| 0))?;
+    let mut ends = collect("world-size", parts + 1, (0..=parts).map(|_| 0))?;
     for &owner in owners {
         ends[owner as usize + 1] += 1;
     }
     for part in 0..parts {
         ends[part + 1] += ends[part];
     }
-    let mut next = collect("world", parts, ends.iter().copied())?;
+    let mut next = collect("world-size", parts, ends.iter().copied())?;
     let mut grouped = collect("sizes", items.len(), items.iter().map(|_| 0))?;
     for (&item, &owner) in items.iter().zip(owners) {
         grouped[next[owner as usize] as usize] = item;

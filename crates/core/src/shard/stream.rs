@@ -1,9 +1,12 @@
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::base::check::check_run;
 use crate::base::failure::{only, range};
 use crate::base::memory::collect;
+use crate::state::fields::{Fields, Key, Kind};
+use crate::state::recipe::{self, VERSION};
 use crate::{Failure, MAX_EXACT, Order, OrderId};
 
 /// Chunks that are read without end.
@@ -34,7 +37,61 @@ pub struct Stream {
     order: Option<(u64, Order)>,
 }
 
+const SECTIONS: &[Key] = &[
+    recipe::SAMEDEAL,
+    Key { name: "order", field: "order", kind: Kind::Section(ORDER) },
+    Key { name: "deal", field: "deal", kind: Kind::Section(DEAL) },
+    Key { name: "shards", field: "shards", kind: OF_OTHERS },
+    Key { name: "batch", field: "batch", kind: OF_OTHERS },
+];
+const ORDER: &[Key] = &[
+    Key { name: "name", field: "order", kind: Kind::Text },
+    Key { name: "chunks", field: "chunks", kind: Kind::Count },
+    Key { name: "seed", field: "seed", kind: Kind::Signed },
+    Key { name: "samples", field: "samples", kind: OF_OTHERS },
+    Key { name: "lanes", field: "lanes", kind: OF_OTHERS },
+    Key { name: "shuffle_window", field: "shuffle-window", kind: OF_OTHERS },
+    Key { name: "shards", field: "shards", kind: OF_OTHERS },
+    Key { name: "sizes", field: "sizes", kind: OF_OTHERS },
+];
+const DEAL: &[Key] = &[
+    Key { name: "readers", field: "readers", kind: Kind::Count },
+    Key { name: "world_size", field: "world-size", kind: OF_OTHERS },
+    Key { name: "workers", field: "workers", kind: OF_OTHERS },
+    Key { name: "remainder", field: "remainder", kind: OF_OTHERS },
+    Key { name: "layout", field: "layout", kind: OF_OTHERS },
+];
+const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a stream of chunks: it has chunks and readers");
+
 impl Stream {
+    /// The stream of a recipe, as a reader sees it. Failures: `recipe` (no JSON object, or more than 2^20 bytes), `recipe-member`,
+    /// `order-member` or `deal-member` (an unknown one), or any field.
+    #[inline(never)]
+    pub fn from_recipe(text: &str, epoch: u64, reader: u32) -> Result<Self, Failure> {
+        let fields = recipe::fields(text, SECTIONS, &[], &[])?;
+        let empty = Fields::default();
+        let [order, deal] = ["order", "deal"].map(|section| fields.section(section).unwrap_or(&empty));
+        let chunks = order.count("chunks");
+        let id = match (order.text("order"), chunks) {
+            (Some(name), _) => OrderId::from_name(name)?,
+            (None, Some(_)) => OrderId::Feistel,
+            (None, None) => OrderId::Sequential,
+        };
+        let (seed, readers) = (order.signed("seed").unwrap_or(0), deal.u32("readers")?.unwrap_or(1));
+        Self::new(StreamConfig { chunks, reader, readers, order: id, seed, epoch })
+    }
+
+    /// The recipe in its canonical form: JSON in one line, with every member that there is, the defaults too.
+    #[inline(never)]
+    pub fn recipe(&self) -> String {
+        let StreamConfig { chunks, readers, order, seed, .. } = self.config;
+        let chunks = chunks.map(|chunks| format!("\"chunks\":{chunks},")).unwrap_or_default();
+        format!(
+            "{{\"samedeal\":{VERSION},\"order\":{{\"name\":\"{}\",{chunks}\"seed\":{seed}}},\"deal\":{{\"readers\":{readers}}}}}",
+            order.name()
+        )
+    }
+
     /// Checks the configuration, in O(1). Failures: `readers`, `reader`, `chunks`, `order`, `seed`.
     pub fn new(config: StreamConfig) -> Result<Self, Failure> {
         let StreamConfig { chunks, reader, readers, order, seed, .. } = config;

@@ -1,7 +1,7 @@
 //! The fields of a document, each by its name and of its type. Every mistake is told by the name of the field.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::numbers::{self, Numbers, is_hash};
@@ -26,9 +26,13 @@ pub(crate) enum Kind {
     /// A whole number of either sign.
     Signed,
     Text,
+    /// `true` or `false`.
+    Flag,
     /// Whole numbers, or a hash of them.
     Numbers,
     Section(&'static [Key]),
+    /// A list of objects.
+    Objects(&'static [Key]),
     /// What documents of another kind have; with what is allowed here.
     Elsewhere(&'static str),
 }
@@ -39,8 +43,10 @@ impl Kind {
             Self::Count => "a whole number from 0 to 18446744073709551615",
             Self::Signed => "a whole number from -9223372036854775808 to 9223372036854775807",
             Self::Text => "a text without escapes",
+            Self::Flag => "true or false",
             Self::Numbers => "a list of whole numbers, or the 64 hexadecimal digits of their hash",
             Self::Section(_) => "an object",
+            Self::Objects(_) => "a list of objects",
             Self::Elsewhere(allowed) => allowed,
         }
     }
@@ -55,8 +61,10 @@ pub(crate) struct Fields<'a> {
 enum Value<'a> {
     Number(Number),
     Text(&'a str),
+    Flag(bool),
     Numbers(Numbers<'a>),
     Section(Fields<'a>),
+    Objects(Vec<Fields<'a>>),
 }
 
 impl<'a> Fields<'a> {
@@ -111,7 +119,9 @@ impl<'a> Fields<'a> {
                 let hash = reader.string().filter(|text| is_hash(text)).ok_or_else(|| mistyped(key, before))?;
                 Value::Numbers(Numbers::Hash(hash))
             }
+            Kind::Objects(keys) if reader.is_at(b'[') => Value::Objects(objects(reader, key.field, keys)?),
             Kind::Text => Value::Text(reader.string().ok_or_else(|| mistyped(key, before))?),
+            Kind::Flag => Value::Flag(reader.flag().ok_or_else(|| mistyped(key, before))?),
             Kind::Count => {
                 let number = reader.number().filter(|&number| unsigned(number).is_some());
                 Value::Number(number.ok_or_else(|| mistyped(key, before))?)
@@ -120,7 +130,7 @@ impl<'a> Fields<'a> {
                 let number = reader.number().filter(|&number| signed(number).is_some());
                 Value::Number(number.ok_or_else(|| mistyped(key, before))?)
             }
-            Kind::Section(_) | Kind::Numbers => return Err(mistyped(key, before)),
+            Kind::Section(_) | Kind::Numbers | Kind::Objects(_) => return Err(mistyped(key, before)),
             Kind::Elsewhere(allowed) => return Err(Failure::contradiction(key.field, "there", allowed)),
         };
         grow(key.field, 1, &mut self.values)?;
@@ -158,6 +168,10 @@ impl<'a> Fields<'a> {
         if let Value::Text(text) = self.value(field)? { Some(text) } else { None }
     }
 
+    pub(crate) fn flag(&self, field: &str) -> Option<bool> {
+        if let Value::Flag(flag) = self.value(field)? { Some(*flag) } else { None }
+    }
+
     #[inline(never)]
     pub(crate) fn numbers(&self, field: &str) -> Option<&Numbers<'a>> {
         if let Value::Numbers(numbers) = self.value(field)? { Some(numbers) } else { None }
@@ -167,6 +181,34 @@ impl<'a> Fields<'a> {
         if let Value::Section(fields) = self.value(field)? { Some(fields) } else { None }
     }
 
+    pub(crate) fn objects(&self, field: &str) -> &[Self] {
+        if let Some(Value::Objects(objects)) = self.value(field) { objects } else { &[] }
+    }
+
+    /// The first of these fields that is there.
+    pub(crate) fn first_of(&self, known: &'static [Key]) -> Option<&'static str> {
+        known.iter().map(|key| key.field).find(|field| self.has(field))
+    }
+
+    /// An object of these fields, in their order and in the canonical form.
+    pub(crate) fn canonical(&self, known: &'static [Key]) -> String {
+        let mut text = String::from("{");
+        for key in known {
+            let Some(value) = self.value(key.field) else { continue };
+            text += if text.len() > 1 { ",\"" } else { "\"" };
+            text += key.name;
+            text += "\":";
+            text += &match (value, &key.kind) {
+                (Value::Section(fields), Kind::Section(known)) => fields.canonical(known),
+                (Value::Text(text), _) => format!("\"{text}\""),
+                (Value::Numbers(Numbers::Hash(hash)), _) => format!("\"{hash}\""),
+                (Value::Numbers(Numbers::All(all)), _) => numbers::text(all.iter().copied()),
+                _ => self.shown(key.field).unwrap_or_default(),
+            };
+        }
+        text + "}"
+    }
+
     /// A field as people read it, if it is there.
     #[inline(never)]
     pub(crate) fn shown(&self, field: &str) -> Option<String> {
@@ -174,9 +216,11 @@ impl<'a> Fields<'a> {
             // -0 is 0.
             Value::Number((negative, amount)) => format!("{}{amount}", if *negative && *amount > 0 { "-" } else { "" }),
             Value::Text(text) => shorten(text),
+            Value::Flag(flag) => flag.to_string(),
             Value::Numbers(Numbers::All(numbers)) => format!("{} numbers", numbers.len()),
             Value::Numbers(Numbers::Hash(_)) => "a hash".into(),
             Value::Section(_) => "an object".into(),
+            Value::Objects(objects) => format!("{} objects", objects.len()),
         })
     }
 }
@@ -186,6 +230,7 @@ fn member_of(section: &'static str) -> &'static str {
     match section {
         "order" => "order-member",
         "deal" => "deal-member",
+        "shards" => "shards-member",
         "batch" => "batch-member",
         _ => "recipe-member",
     }
@@ -206,6 +251,26 @@ fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
         (Some(failure), _) => Err(failure),
         (None, None) => Err(broken(reader)),
         (None, Some(())) => Ok(numbers),
+    }
+}
+
+fn objects<'a>(
+    reader: &mut Reader<'a>,
+    field: &'static str,
+    keys: &'static [Key],
+) -> Result<Vec<Fields<'a>>, Failure> {
+    let (mut objects, mut failed) = (Vec::new(), None);
+    let read = reader.list(b'[', b']', |reader| {
+        match grow(field, 1, &mut objects).and_then(|()| Fields::of(reader, field, keys)) {
+            Ok(fields) => objects.push(fields),
+            Err(failure) => failed = Some(failure),
+        }
+        failed.is_none().then_some(())
+    });
+    match (failed, read) {
+        (Some(failure), _) => Err(failure),
+        (None, None) => Err(broken(reader)),
+        (None, Some(())) => Ok(objects),
     }
 }
 
@@ -247,24 +312,24 @@ fn broken(reader: &Reader) -> Failure {
     Failure::wrong_type("recipe", value, format!("JSON as SPEC.md, section 14, has it, at byte {}", reader.place()))
 }
 
-/// The first field in which two canonical texts differ: those that are here, and those of a state. Failures: the field, with both.
+/// The first field in which two canonical texts differ: those that are here, and those of a state or a log; `why` says what they are.
+/// Failures: the field, with both.
 #[inline(never)]
-pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Key]) -> Result<(), Failure> {
-    const WHY: &str = "as in the state; to use another value, begin a new epoch";
+pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Key], why: &str) -> Result<(), Failure> {
     let empty = Fields::default();
     for key in known {
         if let Kind::Section(keys) = key.kind {
             let [here, of] = [here, of].map(|fields| fields.section(key.field).unwrap_or(&empty));
-            compare(here, of, keys)?;
+            compare(here, of, keys, why)?;
             continue;
         }
         let [shown, taken] = [here, of].map(|fields| fields.shown(key.field).unwrap_or_else(|| "not there".into()));
         if let Some(differs) = numbers::difference(here.numbers(key.field), of.numbers(key.field)) {
             let (value, taken) = differs.unwrap_or((shown, taken));
-            return Err(Failure::contradiction(key.field, value, format!("{taken}, {WHY}")));
+            return Err(Failure::contradiction(key.field, value, format!("{taken}, {why}")));
         }
         if shown != taken {
-            return Err(Failure::contradiction(key.field, shown, format!("{taken}, {WHY}")));
+            return Err(Failure::contradiction(key.field, shown, format!("{taken}, {why}")));
         }
     }
     Ok(())

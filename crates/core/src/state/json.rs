@@ -1,60 +1,12 @@
-//! Reads the JSON of a state. A library for all of JSON would make the component, which every host compiles when it starts,
+//! Reads the JSON of recipes, states and logs. A library for all of JSON would make the component, which every host compiles when it starts,
 //! a tenth larger; the tests hold this one to such a library.
 
 use alloc::vec::Vec;
 
 use crate::base::memory::has_room;
 
-/// The fields of any state, each there at most once, and no others.
-#[derive(Debug)]
-pub(super) struct StateFields<'a> {
-    pub(super) samedeal: u64,
-    pub(super) kind: &'a str,
-    pub(super) order: &'a str,
-    pub(super) samples: u64,
-    pub(super) seed: i64,
-    pub(super) epoch: u64,
-    pub(super) consumed: Option<u64>,
-    pub(super) block: Option<u64>,
-    pub(super) lease: Option<u64>,
-    pub(super) fingerprint: &'a str,
-}
-
-/// What a text has of them so far: the numbers and the texts in the order of their names below.
-#[derive(Default)]
-struct Found<'a> {
-    numbers: [Option<Number>; NUMBERS.len()],
-    texts: [Option<&'a str>; TEXTS.len()],
-}
-
-const NUMBERS: [&str; 7] = ["samedeal", "samples", "seed", "epoch", "consumed", "block", "lease"];
-const TEXTS: [&str; 3] = ["kind", "order", "fingerprint"];
-
 /// Whether it is negative, and its amount.
 pub(crate) type Number = (bool, u64);
-
-impl<'a> StateFields<'a> {
-    /// The fields of a text, if it is an object of them and nothing else. Nothing in it nests of itself, so that no text makes
-    /// the stack deep.
-    pub(super) fn read(text: &'a str) -> Option<Self> {
-        let mut found = Found::default();
-        whole(text, |reader, name| reader.field(name, (&NUMBERS, &mut found.numbers), (&TEXTS, &mut found.texts)))?;
-        let [samedeal, samples, seed, epoch, consumed, block, lease] = found.numbers;
-        let [kind, order, fingerprint] = found.texts;
-        Some(Self {
-            samedeal: unsigned(samedeal?)?,
-            kind: kind?,
-            order: order?,
-            samples: unsigned(samples?)?,
-            seed: signed(seed?)?,
-            epoch: unsigned(epoch?)?,
-            consumed: optional(consumed)?,
-            block: optional(block)?,
-            lease: optional(lease)?,
-            fingerprint: fingerprint?,
-        })
-    }
-}
 
 /// The fields of an entry of a ledger's log, each there at most once, and no others.
 pub(crate) struct EntryFields<'a> {
@@ -109,7 +61,7 @@ impl<'a> EntryFields<'a> {
 }
 
 /// Reads a text that is an object and nothing else.
-pub(super) fn whole<'a>(text: &'a str, field: impl FnMut(&mut Reader<'a>, &'a str) -> Option<()>) -> Option<()> {
+fn whole<'a>(text: &'a str, field: impl FnMut(&mut Reader<'a>, &'a str) -> Option<()>) -> Option<()> {
     let mut reader = Reader::new(text);
     reader.object(field)?;
     reader.is_at_end().then_some(())
@@ -136,52 +88,6 @@ fn optional(number: Option<Number>) -> Option<Option<u64>> {
 
 pub(crate) fn signed((negative, amount): Number) -> Option<i64> {
     if negative { 0_i64.checked_sub_unsigned(amount) } else { amount.try_into().ok() }
-}
-
-/// Fields by their names.
-#[derive(Default)]
-pub(super) struct Object<'a> {
-    fields: Vec<(&'a str, Value<'a>)>,
-}
-
-#[derive(Clone, Copy)]
-enum Value<'a> {
-    Number(Number),
-    Text(&'a str),
-    Flag(bool),
-}
-
-impl<'a> Object<'a> {
-    fn get(&self, name: &str) -> Option<Value<'a>> {
-        self.fields.iter().find(|(own, _)| *own == name).map(|&(_, value)| value)
-    }
-
-    pub(super) fn number(&self, name: &str) -> Option<Number> {
-        if let Value::Number(number) = self.get(name)? { Some(number) } else { None }
-    }
-
-    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
-        if let Value::Text(text) = self.get(name)? { Some(text) } else { None }
-    }
-
-    pub(super) fn flag(&self, name: &str) -> Option<bool> {
-        if let Value::Flag(flag) = self.get(name)? { Some(flag) } else { None }
-    }
-
-    /// None where it is not there, nothing where it is no text.
-    pub(super) fn optional_text(&self, name: &str) -> Option<Option<&'a str>> {
-        if self.get(name).is_none() { Some(None) } else { self.text(name).map(Some) }
-    }
-
-    /// The same of a flag.
-    pub(super) fn optional_flag(&self, name: &str) -> Option<Option<bool>> {
-        if self.get(name).is_none() { Some(None) } else { self.flag(name).map(Some) }
-    }
-
-    /// None where it is not there, nothing where it is no natural number.
-    pub(super) fn optional(&self, name: &str) -> Option<Option<u64>> {
-        if self.get(name).is_none() { Some(None) } else { unsigned(self.number(name)?).map(Some) }
-    }
 }
 
 /// A place in a text.
@@ -322,23 +228,10 @@ impl<'a> Reader<'a> {
         (digits == 1 || digits > 1 && !zero_first).then_some((negative, amount))
     }
 
-    /// A field that is a number, a text or a flag, to where those of its kind are; nothing where no field has this name, or it
-    /// is there already.
-    #[inline(never)]
-    pub(super) fn add(&mut self, name: &'a str, known: &[&str], object: &mut Object<'a>) -> Option<()> {
-        place_of(name, known)?;
-        if object.fields.iter().any(|(there, _)| *there == name) || !has_room(&mut object.fields, 1) {
-            return None;
-        }
+    /// `true` or `false`.
+    pub(crate) fn flag(&mut self) -> Option<bool> {
         self.space();
-        let value = match self.peek()? {
-            b'"' => Value::Text(self.string()?),
-            b't' => self.word("true").map(|()| Value::Flag(true))?,
-            b'f' => self.word("false").map(|()| Value::Flag(false))?,
-            _ => Value::Number(self.number()?),
-        };
-        object.fields.push((name, value));
-        Some(())
+        self.word("true").map(|()| true).or_else(|| self.word("false").map(|()| false))
     }
 
     fn word(&mut self, word: &str) -> Option<()> {
@@ -359,123 +252,5 @@ impl<'a> Reader<'a> {
             Some(())
         })?;
         Some(numbers)
-    }
-
-    /// A list of world sizes and steps.
-    #[inline(never)]
-    pub(crate) fn history(&mut self) -> Option<Vec<(u32, u64)>> {
-        let mut history = Vec::new();
-        self.list(b'[', b']', |reader| {
-            let (mut world_size, mut steps) = (None, None);
-            reader.object(|reader, name| {
-                let place = [&mut world_size, &mut steps].into_iter().nth(place_of(name, &["world_size", "steps"])?)?;
-                place.replace(unsigned(reader.number()?)?).is_none().then_some(())
-            })?;
-            if !has_room(&mut history, 1) {
-                return None;
-            }
-            history.push((world_size?.try_into().ok()?, steps?));
-            Some(())
-        })?;
-        Some(history)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use alloc::format;
-    use alloc::string::{String, ToString};
-
-    use proptest::prelude::*;
-    use serde_json::Value;
-
-    use super::*;
-
-    /// The same by a library for all of JSON, and by what is asked of a state.
-    fn by_library(text: &str) -> Option<Value> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let fields = value.as_object()?;
-        let natural = |name: &str| fields.get(name).is_none_or(|value| value.is_u64());
-        let known = |name: &String| NUMBERS.contains(&&**name) || TEXTS.contains(&&**name);
-        (fields.keys().all(known)
-            && ["samedeal", "samples", "epoch", "consumed", "block", "lease"].into_iter().all(natural)
-            && fields.get("seed").is_some_and(Value::is_i64)
-            && ["samedeal", "samples", "epoch", "kind", "order", "fingerprint"]
-                .iter()
-                .all(|&name| fields.contains_key(name))
-            && TEXTS.iter().all(|&name| fields.get(name).is_none_or(Value::is_string)))
-        .then_some(value)
-    }
-
-    fn as_value(fields: &StateFields) -> Value {
-        let StateFields { samedeal, kind, order, samples, seed, epoch, consumed, block, lease, fingerprint } = fields;
-        let mut value = serde_json::json!({
-            "samedeal": samedeal, "kind": kind, "order": order, "samples": samples, "seed": seed, "epoch": epoch,
-            "fingerprint": fingerprint,
-        });
-        let more = [
-            ("consumed", consumed.map(Value::from)),
-            ("block", block.map(Value::from)),
-            ("lease", lease.map(Value::from)),
-        ];
-        for (name, field) in more.into_iter().filter_map(|(name, field)| Some((name, field?))) {
-            value[name] = field;
-        }
-        value
-    }
-
-    const STATE: &str = r#"{"samedeal":1,"kind":"ledger","order":"feistel","samples":90,"seed":-2,"epoch":18446744073709551615,
-        "consumed":7,"block":64,"lease":9,"fingerprint":"ab"}"#;
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(20_000))]
-
-        /// Bytes of a state are replaced, left out and put in.
-        #[test]
-        fn agrees_with_a_library(changes in prop::collection::vec((0_usize..220, 0_usize..3, 0_usize..40), 0..4)) {
-            const BYTES: &[u8] = b"\"\\{}[]:,0123456789-+.eE \n\ttrufalsn\x01\x7fkwx";
-            let mut text = STATE.as_bytes().to_vec();
-            for (at, change, byte) in changes {
-                let at = at % text.len();
-                match change {
-                    0 => text[at] = BYTES[byte % BYTES.len()],
-                    1 => { text.remove(at); }
-                    _ => text.insert(at, BYTES[byte % BYTES.len()]),
-                }
-            }
-            let text = String::from_utf8(text).unwrap();
-            // Escapes are JSON, but no state has them; a library takes -0 for a fraction, and the last of two fields.
-            prop_assume!(!text.contains('\\') && !text.contains("-0"));
-            let ours = StateFields::read(&text);
-            let theirs = by_library(&text);
-            prop_assert_eq!(ours.as_ref().map(as_value), theirs, "{}", text);
-        }
-    }
-
-    #[test]
-    fn fields_come_once_and_none_is_missing() {
-        assert!(StateFields::read(STATE).is_some());
-        for name in NUMBERS.iter().chain(&TEXTS) {
-            let field = format!("\"{name}\":");
-            let at = STATE.find(&field).unwrap() + field.len();
-            let rest = &STATE[at..];
-            let end = rest.find([',', '}']).unwrap();
-            let twice = STATE.replace(&field, &format!("{field}{},{field}", &rest[..end]));
-            assert!(StateFields::read(&twice).is_none(), "{twice}");
-            assert!(by_library(&twice).is_some(), "{twice}");
-            let without = STATE.replace(&format!("{field}{}", &rest[..end]), "\"more\":0");
-            assert!(StateFields::read(&without).is_none());
-        }
-        for text in ["-0", "0"] {
-            assert_eq!(StateFields::read(&STATE.replace("-2", text)).unwrap().seed, 0);
-        }
-        for text in ["-9223372036854775808", "9223372036854775807"] {
-            assert_eq!(StateFields::read(&STATE.replace("-2", text)).unwrap().seed.to_string(), text);
-        }
-        for text in ["-9223372036854775809", "9223372036854775808", "--2", "- 2", "", "-", "01", "0x1"] {
-            assert!(StateFields::read(&STATE.replace("-2", text)).is_none(), "{text}");
-        }
-        assert!(StateFields::read(&"[".repeat(1 << 14)).is_none());
-        assert!(StateFields::read(&format!("{{\"history\":{}", "[".repeat(1 << 14))).is_none());
     }
 }

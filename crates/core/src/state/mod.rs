@@ -3,19 +3,15 @@
 pub(crate) mod fields;
 mod json;
 pub(crate) mod numbers;
-mod reading;
 pub(crate) mod recipe;
 
 pub(crate) use self::json::{EntryFields, Number, Reader, signed, unsigned};
-pub(crate) use self::reading::{ReadFields, ReadSegment};
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt::Display;
 
-use self::fields::{Fields, Key};
-use self::json::{StateFields, whole};
+use self::fields::{Fields, Key, Kind};
 use crate::base::failure::{at_most, only, range, shorten};
 use crate::{Failure, MAX_EXACT};
 
@@ -25,15 +21,41 @@ pub(crate) const VERSION: u64 = 1;
 /// The most bytes of a state.
 pub(crate) const MAX_STATE: usize = 1 << 14;
 
+/// Why a recipe should be that of a state.
+pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, begin a new epoch";
+
+// The members of states, in the order of the canonical text.
+pub(crate) const KIND: Key = Key { name: "kind", field: "kind", kind: Kind::Text };
+pub(crate) const EPOCH: Key = Key { name: "epoch", field: "epoch", kind: Kind::Count };
+pub(crate) const CONSUMED: Key = Key { name: "consumed", field: "consumed", kind: Kind::Count };
+/// The recipe of a state: the sections that every world has.
+pub(crate) const fn recipe_of(sections: &'static [Key]) -> Key {
+    Key { name: "recipe", field: "recipe", kind: Kind::Section(sections) }
+}
+pub(crate) const fn history_of(segment: &'static [Key]) -> Key {
+    Key { name: "history", field: "history", kind: Kind::Objects(segment) }
+}
+
+/// The section of a sampler's state.
+pub(crate) const ORDERS: &[Key] = &[recipe::ORDER];
+const SAMPLER: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED];
+const LEDGER: &[Key] = &[
+    recipe::SAMEDEAL,
+    KIND,
+    recipe_of(ORDERS),
+    EPOCH,
+    CONSUMED,
+    Key { name: "block", field: "block", kind: Kind::Count },
+    Key { name: "lease", field: "lease", kind: Kind::Count },
+];
+
 /// What the state of a sampler says.
 pub(crate) struct SamplerState<'a> {
-    pub(crate) order: &'a str,
+    fields: Fields<'a>,
+    /// Its own number of samples, of which `consumed` are consumed.
     pub(crate) samples: u64,
-    pub(crate) seed: i64,
     pub(crate) epoch: u64,
     pub(crate) consumed: u64,
-    /// Of all that decides the order of every epoch.
-    pub(crate) fingerprint: &'a str,
 }
 
 /// What the first entry of a ledger says.
@@ -46,13 +68,25 @@ pub(crate) struct LedgerState<'a> {
     pub(crate) lease: u64,
 }
 
-/// What the state of a batcher says.
-pub(crate) struct BatcherState<'a> {
-    /// The sections that every world has.
-    pub(crate) recipe: Fields<'a>,
-    pub(crate) epoch: u64,
-    /// World sizes and steps.
-    pub(crate) history: Vec<(u32, u64)>,
+/// The text of a state: JSON, in one line. `recipe` is an object, `more` what else is in it.
+pub(crate) fn write(kind: &str, recipe: &str, epoch: u64, more: &str) -> String {
+    format!("{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"recipe\":{recipe},\"epoch\":{epoch}{more}}}")
+}
+
+/// Reads a state, which need not be trusted, and in which all of these members are. Failures: `state`.
+pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Key]) -> Result<Fields<'a>, Failure> {
+    if text.len() > MAX_STATE {
+        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_STATE)));
+    }
+    let fields = Fields::read(text, members).ok().filter(|fields| {
+        let has_all = |fields: &Fields, keys: &[Key]| keys.iter().all(|key| fields.has(key.field));
+        let is_whole = members.iter().all(|key| match key.kind {
+            Kind::Objects(keys) => fields.objects(key.field).iter().all(|object| has_all(object, keys)),
+            _ => true,
+        }) && has_all(&fields, members);
+        is_whole && fields.count("samedeal") == Some(VERSION) && fields.text("kind") == Some(kind)
+    });
+    fields.ok_or_else(|| refused(text, kind))
 }
 
 impl<'a> SamplerState<'a> {
@@ -62,32 +96,36 @@ impl<'a> SamplerState<'a> {
     }
 
     fn written(&self, kind: &str, more: &str) -> String {
-        let Self { order, samples, seed, epoch, consumed, fingerprint } = self;
-        let own = format!("\"consumed\":{consumed}{more}");
-        written(kind, order, *samples, *seed, *epoch, &own, fingerprint)
+        let recipe = self.recipe().map(|recipe| recipe.canonical(ORDERS)).unwrap_or_default();
+        write(kind, &recipe, self.epoch, &format!(",\"consumed\":{}{more}", self.consumed))
     }
 
-    /// Reads a state, which need not be trusted. Failures: `state`.
+    /// Reads a state, which need not be trusted. Failures: `state`, `consumed`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
-        match Self::of(read(text, "sampler")?) {
-            Some((state, None, None)) => state.checked(),
-            _ => Err(refused(text, "sampler")),
-        }
+        Self::of(read(text, "sampler", SAMPLER)?, text, "sampler")
     }
 
-    /// What is in fields that are those of a sampler, and a block and a lease, if there are some.
-    fn of(fields: StateFields<'a>) -> Option<(Self, Option<u64>, Option<u64>)> {
-        let StateFields { order, samples, seed, epoch, consumed, block, lease, fingerprint, .. } = fields;
-        let consumed = consumed?;
-        Some((Self { order, samples, seed, epoch, consumed, fingerprint }, block, lease))
-    }
-
-    fn checked(self) -> Result<Self, Failure> {
-        let Self { consumed, samples, .. } = self;
+    fn of(fields: Fields<'a>, text: &str, kind: &str) -> Result<Self, Failure> {
+        let samples = fields.section("recipe").and_then(|recipe| recipe.section("order")?.count("samples"));
+        let (Some(samples @ ..=MAX_EXACT), Some(epoch), Some(consumed)) =
+            (samples, fields.count("epoch"), fields.count("consumed"))
+        else {
+            return Err(refused(text, kind));
+        };
         if consumed > samples {
-            return Err(Failure::out_of_range("state", format!("{consumed} consumed"), range(0, samples)));
+            return Err(Failure::out_of_range("consumed", consumed, range(0, samples)));
         }
-        Ok(self)
+        Ok(Self { fields, samples, epoch, consumed })
+    }
+
+    fn recipe(&self) -> Option<&Fields<'a>> {
+        self.fields.section("recipe")
+    }
+
+    /// Whether the order is the one that is here, of which this is the text. Failures: the first member that differs.
+    pub(crate) fn compare(&self, here: &str) -> Result<(), Failure> {
+        let empty = Fields::default();
+        fields::compare(&Fields::read(here, ORDERS)?, self.recipe().unwrap_or(&empty), ORDERS, AS_IN_STATE)
     }
 }
 
@@ -97,12 +135,11 @@ impl<'a> LedgerState<'a> {
         self.sampler.written("ledger", &format!(",\"block\":{},\"lease\":{}", self.block, self.lease))
     }
 
-    /// Reads the first entry of a log, which need not be trusted. Failures: `state`, `block`, `lease`.
+    /// Reads the first entry of a log, which need not be trusted. Failures: `state`, `consumed`, `block`, `lease`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
-        let Some((sampler, Some(block), Some(lease))) = SamplerState::of(read(text, "ledger")?) else {
-            return Err(refused(text, "ledger"));
-        };
-        Self::new(sampler.checked()?, block, lease)
+        let fields = read(text, "ledger", LEDGER)?;
+        let [block, lease] = ["block", "lease"].map(|field| fields.count(field).unwrap_or_default());
+        Self::new(SamplerState::of(fields, text, "ledger")?, block, lease)
     }
 
     /// Failures: `block`, `lease`.
@@ -115,62 +152,24 @@ impl<'a> LedgerState<'a> {
         }
         Ok(Self { sampler, block, lease })
     }
-}
 
-impl<'a> BatcherState<'a> {
-    /// Reads a state, which need not be trusted. Failures: `state`.
-    pub(crate) fn read(text: &'a str, sections: &'static [Key]) -> Result<Self, Failure> {
-        if text.len() > MAX_STATE {
-            return Err(too_long(text));
-        }
-        Self::of(text, sections).ok_or_else(|| refused(text, "batcher"))
+    /// Whether another first entry is of the same positions. Failures: the first member that differs.
+    pub(crate) fn compare(&self, of: &Self, why: &str) -> Result<(), Failure> {
+        let (here, theirs) = (&self.sampler, &of.sampler);
+        let empty = Fields::default();
+        let [own, found] = [here, theirs].map(|state| state.recipe().unwrap_or(&empty));
+        fields::compare(own, found, ORDERS, why)?;
+        same("epoch", theirs.epoch, here.epoch, why)?;
+        same("consumed", theirs.consumed, here.consumed, why)?;
+        same("block", of.block, self.block, why)
     }
-
-    fn of(text: &'a str, sections: &'static [Key]) -> Option<Self> {
-        let (mut version, mut kind, mut epoch) = (None, None, None);
-        let (mut recipe, mut history) = (None, None);
-        whole(text, |reader, name| {
-            let first = match name {
-                "samedeal" => version.replace(unsigned(reader.number()?)?).is_none(),
-                "kind" => kind.replace(reader.string()?).is_none(),
-                "recipe" => recipe.replace(Fields::of(reader, "recipe", sections).ok()?).is_none(),
-                "epoch" => epoch.replace(unsigned(reader.number()?)?).is_none(),
-                "history" => history.replace(reader.history()?).is_none(),
-                _ => false,
-            };
-            first.then_some(())
-        })?;
-        let there = version? == VERSION && kind? == "batcher";
-        if there { Some(Self { recipe: recipe?, epoch: epoch?, history: history? }) } else { None }
-    }
-}
-
-/// What is in all states, and what is in some. No name has anything in it that JSON writes in another way.
-fn written(kind: &str, order: &str, samples: u64, seed: i64, epoch: u64, own: &str, fingerprint: &str) -> String {
-    format!(
-        "{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"order\":\"{order}\",\"samples\":{samples},\"seed\":{seed},\
-         \"epoch\":{epoch},{own},\"fingerprint\":\"{fingerprint}\"}}"
-    )
-}
-
-fn too_long(text: &str) -> Failure {
-    Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_STATE))
-}
-
-fn read<'a>(text: &'a str, kind: &str) -> Result<StateFields<'a>, Failure> {
-    if text.len() > MAX_STATE {
-        return Err(too_long(text));
-    }
-    StateFields::read(text)
-        .filter(|fields| fields.samedeal == VERSION && fields.kind == kind && fields.samples <= MAX_EXACT)
-        .ok_or_else(|| refused(text, kind))
 }
 
 /// The kinds of states.
 const KINDS: [&str; 4] = ["sampler", "batcher", "ledger", "reading"];
 
 /// That a text is no state of a kind. If it looks like one of another kind, the failure says so.
-pub(crate) fn refused(text: &str, kind: &str) -> Failure {
+fn refused(text: &str, kind: &str) -> Failure {
     let wanted = format!("a state of a {kind}, version {VERSION}");
     let written = text.get(..MAX_STATE).unwrap_or(text).split_once("\"kind\":\"").map_or("", |(_, rest)| rest);
     let other = KINDS.into_iter().find(|&other| other != kind && written.strip_prefix(other).is_some_and(is_end));
@@ -188,13 +187,8 @@ fn is_end(rest: &str) -> bool {
     rest.starts_with('"')
 }
 
-/// Whether what a state is of is what there is. Failures: `field`.
-pub(crate) fn check<T: PartialEq + Display>(field: &'static str, of: T, here: T) -> Result<(), Failure> {
-    same(field, of, here, "as in the state; to use another value, begin a new epoch")
-}
-
 /// Whether two values are the same, one from a text and one that is here; and why they should be. Failures: `field`.
-pub(crate) fn same<T: PartialEq + Display>(field: &'static str, of: T, here: T, why: &str) -> Result<(), Failure> {
+fn same<T: PartialEq + Display>(field: &'static str, of: T, here: T, why: &str) -> Result<(), Failure> {
     if of == here {
         return Ok(());
     }

@@ -2,11 +2,14 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::fields::{Fields, Key, Kind};
+use super::numbers::{self, Chosen};
 use crate::Failure;
 use crate::base::failure::{at_most, known as one_of};
 use crate::base::fingerprint::Fingerprint;
+use crate::base::memory::collect;
 
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
@@ -21,7 +24,11 @@ pub(crate) const SAMEDEAL: Key = Key { name: "samedeal", field: "samedeal", kind
 pub(crate) const ORDER: Key = Key { name: "order", field: "order", kind: Kind::Section(ORDER_MEMBERS) };
 pub(crate) const DEAL: Key = Key { name: "deal", field: "deal", kind: Kind::Section(DEAL_MEMBERS) };
 
-const ORDER_MEMBERS: &[Key] = &[
+/// Which kind of documents has a member that this one refuses.
+pub(crate) const OF_STREAMS: Kind = Kind::Elsewhere("none here: it belongs to a stream of chunks");
+pub(crate) const OF_READERS: Kind = Kind::Elsewhere("none here: it belongs to readers of a dataset in shards");
+
+pub(crate) const ORDER_MEMBERS: &[Key] = &[
     Key { name: "name", field: "order", kind: Kind::Text },
     Key { name: "samples", field: "samples", kind: Kind::Count },
     Key { name: "seed", field: "seed", kind: Kind::Signed },
@@ -29,11 +36,14 @@ const ORDER_MEMBERS: &[Key] = &[
     Key { name: "shuffle_window", field: "shuffle-window", kind: Kind::Count },
     Key { name: "shards", field: "shards", kind: Kind::Count },
     Key { name: "sizes", field: "sizes", kind: Kind::Numbers },
+    Key { name: "chunks", field: "chunks", kind: OF_STREAMS },
 ];
 const DEAL_MEMBERS: &[Key] = &[
     Key { name: "world_size", field: "world-size", kind: Kind::Count },
     Key { name: "remainder", field: "remainder", kind: Kind::Text },
     Key { name: "layout", field: "layout", kind: Kind::Text },
+    Key { name: "workers", field: "workers", kind: OF_READERS },
+    Key { name: "readers", field: "readers", kind: OF_STREAMS },
 ];
 
 /// The sections of a document, and whether the lists that come beside it have names that they may have. Failures: `recipe` (no JSON
@@ -78,10 +88,46 @@ pub(crate) fn fingerprint(text: &str) -> String {
     hash.finish()
 }
 
-/// Failures: a field that goes with the order `sharded`, and is there with the order of another name.
+/// The numbers of a list: those of the document, or those beside it, which have to be what the document has, if it has both; `what`
+/// says what they are. Failures: `field`, `out-of-memory`.
 #[inline(never)]
+pub(crate) fn list(
+    field: &'static str,
+    what: &str,
+    fields: &Fields,
+    lists: &[List],
+) -> Result<Option<Vec<u64>>, Failure> {
+    let is_named = |name: &str| name.bytes().map(|byte| if byte == b'_' { b'-' } else { byte }).eq(field.bytes());
+    let list = lists.iter().find(|(name, _)| is_named(name)).map(|&(_, list)| list);
+    let beside = list.map(|list| list.iter().copied());
+    let numbers = match numbers::chosen(field, what, fields.numbers(field), beside)? {
+        Chosen::Nowhere => return Ok(None),
+        Chosen::Text(numbers) => numbers,
+        Chosen::Beside => list.unwrap_or_default(),
+    };
+    collect(field, numbers.len(), numbers.iter().copied()).map(Some)
+}
+
+/// The same of a list of 32-bit numbers. Failures: as `list`.
+#[inline(never)]
+pub(crate) fn list32(
+    field: &'static str,
+    what: &str,
+    fields: &Fields,
+    lists: &[List],
+) -> Result<Option<Vec<u32>>, Failure> {
+    list(field, what, fields, lists)?.map(|numbers| numbers::narrow(field, &numbers)).transpose()
+}
+
+/// Failures: a field that goes with the order `sharded`, and is there with the order of another name.
 pub(crate) fn refuse_sharding(order: &Fields, name: &str) -> Result<(), Failure> {
-    for field in ["lanes", "shuffle-window", "shards", "sizes"] {
+    refuse(order, &["lanes", "shuffle-window", "shards", "sizes"], name)
+}
+
+/// Failures: the first of these fields that is there, as it goes with the order `sharded`.
+#[inline(never)]
+pub(crate) fn refuse(order: &Fields, fields: &[&'static str], name: &str) -> Result<(), Failure> {
+    for field in fields {
         if let Some(value) = order.shown(field) {
             return Err(not_sharded(field, &value, name));
         }

@@ -11,9 +11,9 @@ use crate::base::failure::range;
 struct Launcher {
     name: &'static str,
     rank: &'static str,
-    world: &'static str,
+    world_size: &'static str,
     local_rank: &'static str,
-    local_world: &'static str,
+    local_world_size: &'static str,
 }
 
 /// `torchrun` first, since it is run below the others. Slurm last, since it sets its variables for `mpirun` too.
@@ -21,37 +21,37 @@ const LAUNCHERS: [Launcher; 5] = [
     Launcher {
         name: "torchrun",
         rank: "RANK",
-        world: "WORLD_SIZE",
+        world_size: "WORLD_SIZE",
         local_rank: "LOCAL_RANK",
-        local_world: "LOCAL_WORLD_SIZE",
+        local_world_size: "LOCAL_WORLD_SIZE",
     },
     Launcher {
         name: "open-mpi",
         rank: "OMPI_COMM_WORLD_RANK",
-        world: "OMPI_COMM_WORLD_SIZE",
+        world_size: "OMPI_COMM_WORLD_SIZE",
         local_rank: "OMPI_COMM_WORLD_LOCAL_RANK",
-        local_world: "OMPI_COMM_WORLD_LOCAL_SIZE",
+        local_world_size: "OMPI_COMM_WORLD_LOCAL_SIZE",
     },
     Launcher {
         name: "mvapich",
         rank: "MV2_COMM_WORLD_RANK",
-        world: "MV2_COMM_WORLD_SIZE",
+        world_size: "MV2_COMM_WORLD_SIZE",
         local_rank: "MV2_COMM_WORLD_LOCAL_RANK",
-        local_world: "MV2_COMM_WORLD_LOCAL_SIZE",
+        local_world_size: "MV2_COMM_WORLD_LOCAL_SIZE",
     },
     Launcher {
         name: "pmi",
         rank: "PMI_RANK",
-        world: "PMI_SIZE",
+        world_size: "PMI_SIZE",
         local_rank: "MPI_LOCALRANKID",
-        local_world: "MPI_LOCALNRANKS",
+        local_world_size: "MPI_LOCALNRANKS",
     },
     Launcher {
         name: "slurm",
         rank: "SLURM_PROCID",
-        world: "SLURM_NTASKS",
+        world_size: "SLURM_NTASKS",
         local_rank: "SLURM_LOCALID",
-        local_world: "SLURM_NTASKS_PER_NODE",
+        local_world_size: "SLURM_NTASKS_PER_NODE",
     },
 ];
 
@@ -64,15 +64,15 @@ pub struct Detection {
     /// Which process of the job this is.
     pub rank: u32,
     /// How many there are.
-    pub world: u32,
+    pub world_size: u32,
     /// Number of this process within its node, if a variable has it.
     pub local_rank: Option<u32>,
     /// Number of processes of its node, if a variable has it.
-    pub local_world: Option<u32>,
+    pub local_world_size: Option<u32>,
     /// Whose variables decided: `torchrun`, `open-mpi`, `mvapich`, `pmi` or `slurm`; `explicit`, or `none` where
     /// nothing is set (rank 0 of 1).
     pub launcher: &'static str,
-    /// The variables that were used, as `NAME=value`; explicit values as `rank=value`, `world=value`.
+    /// The variables that were used, as `NAME=value`; explicit values as `rank=value`, `world_size=value`.
     pub used: Vec<String>,
     /// What other variables say that does not agree, in words. Not used.
     pub warnings: Vec<String>,
@@ -80,76 +80,76 @@ pub struct Detection {
 
 /// The names of all variables that [`detect`] reads.
 pub fn variables() -> impl Iterator<Item = &'static str> {
-    let names = |launcher: &Launcher| [launcher.rank, launcher.world, launcher.local_rank, launcher.local_world];
+    let names = |launcher: &Launcher| [launcher.rank, launcher.world_size, launcher.local_rank, launcher.local_world_size];
     LAUNCHERS.iter().flat_map(names).chain([SLURM_STEP])
 }
 
-/// The rank and the world of a process. Explicit values win; then the first launcher whose rank is set. Failures name
-/// the variable: one that holds no number, one that is missing, a rank that is not below its world.
-pub fn detect(environment: &[(String, String)], rank: Option<u32>, world: Option<u32>) -> Result<Detection, Failure> {
+/// The rank and the world size of a process. Explicit values win; then the first launcher whose rank is set. Failures name
+/// the variable: one that holds no number, one that is missing, a rank that is not below its world size.
+pub fn detect(environment: &[(String, String)], rank: Option<u32>, world_size: Option<u32>) -> Result<Detection, Failure> {
     let environment = Environment(environment);
     let mut used = Vec::new();
     used.extend(rank.map(|rank| format!("rank={rank}")));
-    used.extend(world.map(|world| format!("world={world}")));
+    used.extend(world_size.map(|world_size| format!("world_size={world_size}")));
 
     let launcher = LAUNCHERS.iter().find(|launcher| environment.text(launcher.rank).is_some());
     let names = launcher.unwrap_or(&LAUNCHERS[0]);
     let local_rank = match environment.number(names.local_rank) {
         // Nobody needs it.
-        Err(_) if rank.is_some() && world.is_some() => None,
+        Err(_) if rank.is_some() && world_size.is_some() => None,
         found => found?,
     };
     // Slurm writes lists such as `4(x2)` for the size of a node; those say nothing of this one.
-    let local_world = environment.number(names.local_world).unwrap_or(None);
+    let local_world_size = environment.number(names.local_world_size).unwrap_or(None);
     let (rank_field, found_rank) = match (rank, launcher, local_rank) {
         (Some(rank), ..) => ("rank", Some(rank)),
         (None, Some(launcher), _) => (launcher.rank, environment.used(launcher.rank, &mut used)?),
         (None, None, Some(local_rank)) => {
-            check_one_node(&environment, local_rank, world)?;
+            check_one_node(&environment, local_rank, world_size)?;
             ("LOCAL_RANK", environment.used("LOCAL_RANK", &mut used)?)
         }
         (None, None, None) => ("", None),
     };
-    let (world_field, found_world) = match world {
-        Some(world) => ("world", Some(world)),
-        None => (names.world, environment.used(names.world, &mut used)?),
+    let (world_field, found_world_size) = match world_size {
+        Some(world_size) => ("world-size", Some(world_size)),
+        None => (names.world_size, environment.used(names.world_size, &mut used)?),
     };
-    let found = match (found_rank, found_world) {
+    let found = match (found_rank, found_world_size) {
         (_, Some(0)) => return Err(Failure::out_of_range(world_field, 0, range(1, u32::MAX))),
-        (Some(rank), Some(world)) => (rank, world),
+        (Some(rank), Some(world_size)) => (rank, world_size),
         (None, None | Some(1)) => (0, 1),
         (Some(rank), None) => {
-            let field = if launcher.is_some() { names.world } else { "world" };
+            let field = if launcher.is_some() { names.world_size } else { "world-size" };
             return Err(Failure::missing(field, format!("the number of processes, as {rank_field}={rank}")));
         }
-        (None, Some(world)) => {
-            return Err(Failure::missing("RANK", range(0, world - 1).and(format_args!(", as {world_field}={world}"))));
+        (None, Some(world_size)) => {
+            return Err(Failure::missing("RANK", range(0, world_size - 1).and(format_args!(", as {world_field}={world_size}"))));
         }
     };
-    let (rank, world) = found;
-    if rank >= world {
+    let (rank, world_size) = found;
+    if rank >= world_size {
         return Err(Failure::out_of_range(
             rank_field,
             rank,
-            range(0, world - 1).and(format_args!(", as {world_field}={world}")),
+            range(0, world_size - 1).and(format_args!(", as {world_field}={world_size}")),
         ));
     }
     let launcher = match (found_rank, launcher) {
         (None, _) => "none",
-        _ if used.iter().all(|used| used.starts_with("rank=") || used.starts_with("world=")) => "explicit",
+        _ if used.iter().all(|used| used.starts_with("rank=") || used.starts_with("world_size=")) => "explicit",
         _ => names.name,
     };
-    let found = Detection { rank, world, local_rank, local_world, launcher, used, warnings: Vec::new() };
+    let found = Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings: Vec::new() };
     Ok(Detection { warnings: warnings(&environment, names, &found), ..found })
 }
 
 /// LOCAL_RANK without RANK is the rank only where all processes are on one node, and something says so.
-fn check_one_node(environment: &Environment, local_rank: u32, world: Option<u32>) -> Result<(), Failure> {
-    let world = world.map_or_else(|| environment.number("WORLD_SIZE"), |world| Ok(Some(world)))?;
-    if world == Some(1) && local_rank == 0 {
+fn check_one_node(environment: &Environment, local_rank: u32, world_size: Option<u32>) -> Result<(), Failure> {
+    let world_size = world_size.map_or_else(|| environment.number("WORLD_SIZE"), |world_size| Ok(Some(world_size)))?;
+    if world_size == Some(1) && local_rank == 0 {
         return Ok(());
     }
-    if world.is_some() && world == environment.number("LOCAL_WORLD_SIZE")? {
+    if world_size.is_some() && world_size == environment.number("LOCAL_WORLD_SIZE")? {
         return Ok(());
     }
     let why = format!(
@@ -163,38 +163,38 @@ fn check_one_node(environment: &Environment, local_rank: u32, world: Option<u32>
 /// others'.
 fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec<String> {
     let mut warnings = Vec::new();
-    let &Detection { rank, world, launcher: chosen, .. } = found;
+    let &Detection { rank, world_size, launcher: chosen, .. } = found;
     for launcher in &LAUNCHERS {
-        let &Launcher { name, rank: rank_name, world: world_name, .. } = launcher;
-        let [other_rank, other_world] = [rank_name, world_name].map(|name| environment.number(name).unwrap_or(None));
+        let &Launcher { name, rank: rank_name, world_size: world_name, .. } = launcher;
+        let [other_rank, other_world_size] = [rank_name, world_name].map(|name| environment.number(name).unwrap_or(None));
         if launcher.name == own.name {
-            let says = [(rank_name, other_rank, rank), (world_name, other_world, world)];
+            let says = [(rank_name, other_rank, rank), (world_name, other_world_size, world_size)];
             let contradicting = says.into_iter().filter_map(|(name, other, number)| {
                 let other = other.filter(|&other| other != number)?;
                 Some(format!("{name}={other}"))
             });
             let unused: Vec<_> = contradicting.collect();
             if !unused.is_empty() {
-                warnings.push(format!("not used: {}; used: rank {rank} of {world} ({chosen})", unused.join(", ")));
+                warnings.push(format!("not used: {}; used: rank {rank} of {world_size} ({chosen})", unused.join(", ")));
             }
             continue;
         }
-        let (Some(other_rank), Some(other_world)) = (other_rank, other_world) else { continue };
-        if (other_rank, other_world) != (rank, world) && !starts_nodes(other_rank, other_world, found) {
+        let (Some(other_rank), Some(other_world_size)) = (other_rank, other_world_size) else { continue };
+        if (other_rank, other_world_size) != (rank, world_size) && !starts_nodes(other_rank, other_world_size, found) {
             warnings.push(format!(
-                "{name} says {rank_name}={other_rank}, {world_name}={other_world}; used: rank {rank} of {world} ({chosen})"
+                "{name} says {rank_name}={other_rank}, {world_name}={other_world_size}; used: rank {rank} of {world_size} ({chosen})"
             ));
         }
     }
-    if let (Some(local_rank), Some(local_world)) = (found.local_rank, found.local_world)
-        && local_rank >= local_world
+    if let (Some(local_rank), Some(local_world_size)) = (found.local_rank, found.local_world_size)
+        && local_rank >= local_world_size
     {
-        let Launcher { local_rank: rank_name, local_world: world_name, .. } = own;
-        warnings.push(format!("{rank_name}={local_rank} is not below {world_name}={local_world}"));
+        let Launcher { local_rank: rank_name, local_world_size: world_name, .. } = own;
+        warnings.push(format!("{rank_name}={local_rank} is not below {world_name}={local_world_size}"));
     }
-    if chosen == "slurm" && world > 1 && environment.text(SLURM_STEP).is_none() {
+    if chosen == "slurm" && world_size > 1 && environment.text(SLURM_STEP).is_none() {
         warnings.push(format!(
-            "{world} processes of Slurm, but no {SLURM_STEP}: a process that srun did not start is alone, whatever its rank"
+            "{world_size} processes of Slurm, but no {SLURM_STEP}: a process that srun did not start is alone, whatever its rank"
         ));
     }
     warnings
@@ -202,9 +202,9 @@ fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec
 
 /// Whether another launcher starts one process for each node, such as `torchrun`, which starts the processes there.
 fn starts_nodes(node: u32, nodes: u32, found: &Detection) -> bool {
-    found.local_world.is_some_and(|local_world| {
-        u64::from(nodes) * u64::from(local_world) == u64::from(found.world)
-            && found.rank.checked_div(local_world) == Some(node)
+    found.local_world_size.is_some_and(|local_world_size| {
+        u64::from(nodes) * u64::from(local_world_size) == u64::from(found.world_size)
+            && found.rank.checked_div(local_world_size) == Some(node)
     })
 }
 

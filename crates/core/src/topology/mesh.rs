@@ -4,15 +4,23 @@ use alloc::vec::Vec;
 
 use crate::base::failure::{at_most, only, range, shorten};
 use crate::base::memory::collect;
-use crate::{Failure, MAX_WINDOW};
+use crate::base::names::named;
+use crate::{Failure, MAX_COUNT};
 
 /// Whether the ranks along an axis of a mesh read different data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Ranks along the axis get different samples: data parallelism, replicated or sharded.
-    Divide,
+    Shard,
     /// Ranks along the axis get the same samples: tensor, context and pipeline parallelism.
-    Repeat,
+    Replicate,
+}
+
+impl Role {
+    /// The role of a name. Failures: `role`.
+    pub fn from_name(name: &str) -> Result<Self, Failure> {
+        named("role", Some(name), &[("shard", Self::Shard), ("replicate", Self::Replicate)])
+    }
 }
 
 /// One axis of a mesh.
@@ -32,36 +40,36 @@ const MAX_AXES: usize = 64;
 /// All ranks of a job as a grid, the last axis counting fastest, as in `torch.distributed.init_device_mesh`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mesh {
-    world: u32,
+    world_size: u32,
     axes: Vec<Axis>,
 }
 
 impl Mesh {
-    /// A mesh of `world` ranks. Failures: `world`, `axes`.
-    pub fn new(world: u32, axes: Vec<Axis>) -> Result<Self, Failure> {
-        if world == 0 {
-            return Err(Failure::out_of_range("world", 0, range(1, u32::MAX)));
+    /// A mesh of `world_size` ranks. Failures: `world-size`, `axes`.
+    pub fn new(world_size: u32, axes: Vec<Axis>) -> Result<Self, Failure> {
+        if world_size == 0 {
+            return Err(Failure::out_of_range("world-size", 0, range(1, u32::MAX)));
         }
         if axes.len() > MAX_AXES {
             return Err(Failure::out_of_range("axes", format!("{} axes", axes.len()), at_most(MAX_AXES)));
         }
         for (i, axis) in axes.iter().enumerate() {
             if axis.size == 0 {
-                return Err(Failure::out_of_range("axes", format!("{} = 0", shorten(&axis.name)), range(1, world)));
+                return Err(Failure::out_of_range("axes", format!("{} = 0", shorten(&axis.name)), range(1, world_size)));
             }
             if axes[..i].iter().any(|other| other.name == axis.name) {
                 return Err(Failure::contradiction("axes", shorten(&axis.name), "each name once"));
             }
         }
         let product = axes.iter().try_fold(1_u128, |product, axis| product.checked_mul(axis.size.into()));
-        if product != Some(world.into()) {
+        if product != Some(world_size.into()) {
             let product = product.map_or_else(|| "2^128 or more".to_string(), |product| product.to_string());
             let sizes: Vec<_> = axes.iter().map(|axis| format!("{} {}", shorten(&axis.name), axis.size)).collect();
             let arithmetic = if sizes.is_empty() { product } else { format!("{} = {product}", sizes.join(" x ")) };
-            let allowed = format!("sizes whose product is the world, {world}");
+            let allowed = format!("sizes whose product is the world size, {world_size}");
             return Err(Failure::contradiction("axes", arithmetic, allowed));
         }
-        Ok(Self { world, axes })
+        Ok(Self { world_size, axes })
     }
 
     /// The axes, the slowest first.
@@ -70,20 +78,20 @@ impl Mesh {
     }
 
     /// How many ranks there are.
-    pub fn world(&self) -> u32 {
-        self.world
+    pub fn world_size(&self) -> u32 {
+        self.world_size
     }
 
-    /// How many ranks get different samples: the product of the dividing axes.
-    pub fn data_world(&self) -> u32 {
-        // A divisor of the world.
-        self.axes.iter().filter(|axis| axis.role == Role::Divide).map(|axis| axis.size).product()
+    /// How many ranks get different samples: the product of the sizes of the axes with the role `shard`.
+    pub fn data_world_size(&self) -> u32 {
+        // A divisor of the world size.
+        self.axes.iter().filter(|axis| axis.role == Role::Shard).map(|axis| axis.size).product()
     }
 
     /// The coordinates of a rank, one for each axis. Failures: `rank`.
     pub fn coordinates(&self, rank: u32) -> Result<Vec<u32>, Failure> {
-        if rank >= self.world {
-            return Err(Failure::out_of_range("rank", rank, range(0, self.world - 1)));
+        if rank >= self.world_size {
+            return Err(Failure::out_of_range("rank", rank, range(0, self.world_size - 1)));
         }
         let mut rest = rank;
         let mut coordinates: Vec<_> = self
@@ -115,10 +123,10 @@ impl Mesh {
         })
     }
 
-    /// Which of the `data_world` readers a rank is: its place along the dividing axes alone. Failures: `rank`.
+    /// Which of the `data_world_size` readers a rank is: its place along the axes with the role `shard` alone. Failures: `rank`.
     pub fn data_rank(&self, rank: u32) -> Result<u32, Failure> {
         let coordinates = self.coordinates(rank)?;
-        let dividing = self.axes.iter().zip(coordinates).filter(|(axis, _)| axis.role == Role::Divide);
+        let dividing = self.axes.iter().zip(coordinates).filter(|(axis, _)| axis.role == Role::Shard);
         Ok(dividing.fold(0, |rank, (axis, coordinate)| rank * axis.size + coordinate))
     }
 
@@ -126,15 +134,15 @@ impl Mesh {
     /// there are more than the widest window; `out-of-memory`.
     pub fn peers(&self, rank: u32) -> Result<Vec<u32>, Failure> {
         let mut coordinates = self.coordinates(rank)?;
-        let count = self.world / self.data_world();
-        if count > MAX_WINDOW {
-            return Err(Failure::out_of_range("axes", format!("{count} peers"), at_most(MAX_WINDOW).and(" at once")));
+        let count = self.world_size / self.data_world_size();
+        if count > MAX_COUNT {
+            return Err(Failure::out_of_range("axes", format!("{count} peers"), at_most(MAX_COUNT).and(" at once")));
         }
         let mut peers = collect("axes", count as usize, 0..count)?;
         for peer in &mut peers {
             let mut rest = *peer;
             for (axis, coordinate) in self.axes.iter().zip(&mut coordinates).rev() {
-                if axis.role == Role::Repeat {
+                if axis.role == Role::Replicate {
                     *coordinate = rest % axis.size;
                     rest /= axis.size;
                 }

@@ -12,7 +12,7 @@ mod read;
 
 pub use batching::*;
 pub use client::{ClientCall, ClientRun, ClientStep, LedgerClient};
-pub use read::{MixingAdvice, ReadBatch, ReadCall, ReadOptions, Reading, RoundRows};
+pub use read::{MixingAdvice, ReadBatch, ReadCall, RoundRows};
 
 /// One file: the cases of a group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,24 +40,13 @@ pub struct Case {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
-    /// A sampler, by its constructor.
-    Config(Config),
-    /// A sampler over shards.
-    Sharded {
-        config: Config,
-        sharding: Sharding,
-    },
-    /// A sampler, by its recipe.
-    Recipe {
-        text: String,
-        lists: BTreeMap<String, Vec<U64>>,
-    },
-    Plan(Plan),
+    Sampler(Sampler),
+    Plan(Made),
     ChunkStream(ChunkStream),
     Ledger(Ledger),
     LedgerClient(LedgerClient),
     Mesh(Mesh),
-    Reading(Reading),
+    Reading(Made),
     BatchRecipe(BatchRecipe),
     Batcher(Batcher),
     BatchStream(BatchStream),
@@ -89,61 +78,30 @@ pub enum Outcome {
     Fails(Failure),
 }
 
+/// Numbers that a recipe has as a hash, or not at all.
+pub type Lists = BTreeMap<String, Vec<U64>>;
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Config {
-    pub samples: U64,
-    pub seed: S64,
-    pub epoch: U64,
-    pub order: String,
+pub struct Sampler {
+    #[serde(flatten)]
+    pub made: Made,
     pub rank: u32,
-    pub world: u32,
-    pub remainder: String,
-    pub layout: String,
-    pub consumed: U64,
 }
 
+/// What a recipe makes, in an epoch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sharding {
-    pub sizes: Vec<U64>,
-    pub lanes: u32,
-    pub window: u32,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Plan {
-    pub sizes: Vec<U64>,
-    pub bytes: Vec<U64>,
-    pub world: u32,
-    pub workers: u32,
-    pub policy: String,
-    pub worker_policy: String,
-    pub weight: String,
-    pub locality: Option<Locality>,
-    pub shuffle: bool,
-    pub reshuffle: bool,
-    pub seed: S64,
+pub struct Made {
+    pub recipe: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lists: Lists,
     pub epoch: U64,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Locality {
-    pub holder_offsets: Vec<u32>,
-    pub holders: Vec<u32>,
-    pub rank_nodes: Vec<u32>,
-    pub tolerance: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ChunkStream {
-    /// None where their number is not known.
-    pub chunks: Option<U64>,
-    pub reader: u32,
-    pub readers: u32,
-    pub order: String,
-    pub seed: S64,
+    pub recipe: String,
     pub epoch: U64,
+    pub reader: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -152,8 +110,9 @@ pub struct Ledger {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Mesh {
-    pub world: u32,
+    pub world_size: u32,
     pub axes: Vec<Axis>,
 }
 
@@ -170,21 +129,41 @@ pub struct Failure {
     pub field: String,
     pub value: String,
     pub allowed: String,
+    /// The same for programs, by names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Call {
-    Config,
-    Recipe,
-    RecipeFingerprint,
-    Sharding,
-    SetEpoch {
+    // Of a sampler. What these four give takes the place of the one that is asked.
+    AtEpoch {
         epoch: U64,
     },
-    SetRank {
+    AtRank {
         rank: u32,
     },
+    Rest {
+        consumed: U64,
+    },
+    Resume {
+        state: String,
+    },
+    Recipe,
+    RecipeFingerprint,
+    Epoch,
+    Rank,
+    Consumed,
+    Samples,
+    Seed,
+    Order,
+    WorldSize,
+    Remainder,
+    Layout,
+    Sizes,
+    Lanes,
+    ShuffleWindow,
     NumSamples,
     NumPadding,
     NumPositions,
@@ -232,9 +211,6 @@ pub enum Call {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         steps: Option<U64>,
     },
-    Resume {
-        state: String,
-    },
     // Of a sampler over shards.
     NumRounds,
     Round {
@@ -243,7 +219,9 @@ pub enum Call {
     ShardOf {
         sample: U64,
     },
-    // Of a plan, with `SetEpoch` and `ConfigFingerprint`.
+    // Of a plan, with `AtEpoch`, `Recipe` and others of a sampler.
+    Workers,
+    Bytes,
     NumShards {
         rank: u32,
         worker: u32,
@@ -303,7 +281,7 @@ pub enum Call {
     Progress,
     InitialState,
     // Of a mesh.
-    DataWorld,
+    DataWorldSize,
     DataRank {
         rank: u32,
     },
@@ -318,12 +296,7 @@ pub enum Call {
     },
     // Of a recipe of batches, with `Fingerprint`.
     Text,
-    // Of a batcher, with `State`, `Resume` and `Fingerprint`. The batcher that this and `Resume` give takes the place of the one that
-    // is asked.
-    AtEpoch {
-        epoch: U64,
-    },
-    // Of a batch stream too, which has no steps to choose from.
+    // Of a batcher, with `AtEpoch`, `State`, `Resume` and `Fingerprint`; of a batch stream too, which has no steps to choose from.
     Metrics,
     Ratio {
         name: String,
@@ -355,11 +328,6 @@ pub enum Call {
         offsets: Vec<u32>,
         assigned: Vec<u32>,
     },
-    VerifyInRuns {
-        shards: u32,
-        offsets: Vec<u32>,
-        assigned: Vec<u32>,
-    },
     Header {
         state: String,
         block: u32,
@@ -368,7 +336,7 @@ pub enum Call {
     Detect {
         environment: Vec<(String, String)>,
         rank: Option<u32>,
-        world: Option<u32>,
+        world_size: Option<u32>,
     },
     Variables,
     // Of a reading: only a case tells these from others of the same name.
@@ -416,12 +384,13 @@ pub fn record(record: impl Serialize) -> Value {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Place {
     pub position: U64,
     pub rank: u32,
     pub index: U64,
     pub batch: U64,
-    pub slot: u32,
+    pub index_in_batch: u32,
     pub copies: u32,
 }
 
@@ -429,7 +398,16 @@ pub struct Place {
 pub struct Round {
     pub start: U64,
     pub count: U64,
-    pub spans: Value,
+    pub spans: Spans,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Spans {
+    pub lane: Vec<u32>,
+    pub shard: Vec<u32>,
+    pub first_row: Value,
+    pub num_rows: Value,
 }
 
 #[derive(Serialize)]
@@ -454,15 +432,23 @@ pub struct Steps {
 
 #[derive(Serialize)]
 pub struct Verification {
-    pub overlaps: Vec<u32>,
-    pub gaps: Vec<u32>,
+    pub overlaps: Overlaps,
+    pub gaps: ShardRuns,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct VerificationInRuns {
-    pub overlaps: Vec<u32>,
-    pub gap_runs: Vec<u32>,
+pub struct Overlaps {
+    pub shard: Vec<u32>,
+    pub first_reader: Vec<u32>,
+    pub other_reader: Vec<u32>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ShardRuns {
+    pub first_shard: Vec<u32>,
+    pub num_shards: Vec<u32>,
 }
 
 #[derive(Serialize)]
@@ -497,9 +483,9 @@ pub struct Progress {
 #[serde(rename_all = "kebab-case")]
 pub struct Detection {
     pub rank: u32,
-    pub world: u32,
+    pub world_size: u32,
     pub local_rank: Option<u32>,
-    pub local_world: Option<u32>,
+    pub local_world_size: Option<u32>,
     pub launcher: String,
     pub used: Vec<String>,
     pub warnings: Vec<String>,

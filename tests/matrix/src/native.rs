@@ -11,7 +11,7 @@ use samedeal_core::{batch, launch, shard};
 use serde_json::Value;
 
 use crate::Engine;
-use crate::format::{self, Call, Config, Failure, S64, Subject, U64, record, strings};
+use crate::format::{self, Call, Failure, Subject, U64, record, strings};
 
 /// Whatever a case is about.
 pub enum Native {
@@ -31,25 +31,26 @@ pub enum Native {
 impl Engine for Native {
     fn create(subject: &Subject) -> Result<Self, Failure> {
         let made = match subject {
-            Subject::Config(config) => read_config(config).and_then(core::Sampler::new).map(Self::Sampler),
-            Subject::Sharded { config, sharding } => read_config(config)
-                .and_then(|config| {
-                    core::Sampler::sharded(config, &numbers(&sharding.sizes), sharding.lanes, sharding.window)
-                })
-                .map(Self::Sampler),
-            Subject::Recipe { text, lists } => {
-                let lists: Vec<(&str, Vec<u64>)> = lists.iter().map(|(name, list)| (&**name, numbers(list))).collect();
-                let lists: Vec<core::List> = lists.iter().map(|(name, list)| (*name, &**list)).collect();
-                core::Recipe::read(text, &lists)
-                    .and_then(|recipe| core::Sampler::from_recipe(&recipe))
-                    .map(Self::Sampler)
+            Subject::Sampler(format::Sampler { made, rank }) => with_lists(&made.lists, |lists| {
+                core::Recipe::read(&made.recipe, lists)
+                    .and_then(|recipe| core::Sampler::from_recipe(&recipe, made.epoch.0, *rank))
+            })
+            .map(Self::Sampler),
+            Subject::Plan(made) => {
+                with_lists(&made.lists, |lists| shard::Plan::from_recipe(&made.recipe, lists, made.epoch.0)).map(Self::Plan)
             }
-            Subject::Plan(plan) => shard::Plan::new(read_plan(plan)).map(Self::Plan),
-            Subject::ChunkStream(stream) => read_stream(stream).and_then(shard::Stream::new).map(Self::ChunkStream),
+            Subject::ChunkStream(format::ChunkStream { recipe, epoch, reader }) => {
+                shard::Stream::from_recipe(recipe, epoch.0, *reader).map(Self::ChunkStream)
+            }
             Subject::Ledger(ledger) => core::Ledger::new(&ledger.header).map(Self::Ledger),
             Subject::LedgerClient(given) => client::client(given).map(Self::LedgerClient),
-            Subject::Mesh(mesh) => core::Mesh::new(mesh.world, read_axes(&mesh.axes)).map(Self::Mesh),
-            Subject::Reading(reading) => core::read::Reading::new(read::read_options(reading)).map(Self::Reading),
+            Subject::Mesh(mesh) => {
+                read_axes(&mesh.axes).and_then(|axes| core::Mesh::new(mesh.world_size, axes)).map(Self::Mesh)
+            }
+            Subject::Reading(made) => {
+                with_lists(&made.lists, |lists| core::read::Reading::from_recipe(&made.recipe, lists, made.epoch.0))
+                    .map(Self::Reading)
+            }
             Subject::BatchRecipe(given) => batching::read_recipe(given).map(Self::BatchRecipe),
             Subject::Batcher(given) => batching::make_batcher(given).map(|made| Self::Batcher(Box::new(made))),
             Subject::BatchStream(given) => batching::make_stream(given).map(|made| Self::BatchStream(Box::new(made))),
@@ -64,6 +65,7 @@ impl Engine for Native {
             Self::Plan(plan) => ask_plan(plan, call),
             Self::ChunkStream(stream) => match *call {
                 Call::Chunks { start, count } => stream.chunks(start.0, count).map(|chunks| strings(&chunks)),
+                Call::Recipe => Ok(stream.recipe().into()),
                 _ => panic!("no call of a chunk stream: {call:?}"),
             },
             Self::Ledger(ledger) => ask_ledger(ledger, call),
@@ -89,20 +91,24 @@ type Answer = Result<Value, core::Failure>;
 
 fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
     Ok(match *call {
-        Call::Config => write_config(sampler.config()),
+        Call::AtEpoch { epoch } => replace(sampler, |sampler| sampler.at_epoch(epoch.0))?,
+        Call::AtRank { rank } => replace(sampler, |sampler| sampler.at_rank(rank))?,
+        Call::Rest { consumed } => replace(sampler, |sampler| sampler.rest(consumed.0))?,
+        Call::Resume { ref state } => replace(sampler, |sampler| sampler.resume(state))?,
         Call::Recipe => sampler.recipe().text().into(),
         Call::RecipeFingerprint => sampler.recipe().fingerprint().into(),
-        Call::Sharding => match sampler.sharding()? {
-            None => Value::Null,
-            Some((sizes, lanes, window)) => {
-                record(format::Sharding { sizes: sizes.into_iter().map(U64).collect(), lanes, window })
-            }
-        },
-        Call::SetEpoch { epoch } => {
-            sampler.set_epoch(epoch.0);
-            Value::Null
-        }
-        Call::SetRank { rank } => sampler.set_rank(rank).map(|()| Value::Null)?,
+        Call::Epoch => number(sampler.config().epoch),
+        Call::Rank => sampler.config().rank.into(),
+        Call::Consumed => number(sampler.config().consumed),
+        Call::Samples => number(sampler.config().samples),
+        Call::Seed => sampler.config().seed.to_string().into(),
+        Call::Order => sampler.config().order.name().into(),
+        Call::WorldSize => sampler.config().world_size.into(),
+        Call::Remainder => sampler.config().remainder.name().into(),
+        Call::Layout => sampler.config().layout.name().into(),
+        Call::Sizes => sampler.sizes()?.map_or(Value::Null, |sizes| strings(&sizes)),
+        Call::Lanes => sampler.lanes().map(|(lanes, _)| lanes).into(),
+        Call::ShuffleWindow => sampler.lanes().map(|(_, window)| window).into(),
         Call::NumSamples => number(sampler.num_samples()),
         Call::NumPadding => number(sampler.deal().num_padding()),
         Call::NumPositions => number(sampler.deal().num_positions()),
@@ -115,14 +121,13 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
         Call::Locate { sample, batch_size: Some(size) } => sampler.locate(sample.0, size)?.map_or(Value::Null, place),
         Call::State { taken: Some(taken), steps: None } => sampler.state(taken.0)?.into(),
-        Call::Resume { ref state } => sampler.resume(state).map(|()| Value::Null)?,
         Call::PlaceOf { position, batch_size } => place(sampler.place_of(position.0, batch_size)?),
         Call::Fingerprint => sampler.fingerprint()?.into(),
         Call::ConfigFingerprint => sampler.config_fingerprint().into(),
         Call::NumRounds => number(sampler.num_rounds()?),
         Call::Round { number } => {
             let core::Round { start, count, spans } = sampler.round(number.0)?;
-            record(format::Round { start: U64(start), count: U64(count), spans: strings(&spans) })
+            record(format::Round { start: U64(start), count: U64(count), spans: write_spans(spans) })
         }
         Call::ShardOf { sample } => {
             let (shard, offset) = sampler.shard_of(sample.0)?;
@@ -134,15 +139,28 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
 
 fn ask_plan(plan: &mut shard::Plan, call: &Call) -> Answer {
     Ok(match *call {
-        Call::SetEpoch { epoch } => plan.set_epoch(epoch.0).map(|()| Value::Null)?,
+        Call::AtEpoch { epoch } => replace(plan, |plan| plan.at_epoch(epoch.0))?,
+        Call::Recipe => plan.recipe().into(),
+        Call::RecipeFingerprint => plan.recipe_fingerprint().into(),
+        Call::Epoch => number(plan.epoch()),
+        Call::Seed => plan.config().seed.to_string().into(),
+        Call::WorldSize => plan.config().world_size.into(),
+        Call::Workers => plan.config().workers.into(),
+        Call::Sizes => strings(&plan.sizes()?),
+        Call::Bytes => plan.bytes()?.map_or(Value::Null, |bytes| strings(&bytes)),
         Call::NumShards { rank, worker } => plan.num_shards(rank, worker)?.into(),
         Call::Shards { rank, worker, start, count } => plan.shards(rank, worker, start, count)?.into(),
-        Call::Loads { ref tier, start, count } => strings(&plan.loads(read_tier(tier), start, count)?),
+        Call::Loads { ref tier, start, count } => {
+            let columns = plan.loads(shard::Tier::from_name(tier)?, start, count)?;
+            columns.into_iter().map(|(name, numbers)| (name.to_owned(), strings(&numbers))).collect()
+        },
         Call::Balance { ref tier, ref weight } => {
-            let shard::Balance { least, most, total, members } = plan.balance(read_tier(tier), read_weight(weight))?;
+            let shard::Balance { least, most, total, members } = plan.balance(shard::Tier::from_name(tier)?, shard::Weight::from_name(weight)?)?;
             record(format::Balance { least: U64(least), most: U64(most), total: U64(total), members })
         }
-        Call::Imbalance { ref tier, ref weight } => number(plan.imbalance(read_tier(tier), read_weight(weight))?),
+        Call::Imbalance { ref tier, ref weight } => {
+            number(plan.imbalance(shard::Tier::from_name(tier)?, shard::Weight::from_name(weight)?)?)
+        },
         Call::Rows { shard, start, count } => strings(&plan.rows(shard, start.0, count)?),
         Call::Steps { batch_size, drop_last } => {
             let (least, most) = plan.steps(batch_size, drop_last)?;
@@ -185,7 +203,7 @@ fn write_event(event: core::Event) -> Value {
 
 fn ask_mesh(mesh: &core::Mesh, call: &Call) -> Answer {
     Ok(match *call {
-        Call::DataWorld => mesh.data_world().into(),
+        Call::DataWorldSize => mesh.data_world_size().into(),
         Call::DataRank { rank } => mesh.data_rank(rank)?.into(),
         Call::Coordinates { rank } => mesh.coordinates(rank)?.into(),
         Call::RankAt { ref coordinates } => mesh.rank_at(coordinates)?.into(),
@@ -198,135 +216,44 @@ fn ask_functions(call: &Call) -> Answer {
     Ok(match call {
         Call::Verify { shards, offsets, assigned } => {
             let shard::Verification { overlaps, gaps } = shard::verify(*shards, offsets, assigned)?;
-            record(format::Verification { overlaps, gaps })
-        }
-        Call::VerifyInRuns { shards, offsets, assigned } => {
-            let shard::VerificationInRuns { overlaps, gap_runs } = shard::verify_in_runs(*shards, offsets, assigned)?;
-            record(format::VerificationInRuns { overlaps, gap_runs })
+            let shard::Overlaps { shard, first_reader, other_reader } = overlaps;
+            let shard::ShardRuns { first_shard, num_shards } = gaps;
+            record(format::Verification {
+                overlaps: format::Overlaps { shard, first_reader, other_reader },
+                gaps: format::ShardRuns { first_shard, num_shards },
+            })
         }
         Call::Header { state, block, lease } => core::Ledger::header(state, *block, lease.0)?.into(),
-        Call::Detect { environment, rank, world } => {
-            let launch::Detection { rank, world, local_rank, local_world, launcher, used, warnings } =
-                launch::detect(environment, *rank, *world)?;
+        Call::Detect { environment, rank, world_size } => {
+            let launch::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings } =
+                launch::detect(environment, *rank, *world_size)?;
             let launcher = launcher.into();
-            record(format::Detection { rank, world, local_rank, local_world, launcher, used, warnings })
+            record(format::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings })
         }
         Call::Variables => launch::variables().collect(),
         _ => panic!("no function: {call:?}"),
     })
 }
 
-fn read_config(config: &Config) -> Result<core::Config, core::Failure> {
-    Ok(core::Config {
-        samples: config.samples.0,
-        seed: config.seed.0,
-        epoch: config.epoch.0,
-        order: core::OrderId::from_name(&config.order)?,
-        rank: config.rank,
-        world: config.world,
-        remainder: match config.remainder.as_str() {
-            "drop" => core::Remainder::Drop,
-            "pad" => core::Remainder::Pad,
-            "uneven" => core::Remainder::Uneven,
-            other => panic!("no remainder: {other}"),
-        },
-        layout: match config.layout.as_str() {
-            "strided" => core::Layout::Strided,
-            "contiguous" => core::Layout::Contiguous,
-            other => panic!("no layout: {other}"),
-        },
-        consumed: config.consumed.0,
-    })
+/// Puts what is made of an object in its place.
+fn replace<T>(object: &mut T, make: impl FnOnce(&T) -> Result<T, core::Failure>) -> Answer {
+    *object = make(object)?;
+    Ok(Value::Null)
 }
 
-fn write_config(config: &core::Config) -> Value {
-    record(Config {
-        samples: U64(config.samples),
-        seed: S64(config.seed),
-        epoch: U64(config.epoch),
-        order: config.order.name().into(),
-        rank: config.rank,
-        world: config.world,
-        remainder: format!("{:?}", config.remainder).to_lowercase(),
-        layout: format!("{:?}", config.layout).to_lowercase(),
-        consumed: U64(config.consumed),
-    })
+fn with_lists<R>(lists: &format::Lists, make: impl FnOnce(&[core::List]) -> R) -> R {
+    let lists: Vec<(&str, Vec<u64>)> = lists.iter().map(|(name, list)| (&**name, numbers(list))).collect();
+    let lists: Vec<core::List> = lists.iter().map(|(name, list)| (*name, &**list)).collect();
+    make(&lists)
 }
 
-fn read_plan(plan: &format::Plan) -> shard::PlanConfig {
-    shard::PlanConfig {
-        sizes: numbers(&plan.sizes),
-        bytes: numbers(&plan.bytes),
-        world: plan.world,
-        workers: plan.workers,
-        policy: read_policy(&plan.policy),
-        worker_policy: read_worker_policy(&plan.worker_policy),
-        weight: read_weight(&plan.weight),
-        locality: plan.locality.clone().map(|locality| shard::Locality {
-            offsets: locality.holder_offsets,
-            holders: locality.holders,
-            rank_nodes: locality.rank_nodes,
-            tolerance: locality.tolerance,
-        }),
-        shuffle: plan.shuffle,
-        reshuffle: plan.reshuffle,
-        seed: plan.seed.0,
-        epoch: plan.epoch.0,
-    }
+fn write_spans(core::Spans { lane, shard, first_row, num_rows }: core::Spans) -> format::Spans {
+    format::Spans { lane, shard, first_row: strings(&first_row), num_rows: strings(&num_rows) }
 }
 
-fn read_policy(policy: &str) -> shard::Policy {
-    match policy {
-        "round-robin" => shard::Policy::RoundRobin,
-        "size-aware" => shard::Policy::SizeAware,
-        "locality-aware" => shard::Policy::LocalityAware,
-        other => panic!("no policy: {other}"),
-    }
-}
-
-fn read_worker_policy(policy: &str) -> shard::WorkerPolicy {
-    match policy {
-        "round-robin" => shard::WorkerPolicy::RoundRobin,
-        "size-aware" => shard::WorkerPolicy::SizeAware,
-        other => panic!("no worker policy: {other}"),
-    }
-}
-
-fn read_weight(weight: &str) -> shard::Weight {
-    match weight {
-        "samples" => shard::Weight::Samples,
-        "bytes" => shard::Weight::Bytes,
-        other => panic!("no weight: {other}"),
-    }
-}
-
-fn read_tier(tier: &str) -> shard::Tier {
-    match tier {
-        "ranks" => shard::Tier::Ranks,
-        "workers" => shard::Tier::Workers,
-        other => panic!("no tier: {other}"),
-    }
-}
-
-fn read_stream(stream: &format::ChunkStream) -> Result<shard::StreamConfig, core::Failure> {
-    Ok(shard::StreamConfig {
-        chunks: stream.chunks.map(|chunks| chunks.0),
-        reader: stream.reader,
-        readers: stream.readers,
-        order: core::OrderId::from_name(&stream.order)?,
-        seed: stream.seed.0,
-        epoch: stream.epoch.0,
-    })
-}
-
-fn read_axes(axes: &[format::Axis]) -> Vec<core::Axis> {
+fn read_axes(axes: &[format::Axis]) -> Result<Vec<core::Axis>, core::Failure> {
     let axis = |axis: &format::Axis| {
-        let role = match axis.role.as_str() {
-            "divide" => core::Role::Divide,
-            "repeat" => core::Role::Repeat,
-            other => panic!("no role: {other}"),
-        };
-        core::Axis { name: axis.name.clone(), size: axis.size, role }
+        Ok(core::Axis { name: axis.name.clone(), size: axis.size, role: core::Role::from_name(&axis.role)? })
     };
     axes.iter().map(axis).collect()
 }
@@ -340,11 +267,12 @@ fn number(number: u64) -> Value {
 }
 
 fn place(place: core::Place) -> Value {
-    let core::Place { position, rank, index, batch, slot, copies } = place;
-    record(format::Place { position: U64(position), rank, index: U64(index), batch: U64(batch), slot, copies })
+    let core::Place { position, rank, index, batch, index_in_batch, copies } = place;
+    record(format::Place { position: U64(position), rank, index: U64(index), batch: U64(batch), index_in_batch, copies })
 }
 
 fn failure(failure: core::Failure) -> Failure {
+    let facts = failure.facts().into_iter().map(|core::Fact { name, value }| (name.into(), value)).collect();
     let core::Parts { kind, field, value, allowed, .. } = failure.into_parts();
-    Failure { kind: kind.name().into(), field: field.into(), value, allowed }
+    Failure { kind: kind.name().into(), field: field.into(), value, allowed, facts }
 }

@@ -77,8 +77,6 @@ const BATCH: &[Key] = &[
     Key { name: "too_long", field: "too-long", kind: Kind::Text },
     Key { name: "tail", field: "tail", kind: Kind::Text },
     Key { name: "lengths", field: "lengths", kind: Kind::Numbers },
-    Key { name: "batch_size", field: "batch-size", kind: recipe::OF_READERS },
-    Key { name: "drop_last", field: "drop-last", kind: recipe::OF_READERS },
     #[cfg(feature = "grown")]
     Key { name: "latest_epoch", field: "latest-epoch", kind: Kind::Count },
 ];

@@ -11,7 +11,7 @@ use crate::base::failure::shorten;
 use crate::base::names::named;
 use crate::deal::{OrderPart, REMAINDERS, check_sums};
 use crate::order::{Sharding, Shards};
-use crate::shard::{self, PlanConfig, Policy, Weight};
+use crate::shard::{self, PlanConfig, Weight};
 use crate::state::fields::{Fields, Key, Kind};
 use crate::state::recipe::{self, List, VERSION};
 use crate::{Failure, OrderId, Remainder};
@@ -162,11 +162,11 @@ const FIELDS: [&str; shard::LISTS.len()] = ["sizes", "bytes", "holders", "holder
 
 /// Failures: any member of the section.
 fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
-    let plan = PlanConfig::read(fields, lists)?;
-    if plan.policy == Policy::LocalityAware {
+    if fields.text("policy") == Some("locality-aware") {
         let allowed = "size-aware or round-robin: readers may go on with other ranks, whose nodes are not known";
         return Err(Failure::contradiction("policy", "locality-aware", allowed));
     }
+    let plan = PlanConfig::read(fields, lists)?;
     if let (Weight::Samples, Some(bytes)) = (plan.weight, &plan.bytes) {
         let allowed = "none, as they go with the weight bytes";
         return Err(Failure::contradiction("bytes", format!("{} numbers", bytes.len()), allowed));

@@ -197,13 +197,13 @@ fn texts() -> Vec<Case> {
             let call = Call::Detect {
                 environment: vec![("RANK".into(), rank.into()), ("WORLD_SIZE".into(), world.into())],
                 rank: None,
-                world: None,
+                world_size: None,
             };
             cases.push(asked(&format!("{name} is {value:?}"), Subject::Functions {}, [call]));
         }
     }
     for blank in ["", " ", "\t\n\u{a0}"] {
-        let call = Call::Detect { environment: vec![("RANK".into(), blank.into())], rank: None, world: None };
+        let call = Call::Detect { environment: vec![("RANK".into(), blank.into())], rank: None, world_size: None };
         cases.push(asked(&format!("RANK is {blank:?}"), Subject::Functions {}, [call]));
     }
     cases
@@ -270,5 +270,5 @@ fn case(name: &str, environment: &str) -> Case {
 fn detect(name: &str, environment: &str, rank: Option<u32>, world: Option<u32>) -> Case {
     let pairs = environment.split_whitespace().map(|pair| pair.split_once('=').expect("NAME=value"));
     let environment = pairs.map(|(name, value)| (name.into(), value.into())).collect();
-    asked(name, Subject::Functions {}, [Call::Detect { environment, rank, world }])
+    asked(name, Subject::Functions {}, [Call::Detect { environment, rank, world_size: world }])
 }

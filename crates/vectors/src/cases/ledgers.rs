@@ -1,10 +1,11 @@
 //! Ledgers: readers that claim, fall silent and come back, and logs that no ledger believes.
 
 use matrix::Engine;
-use matrix::format::{Call, Case, Config, Ledger, S64, Sharding, Subject, U64};
+use matrix::format::{Call, Case, Ledger, S64, Subject, U64};
 use matrix::native::Native;
 use serde_json::Value;
 
+use super::forms::{self, Config, Sharding};
 use super::{MAX_EXACT, asked, base};
 
 const LEASE: u64 = 100;
@@ -23,7 +24,7 @@ fn headers() -> Vec<Case> {
         Config { seed: S64(i64::MIN), ..base("feistel", MAX_EXACT) },
         base("sequential", 0),
     ] {
-        let state = state(Subject::Config(config));
+        let state = state(forms::Subject::Config(config));
         for (block, lease) in
             [(1, 1), (4, 60_000), (u32::MAX, MAX_EXACT), (0, 0), (4, 0), (4, MAX_EXACT + 1), (4, u64::MAX)]
         {
@@ -31,9 +32,9 @@ fn headers() -> Vec<Case> {
         }
     }
     let sharding = Sharding { sizes: [4, 0, 9].map(U64).to_vec(), lanes: 2, window: 3 };
-    let sharded = state(Subject::Sharded { config: base("sharded", 13), sharding });
+    let sharded = state(forms::Subject::Sharded { config: base("sharded", 13), sharding });
     calls.push(Call::Header { state: sharded, block: 6, lease: U64(LEASE) });
-    let good = state(Subject::Config(base("feistel", 10)));
+    let good = state(forms::Subject::Config(base("feistel", 10)));
     for text in [
         String::new(),
         "{}".into(),
@@ -53,7 +54,7 @@ fn headers() -> Vec<Case> {
 /// States as long as a state may be, whose first entries are as long as an entry may be, and longer. What is white space is not
 /// written.
 fn long() -> Case {
-    let good = state(Subject::Config(base("feistel", 10)));
+    let good = state(forms::Subject::Config(base("feistel", 10)));
     let more = r#","block":4,"lease":100"#.len() - "sampler".len() + "ledger".len();
     let of = |bytes: usize| good.replace("feistel", &"\u{e9}".repeat((bytes - good.len() + 7) / 2));
     let header = |state: String, block| Call::Header { state, block, lease: U64(LEASE) };
@@ -469,10 +470,10 @@ pub fn header(samples: u64, consumed: u64, block: u32) -> String {
 }
 
 pub fn sampler_state(samples: u64, consumed: u64) -> String {
-    state(Subject::Config(Config { consumed: U64(consumed), ..base("feistel", samples) }))
+    state(forms::Subject::Config(Config { consumed: U64(consumed), ..base("feistel", samples) }))
 }
 
-fn state(subject: Subject) -> String {
-    let mut sampler = Native::create(&subject).expect("a sampler");
+fn state(subject: forms::Subject) -> String {
+    let mut sampler = forms::Native::create(&subject).expect("a sampler");
     sampler.call(&Call::State { taken: Some(U64(0)), steps: None }).expect("a state").as_str().expect("a text").into()
 }

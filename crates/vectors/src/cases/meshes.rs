@@ -2,7 +2,7 @@
 
 use matrix::format::{Axis, Call, Case, Mesh, Subject};
 
-use super::{MAX_WINDOW, asked};
+use super::{MAX_COUNT, asked};
 
 pub fn cases() -> Vec<Case> {
     let mut cases = vec![
@@ -72,7 +72,7 @@ fn large() -> Case {
     let axes = [divide("a", 3), repeat("b", 5), divide("c", 17), repeat("d", 257), divide("e", 65_537)];
     let ranks = [0, 1, 65_536, 65_537, u32::MAX / 2, u32::MAX - 1];
     let calls = ranks.into_iter().flat_map(|rank| [Call::Coordinates { rank }, Call::DataRank { rank }]);
-    let calls = [Call::DataWorld].into_iter().chain(calls);
+    let calls = [Call::DataWorldSize].into_iter().chain(calls);
     let ends = [rank_at(&[2, 4, 16, 256, 65_536]), rank_at(&[2, 4, 16, 256, 65_537]), rank_at(&[0, 0, 0, 0, 0])];
     case(u32::MAX, &axes, calls.chain(ends))
 }
@@ -91,17 +91,17 @@ fn questions() -> Case {
 
 /// More peers than one answer may have.
 fn too_wide() -> Case {
-    let world = 2 * MAX_WINDOW;
+    let world = 2 * MAX_COUNT;
     let calls = [Call::Peers { rank: 0 }, Call::Peers { rank: world }, Call::Coordinates { rank: world - 1 }];
     case(world, &[repeat("tp", world)], calls)
 }
 
 fn divide(name: &str, size: u32) -> Axis {
-    Axis { name: name.into(), size, role: "divide".into() }
+    Axis { name: name.into(), size, role: "shard".into() }
 }
 
 fn repeat(name: &str, size: u32) -> Axis {
-    Axis { name: name.into(), size, role: "repeat".into() }
+    Axis { name: name.into(), size, role: "replicate".into() }
 }
 
 fn rank_at(coordinates: &[u32]) -> Call {
@@ -110,7 +110,7 @@ fn rank_at(coordinates: &[u32]) -> Call {
 
 /// Everything about every rank.
 fn whole(world: u32, axes: &[Axis]) -> Case {
-    let mut calls = vec![Call::DataWorld];
+    let mut calls = vec![Call::DataWorldSize];
     for rank in 0..world {
         let mut rest = rank;
         let mut coordinates: Vec<_> = axes
@@ -136,5 +136,5 @@ fn whole(world: u32, axes: &[Axis]) -> Case {
 fn case(world: u32, axes: &[Axis], calls: impl IntoIterator<Item = Call>) -> Case {
     let text: Vec<_> = axes.iter().map(|axis| format!("{} {} {}", axis.name, axis.size, axis.role)).collect();
     let name = format!("{world} ranks: {}", if text.is_empty() { "no axes".into() } else { text.join(", ") });
-    asked(&name, Subject::Mesh(Mesh { world, axes: axes.to_vec() }), calls)
+    asked(&name, Subject::Mesh(Mesh { world_size: world, axes: axes.to_vec() }), calls)
 }

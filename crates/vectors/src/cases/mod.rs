@@ -3,6 +3,7 @@
 mod batch_recipes;
 mod batching;
 mod clients;
+mod forms;
 mod launches;
 mod ledgers;
 mod meshes;
@@ -15,14 +16,15 @@ mod states;
 mod streams;
 mod verify;
 
+use forms::Config;
 use matrix::Engine;
-use matrix::format::{Body, Call, Case, Config, File, Outcome, S64, Step, Subject, U64};
+use matrix::format::{Body, Call, Case, File, Outcome, S64, Step, U64};
 use matrix::native::Native;
 
 const SEEDS: [i64; 7] = [0, 1, 42, -7, i64::MAX, i64::MIN, 4_294_967_296];
 const EPOCHS: [u64; 4] = [0, 1, 4_294_967_296, u64::MAX];
 const MAX_EXACT: u64 = (1 << 53) - 1;
-const MAX_WINDOW: u32 = 1 << 20;
+const MAX_COUNT: u32 = 1 << 20;
 
 pub fn files() -> Vec<File> {
     let mut files = sampling::files();
@@ -47,12 +49,14 @@ fn group(name: &str, cases: Vec<Case>) -> File {
 }
 
 /// A case whose answers are asked of the core.
-fn asked(name: &str, subject: Subject, calls: impl IntoIterator<Item = Call>) -> Case {
+fn asked(name: &str, subject: impl Into<forms::Subject>, calls: impl IntoIterator<Item = Call>) -> Case {
+    let (subject, before) = subject.into().form();
     let body = match Native::create(&subject) {
         Err(failure) => Body::Fails(failure),
         Ok(mut engine) => Body::Calls(
-            calls
+            before
                 .into_iter()
+                .chain(calls)
                 .map(|call| {
                     let outcome = match engine.call(&call) {
                         Ok(value) => Outcome::Returns(value),

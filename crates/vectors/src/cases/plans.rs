@@ -1,10 +1,9 @@
 //! Whole shards to readers: every policy on datasets of several shapes, epochs, rows, and every failure.
 
-use matrix::Engine;
-use matrix::format::{Call, Case, Plan, S64, Subject, U64};
-use matrix::native::Native;
+use crate::cases::forms::{Native, Plan, Subject};
+use matrix::format::{Call, Case, S64, U64};
 
-use super::{EPOCHS, MAX_EXACT, MAX_WINDOW, SEEDS, asked, numbers};
+use super::{EPOCHS, MAX_EXACT, MAX_COUNT, SEEDS, asked, numbers};
 
 mod near;
 mod refused;
@@ -111,7 +110,7 @@ fn epochs() -> Vec<Case> {
             let mut calls = lists(3, 2);
             calls.extend([rows_of(0, 0, 8), rows_of(4, 0, 20)]);
             for epoch in [1, 1, 2, u64::MAX, 0] {
-                calls.push(Call::SetEpoch { epoch: U64(epoch) });
+                calls.push(Call::AtEpoch { epoch: U64(epoch) });
                 calls.extend(lists(3, 2));
                 calls.extend([rows_of(0, 0, 8), Call::ConfigFingerprint]);
             }
@@ -143,7 +142,7 @@ fn rows() -> Vec<Case> {
                 calls.extend([rows_of(shard, size, 0), rows_of(shard, size, 1), rows_of(shard, size + 1, 0)]);
             }
             calls.extend([
-                rows_of(7, 0, MAX_WINDOW + 1),
+                rows_of(7, 0, MAX_COUNT + 1),
                 rows_of(9, 0, 0),
                 rows_of(u32::MAX, 0, 0),
                 rows_of(6, 990, 10),
@@ -184,7 +183,7 @@ fn large() -> Vec<Case> {
         Call::NumShards { rank: MAX_READERS / 2 - 1, worker: 1 },
         Call::NumShards { rank: 2, worker: 0 },
         loads("workers", MAX_READERS - 2, 2),
-        loads("workers", 0, MAX_WINDOW + 1),
+        loads("workers", 0, MAX_COUNT + 1),
         balance("workers", "samples"),
         steps(1, false),
     ];
@@ -309,7 +308,7 @@ fn case(name: &str, plan: Plan, calls: impl IntoIterator<Item = Call>) -> Case {
                 let found = plan.call(&Call::NumShards { rank: *rank, worker: *worker });
                 *count = found.expect("a reader").as_u64().expect("a number") as u32;
             }
-            if let Call::SetEpoch { .. } = call {
+            if let Call::AtEpoch { .. } = call {
                 plan.call(call).expect("an epoch never fails");
             }
         }

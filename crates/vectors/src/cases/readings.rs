@@ -1,10 +1,9 @@
 //! What every loader worker reads: whole epochs, what torn turns leave, chains of groups, states, and every failure.
 
-use matrix::Engine;
-use matrix::format::{Call, Case, ReadCall, ReadOptions, Reading, S64, Subject, U64};
-use matrix::native::Native;
+use crate::cases::forms::{Native, ReadOptions, Reading, Subject};
+use matrix::format::{Call, Case, ReadCall, S64, U64};
 
-use super::{EPOCHS, MAX_EXACT, MAX_WINDOW, SEEDS, asked, numbers};
+use super::{EPOCHS, MAX_EXACT, MAX_COUNT, SEEDS, asked, numbers};
 
 mod batches;
 mod large;
@@ -48,7 +47,7 @@ fn shapes() -> Vec<Case> {
         for (nth, (world, workers, batch)) in [(1, 1, 4), (2, 2, 3), (3, 1, 16), (2, 4, 1)].into_iter().enumerate() {
             for (of, options) in [by_samples(), stored(), by_shards()].into_iter().enumerate() {
                 let remainder = REMAINDERS[(nth + of) % 3];
-                let dealt_samples = options.deal.is_none();
+                let dealt_samples = !options.of_shards;
                 let options = ReadOptions {
                     remainder: dealt_samples.then(|| remainder.into()),
                     drop_last: Some(nth % 2 == 1),
@@ -67,9 +66,8 @@ fn shapes() -> Vec<Case> {
 fn defaults() -> Vec<Case> {
     let all = [
         ("no option at all", ReadOptions::default()),
-        ("whole shards and no other option", ReadOptions { deal: Some("shards".into()), ..ReadOptions::default() }),
+        ("whole shards and no other option", ReadOptions { of_shards: true, ..ReadOptions::default() }),
         ("stored order and no other option", ReadOptions { shuffle: Some(false), ..ReadOptions::default() }),
-        ("the deal by its name", ReadOptions { deal: Some("samples".into()), ..ReadOptions::default() }),
         ("a window alone", ReadOptions { window: Some(2), ..ReadOptions::default() }),
         ("lanes alone", ReadOptions { lanes: Some(2), ..ReadOptions::default() }),
     ];
@@ -140,7 +138,7 @@ impl Script {
         let subject = subject(sizes, options);
         let engine = Native::create(&subject).expect("a reading");
         let group = (options.world_size.unwrap_or(1), options.workers.unwrap_or(1));
-        let of_shards = options.deal.as_deref() == Some("shards");
+        let of_shards = options.of_shards;
         Self { subject, engine, group, of_shards, calls: Vec::new() }
     }
 
@@ -221,7 +219,7 @@ fn stored() -> ReadOptions {
 }
 
 fn by_shards() -> ReadOptions {
-    ReadOptions { seed: Some(S64(7)), deal: Some("shards".into()), ..ReadOptions::default() }
+    ReadOptions { seed: Some(S64(7)), of_shards: true, ..ReadOptions::default() }
 }
 
 /// The same for ranks, workers of each, and samples of a batch.
@@ -230,8 +228,8 @@ fn grouped(options: ReadOptions, (world_size, workers, batch_size): (u32, u32, u
 }
 
 fn name(options: &ReadOptions) -> String {
-    let ReadOptions { deal, shuffle, remainder, world_size, workers, batch_size, drop_last, .. } = options;
-    let deal = deal.as_deref().unwrap_or("samples");
+    let ReadOptions { of_shards, shuffle, remainder, world_size, workers, batch_size, drop_last, .. } = options;
+    let deal = if *of_shards { "shards" } else { "samples" };
     let order = if shuffle.unwrap_or(true) { "shuffled" } else { "stored" };
     let remainder = remainder.as_deref().map_or(String::new(), |remainder| format!(" {remainder}"));
     let drop_last = if drop_last.unwrap_or(false) { ", full batches" } else { "" };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use matrix::Engine;
-use matrix::format::{Call, Case, Subject, U64};
+use matrix::format::{Call, Case, Lists, Made, Sampler, Subject, U64};
 use matrix::native::Native;
 
 use super::{asked, indices, numbers};
@@ -12,9 +12,14 @@ pub fn cases() -> Vec<Case> {
     [wholes(), defaults(), lists(), sizes_in_order(), refused(), of_batches(), broken()].concat()
 }
 
+fn subject(text: &str, lists: Lists) -> Subject {
+    let made = Made { recipe: text.into(), lists, epoch: U64(0) };
+    Subject::Sampler(Sampler { made, rank: 0 })
+}
+
 fn recipe(text: &str, sizes: Option<&[u64]>) -> Subject {
     let lists = sizes.map(|sizes| ("sizes".to_string(), numbers(sizes)));
-    Subject::Recipe { text: text.into(), lists: BTreeMap::from_iter(lists) }
+    subject(text, BTreeMap::from_iter(lists))
 }
 
 /// What a sampler is, and some of what it deals.
@@ -22,12 +27,20 @@ fn look() -> Vec<Call> {
     vec![
         Call::Recipe,
         Call::RecipeFingerprint,
-        Call::Config,
-        Call::Sharding,
+        Call::Epoch,
+        Call::Rank,
+        Call::Consumed,
+        Call::Samples,
+        Call::Seed,
+        Call::Order,
+        Call::WorldSize,
+        Call::Remainder,
+        Call::Layout,
+        Call::Sizes, Call::Lanes, Call::ShuffleWindow,
         Call::ConfigFingerprint,
         Call::NumSamples,
         indices(0, 2),
-        Call::SetEpoch { epoch: U64(3) },
+        Call::AtEpoch { epoch: U64(3) },
         Call::Recipe,
         Call::RecipeFingerprint,
         indices(0, 2),
@@ -83,10 +96,8 @@ fn lists() -> Vec<Case> {
     // Of more than 256 shards, the canonical text has a hash.
     let mut sampler = Native::create(&recipe(&sharded(""), Some(&many))).expect("a sampler");
     let canonical = sampler.call(&Call::Recipe).expect("a text").as_str().expect("a text").to_string();
-    let unknown = Subject::Recipe {
-        text: sharded(""),
-        lists: [("sizes".into(), numbers(&[3])), ("lengths".into(), numbers(&[3]))].into(),
-    };
+    let lists = [("sizes".into(), numbers(&[3])), ("lengths".into(), numbers(&[3]))].into();
+    let unknown = subject(&sharded(""), lists);
     vec![
         named(&sharded(""), &[3, 4], "sizes from a list"),
         named(&sharded(",\"sizes\":[3,4]"), &[3, 4], "sizes in the text and in a list"),

@@ -1,9 +1,8 @@
 //! Samplers: sizes at every boundary and one beside it, seeds and epochs at the ends of their ranges, every failure,
 //! and after each failure a call that must still work.
 
-use matrix::Engine;
-use matrix::format::{Call, Case, Config, File, S64, Subject, U64};
-use matrix::native::Native;
+use crate::cases::forms::{Config, Native, Subject};
+use matrix::format::{Call, Case, File, S64, U64};
 
 use super::{EPOCHS, MAX_EXACT, SEEDS, asked, base, config_name, group, indices};
 
@@ -115,7 +114,7 @@ fn deals(layout: &str) -> Vec<Case> {
                 // All ranks of a small world, through one sampler.
                 let mut calls = vec![Call::NumPositions, Call::NumDropped];
                 for rank in (0..world).filter(|rank| world < 20 || rank % 37 == 0 || rank + 1 == world) {
-                    calls.extend([Call::SetRank { rank }, Call::NumSamples, Call::NumPadding]);
+                    calls.extend([Call::AtRank { rank }, Call::NumSamples, Call::NumPadding]);
                     calls.push(indices(0, samples_of(&deal(samples, rank, world))));
                 }
                 cases.push(case(deal(samples, 0, world), calls));
@@ -223,12 +222,12 @@ fn windows() -> Vec<Case> {
 fn epochs_and_ranks() -> Vec<Case> {
     let mut cases = Vec::new();
     for order in ["feistel", "fisher-yates", "sequential", "torch", "python", "dotnet"] {
-        let mut calls = vec![Call::Config, indices(0, 4)];
+        let mut calls = vec![Call::Epoch, Call::Rank, Call::Consumed, indices(0, 4)];
         for epoch in [1, 1, 0, u64::MAX] {
-            calls.extend([Call::SetEpoch { epoch: U64(epoch) }, indices(0, 4), Call::ConfigFingerprint]);
+            calls.extend([Call::AtEpoch { epoch: U64(epoch) }, indices(0, 4), Call::ConfigFingerprint]);
         }
         for rank in [2, 3, 1, u32::MAX, 0] {
-            calls.extend([Call::SetRank { rank }, Call::Config, indices(0, 4)]);
+            calls.extend([Call::AtRank { rank }, Call::Epoch, Call::Rank, Call::Consumed, indices(0, 4)]);
         }
         cases.push(case(Config { world: 3, seed: S64(11), ..base(order, 12) }, calls));
     }
@@ -328,7 +327,7 @@ fn failures() -> Vec<Case> {
                 calls.push(Call::SampleAt { position: U64(at) });
             }
         }
-        calls.extend([Call::SetRank { rank: 1 }, indices(0, samples as u32)]);
+        calls.extend([Call::AtRank { rank: 1 }, indices(0, samples as u32)]);
         cases.push(case(base("feistel", samples), calls));
     }
     let too_wide = Call::Batch { batch: U64(0), batch_size: (1 << 20) + 1, drop_last: false };

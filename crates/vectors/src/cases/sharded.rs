@@ -1,10 +1,9 @@
 //! The order `sharded`: shapes of datasets, deals of one of them, epochs, and every failure.
 
-use matrix::Engine;
-use matrix::format::{Call, Case, Config, S64, Sharding, Subject, U64};
-use matrix::native::Native;
+use crate::cases::forms::{Config, Native, Sharding, Subject};
+use matrix::format::{Call, Case, S64, U64};
 
-use super::{EPOCHS, MAX_EXACT, MAX_WINDOW, SEEDS, asked, base, config_name, indices, numbers};
+use super::{EPOCHS, MAX_EXACT, MAX_COUNT, SEEDS, asked, base, config_name, indices, numbers};
 
 const MAX_LANES: u32 = 1 << 12;
 
@@ -28,10 +27,10 @@ fn small_shapes() -> Vec<Case> {
         (&[5, 0, 17, 1, 0, 9, 3, 3, 0], 3, 4),
         (&[1; 20], 3, 8),
         (&[2, 1, 3], 8, 2),
-        (&[2, 1], MAX_LANES, MAX_WINDOW),
+        (&[2, 1], MAX_LANES, MAX_COUNT),
         (&[4, 11, 6], 3, 1),
         (&[4, 11, 6], 21, 1),
-        (&[4, 11, 6], 3, MAX_WINDOW),
+        (&[4, 11, 6], 3, MAX_COUNT),
         (&[7, 7, 7, 7], 4, 7),
         (&[7, 8, 6, 7], 1, 28),
     ];
@@ -39,7 +38,7 @@ fn small_shapes() -> Vec<Case> {
         let samples: u64 = sizes.iter().sum();
         let config = Config { seed: S64(SEEDS[i % SEEDS.len()]), ..base("sharded", samples) };
         let data = Data { sizes, lanes, window };
-        let mut calls = vec![Call::Config, indices(0, samples as u32), Call::Fingerprint, Call::ConfigFingerprint];
+        let mut calls = vec![Call::Epoch, Call::Rank, Call::Consumed, indices(0, samples as u32), Call::Fingerprint, Call::ConfigFingerprint];
         calls.extend(data.rounds(&config));
         calls.extend((0..samples).map(|sample| Call::Locate { sample: U64(sample), batch_size: Some(4) }));
         calls.extend((0..samples).step_by(3).map(|position| Call::SampleAt { position: U64(position) }));
@@ -57,7 +56,7 @@ fn wide_windows() -> Vec<Case> {
         (&[300, 0, 700], 1, 257),
         (&[300, 0, 700], 2, 499),
         (&[300, 0, 700], 2, 500),
-        (&[300, 0, 700], 2, MAX_WINDOW),
+        (&[300, 0, 700], 2, MAX_COUNT),
         (&[300, 0, 701], 3, 300),
         (&[1_000, 999, 1_001, 5_000, 0, 123], 16, 64),
         (&[5_000], MAX_LANES, 1),
@@ -86,9 +85,9 @@ fn large() -> Vec<Case> {
         (&[1 << 31, (1 << 31) - 1], 64, 1_024),
         (&[1 << 32, 1], 64, 1_024),
         (&[10_u64.pow(12), 0, 7, 3 * 10_u64.pow(11)], 48, 4_096),
-        (&[MAX_EXACT], 1, MAX_WINDOW),
+        (&[MAX_EXACT], 1, MAX_COUNT),
         (&[MAX_EXACT], MAX_LANES, 1),
-        (&[1 << 52, (1 << 52) - 1], MAX_LANES, MAX_WINDOW),
+        (&[1 << 52, (1 << 52) - 1], MAX_LANES, MAX_COUNT),
         (&[1, MAX_EXACT - 2, 0, 1], 7, 1_000),
     ];
     let mut cases = Vec::new();
@@ -117,12 +116,12 @@ fn large() -> Vec<Case> {
 
 /// A round of nothing but padding, which is read sample by sample: more spans than one answer may have.
 fn too_many_spans() -> Case {
-    let (world, many) = (1 << 21, u64::from(MAX_WINDOW));
+    let (world, many) = (1 << 21, u64::from(MAX_COUNT));
     let samples = u64::from(world) * many + 1;
     let config = Config { rank: world - 1, world, layout: "contiguous".into(), ..base("sharded", samples) };
     let full = (u64::from(world) - 1) * (many + 1) / (u64::from(MAX_LANES) * many);
     let calls = [Call::NumPadding, Call::NumRounds, round(full), round(full + 1), round(0), indices(many - 1, 2)];
-    Data { sizes: &[samples], lanes: MAX_LANES, window: MAX_WINDOW }.case(config, calls)
+    Data { sizes: &[samples], lanes: MAX_LANES, window: MAX_COUNT }.case(config, calls)
 }
 
 /// Worlds that divide the lanes, that do not, and that are larger than the dataset, seen by all their ranks.
@@ -141,7 +140,7 @@ fn deals() -> Vec<Case> {
                 };
                 let mut calls = vec![Call::NumPositions, Call::NumDropped, Call::ConfigFingerprint];
                 for rank in (0..world).filter(|rank| world < 8 || rank % 11 == 0 || rank + 1 == world) {
-                    calls.extend([Call::SetRank { rank }, Call::NumSamples, Call::NumPadding]);
+                    calls.extend([Call::AtRank { rank }, Call::NumSamples, Call::NumPadding]);
                     let config = Config { rank, ..config.clone() };
                     calls.push(indices(0, data.num_samples(&config)));
                     if world < 5 || rank == 0 || rank + 1 == world {
@@ -157,7 +156,7 @@ fn deals() -> Vec<Case> {
     let data = Data { sizes: &[2, 0, 1], lanes: 2, window: 2 };
     let config = Config { world: 11, rank: 10, ..base("sharded", 3) };
     let mut calls = data.rounds(&config);
-    calls.extend([indices(0, 1), Call::SetRank { rank: 2 }]);
+    calls.extend([indices(0, 1), Call::AtRank { rank: 2 }]);
     calls.extend(data.rounds(&config));
     calls.extend((0..12).map(|position| Call::PlaceOf { position: U64(position), batch_size: 2 }));
     cases.push(data.case(config, calls));
@@ -171,9 +170,9 @@ fn epochs() -> Vec<Case> {
         let config = Config { seed: S64(seed), world: 2, ..base("sharded", 24) };
         let mut calls = vec![indices(0, 12), Call::ConfigFingerprint];
         for epoch in EPOCHS.into_iter().skip(1).chain([1, 0]) {
-            calls.extend([Call::SetEpoch { epoch: U64(epoch) }, indices(0, 12), round(1), Call::ConfigFingerprint]);
+            calls.extend([Call::AtEpoch { epoch: U64(epoch) }, indices(0, 12), round(1), Call::ConfigFingerprint]);
         }
-        calls.extend([Call::SetRank { rank: 1 }, indices(0, 12), Call::SetRank { rank: 2 }, Call::Config]);
+        calls.extend([Call::AtRank { rank: 1 }, indices(0, 12), Call::AtRank { rank: 2 }, Call::Epoch, Call::Rank, Call::Consumed]);
         for batch in [0, 1, 2] {
             calls.push(Call::Batch { batch: U64(batch), batch_size: 5, drop_last: true });
             calls.push(Call::Batch32 { batch: U64(batch), batch_size: 5, drop_last: false });
@@ -197,7 +196,7 @@ fn shard_failures() -> Vec<Case> {
         calls.extend([0, 9, 10, u64::MAX].map(|sample| Call::ShardOf { sample: U64(sample) }));
         calls.extend([10, u64::MAX].map(|position| Call::SampleAt { position: U64(position) }));
         calls.extend([10, u64::MAX].map(|sample| Call::Locate { sample: U64(sample), batch_size: Some(1) }));
-        calls.extend([Call::SetRank { rank: 1 }, indices(0, 11), indices(11, 0), indices(0, 10)]);
+        calls.extend([Call::AtRank { rank: 1 }, indices(0, 11), indices(11, 0), indices(0, 10)]);
         calls
     };
     let mut cases = vec![Data { sizes: &[4, 6], lanes: 2, window: 2 }.case(base("sharded", 10), calls())];
@@ -218,7 +217,7 @@ fn failures() -> Vec<Case> {
         cases.push(Data { lanes, ..good }.case(base("sharded", 10), []));
         cases.push(Data { lanes, window: 0, ..good }.case(base("sharded", 10), []));
     }
-    for window in [0, MAX_WINDOW + 1, u32::MAX] {
+    for window in [0, MAX_COUNT + 1, u32::MAX] {
         cases.push(Data { window, ..good }.case(base("sharded", 10), []));
     }
     // Too large together: `samples` says as much, or something else.

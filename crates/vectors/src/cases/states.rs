@@ -1,8 +1,7 @@
 //! States of samplers: taken at any place, resumed on any world.
 
-use matrix::Engine;
-use matrix::format::{Call, Case, Config, S64, Sharding, Subject, U64};
-use matrix::native::Native;
+use crate::cases::forms::{Config, Native, Sharding, Subject};
+use matrix::format::{Call, Case, S64, U64};
 
 use super::{MAX_EXACT, asked, base};
 
@@ -45,7 +44,7 @@ fn whole(config: &Config) -> Vec<Call> {
     let (own, all) = (number(&Call::NumSamples, &mut sampler), number(&Call::NumPositions, &mut sampler));
     let consumed = config.consumed.0;
     let mut calls = vec![
-        Call::Config,
+        Call::Epoch, Call::Rank, Call::Consumed,
         Call::NumSamples,
         Call::NumPadding,
         Call::NumPositions,
@@ -75,18 +74,18 @@ fn moves() -> Vec<Case> {
         for (worlds, taken) in [([8, 6, 5, 1], [4, 3, 7]), ([2, 2, 3, 1], [1, 11, 2]), ([1, 4, 64, 2], [50, 5, 0])] {
             let seed = S64(11);
             let calls = [
-                vec![Call::SetEpoch { epoch: U64(6) }],
+                vec![Call::AtEpoch { epoch: U64(6) }],
                 chain(&worlds, &taken, |world| Config { world, seed, ..base(order, 103) }),
                 vec![
-                    Call::Config,
+                    Call::Epoch, Call::Rank, Call::Consumed,
                     Call::NumSamples,
                     Call::Indices { start: U64(0), count: 5 },
-                    Call::SetEpoch { epoch: U64(6) },
+                    Call::AtEpoch { epoch: U64(6) },
                     Call::NumSamples,
-                    Call::SetRank { rank: 0 },
+                    Call::AtRank { rank: 0 },
                     Call::Fingerprint,
-                    Call::SetEpoch { epoch: U64(7) },
-                    Call::Config,
+                    Call::AtEpoch { epoch: U64(7) },
+                    Call::Epoch, Call::Rank, Call::Consumed,
                     Call::NumSamples,
                     Call::Fingerprint,
                 ],
@@ -132,7 +131,7 @@ fn shards() -> Vec<Case> {
             Call::ConfigFingerprint,
         ];
         calls.extend((0..=rounds).map(|number| Call::Round { number: U64(number) }));
-        calls.extend([Call::Fingerprint, Call::SetEpoch { epoch: U64(1) }, Call::NumRounds]);
+        calls.extend([Call::Fingerprint, Call::AtEpoch { epoch: U64(1) }, Call::NumRounds]);
         cases.push(asked(
             &format!("sharded, {consumed} consumed, rank {rank} of {world}"),
             sharded(world, rank, consumed, 8),
@@ -157,8 +156,8 @@ fn shards() -> Vec<Case> {
         .map(String::from)
         .expect("a text");
     let resume = Call::Resume { state: state.clone() };
-    cases.push(asked("sharded, resumed", sharded(2, 1, 0, 8), [resume.clone(), Call::Config, Call::Fingerprint]));
-    cases.push(asked("sharded, other lanes", sharded(2, 1, 0, 16), [resume.clone(), Call::Config]));
+    cases.push(asked("sharded, resumed", sharded(2, 1, 0, 8), [resume.clone(), Call::Epoch, Call::Rank, Call::Consumed, Call::Fingerprint]));
+    cases.push(asked("sharded, other lanes", sharded(2, 1, 0, 16), [resume.clone(), Call::Epoch, Call::Rank, Call::Consumed]));
     cases.push(asked("not sharded", Subject::Config(Config { seed: S64(5), ..base("feistel", 128) }), [resume]));
     cases
 }
@@ -175,7 +174,7 @@ fn edges() -> Vec<Case> {
     };
     let calls = || {
         vec![
-            Call::Config,
+            Call::Epoch, Call::Rank, Call::Consumed,
             Call::NumSamples,
             Call::NumPadding,
             Call::Indices { start: U64(0), count: 1 },
@@ -256,15 +255,15 @@ fn refused() -> Vec<Case> {
         state.replace("\"consumed\":4", "\"consumed\":4,\"lease\":4"),
     ];
     let mut calls: Vec<_> = texts.into_iter().map(|state| Call::Resume { state }).collect();
-    calls.push(Call::Config);
+    calls.push(Call::Consumed);
     let spaced = state.replace(':', " : ").replace(',', ",\n\t");
-    calls.extend([Call::Resume { state: format!(" {spaced}\n") }, Call::Config, Call::Fingerprint]);
+    calls.extend([Call::Resume { state: format!(" {spaced}\n") }, Call::Epoch, Call::Rank, Call::Consumed, Call::Fingerprint]);
     let minus = Config { seed: S64(0), ..config.clone() };
     let mut sampler = Native::create(&Subject::Config(minus.clone())).expect("a sampler");
     let zero = sampler.call(&Call::State { taken: Some(U64(0)), steps: None }).expect("a state");
     let zero = zero.as_str().expect("a text").replace("\"seed\":0", "\"seed\":-0").replace("ed\":0", "ed\":-0");
     vec![
         asked("texts that are no state", Subject::Config(config), calls),
-        asked("zero with a sign", Subject::Config(minus), [Call::Resume { state: zero }, Call::Config]),
+        asked("zero with a sign", Subject::Config(minus), [Call::Resume { state: zero }, Call::Epoch, Call::Rank, Call::Consumed]),
     ]
 }

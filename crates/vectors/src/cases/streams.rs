@@ -1,8 +1,9 @@
 //! Streams of chunks.
 
-use matrix::format::{Call, Case, ChunkStream, S64, Subject, U64};
+use crate::cases::forms::{ChunkStream, Subject};
+use matrix::format::{Call, Case, S64, U64};
 
-use super::{EPOCHS, MAX_EXACT, MAX_WINDOW, asked};
+use super::{EPOCHS, MAX_EXACT, MAX_COUNT, asked};
 
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -18,7 +19,7 @@ pub fn cases() -> Vec<Case> {
             chunks(most - 2, 3),
             chunks(most + 1, 0),
             chunks(u64::MAX, 1),
-            chunks(0, MAX_WINDOW + 1),
+            chunks(0, MAX_COUNT + 1),
             chunks(0, u32::MAX),
             chunks(0, 2),
         ];

@@ -12,7 +12,7 @@ pub fn cases() -> Vec<Case> {
             Some(*end)
         }));
         let verify = Call::Verify { shards, offsets, assigned: readers.concat() };
-        asked(name, Subject::Functions {}, both(verify))
+        asked(name, Subject::Functions {}, [verify])
     };
     vec![
         lists("every shard once", 6, &[&[0, 2, 4], &[5, 3, 1]]),
@@ -46,18 +46,16 @@ pub fn cases() -> Vec<Case> {
                 raw(0, &[1], &[9]),
                 raw(2, &[0, 3], &[9, 9]),
                 raw(2, &[0, 0, 2, 2], &[0, 1]),
-            ]
-            .into_iter()
-            .flat_map(both),
+            ],
         ),
         asked(
             "more gaps than any list holds",
             Subject::Functions {},
             [
-                in_runs(u32::MAX, &[0], &[]),
-                in_runs(u32::MAX, &[0, 3, 5], &[u32::MAX - 1, 7, 1 << 31, 7, 0]),
-                in_runs(u32::MAX, &[0, 1], &[u32::MAX]),
-                in_runs(4_000_000_000, &[0, 0, 4, 4, 7], &[9, 8, 9, 10, 8, 9, 3_999_999_999]),
+                raw(u32::MAX, &[0], &[]),
+                raw(u32::MAX, &[0, 3, 5], &[u32::MAX - 1, 7, 1 << 31, 7, 0]),
+                raw(u32::MAX, &[0, 1], &[u32::MAX]),
+                raw(4_000_000_000, &[0, 0, 4, 4, 7], &[9, 8, 9, 10, 8, 9, 3_999_999_999]),
             ],
         ),
     ]
@@ -65,14 +63,4 @@ pub fn cases() -> Vec<Case> {
 
 fn raw(shards: u32, offsets: &[u32], assigned: &[u32]) -> Call {
     Call::Verify { shards, offsets: offsets.to_vec(), assigned: assigned.to_vec() }
-}
-
-fn in_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Call {
-    Call::VerifyInRuns { shards, offsets: offsets.to_vec(), assigned: assigned.to_vec() }
-}
-
-/// The same with the gaps as a list, and as runs.
-fn both(verify: Call) -> [Call; 2] {
-    let Call::Verify { shards, ref offsets, ref assigned } = verify else { panic!("a verification: {verify:?}") };
-    [in_runs(shards, offsets, assigned), verify.clone()]
 }

@@ -3,51 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{S64, U64};
-
-/// A reading, by its options. Those that are not there are not set.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Reading {
-    pub sizes: Vec<U64>,
-    pub options: ReadOptions,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ReadOptions {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<S64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deal: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shuffle: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lanes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub remainder: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shuffle_rows: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reshuffle: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub policy: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub worker_policy: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weight: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<Vec<U64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub world_size: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub workers: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub batch_size: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub drop_last: Option<bool>,
-}
+use super::U64;
 
 /// The calls of a reading. Most have names that calls of other objects have too, with other arguments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,6 +14,12 @@ pub enum ReadCall {
     Resume { state: String },
     State { steps: U64 },
     Recipe,
+    RecipeFingerprint,
+    Seed,
+    WorldSize,
+    Workers,
+    BatchSize,
+    Sizes,
     ReadsPerRow,
     LanesReadOnce,
     MixingAdvice,
@@ -103,7 +65,7 @@ pub struct MixingAdvice {
     pub lanes_per_reader: u32,
     pub variance_ratio: u32,
     pub lanes: u32,
-    pub window: u32,
+    pub shuffle_window: u32,
 }
 
 /// What a case is, before it is known whose calls it has.

@@ -1,53 +1,28 @@
 //! Readings of the core.
 
-use samedeal_core::read::{MixingAdvice, Options, ReadBatch, ReadRound, Reading, RoundRows};
+use samedeal_core::read::{MixingAdvice, ReadBatch, ReadRound, Reading, RoundRows};
 use serde_json::Value;
 
-use super::{Answer, number, numbers};
-use crate::format::{self, ReadCall, ReadOptions, U64, record, strings};
-
-pub(super) fn read_options(format::Reading { sizes, options }: &format::Reading) -> Options {
-    let ReadOptions { deal, remainder, policy, worker_policy, weight, .. } = options.clone();
-    let &ReadOptions { shuffle, lanes, window, shuffle_rows, reshuffle, .. } = options;
-    let &ReadOptions { world_size, workers, batch_size, drop_last, .. } = options;
-    Options {
-        sizes: numbers(sizes),
-        bytes: options.bytes.as_deref().map(numbers),
-        seed: options.seed.map_or(0, |seed| seed.0),
-        deal,
-        shuffle,
-        lanes,
-        window,
-        remainder,
-        shuffle_rows,
-        reshuffle,
-        policy,
-        worker_policy,
-        weight,
-        world_size,
-        workers,
-        batch_size,
-        drop_last,
-    }
-}
+use super::{Answer, number, replace, write_spans};
+use crate::format::{self, ReadCall, U64, record, strings};
 
 pub(super) fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
     Ok(match *call {
-        ReadCall::AtEpoch { epoch } => {
-            *reading = reading.at_epoch(epoch.0);
-            Value::Null
-        }
-        ReadCall::Resume { ref state } => {
-            *reading = reading.resume(state)?;
-            Value::Null
-        }
+        ReadCall::AtEpoch { epoch } => replace(reading, |reading| reading.at_epoch(epoch.0))?,
+        ReadCall::Resume { ref state } => replace(reading, |reading| reading.resume(state))?,
         ReadCall::State { steps } => reading.state(steps.0)?.into(),
         ReadCall::Recipe => reading.recipe().into(),
+        ReadCall::RecipeFingerprint => reading.recipe_fingerprint().into(),
+        ReadCall::Seed => reading.seed().to_string().into(),
+        ReadCall::WorldSize => reading.group().world_size.into(),
+        ReadCall::Workers => reading.group().workers.into(),
+        ReadCall::BatchSize => reading.group().batch_size.into(),
+        ReadCall::Sizes => strings(&reading.sizes()?),
         ReadCall::ReadsPerRow => reading.reads_per_row().into(),
         ReadCall::LanesReadOnce => reading.lanes_read_once().into(),
         ReadCall::MixingAdvice => reading.mixing_advice().map_or(Value::Null, |advice| {
-            let MixingAdvice { lanes_per_reader, variance_ratio, lanes, window } = advice;
-            record(format::MixingAdvice { lanes_per_reader, variance_ratio, lanes, window })
+            let MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window } = advice;
+            record(format::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
         }),
         ReadCall::Epoch => number(reading.epoch()),
         ReadCall::IsRest => reading.is_rest().into(),
@@ -66,7 +41,7 @@ pub(super) fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
         ReadCall::NumRounds { rank, worker } => number(reading.num_rounds(rank, worker)?),
         ReadCall::Round { rank, worker, number } => {
             let ReadRound { start, count, spans } = reading.round(rank, worker, number.0)?;
-            record(format::Round { start: U64(start), count: U64(count), spans: strings(&spans) })
+            record(format::Round { start: U64(start), count: U64(count), spans: write_spans(spans) })
         }
         ReadCall::RoundRows { rank, worker, number, start, count } => {
             let RoundRows { rows, padding } = reading.round_rows(rank, worker, number.0, start.0, count)?;

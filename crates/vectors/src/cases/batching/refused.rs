@@ -3,7 +3,7 @@
 use super::config::{BatchConfig, Buckets, batcher, stream};
 use matrix::format::{Call, Case, S64, U64};
 
-use super::super::{MAX_EXACT, MAX_WINDOW};
+use super::super::{MAX_EXACT, MAX_COUNT};
 use super::stream::next;
 use super::{asked, base, num_steps, take};
 use matrix::Engine;
@@ -106,14 +106,14 @@ pub fn calls() -> Vec<Case> {
             let steps = num_steps(&mut Native::create(&subject).expect("a plan"));
             let all = u64::from(steps);
             let calls = [
-                take(3, all + 1, MAX_WINDOW + 1),
+                take(3, all + 1, MAX_COUNT + 1),
                 take(u32::MAX, 0, 0),
-                take(2, all + 1, MAX_WINDOW + 1),
+                take(2, all + 1, MAX_COUNT + 1),
                 take(2, u64::MAX, 1),
                 take(2, all, 0),
                 take(2, all, 1),
                 take(2, 0, steps + 1),
-                take(2, 0, MAX_WINDOW + 1),
+                take(2, 0, MAX_COUNT + 1),
                 take(2, 0, u32::MAX),
                 take(1, all - 1, 1),
                 take(1, 1, 0),

@@ -1,6 +1,7 @@
 //! Shards to ranks that run near them.
 
-use matrix::format::{Call, Case, Locality, Plan, U64};
+use crate::cases::forms::{Locality, Plan};
+use matrix::format::{Call, Case, U64};
 
 use super::{case, everything, lists, numbers, plan, sizes, whole};
 
@@ -63,7 +64,7 @@ pub fn cases() -> Vec<Case> {
         ..plan(&samples, 4, 2)
     };
     let epochs =
-        [1, 2].into_iter().flat_map(|epoch| [vec![Call::SetEpoch { epoch: U64(epoch) }], lists(4, 2)].concat());
+        [1, 2].into_iter().flat_map(|epoch| [vec![Call::AtEpoch { epoch: U64(epoch) }], lists(4, 2)].concat());
     let calls = everything(&shuffled).into_iter().chain(epochs);
     cases.push(case("near, shuffled", shuffled, calls));
     cases

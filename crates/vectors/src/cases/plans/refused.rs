@@ -1,8 +1,9 @@
 //! What a plan refuses.
 
-use matrix::format::{Call, Case, Locality, Plan};
+use crate::cases::forms::{Locality, Plan};
+use matrix::format::{Call, Case};
 
-use super::{MAX_EXACT, MAX_READERS, MAX_WINDOW, balance, case, list, loads, numbers, plan, rows_of, steps};
+use super::{MAX_EXACT, MAX_READERS, MAX_COUNT, balance, case, list, loads, numbers, plan, rows_of, steps};
 
 /// Calls that fail, with others between them that must still work.
 pub fn calls() -> Vec<Case> {
@@ -18,7 +19,7 @@ pub fn calls() -> Vec<Case> {
         list(0, 0, 2, 1),
         list(0, 0, 0, 3),
         list(0, 0, u32::MAX, u32::MAX),
-        list(0, 0, 0, MAX_WINDOW + 1),
+        list(0, 0, 0, MAX_COUNT + 1),
         list(0, 0, 1, 1),
         loads("ranks", 3, 0),
         loads("ranks", 2, 0),

@@ -1,6 +1,7 @@
 //! Batches of readers and their steps, the rows of rounds, and what lanes cost.
 
-use matrix::format::{Case, ReadCall, ReadOptions, S64, U64};
+use crate::cases::forms::{ReadOptions};
+use matrix::format::{Case, ReadCall, S64, U64};
 
 use super::{REMAINDERS, Script, by_samples, by_shards, chain, grouped, name, stored};
 

@@ -1,6 +1,7 @@
 //! Groups and datasets that are large, of which a case asks for a part.
 
-use matrix::format::{Case, ReadCall, ReadOptions, U64};
+use crate::cases::forms::{ReadOptions};
+use matrix::format::{Case, ReadCall, U64};
 
 use super::{MAX_EXACT, Script, by_samples, by_shards, chain, grouped, stored};
 use crate::cases::plans::sizes;
@@ -49,7 +50,7 @@ fn many_samples() -> Vec<Case> {
     {
         let first = ((4, 2, u32::MAX), 3);
         let steps = [first, ((2, 3, 1_000), 1_000_001)];
-        let text = chain(&halves, &options, u64::MAX, if options.deal.is_some() { &steps[..1] } else { &steps });
+        let text = chain(&halves, &options, u64::MAX, if options.of_shards { &steps[..1] } else { &steps });
         let mut script = Script::new(&halves, &grouped(options, (2, 2, 1_000)));
         for resumed in [false, true] {
             script.ask(resumed.then(|| ReadCall::Resume { state: text.clone() }));

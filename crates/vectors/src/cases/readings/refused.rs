@@ -1,22 +1,19 @@
 //! What is refused: options, calls, and texts that are no state of a reading.
 
-use matrix::format::{Case, ReadCall, ReadOptions, S64, U64};
+use crate::cases::forms::{ReadOptions};
+use matrix::format::{Case, ReadCall, S64, U64};
 
-use super::{MAX_EXACT, MAX_WINDOW, Script, asked, by_samples, by_shards, chain, grouped, stored, subject};
+use super::{MAX_EXACT, MAX_COUNT, Script, asked, by_samples, by_shards, chain, grouped, stored, subject};
 
 /// Constructors that fail. Where several rules are broken, the first one decides.
 pub fn options() -> Vec<Case> {
     let none = ReadOptions::default;
     let text = |text: &str| Some(String::from(text));
     let all = [
-        ("an unknown deal", ReadOptions { deal: text("rows"), ..none() }),
-        ("a deal without a name", ReadOptions { deal: text(""), ..none() }),
-        ("a deal of a very long name", ReadOptions { deal: Some("\u{1F0A1}".repeat(200)), ..none() }),
-        ("an unknown deal, and lanes 0", ReadOptions { deal: text("Shards"), lanes: Some(0), ..none() }),
         ("no lanes", ReadOptions { lanes: Some(0), ..none() }),
         ("too many lanes", ReadOptions { lanes: Some(4_097), ..none() }),
         ("no window", ReadOptions { window: Some(0), ..none() }),
-        ("too large a window", ReadOptions { window: Some(MAX_WINDOW + 1), ..none() }),
+        ("too large a window", ReadOptions { window: Some(MAX_COUNT + 1), ..none() }),
         ("an unknown remainder", ReadOptions { remainder: text("keep"), ..none() }),
         ("an unknown remainder of samples as stored", ReadOptions { remainder: text("even"), ..stored() }),
         ("lanes without a shuffle", ReadOptions { lanes: Some(4), ..stored() }),
@@ -70,7 +67,7 @@ pub fn options() -> Vec<Case> {
         ("samples whose sum is beyond 64 bits", vec![u64::MAX, u64::MAX]),
     ] {
         for options in [none(), stored(), by_shards()] {
-            let kind = if options.deal.is_some() { "shards" } else { "samples" };
+            let kind = if options.of_shards { "shards" } else { "samples" };
             let order = if options.shuffle.unwrap_or(true) { "shuffled" } else { "stored" };
             cases.push(asked(&format!("{name}, {kind} {order}"), subject(&sizes, &options), []));
         }
@@ -103,7 +100,7 @@ pub fn calls() -> Vec<Case> {
         }
         let (rank, worker) = (0, 0);
         let count = script.number(ReadCall::NumSamples { rank, worker });
-        for (start, more) in [(0, count + 1), (count, 1), (count + 1, 0), (u64::MAX, 1), (0, MAX_WINDOW as u64 + 1)] {
+        for (start, more) in [(0, count + 1), (count, 1), (count + 1, 0), (u64::MAX, 1), (0, MAX_COUNT as u64 + 1)] {
             script.ask([ReadCall::Indices { rank, worker, start: U64(start), count: more as u32 }]);
         }
         script.ask([ReadCall::Indices { rank, worker, start: U64(count), count: 0 }]);
@@ -163,6 +160,7 @@ fn texts() -> Vec<Case> {
             with("\"kind\"", "\"kind\":\"reading\",\"kind\""),
             with("\"recipe\"", "\"recipes\""),
             with("\"recipe\":", "\"recipe\":null,\"recipe\":"),
+            with("\"recipe\":{", "\"recipe\":{},\"recipes\":{"),
             with("\"seed\":3", "\"seed\":3,\"seed\":3"),
             with("\"seed\":3", "\"seed\":3,\"more\":[]"),
             with("\"seed\":3,", ""),
@@ -171,7 +169,7 @@ fn texts() -> Vec<Case> {
             with("\"seed\":3", "\"seed\":\"3\""),
             with("\"seed\":3", "\"seed\":true"),
             with("\"seed\":3", "\"seed\":9223372036854775808"),
-            with("\"shuffle\":", "\"shuffle\":0,\"x\":"),
+            with("\"sizes\":", "\"x\":0,\"sizes\":"),
             with("\"epoch\":2", "\"epoch\":18446744073709551616"),
             with("\"epoch\":2", "\"epoch\":-1"),
             with("\"epoch\":2,", ""),
@@ -244,7 +242,7 @@ fn recipes() -> Vec<Case> {
         let mut script = Script::new(&SIZES, &options);
         for field in [
             "\"lanes\":4",
-            "\"window\":4",
+            "\"shuffle_window\":4",
             "\"shuffle_rows\":true",
             "\"reshuffle\":false",
             "\"policy\":\"size-aware\"",

@@ -1,6 +1,7 @@
 //! States' texts: which segments they keep, and how many sizes they name.
 
-use matrix::format::{Case, ReadCall, ReadOptions, U64};
+use crate::cases::forms::{ReadOptions};
+use matrix::format::{Case, ReadCall, U64};
 
 use super::{Script, by_samples, by_shards, chain, grouped, stored};
 
@@ -30,7 +31,7 @@ pub fn cases() -> Vec<Case> {
             let mut other = sizes.clone();
             other.swap(0, 1);
             script.ask([ReadCall::Resume { state: chain(&other, &options, 0, &[((2, 2, 8), 3)]) }]);
-            let kind = if options.deal.is_some() { "shards" } else { "samples" };
+            let kind = if options.of_shards { "shards" } else { "samples" };
             cases.push(script.case(&format!("{count} shards in the text, {kind} dealt")));
         }
     }

@@ -23,7 +23,7 @@ pub mod shard;
 mod state;
 mod topology;
 
-pub use base::{Fact, Failure, Kind, MAX_EXACT, MAX_COUNT, Parts};
+pub use base::{Fact, Failure, Kind, MAX_COUNT, MAX_EXACT, Parts};
 pub use deal::{Config, Deal, Layout, Place, Recipe, Remainder, Round, Sampler};
 pub use ledger::{Client, ClientOptions, ClientRun, ClientStep, Event, EventKind, Ledger, Progress, Proposal};
 pub use order::{Index, Order, OrderId, Spans};

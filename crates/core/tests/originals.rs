@@ -19,7 +19,7 @@ fn torch_randperm() {
 fn torch_distributed_sampler() {
     let rows = [[8, 0, 6, 3], [4, 5, 7, 8], [9, 1, 2, 4]];
     for (rank, row) in (0..).zip(rows) {
-        let config = Config { order: OrderId::Torch, seed: 42, epoch: 1, world: 3, rank, ..Config::new(10) };
+        let config = Config { order: OrderId::Torch, seed: 42, epoch: 1, world_size: 3, rank, ..Config::new(10) };
         assert_eq!(Sampler::new(config).unwrap().indices::<u64>(0, 4).unwrap(), row);
         let config = Config { remainder: Remainder::Drop, ..config };
         assert_eq!(Sampler::new(config).unwrap().indices::<u64>(0, 3).unwrap(), row[..3]);

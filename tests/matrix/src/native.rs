@@ -37,7 +37,8 @@ impl Engine for Native {
             })
             .map(Self::Sampler),
             Subject::Plan(made) => {
-                with_lists(&made.lists, |lists| shard::Plan::from_recipe(&made.recipe, lists, made.epoch.0)).map(Self::Plan)
+                with_lists(&made.lists, |lists| shard::Plan::from_recipe(&made.recipe, lists, made.epoch.0))
+                    .map(Self::Plan)
             }
             Subject::ChunkStream(format::ChunkStream { recipe, epoch, reader }) => {
                 shard::Stream::from_recipe(recipe, epoch.0, *reader).map(Self::ChunkStream)
@@ -153,14 +154,15 @@ fn ask_plan(plan: &mut shard::Plan, call: &Call) -> Answer {
         Call::Loads { ref tier, start, count } => {
             let columns = plan.loads(shard::Tier::from_name(tier)?, start, count)?;
             columns.into_iter().map(|(name, numbers)| (name.to_owned(), strings(&numbers))).collect()
-        },
+        }
         Call::Balance { ref tier, ref weight } => {
-            let shard::Balance { least, most, total, members } = plan.balance(shard::Tier::from_name(tier)?, shard::Weight::from_name(weight)?)?;
+            let shard::Balance { least, most, total, members } =
+                plan.balance(shard::Tier::from_name(tier)?, shard::Weight::from_name(weight)?)?;
             record(format::Balance { least: U64(least), most: U64(most), total: U64(total), members })
         }
         Call::Imbalance { ref tier, ref weight } => {
             number(plan.imbalance(shard::Tier::from_name(tier)?, shard::Weight::from_name(weight)?)?)
-        },
+        }
         Call::Rows { shard, start, count } => strings(&plan.rows(shard, start.0, count)?),
         Call::Steps { batch_size, drop_last } => {
             let (least, most) = plan.steps(batch_size, drop_last)?;
@@ -268,7 +270,14 @@ fn number(number: u64) -> Value {
 
 fn place(place: core::Place) -> Value {
     let core::Place { position, rank, index, batch, index_in_batch, copies } = place;
-    record(format::Place { position: U64(position), rank, index: U64(index), batch: U64(batch), index_in_batch, copies })
+    record(format::Place {
+        position: U64(position),
+        rank,
+        index: U64(index),
+        batch: U64(batch),
+        index_in_batch,
+        copies,
+    })
 }
 
 fn failure(failure: core::Failure) -> Failure {

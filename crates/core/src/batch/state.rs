@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 use super::batcher::Batcher;
 use super::config::{MAX_HISTORY, Segment};
 use super::recipe::STATE_SECTIONS;
-use crate::state::recipe;
 use crate::Failure;
 use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
 use crate::state::fields::{Fields, Key, Kind, compare};
+use crate::state::recipe;
 use crate::state::{self, AS_IN_STATE, EPOCH, KIND, history_of, recipe_of};
 
 const STATE: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, history_of(SEGMENT)];

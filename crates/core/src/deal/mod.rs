@@ -8,8 +8,8 @@ mod rounds;
 mod sampler;
 
 pub use config::Config;
-pub(crate) use dealt::{LAYOUTS, REMAINDERS};
 pub use dealt::{Deal, Layout, Place, Remainder};
+pub(crate) use dealt::{LAYOUTS, REMAINDERS};
 pub(crate) use order_part::{OrderPart, check_sums};
 pub use recipe::Recipe;
 pub use rounds::Round;

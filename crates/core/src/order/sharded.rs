@@ -6,9 +6,9 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::{Index, Shards, Spans};
 use super::feistel::Feistel;
 use super::fisher_yates::shuffle;
+use super::{Index, Shards, Spans};
 use crate::base::failure::range;
 use crate::base::key::Words;
 use crate::base::memory::collect;
@@ -158,11 +158,7 @@ impl Sharded {
         self.add_span(((position % u64::from(self.sharding.lanes)) as u32, shard, offset, 1), spans)
     }
 
-    fn add_span(
-        &self,
-        (lane, shard, first, count): (u32, u32, u64, u64),
-        spans: &mut Spans,
-    ) -> Result<(), Failure> {
+    fn add_span(&self, (lane, shard, first, count): (u32, u32, u64, u64), spans: &mut Spans) -> Result<(), Failure> {
         self.check_spans(spans.len() as u64 + 1)?;
         spans.push(lane, shard, first, count)
     }
@@ -172,7 +168,11 @@ impl Sharded {
         if count <= MAX_COUNT.into() {
             return Ok(());
         }
-        Err(Failure::out_of_range("shuffle-window", self.sharding.window, "a smaller window, fewer lanes or larger shards"))
+        Err(Failure::out_of_range(
+            "shuffle-window",
+            self.sharding.window,
+            "a smaller window, fewer lanes or larger shards",
+        ))
     }
 
     fn permute<R>(&self, lane: u32, window: u64, ask: impl FnOnce(&Feistel) -> R) -> R {

@@ -282,9 +282,11 @@ impl Reading {
     /// completely are left out; empty shards are included. Failures: as `num_samples`; `shards`.
     pub fn shards(&self, rank: u32, worker: u32) -> Result<Vec<u32>, Failure> {
         match &*self.reader(rank, worker)? {
-            Reader::Samples(_) => {
-                Err(Failure::contradiction("shards", "not there", "the section shards, with which readers have shards of their own"))
-            }
+            Reader::Samples(_) => Err(Failure::contradiction(
+                "shards",
+                "not there",
+                "the section shards, with which readers have shards of their own",
+            )),
             Reader::Whole(reader) => collect("sizes", reader.all.len(), reader.all.iter().copied()),
         }
     }

@@ -108,7 +108,10 @@ pub(super) fn read(text: &str, lists: &[List]) -> Result<(Recipe, Group, Remaind
             whole(shards, lists)?
         }
         (None, None) => {
-            return Err(Failure::missing("order", "the section that has the samples, or the section shards for whole shards"));
+            return Err(Failure::missing(
+                "order",
+                "the section that has the samples, or the section shards for whole shards",
+            ));
         }
     };
     let by_samples = matches!(dealt, Dealt::Samples(..));

@@ -8,7 +8,7 @@ mod stream;
 mod verify;
 
 pub use locality::Locality;
-pub(crate) use recipe::{LISTS, MEMBERS, SHARDS};
 pub use plan::{Balance, Plan, PlanConfig, Policy, Tier, Weight, WorkerPolicy};
+pub(crate) use recipe::{LISTS, MEMBERS, SHARDS};
 pub use stream::{Stream, StreamConfig};
 pub use verify::{Overlaps, ShardRuns, Verification, verify};

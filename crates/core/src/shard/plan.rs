@@ -15,8 +15,8 @@ use crate::base::memory::{collect, grow};
 use crate::base::names::named;
 use crate::base::ratio::millionths;
 use crate::order::total;
-use crate::state::recipe;
 use crate::order::{Feistel, shuffle};
+use crate::state::recipe;
 
 /// How shards are dealt to readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,10 @@ impl PlanConfig {
         }
         if self.policy == Policy::LocalityAware {
             let Some(locality) = &self.locality else {
-                return Err(Failure::missing("holders", "the nodes that store each shard, with the policy locality-aware"));
+                return Err(Failure::missing(
+                    "holders",
+                    "the nodes that store each shard, with the policy locality-aware",
+                ));
             };
             locality.check(self.sizes.len(), self.world_size)?;
         }

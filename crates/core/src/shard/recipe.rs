@@ -17,11 +17,8 @@ use crate::state::fields::{Fields, Key, Kind};
 use crate::state::numbers;
 use crate::state::recipe::{self, List, VERSION};
 
-const POLICIES: [(&str, Policy); 3] = [
-    ("size-aware", Policy::SizeAware),
-    ("round-robin", Policy::RoundRobin),
-    ("locality-aware", Policy::LocalityAware),
-];
+const POLICIES: [(&str, Policy); 3] =
+    [("size-aware", Policy::SizeAware), ("round-robin", Policy::RoundRobin), ("locality-aware", Policy::LocalityAware)];
 const WORKER_POLICIES: [(&str, WorkerPolicy); 2] =
     [("size-aware", WorkerPolicy::SizeAware), ("round-robin", WorkerPolicy::RoundRobin)];
 pub(super) const WEIGHTS: [(&str, Weight); 2] = [("samples", Weight::Samples), ("bytes", Weight::Bytes)];
@@ -58,7 +55,9 @@ const SECTIONS: &[Key] = &[
     Key {
         name: "order",
         field: "order",
-        kind: Kind::Elsewhere("none in the recipe of a plan: it deals whole shards, and single samples belong to samplers and readers"),
+        kind: Kind::Elsewhere(
+            "none in the recipe of a plan: it deals whole shards, and single samples belong to samplers and readers",
+        ),
     },
     Key {
         name: "batch",
@@ -125,7 +124,8 @@ impl PlanConfig {
                 ("holder-offsets", "holder_offsets"),
                 ("rank-nodes", "rank_nodes"),
             ] {
-                let beside = lists.iter().find(|(own, _)| *own == name).map(|(_, list)| format!("{} numbers", list.len()));
+                let beside =
+                    lists.iter().find(|(own, _)| *own == name).map(|(_, list)| format!("{} numbers", list.len()));
                 if let Some(value) = fields.shown(field).or(beside) {
                     let allowed = format!(
                         "none with the policy {}, since it goes with locality-aware",
@@ -169,11 +169,8 @@ impl PlanConfig {
     pub(crate) fn section(&self) -> String {
         let Self { sizes, bytes, policy, worker_policy, weight, locality, .. } = self;
         let Self { shuffle, shuffle_rows, reshuffle, seed, .. } = self;
-        let [policy, worker_policy, weight] = [
-            name_of(policy, &POLICIES),
-            name_of(worker_policy, &WORKER_POLICIES),
-            name_of(weight, &WEIGHTS),
-        ];
+        let [policy, worker_policy, weight] =
+            [name_of(policy, &POLICIES), name_of(worker_policy, &WORKER_POLICIES), name_of(weight, &WEIGHTS)];
         let mut text = format!(
             "{{\"shuffle\":{shuffle},\"shuffle_rows\":{shuffle_rows},\"reshuffle\":{reshuffle},\"seed\":{seed},\
              \"policy\":\"{policy}\",\"worker_policy\":\"{worker_policy}\",\"weight\":\"{weight}\""
@@ -199,7 +196,8 @@ impl PlanConfig {
 /// Failures: `holders`, `holder-offsets`, `rank-nodes`, `tolerance`.
 fn locality(fields: &Fields, lists: &[List]) -> Result<Locality, Failure> {
     let list = |field, what: &'static str| {
-        recipe::list32(field, what, fields, lists)?.ok_or_else(|| Failure::missing(field, format!("{what}, with the policy locality-aware")))
+        recipe::list32(field, what, fields, lists)?
+            .ok_or_else(|| Failure::missing(field, format!("{what}, with the policy locality-aware")))
     };
     Ok(Locality {
         holders: list("holders", "the nodes that store each shard")?,

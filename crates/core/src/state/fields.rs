@@ -254,11 +254,7 @@ fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
     }
 }
 
-fn objects<'a>(
-    reader: &mut Reader<'a>,
-    field: &'static str,
-    keys: &'static [Key],
-) -> Result<Vec<Fields<'a>>, Failure> {
+fn objects<'a>(reader: &mut Reader<'a>, field: &'static str, keys: &'static [Key]) -> Result<Vec<Fields<'a>>, Failure> {
     let (mut objects, mut failed) = (Vec::new(), None);
     let read = reader.list(b'[', b']', |reader| {
         match grow(field, 1, &mut objects).and_then(|()| Fields::of(reader, field, keys)) {

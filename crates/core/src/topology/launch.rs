@@ -80,13 +80,18 @@ pub struct Detection {
 
 /// The names of all variables that [`detect`] reads.
 pub fn variables() -> impl Iterator<Item = &'static str> {
-    let names = |launcher: &Launcher| [launcher.rank, launcher.world_size, launcher.local_rank, launcher.local_world_size];
+    let names =
+        |launcher: &Launcher| [launcher.rank, launcher.world_size, launcher.local_rank, launcher.local_world_size];
     LAUNCHERS.iter().flat_map(names).chain([SLURM_STEP])
 }
 
 /// The rank and the world size of a process. Explicit values win; then the first launcher whose rank is set. Failures name
 /// the variable: one that holds no number, one that is missing, a rank that is not below its world size.
-pub fn detect(environment: &[(String, String)], rank: Option<u32>, world_size: Option<u32>) -> Result<Detection, Failure> {
+pub fn detect(
+    environment: &[(String, String)],
+    rank: Option<u32>,
+    world_size: Option<u32>,
+) -> Result<Detection, Failure> {
     let environment = Environment(environment);
     let mut used = Vec::new();
     used.extend(rank.map(|rank| format!("rank={rank}")));
@@ -123,7 +128,10 @@ pub fn detect(environment: &[(String, String)], rank: Option<u32>, world_size: O
             return Err(Failure::missing(field, format!("the number of processes, as {rank_field}={rank}")));
         }
         (None, Some(world_size)) => {
-            return Err(Failure::missing("RANK", range(0, world_size - 1).and(format_args!(", as {world_field}={world_size}"))));
+            return Err(Failure::missing(
+                "RANK",
+                range(0, world_size - 1).and(format_args!(", as {world_field}={world_size}")),
+            ));
         }
     };
     let (rank, world_size) = found;
@@ -166,7 +174,8 @@ fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec
     let &Detection { rank, world_size, launcher: chosen, .. } = found;
     for launcher in &LAUNCHERS {
         let &Launcher { name, rank: rank_name, world_size: world_name, .. } = launcher;
-        let [other_rank, other_world_size] = [rank_name, world_name].map(|name| environment.number(name).unwrap_or(None));
+        let [other_rank, other_world_size] =
+            [rank_name, world_name].map(|name| environment.number(name).unwrap_or(None));
         if launcher.name == own.name {
             let says = [(rank_name, other_rank, rank), (world_name, other_world_size, world_size)];
             let contradicting = says.into_iter().filter_map(|(name, other, number)| {

@@ -55,7 +55,11 @@ impl Mesh {
         }
         for (i, axis) in axes.iter().enumerate() {
             if axis.size == 0 {
-                return Err(Failure::out_of_range("axes", format!("{} = 0", shorten(&axis.name)), range(1, world_size)));
+                return Err(Failure::out_of_range(
+                    "axes",
+                    format!("{} = 0", shorten(&axis.name)),
+                    range(1, world_size),
+                ));
             }
             if axes[..i].iter().any(|other| other.name == axis.name) {
                 return Err(Failure::contradiction("axes", shorten(&axis.name), "each name once"));

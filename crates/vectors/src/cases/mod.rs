@@ -10,6 +10,7 @@ mod meshes;
 mod plans;
 mod readings;
 mod recipes;
+mod recipes_shards;
 mod sampling;
 mod sharded;
 mod states;
@@ -38,6 +39,7 @@ pub fn files() -> Vec<File> {
     files.push(group("mesh", meshes::cases()));
     files.push(group("readings", readings::cases()));
     files.push(group("recipes", recipes::cases()));
+    files.push(group("recipes-shards", recipes_shards::cases()));
     files.push(group("recipes-batch", batch_recipes::cases()));
     files.push(group("launch", launches::cases()));
     files.extend(batching::files());

@@ -3,7 +3,7 @@
 use crate::cases::forms::{Native, Plan, Subject};
 use matrix::format::{Call, Case, S64, U64};
 
-use super::{EPOCHS, MAX_EXACT, MAX_COUNT, SEEDS, asked, numbers};
+use super::{EPOCHS, MAX_COUNT, MAX_EXACT, SEEDS, asked, numbers};
 
 mod near;
 mod refused;

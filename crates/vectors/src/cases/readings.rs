@@ -3,7 +3,7 @@
 use crate::cases::forms::{Native, ReadOptions, Reading, Subject};
 use matrix::format::{Call, Case, ReadCall, S64, U64};
 
-use super::{EPOCHS, MAX_EXACT, MAX_COUNT, SEEDS, asked, numbers};
+use super::{EPOCHS, MAX_COUNT, MAX_EXACT, SEEDS, asked, numbers};
 
 mod batches;
 mod large;

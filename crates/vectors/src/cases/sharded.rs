@@ -3,7 +3,7 @@
 use crate::cases::forms::{Config, Native, Sharding, Subject};
 use matrix::format::{Call, Case, S64, U64};
 
-use super::{EPOCHS, MAX_EXACT, MAX_COUNT, SEEDS, asked, base, config_name, indices, numbers};
+use super::{EPOCHS, MAX_COUNT, MAX_EXACT, SEEDS, asked, base, config_name, indices, numbers};
 
 const MAX_LANES: u32 = 1 << 12;
 
@@ -38,7 +38,14 @@ fn small_shapes() -> Vec<Case> {
         let samples: u64 = sizes.iter().sum();
         let config = Config { seed: S64(SEEDS[i % SEEDS.len()]), ..base("sharded", samples) };
         let data = Data { sizes, lanes, window };
-        let mut calls = vec![Call::Epoch, Call::Rank, Call::Consumed, indices(0, samples as u32), Call::Fingerprint, Call::ConfigFingerprint];
+        let mut calls = vec![
+            Call::Epoch,
+            Call::Rank,
+            Call::Consumed,
+            indices(0, samples as u32),
+            Call::Fingerprint,
+            Call::ConfigFingerprint,
+        ];
         calls.extend(data.rounds(&config));
         calls.extend((0..samples).map(|sample| Call::Locate { sample: U64(sample), batch_size: Some(4) }));
         calls.extend((0..samples).step_by(3).map(|position| Call::SampleAt { position: U64(position) }));
@@ -172,7 +179,14 @@ fn epochs() -> Vec<Case> {
         for epoch in EPOCHS.into_iter().skip(1).chain([1, 0]) {
             calls.extend([Call::AtEpoch { epoch: U64(epoch) }, indices(0, 12), round(1), Call::ConfigFingerprint]);
         }
-        calls.extend([Call::AtRank { rank: 1 }, indices(0, 12), Call::AtRank { rank: 2 }, Call::Epoch, Call::Rank, Call::Consumed]);
+        calls.extend([
+            Call::AtRank { rank: 1 },
+            indices(0, 12),
+            Call::AtRank { rank: 2 },
+            Call::Epoch,
+            Call::Rank,
+            Call::Consumed,
+        ]);
         for batch in [0, 1, 2] {
             calls.push(Call::Batch { batch: U64(batch), batch_size: 5, drop_last: true });
             calls.push(Call::Batch32 { batch: U64(batch), batch_size: 5, drop_last: false });

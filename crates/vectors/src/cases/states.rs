@@ -44,7 +44,9 @@ fn whole(config: &Config) -> Vec<Call> {
     let (own, all) = (number(&Call::NumSamples, &mut sampler), number(&Call::NumPositions, &mut sampler));
     let consumed = config.consumed.0;
     let mut calls = vec![
-        Call::Epoch, Call::Rank, Call::Consumed,
+        Call::Epoch,
+        Call::Rank,
+        Call::Consumed,
         Call::NumSamples,
         Call::NumPadding,
         Call::NumPositions,
@@ -77,7 +79,9 @@ fn moves() -> Vec<Case> {
                 vec![Call::AtEpoch { epoch: U64(6) }],
                 chain(&worlds, &taken, |world| Config { world, seed, ..base(order, 103) }),
                 vec![
-                    Call::Epoch, Call::Rank, Call::Consumed,
+                    Call::Epoch,
+                    Call::Rank,
+                    Call::Consumed,
                     Call::NumSamples,
                     Call::Indices { start: U64(0), count: 5 },
                     Call::AtEpoch { epoch: U64(6) },
@@ -85,7 +89,9 @@ fn moves() -> Vec<Case> {
                     Call::AtRank { rank: 0 },
                     Call::Fingerprint,
                     Call::AtEpoch { epoch: U64(7) },
-                    Call::Epoch, Call::Rank, Call::Consumed,
+                    Call::Epoch,
+                    Call::Rank,
+                    Call::Consumed,
                     Call::NumSamples,
                     Call::Fingerprint,
                 ],
@@ -156,8 +162,16 @@ fn shards() -> Vec<Case> {
         .map(String::from)
         .expect("a text");
     let resume = Call::Resume { state: state.clone() };
-    cases.push(asked("sharded, resumed", sharded(2, 1, 0, 8), [resume.clone(), Call::Epoch, Call::Rank, Call::Consumed, Call::Fingerprint]));
-    cases.push(asked("sharded, other lanes", sharded(2, 1, 0, 16), [resume.clone(), Call::Epoch, Call::Rank, Call::Consumed]));
+    cases.push(asked(
+        "sharded, resumed",
+        sharded(2, 1, 0, 8),
+        [resume.clone(), Call::Epoch, Call::Rank, Call::Consumed, Call::Fingerprint],
+    ));
+    cases.push(asked(
+        "sharded, other lanes",
+        sharded(2, 1, 0, 16),
+        [resume.clone(), Call::Epoch, Call::Rank, Call::Consumed],
+    ));
     cases.push(asked("not sharded", Subject::Config(Config { seed: S64(5), ..base("feistel", 128) }), [resume]));
     cases
 }
@@ -174,7 +188,9 @@ fn edges() -> Vec<Case> {
     };
     let calls = || {
         vec![
-            Call::Epoch, Call::Rank, Call::Consumed,
+            Call::Epoch,
+            Call::Rank,
+            Call::Consumed,
             Call::NumSamples,
             Call::NumPadding,
             Call::Indices { start: U64(0), count: 1 },
@@ -257,13 +273,23 @@ fn refused() -> Vec<Case> {
     let mut calls: Vec<_> = texts.into_iter().map(|state| Call::Resume { state }).collect();
     calls.push(Call::Consumed);
     let spaced = state.replace(':', " : ").replace(',', ",\n\t");
-    calls.extend([Call::Resume { state: format!(" {spaced}\n") }, Call::Epoch, Call::Rank, Call::Consumed, Call::Fingerprint]);
+    calls.extend([
+        Call::Resume { state: format!(" {spaced}\n") },
+        Call::Epoch,
+        Call::Rank,
+        Call::Consumed,
+        Call::Fingerprint,
+    ]);
     let minus = Config { seed: S64(0), ..config.clone() };
     let mut sampler = Native::create(&Subject::Config(minus.clone())).expect("a sampler");
     let zero = sampler.call(&Call::State { taken: Some(U64(0)), steps: None }).expect("a state");
     let zero = zero.as_str().expect("a text").replace("\"seed\":0", "\"seed\":-0").replace("ed\":0", "ed\":-0");
     vec![
         asked("texts that are no state", Subject::Config(config), calls),
-        asked("zero with a sign", Subject::Config(minus), [Call::Resume { state: zero }, Call::Epoch, Call::Rank, Call::Consumed]),
+        asked(
+            "zero with a sign",
+            Subject::Config(minus),
+            [Call::Resume { state: zero }, Call::Epoch, Call::Rank, Call::Consumed],
+        ),
     ]
 }

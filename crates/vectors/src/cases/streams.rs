@@ -3,7 +3,7 @@
 use crate::cases::forms::{ChunkStream, Subject};
 use matrix::format::{Call, Case, S64, U64};
 
-use super::{EPOCHS, MAX_EXACT, MAX_COUNT, asked};
+use super::{EPOCHS, MAX_COUNT, MAX_EXACT, asked};
 
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

@@ -3,7 +3,7 @@
 use super::config::{BatchConfig, Buckets, batcher, stream};
 use matrix::format::{Call, Case, S64, U64};
 
-use super::super::{MAX_EXACT, MAX_COUNT};
+use super::super::{MAX_COUNT, MAX_EXACT};
 use super::stream::next;
 use super::{asked, base, num_steps, take};
 use matrix::Engine;

@@ -63,8 +63,7 @@ pub fn cases() -> Vec<Case> {
         shuffle: true,
         ..plan(&samples, 4, 2)
     };
-    let epochs =
-        [1, 2].into_iter().flat_map(|epoch| [vec![Call::AtEpoch { epoch: U64(epoch) }], lists(4, 2)].concat());
+    let epochs = [1, 2].into_iter().flat_map(|epoch| [vec![Call::AtEpoch { epoch: U64(epoch) }], lists(4, 2)].concat());
     let calls = everything(&shuffled).into_iter().chain(epochs);
     cases.push(case("near, shuffled", shuffled, calls));
     cases

@@ -3,7 +3,7 @@
 use crate::cases::forms::{Locality, Plan};
 use matrix::format::{Call, Case};
 
-use super::{MAX_EXACT, MAX_READERS, MAX_COUNT, balance, case, list, loads, numbers, plan, rows_of, steps};
+use super::{MAX_COUNT, MAX_EXACT, MAX_READERS, balance, case, list, loads, numbers, plan, rows_of, steps};
 
 /// Calls that fail, with others between them that must still work.
 pub fn calls() -> Vec<Case> {

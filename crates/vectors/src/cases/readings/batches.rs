@@ -1,6 +1,6 @@
 //! Batches of readers and their steps, the rows of rounds, and what lanes cost.
 
-use crate::cases::forms::{ReadOptions};
+use crate::cases::forms::ReadOptions;
 use matrix::format::{Case, ReadCall, S64, U64};
 
 use super::{REMAINDERS, Script, by_samples, by_shards, chain, grouped, name, stored};

@@ -1,6 +1,6 @@
 //! Groups and datasets that are large, of which a case asks for a part.
 
-use crate::cases::forms::{ReadOptions};
+use crate::cases::forms::ReadOptions;
 use matrix::format::{Case, ReadCall, U64};
 
 use super::{MAX_EXACT, Script, by_samples, by_shards, chain, grouped, stored};

@@ -1,9 +1,9 @@
 //! What is refused: options, calls, and texts that are no state of a reading.
 
-use crate::cases::forms::{ReadOptions};
+use crate::cases::forms::ReadOptions;
 use matrix::format::{Case, ReadCall, S64, U64};
 
-use super::{MAX_EXACT, MAX_COUNT, Script, asked, by_samples, by_shards, chain, grouped, stored, subject};
+use super::{MAX_COUNT, MAX_EXACT, Script, asked, by_samples, by_shards, chain, grouped, stored, subject};
 
 /// Constructors that fail. Where several rules are broken, the first one decides.
 pub fn options() -> Vec<Case> {

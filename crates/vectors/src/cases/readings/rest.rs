@@ -1,6 +1,6 @@
 //! What is left of an epoch: of torn turns, to the same group and to others.
 
-use crate::cases::forms::{ReadOptions};
+use crate::cases::forms::ReadOptions;
 use matrix::format::{Case, ReadCall, S64, U64};
 
 use super::{REMAINDERS, Script, by_samples, by_shards, chain, grouped, name, stored};

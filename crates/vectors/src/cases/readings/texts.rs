@@ -1,6 +1,6 @@
 //! States' texts: which segments they keep, and how many sizes they name.
 
-use crate::cases::forms::{ReadOptions};
+use crate::cases::forms::ReadOptions;
 use matrix::format::{Case, ReadCall, U64};
 
 use super::{Script, by_samples, by_shards, chain, grouped, stored};

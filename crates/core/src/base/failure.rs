@@ -144,7 +144,7 @@ macro_rules! number {
         })*
     };
 }
-number!(i32 u32 u64 usize);
+number!(i32 u32 i64 u64 usize);
 
 #[cold]
 #[inline(never)]

@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
+use crate::base::failure::only;
 use crate::order::{DEFAULT_LANES, DEFAULT_WINDOW, Order, Sharding, Shards};
 use crate::state::fields::Fields;
 use crate::state::numbers;
@@ -116,7 +117,7 @@ pub(crate) fn check_sums(fields: &Fields, shards: u64, samples: u64) -> Result<(
     for (field, here) in [("shards", shards), ("samples", samples)] {
         match fields.count(field) {
             Some(given) if given != here => {
-                return Err(Failure::contradiction(field, given, format!("{here}, as sizes has")));
+                return Err(Failure::contradiction(field, given, only(here).and(", as sizes has")));
             }
             _ => {}
         }

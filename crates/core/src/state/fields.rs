@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::numbers::{self, Numbers, is_hash};
 use super::{Number, Reader, signed, unsigned};
 use crate::Failure;
-use crate::base::failure::{at_most, known as one_of, shorten};
+use crate::base::failure::{at_most, known as one_of, only, range, shorten};
 use crate::base::memory::grow;
 
 /// A field that a section may have.
@@ -288,7 +288,10 @@ fn no_number(field: &'static str, before: &str, allowed: &'static str) -> Failur
     let is_whole =
         rest.len() < digits.len() && !digits.starts_with('0') && !rest.starts_with(['.', 'e', 'E', '+', '-']);
     match text.strip_suffix(rest) {
-        Some(number) if is_whole => Failure::out_of_range(field, shorten(number), allowed),
+        Some(number) if is_whole => {
+            let allowed = if allowed == Kind::Signed.name() { range(i64::MIN, i64::MAX) } else { range(0, u64::MAX) };
+            Failure::out_of_range(field, shorten(number), allowed)
+        }
         _ => Failure::wrong_type(field, token(text), allowed),
     }
 }
@@ -319,14 +322,22 @@ pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Key], why: &s
             compare(here, of, keys, why)?;
             continue;
         }
-        let [shown, taken] = [here, of].map(|fields| fields.shown(key.field).unwrap_or_else(|| "not there".into()));
-        if let Some(differs) = numbers::difference(here.numbers(key.field), of.numbers(key.field)) {
-            let (value, taken) = differs.unwrap_or((shown, taken));
-            return Err(Failure::contradiction(key.field, value, format!("{taken}, {why}")));
-        }
-        if shown != taken {
-            return Err(Failure::contradiction(key.field, shown, format!("{taken}, {why}")));
-        }
+        let [shown, taken] = [here, of].map(|fields| fields.shown(key.field));
+        let (value, allowed) = match numbers::difference(here.numbers(key.field), of.numbers(key.field)) {
+            Some(Some((value, Some(taken)))) => (value, only(taken).and(format_args!(", {why}"))),
+            Some(Some((value, None))) => (value, format!("those, {why}").into()),
+            None if shown == taken => continue,
+            found => {
+                let value = shown.unwrap_or_else(|| "not there".into());
+                let allowed = match taken {
+                    // How many numbers there are is not the value.
+                    Some(taken) if found.is_none() => only(taken).and(format_args!(", {why}")),
+                    taken => format!("{}, {why}", taken.unwrap_or_else(|| "not there".into())).into(),
+                };
+                (value, allowed)
+            }
+        };
+        return Err(Failure::contradiction(key.field, value, allowed));
     }
     Ok(())
 }

@@ -92,16 +92,17 @@ pub(crate) fn narrow(field: &'static str, numbers: &[u64]) -> Result<Vec<u32>, F
     collect(field, numbers.len(), numbers.iter().map(|&number| number as u32))
 }
 
-/// Nothing if these numbers are those; else both, where the first one differs, if both are there in full.
+/// Nothing if these numbers are those; else both, where the first one differs, if both are there in full. Of hashes, only that they
+/// differ is known.
 #[inline(never)]
-pub(crate) fn difference(here: Option<&Numbers>, of: Option<&Numbers>) -> Option<Option<(String, String)>> {
+pub(crate) fn difference(here: Option<&Numbers>, of: Option<&Numbers>) -> Option<Option<(String, Option<String>)>> {
     match (here?, of?) {
         (Numbers::Hash(here), Numbers::Hash(of)) => {
-            (here != of).then(|| Some((String::from("other numbers"), String::from("those"))))
+            (here != of).then(|| Some((String::from("other numbers"), None)))
         }
         (Numbers::All(here), Numbers::All(of)) if here.len() == of.len() => {
             let (at, (here, of)) = here.iter().zip(of).enumerate().find(|(_, (here, of))| here != of)?;
-            Some(Some((format!("{here} in place {at}"), format!("{of}"))))
+            Some(Some((format!("{here} in place {at}"), Some(format!("{of}")))))
         }
         _ => Some(None),
     }

@@ -133,9 +133,7 @@ def written(call: str, value: Any) -> Any:
     if hasattr(value, "__dataclass_fields__"):
         wide = WIDE_FIELDS.get(type(value), ())
         fields = vars(value).items()
-        return {
-            name.replace("_", "-"): as_text(item) if name in wide else written("", item) for name, item in fields
-        }
+        return {name.replace("_", "-"): as_text(item) if name in wide else written("", item) for name, item in fields}
     if isinstance(value, dict) and call == "loads":
         return {name: as_text(numbers) for name, numbers in value.items()}
     if isinstance(value, list) and value and hasattr(value[0], "__dataclass_fields__"):

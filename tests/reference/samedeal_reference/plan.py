@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from .base import MAX_SAMPLES, Failure, ceil_div, le, millionths, require, require_window, shuffle, stream
+from .base import MAX_SAMPLES, Failure, ceil_div, millionths, require, require_window, shuffle, stream
 from .orders import feistel
 from .recipe_text import Lists, field_of, find, fingerprint, inline, name_of, narrow, read_recipe, shown, u32, written
 from .recipes import require_sizes
@@ -359,17 +358,4 @@ class Plan:
 
     def config_fingerprint(self) -> str:
         """Section 5."""
-        c = self._config
-        text = b"samedeal plan 1\0" + le(c.seed, 8) + le(self._epoch, 8) + le(c.world_size, 4) + le(c.workers, 4)
-        policies = ("round-robin", "size-aware", "locality-aware")
-        weight = ("samples", "bytes").index(c.weight)
-        text += bytes(
-            [policies.index(c.policy), policies.index(c.worker_policy), weight, c.shuffle, c.reshuffle, c.shuffle_rows]
-        )
-        for numbers in (c.sizes, c.bytes or []):
-            text += le(len(numbers), 8) + b"".join(le(number, 8) for number in numbers)
-        if c.locality is not None:
-            near = c.locality
-            numbers = [near.tolerance, *near.rank_nodes, *near.holder_offsets, *near.holders]
-            text += b"".join(le(number, 4) for number in numbers)
-        return hashlib.sha256(text).hexdigest()
+        return fingerprint(self.recipe() + written({"epoch": self._epoch}))

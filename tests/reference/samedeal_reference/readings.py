@@ -10,11 +10,11 @@ from itertools import accumulate
 from typing import Any
 
 from . import readings_state as texts
-from .base import MAX_WINDOW, Failure, ceil_div, require, require_window
+from .base import Failure, ceil_div, require, require_window
 from .plan import PlanConfig, Steps, read_shards
 from .readings_deals import Dataset, Left, Reader, SampleDeal, ShardDeal, ShardReader, given, num_batches, split, taken
 from .readings_state import Group, Progress, Segment
-from .recipe_text import Lists, TYPES, field_of, fingerprint, name_of, read_recipe, shown, u32, written
+from .recipe_text import TYPES, Lists, field_of, fingerprint, name_of, read_recipe, shown, u32, written
 from .recipes import ORDERS, REMAINDERS, order_section, read_stored, refuse
 from .sampler import Round
 from .sharded import Sharding

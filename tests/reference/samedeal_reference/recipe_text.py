@@ -64,14 +64,12 @@ TYPES: dict[str, dict[str, str]] = {
         "too_long": "string",
         "tail": "string",
         "lengths": "numbers",
-        "batch_size": "natural",
-        "drop_last": "flag",
     },
+    "batch of a reading": {"batch_size": "natural", "drop_last": "flag"},
 }
 """All members of the sections of all recipes, in the order of the tables of members."""
 
 STORED = ("name", "samples", "seed", "lanes", "shuffle_window", "shards", "sizes")
-OF_READERS = ("batch_size", "drop_last")
 OWN: dict[str, dict[str, tuple[str, ...]]] = {
     "sampler": {
         "recipe": ("samedeal", "order", "deal"),
@@ -82,7 +80,7 @@ OWN: dict[str, dict[str, tuple[str, ...]]] = {
         "recipe": ("samedeal", "order", "deal", "batch"),
         "order": STORED,
         "deal": ("world_size", "remainder", "layout"),
-        "batch": tuple(member for member in TYPES["batch"] if member not in OF_READERS),
+        "batch": tuple(TYPES["batch"]),
     },
     "plan": {
         "recipe": ("samedeal", "shards", "deal"),
@@ -94,7 +92,7 @@ OWN: dict[str, dict[str, tuple[str, ...]]] = {
         "order": STORED,
         "shards": tuple(TYPES["shards"]),
         "deal": ("world_size", "workers", "remainder"),
-        "batch": OF_READERS,
+        "batch of a reading": tuple(TYPES["batch of a reading"]),
     },
     "stream": {
         "recipe": ("samedeal", "order", "deal"),
@@ -161,12 +159,15 @@ def read_object(text: Text, section: str, kind: str) -> dict[str, Any]:
         text.need(":")
         name = found[1]
         if name not in TYPES[section]:
-            raise Failure("unknown-name", f"{section}-member", name)
+            raise Failure("unknown-name", f"{section.split()[0]}-member", name)
         if name in fields:
             raise Failure("contradiction", field_of(name), "there twice")
         if name not in OWN[kind][section]:
             raise Failure("contradiction", field_of(name), "there")
-        fields[name] = read_value(text, name, TYPES[section][name], kind)
+        of_type = TYPES[section][name]
+        if (kind, of_type) == ("reading", "batch"):
+            of_type = "batch of a reading"
+        fields[name] = read_value(text, name, of_type, kind)
         if text.next("}"):
             return fields
         text.need(",")

@@ -234,17 +234,8 @@ class Sampler:
         return digest.hexdigest()
 
     def config_fingerprint(self) -> str:
-        c = self._config
-        numbers = le(c.samples, 8) + le(c.seed, 8) + le(c.epoch, 8) + le(c.world_size, 4)
-        choices = bytes([("drop", "pad", "uneven").index(c.remainder), ("strided", "contiguous").index(c.layout)])
-        text = b"samedeal config 1\0" + c.order.encode("ascii") + b"\0" + numbers + choices + le(c.consumed, 8)
-        return hashlib.sha256(text + self._shards_hashed()).hexdigest()
-
-    def _shards_hashed(self) -> bytes:
-        if not self._sharding:
-            return b""
-        sizes = b"".join(le(size, 8) for size in self._sharding.sizes)
-        return le(self._sharding.lanes, 4) + le(self._sharding.window, 4) + sizes
+        """Section 5."""
+        return fingerprint(self.recipe() + written({"epoch": self._config.epoch, "consumed": self._config.consumed}))
 
     # Section 6: operations of the order `sharded`
 

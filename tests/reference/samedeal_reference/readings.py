@@ -71,9 +71,8 @@ class Positions:
 
 
 def read_positions(section: dict[str, Any], lists: Lists) -> Positions:
-    for member in ("bytes", "holders", "holder_offsets", "rank_nodes"):
-        numbers = dict(lists).get(member)
-        require(numbers is None, field_of(member), shown(numbers), "contradiction")
+    for member, numbers in lists:
+        require(member == "sizes", field_of(member), shown(numbers), "contradiction")
     order = section.get("name", "sharded")
     require(order in (*ORDERS, "sharded"), "order", order, "unknown-name")
     require(order in ("sharded", "sequential"), "order", order, "contradiction")

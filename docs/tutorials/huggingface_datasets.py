@@ -127,7 +127,7 @@ def read_shards(state=None, count=None):
     """What one rank reads: up to so many shards, and where the epoch stands then."""
     stream = IterableDataset.from_generator(generate, gen_kwargs={"pages": list(range(SAMPLES // 10))})
     rank, world = dist.get_rank(), dist.get_world_size()
-    sampler = Sampler(stream.num_shards, seed=42, rank=rank, world_size=world, remainder="uneven")
+    sampler = Sampler(stream.num_shards, seed=42, rank=rank, world=world, remainder="uneven")
     if state is not None:
         sampler.resume(state)
     mine = sampler.indices()[:count].tolist()

@@ -55,7 +55,7 @@ def parsed(text: str) -> Any:
         return None
     try:
         return json.loads(text, object_pairs_hook=once, parse_float=refuse, parse_constant=refuse)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

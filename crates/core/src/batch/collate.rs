@@ -60,7 +60,11 @@ pub fn pad(lengths: &[u32], width: u32, pad_to_multiple_of: u32, side: Side) -> 
     if wide > u32::MAX.into() {
         let most = u32::MAX - u32::MAX % pad_to_multiple_of;
         let rounded = format!(", since rows are rounded up to a multiple of {pad_to_multiple_of}");
-        let allowed = if longest > most { format!("no sequence above {most}{rounded}").into() } else { range(0, most).and(rounded) };
+        let allowed = if longest > most {
+            format!("no sequence above {most}{rounded}").into()
+        } else {
+            range(0, most).and(rounded)
+        };
         return Err(Failure::out_of_range("width", width, allowed));
     }
     let cells = check_cells(lengths, lengths.len() as u64, wide)?;

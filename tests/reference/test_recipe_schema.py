@@ -90,7 +90,7 @@ def test_recipes_that_are_read() -> None:
 
 
 def test_recipes_that_are_refused() -> None:
-    """What a schema can see, it refuses: unknown names, wrong types, members of another kind of recipe or that are not used."""
+    """A schema sees unknown names, wrong types, and members of another kind of recipe."""
     count = 0
     for name, kind, case in cases():
         if "fails" not in case:

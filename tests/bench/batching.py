@@ -108,6 +108,7 @@ def padded() -> list[Contestant]:
         ours("budget", TOKENS, strategy="budget"),
         ours("budget, batch_window=20,000", TOKENS, strategy="budget", batch_window=20_000),
         ours("budget, whole window", TOKENS, strategy="budget", batch_window=WHOLE),
+        ours("bucket, budget", TOKENS, strategy="bucket", max_batch_size=WHOLE),
         *(
             ours(f"bucket, quantiles={count}, budget", TOKENS, strategy="bucket", quantiles=count, max_batch_size=WHOLE)
             for count in (30, 60)

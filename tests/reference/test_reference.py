@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,14 +40,15 @@ SLOW = {
 WIDE_RESULTS = {
     *("num-samples", "num-padding", "num-positions", "num-dropped", "num-batches", "indices", "batch", "sample-at"),
     *("num-rounds", "loads", "rows", "chunks", "held-by"),
+    *("consumed", "samples", "seed", "sizes", "bytes"),
     "lease",
     *("epoch", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),
 }
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
-    reference.Config: ("samples", "seed", "epoch", "consumed"),
     reference.BatchPlace: ("step",),
     reference.Place: ("position", "index", "batch"),
-    reference.Round: ("start", "count", "spans"),
+    reference.Round: ("start", "count"),
+    reference.Spans: ("first_row", "num_rows"),
     reference.ShardPlace: ("offset",),
     reference.Balance: ("least", "most", "total"),
     reference.Steps: ("least", "most"),
@@ -60,9 +62,11 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.RoundRows: ("rows",),
 }
 
+# What is given in place of the object that was asked.
+NEXT = (reference.Sampler, reference.Plan, reference.Reading, reference.Batcher)
+
 # Fields and arguments that are text, not numbers.
-TEXTS = {"order", "remainder", "layout", "policy", "worker-policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"text", "recipe", "deal", "side", "state", "header", "entry"}
+TEXTS = {"weight", "tier", "name", "role", "environment", "recipe", "side", "state", "header", "entry"}
 TEXTS |= {"entries", "checkpoint"}
 
 
@@ -90,26 +94,17 @@ def make(case: dict[str, Any]) -> Any:
     """What a case is about."""
     kind = next(name for name in case if name not in ("name", "slow", "fails", "calls"))
     fields = read_fields(case[kind])
-    if kind == "config":
-        return reference.Sampler(reference.Config(**fields))
-    if kind == "sharded":
-        return reference.Sampler.sharded(reference.Config(**fields["config"]), **fields["sharding"])
-    if kind == "recipe":
-        return reference.from_recipe(case[kind]["text"], lists_of(case[kind]))
-    if kind == "plan":
-        if fields["locality"] is not None:
-            fields["locality"] = reference.Locality(**fields["locality"])
-        return reference.Plan(reference.PlanConfig(**fields))
+    if kind in ("sampler", "plan", "reading"):
+        made = {"sampler": reference.Sampler, "plan": reference.Plan, "reading": reference.Reading}[kind]
+        return made(**fields | {"lists": lists_of(case[kind])})
     if kind == "chunk-stream":
         return reference.ChunkStream(**fields)
     if kind == "ledger":
         return reference.Ledger(**fields)
     if kind == "ledger-client":
         return reference.Client(**fields)
-    if kind == "reading":
-        return reference.Reading(reference.ReadingConfig(fields["sizes"], **fields["options"]))
     if kind == "mesh":
-        return reference.Mesh(fields["world"], [reference.Axis(**axis) for axis in fields["axes"]])
+        return reference.Mesh(fields["world_size"], [reference.Axis(**axis) for axis in fields["axes"]])
     if kind in ("batch-recipe", "batcher", "batch-stream"):
         recipe = reference.BatchRecipe(case[kind]["recipe"], case[kind].get("lengths"), lists_of(case[kind]))
         if kind == "batcher":
@@ -121,7 +116,6 @@ def make(case: dict[str, Any]) -> Any:
 
 FUNCTIONS = SimpleNamespace(
     verify=reference.verify,
-    verify_in_runs=reference.verify_in_runs,
     header=reference.header,
     detect=reference.detect,
     variables=reference.variables,
@@ -139,7 +133,9 @@ def written(call: str, value: Any) -> Any:
     if hasattr(value, "__dataclass_fields__"):
         wide = WIDE_FIELDS.get(type(value), ())
         fields = vars(value).items()
-        return {name.replace("_", "-"): as_text(item) if name in wide else item for name, item in fields}
+        return {name.replace("_", "-"): as_text(item) if name in wide else written("", item) for name, item in fields}
+    if isinstance(value, dict) and call == "loads":
+        return {name: as_text(numbers) for name, numbers in value.items()}
     if isinstance(value, list) and value and hasattr(value[0], "__dataclass_fields__"):
         return [written(call, item) for item in value]
     if call == "history":
@@ -161,13 +157,13 @@ def same(found: dict[str, Any], expected: dict[str, Any]) -> bool:
 
 
 def outcome(call: dict[str, Any], subject: Any) -> tuple[dict[str, Any], Any]:
-    """What a call returns, and what the next one is about: another reading or batcher, where it gives one."""
+    """What a call returns, and what the next one is about: another object, where it gives one."""
     function = getattr(subject, call["call"].replace("-", "_"))
     try:
         value = function(**read_fields(call.get("args", {})))
     except reference.Failure as error:
         return {"fails": vars(error)}, subject
-    if isinstance(value, (reference.Reading, reference.Batcher)):
+    if isinstance(value, NEXT):
         return {"returns": None}, value
     return {"returns": written(call["call"], value)}, subject
 
@@ -193,6 +189,38 @@ def test_case(case: dict[str, Any]) -> None:
     for i, call in enumerate(case["calls"]):
         found, subject = outcome(call, subject)
         assert same(found, call), f"call {i}: {call}, and not {found}"
+
+
+def failures(case: dict[str, Any]) -> list[dict[str, Any]]:
+    return [part["fails"] for part in (case, *case.get("calls", ())) if "fails" in part]
+
+
+def agree(failure: dict[str, Any]) -> bool:
+    """Whether the facts of a failure allow what failed: section 6."""
+    facts: dict[str, list[str]] = {}
+    for name, value in failure.get("facts", ()):
+        facts.setdefault(name, []).append(value)
+    single = all(len(facts.get(name, [])) <= 1 for name in ("least", "most", "needs"))
+    if not single or not set(facts) <= {"least", "most", "known", "needs"}:
+        return False
+    value = failure["value"]
+    if value in facts.get("known", []) or value in facts.get("needs", []):
+        return False
+    # Of a list or a text, the facts are about something within it.
+    number = int(value) if re.fullmatch("-?[0-9]+", value) and failure["kind"] == "out-of-range" else None
+    least, most = (int(facts[name][0]) if name in facts else None for name in ("least", "most"))
+    if least is not None and most is not None and least > most + 1:
+        return False
+    if number is None or (least is None and most is None):
+        return True
+    return (least is not None and number < least) or (most is not None and number > most)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_facts(path: Path) -> None:
+    for case in json.loads(path.read_text(encoding="utf-8"))["cases"]:
+        for failure in failures(case):
+            assert agree(failure), (case["name"], failure)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -79,7 +79,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             cases.tell(&mut command);
             command
         })
-        .made_from(&[&["tests/reference", "tests/vectors"]])
+        .made_from(&[&["tests/reference", "tests/vectors", "docs/recipe.schema.json"]])
         .with_setting(cases.name()),
         golden_cases("golden cases are fresh", &[build::TOOLS], "tests/vectors", || {
             project::own("target/debug/vectors", &["--check"])

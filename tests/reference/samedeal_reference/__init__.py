@@ -6,17 +6,17 @@ Section numbers are those of SPEC.md; the operations are named as in tests/vecto
 from .base import Failure
 from .batch_recipes import BatchRecipe
 from .batches import Batcher, BatchPlace, BatchStream, Metrics, Run
-from .chunks import ChunkStream, Verification, VerificationInRuns, verify, verify_in_runs
+from .chunks import ChunkStream, Overlaps, ShardRuns, Verification, verify
 from .client import Client, ClientRun, ClientStep
 from .collation import Packed, Padded, pad
 from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
 from .ledger import Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
-from .plan import Balance, Locality, Plan, PlanConfig, Steps
-from .readings import MixingAdvice, ReadBatch, Reading, ReadingConfig, RoundRows
-from .recipes import from_recipe
-from .sampler import Config, Place, Round, Sampler, ShardPlace
+from .plan import Balance, Plan, Steps
+from .readings import MixingAdvice, ReadBatch, Reading, RoundRows
+from .sampler import Place, Round, Sampler, ShardPlace
+from .sharded import Spans
 
 __all__ = [
     "Axis",
@@ -29,38 +29,34 @@ __all__ = [
     "Client",
     "ClientRun",
     "ClientStep",
-    "Config",
     "Detection",
     "Event",
     "Failure",
     "Ledger",
-    "Locality",
     "Mesh",
     "Metrics",
     "MixingAdvice",
+    "Overlaps",
     "Packed",
     "Padded",
     "Place",
     "Plan",
-    "PlanConfig",
     "Progress",
     "ReadBatch",
     "Reading",
-    "ReadingConfig",
     "Round",
     "RoundRows",
     "Run",
     "Sampler",
     "ShardPlace",
+    "ShardRuns",
+    "Spans",
     "Steps",
     "Verification",
-    "VerificationInRuns",
     "detect",
-    "from_recipe",
     "header",
     "pack_rows",
     "pad",
     "variables",
     "verify",
-    "verify_in_runs",
 ]

@@ -41,7 +41,7 @@ def ceil_div(a: int, b: int) -> int:
 
 
 def le(x: int, size: int) -> bytes:
-    """LE4 and LE8, two's complement where x is negative."""
+    """LE8 and its like, two's complement where x is negative."""
     return x.to_bytes(size, "little", signed=x < 0)
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
 from .base import Failure, require
 from .batch_config import BatchConfig
 from .batch_items import items_of
 from .orders import require_range
-from .recipe_text import field_of, found, inline, read_recipe, shown
+from .recipe_text import Lists, field_of, found, inline, narrow, read_recipe, shown, u32, written
+from .recipe_text import fingerprint as fingerprint_of
+from .recipe_text import name_of as one_of
 from .recipes import ORDERS
 
 MAX_WORLD = 2**20
@@ -51,16 +51,12 @@ def is_used(member: str, strategy: str, counting: str) -> bool:
     return member != "batch_window" or strategy != "pad-to-max"
 
 
-def written(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
 class BatchRecipe:
-    def __init__(self, recipe: str, lengths: list[int] | None, lists: list[tuple[str, list[int]]]) -> None:
-        fields = read_recipe(recipe, lists, ["boundaries"], batches=True)
+    def __init__(self, recipe: str, lengths: list[int] | None, lists: Lists) -> None:
+        fields = read_recipe(recipe, lists, "batches")
         order, deal, batch = (fields.get(section, {}) for section in ("order", "deal", "batch"))
         name, seed = order.get("name", "feistel"), order.get("seed", 0)
-        require(name in (*ORDERS, "sharded"), "order", name[:64], "unknown-name")
+        require(name in (*ORDERS, "sharded"), "order", name, "unknown-name")
         require(name != "sharded", "order", name, "contradiction")
         for section, member in (
             *((order, member) for member in ("lanes", "shuffle_window", "shards", "sizes")),
@@ -95,24 +91,11 @@ class BatchRecipe:
         return self._text
 
     def fingerprint(self) -> str:
-        return hashlib.sha256(self._text.encode("ascii")).hexdigest()
-
-
-def u32(members: dict[str, Any], member: str, default: Any = None) -> Any:
-    number = members.get(member, default)
-    require(number is None or number <= MAX_U32, field_of(member), number)
-    return number
+        return fingerprint_of(self._text)
 
 
 def name_of(members: dict[str, Any], member: str) -> str:
-    name = members.get(member, NAMES[member][0])
-    require(name in NAMES[member], field_of(member), name[:64], "unknown-name")
-    return str(name)
-
-
-def narrow(field: str, numbers: list[int] | None) -> None:
-    for number in numbers or []:
-        require(number <= MAX_U32, field, number)
+    return one_of(members, member, NAMES[member])
 
 
 def complete(given: dict[str, Any], lengths: list[int] | None, boundaries: list[int] | None) -> dict[str, Any]:

@@ -386,14 +386,6 @@ class BatchPlace:
     start: int
 
 
-def u32s(numbers: list[int]) -> bytes:
-    return b"".join(le(number, 4) for number in numbers)
-
-
-def listed(numbers: list[int]) -> bytes:
-    return le(len(numbers), 8) + u32s(numbers)
-
-
 def merged(history: list[dict[str, int]]) -> list[dict[str, int]]:
     taken = [past for past in history if past["steps"]]
     groups = groupby(taken, key=lambda past: past["world_size"])

@@ -1,4 +1,4 @@
-"""Chunk streams and verification: section 7."""
+"""Chunk streams, their recipes, and verification: sections 7 and 14."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from itertools import pairwise
 
 from .base import MAX_SAMPLES, require, require_window
 from .orders import make_order, require_name, require_range
+from .recipe_text import read_recipe, u32, written
 
 MOST_SHUFFLED = 2**24
 
 
 class ChunkStream:
-    def __init__(self, chunks: int | None, reader: int, readers: int, order: str, seed: int, epoch: int) -> None:
+    def __init__(self, recipe: str, epoch: int, reader: int) -> None:
+        fields = read_recipe(recipe, [], "stream")
+        section, deal = fields.get("order", {}), fields.get("deal", {})
+        chunks, seed = section.get("chunks"), section.get("seed", 0)
+        order = section.get("name", "sequential" if chunks is None else "feistel")
         require_name(order)
+        readers = u32(deal, "readers", 1)
         require(readers > 0, "readers", readers)
         require(reader < readers, "reader", reader)
         require(chunks != 0, "chunks", chunks)
@@ -22,6 +28,11 @@ class ChunkStream:
         require_range(order, chunks or 0, seed, "chunks")
         self._chunks, self._reader, self._readers = chunks, reader, readers
         self._order, self._seed, self._epoch = order, seed, epoch
+
+    def recipe(self) -> str:
+        chunks = {} if self._chunks is None else {"chunks": self._chunks}
+        order = {"name": self._order} | chunks | {"seed": self._seed}
+        return written({"samedeal": 1, "order": order, "deal": {"readers": self._readers}})
 
     def chunks(self, start: int, count: int) -> list[int]:
         require_window(start, count, (MAX_SAMPLES - self._reader) // self._readers + 1)
@@ -38,42 +49,41 @@ class ChunkStream:
 
 
 @dataclass(frozen=True)
-class Verification:
-    overlaps: list[int]
-    gaps: list[int]
+class Overlaps:
+    shard: list[int]
+    first_reader: list[int]
+    other_reader: list[int]
 
 
 @dataclass(frozen=True)
-class VerificationInRuns:
-    overlaps: list[int]
-    gap_runs: list[int]
+class ShardRuns:
+    first_shard: list[int]
+    num_shards: list[int]
+
+
+@dataclass(frozen=True)
+class Verification:
+    overlaps: Overlaps
+    gaps: ShardRuns
 
 
 def verify(shards: int, offsets: list[int], assigned: list[int]) -> Verification:
-    overlaps, first = compare(shards, offsets, assigned)
-    return Verification(overlaps, [shard for shard in range(shards) if shard not in first])
-
-
-def verify_in_runs(shards: int, offsets: list[int], assigned: list[int]) -> VerificationInRuns:
-    overlaps, first = compare(shards, offsets, assigned)
-    runs: list[int] = []
-    for before, shard in pairwise([-1, *sorted(first), shards]):
-        if shard - before > 1:
-            runs += [before + 1, shard - before - 1]
-    return VerificationInRuns(overlaps, runs)
-
-
-def compare(shards: int, offsets: list[int], assigned: list[int]) -> tuple[list[int], dict[int, int]]:
-    """The overlaps, and the first reader of each shard that has any."""
     ends = bool(offsets) and offsets[0] == 0 and offsets[-1] == len(assigned)
     require(ends and all(a <= b for a, b in pairwise(offsets)), "offsets", None, "contradiction")
     first: dict[int, int] = {}
-    overlaps: list[int] = []
+    overlaps = Overlaps([], [], [])
     for reader, (start, end) in enumerate(pairwise(offsets)):
         for shard in assigned[start:end]:
             require(shard < shards, "assigned", shard)
             if shard in first:
-                overlaps += [shard, first[shard], reader]
+                overlaps.shard.append(shard)
+                overlaps.first_reader.append(first[shard])
+                overlaps.other_reader.append(reader)
             else:
                 first[shard] = reader
-    return overlaps, first
+    gaps = ShardRuns([], [])
+    for before, shard in pairwise([-1, *sorted(first), shards]):
+        if shard - before > 1:
+            gaps.first_shard.append(before + 1)
+            gaps.num_shards.append(shard - before - 1)
+    return Verification(overlaps, gaps)

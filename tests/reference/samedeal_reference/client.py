@@ -269,7 +269,7 @@ class Client:
         except Failure:
             return
         fields = self.ledger.header | {"block": block}
-        self.header = written(fields, ("consumed", "block", "lease"))
+        self.header = written(fields)
         self.ledger = Ledger(self.header)
 
     def follow_other(self, fields: dict[str, Any]) -> None:

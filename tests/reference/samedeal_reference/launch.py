@@ -34,9 +34,9 @@ WHITE_SPACE = (
 @dataclass(frozen=True)
 class Detection:
     rank: int
-    world: int
+    world_size: int
     local_rank: int | None
-    local_world: int | None
+    local_world_size: int | None
     launcher: str
     used: list[str]
     warnings: int  # How many; the words are for people.
@@ -69,31 +69,31 @@ class Environment:
             return None
 
 
-def detect(environment: list[tuple[str, str]], rank: int | None, world: int | None) -> Detection:
+def detect(environment: list[tuple[str, str]], rank: int | None, world_size: int | None) -> Detection:
     env = Environment(environment)
     launcher = next((name for name, line in LAUNCHERS.items() if env.is_set(line[0])), None)
     rank_name, world_name, local_rank_name, local_world_name = LAUNCHERS[launcher or "torchrun"]
-    used = [f"{name}={value}" for name, value in (("rank", rank), ("world", world)) if value is not None]
+    used = [f"{name}={value}" for name, value in (("rank", rank), ("world_size", world_size)) if value is not None]
     explicit = len(used)
 
-    read_local_rank = env.number if rank is None or world is None else env.number_or_none
+    read_local_rank = env.number if rank is None or world_size is None else env.number_or_none
     local_rank = read_local_rank(local_rank_name)
-    local_world = env.number_or_none(local_world_name)
+    local_world_size = env.number_or_none(local_world_name)
 
     rank_field, found_rank = "rank", rank
     if rank is None:
         rank_field = rank_name
         found_rank = env.number(rank_name)
         if found_rank is None and local_rank is not None:
-            all_ranks = env.number("WORLD_SIZE") if world is None else world
+            all_ranks = env.number("WORLD_SIZE") if world_size is None else world_size
             if all_ranks != 1 or local_rank != 0:
                 require(all_ranks is not None and env.number("LOCAL_WORLD_SIZE") == all_ranks, "RANK", "", "missing")
             rank_field, found_rank = "LOCAL_RANK", local_rank
         if found_rank is not None:
             used.append(f"{rank_field}={found_rank}")
 
-    world_field, found_world = "world", world
-    if world is None:
+    world_field, found_world = "world-size", world_size
+    if world_size is None:
         world_field, found_world = world_name, env.number(world_name)
         if found_world is not None:
             used.append(f"{world_field}={found_world}")
@@ -104,7 +104,7 @@ def detect(environment: list[tuple[str, str]], rank: int | None, world: int | No
         name, found_rank, found_world = "none", 0, 1
     else:
         if found_world is None:
-            raise Failure("missing", world_name if launcher else "world", "")
+            raise Failure("missing", world_name if launcher else "world-size", "")
         require(found_rank < found_world, rank_field, found_rank)
         name = "explicit" if len(used) == explicit else launcher or "torchrun"
     warnings = 0
@@ -114,9 +114,9 @@ def detect(environment: list[tuple[str, str]], rank: int | None, world: int | No
             warnings += their_rank not in (None, found_rank) or their_world not in (None, found_world)
         elif their_rank is not None and their_world is not None:
             agrees = (their_rank, their_world) == (found_rank, found_world)
-            if local_world:
-                agrees |= their_world * local_world == found_world and their_rank == found_rank // local_world
+            if local_world_size:
+                agrees |= their_world * local_world_size == found_world and their_rank == found_rank // local_world_size
             warnings += not agrees
-    warnings += local_rank is not None and local_world is not None and local_rank >= local_world
+    warnings += local_rank is not None and local_world_size is not None and local_rank >= local_world_size
     warnings += name == "slurm" and found_world != 1 and not env.is_set("SLURM_STEP_ID")
-    return Detection(found_rank, found_world, local_rank, local_world, name, used, warnings)
+    return Detection(found_rank, found_world, local_rank, local_world_size, name, used, warnings)

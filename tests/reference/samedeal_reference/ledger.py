@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .base import Failure, require
-from .state import FIELDS, MAX_STATE, is_whole, read_any_state, read_json
+from .recipe_text import TYPES, inline
+from .state import MAX_STATE, Recipe, compare, is_whole, read_json, read_text, write_state
 
 KINDS = ("claim", "commit", "release")
 MAX_RUNS = 2**16
@@ -49,9 +50,9 @@ class Run:
 
 
 def header(state: str, block: int, lease: int) -> str:
-    fields = read_any_state(state, "sampler") | {"kind": "ledger", "block": block, "lease": lease}
+    fields = read_text(state, "sampler") | {"block": block, "lease": lease}
     require_terms(fields)
-    entry = written(fields, ("consumed", "block", "lease"))
+    entry = written(fields)
     require(len(entry.encode()) <= MAX_STATE, "state", f"of {len(state.encode())} bytes")
     return entry
 
@@ -61,13 +62,19 @@ def require_terms(fields: dict[str, Any]) -> None:
     require(0 < fields["lease"] < 2**53, "lease", fields["lease"])
 
 
-def written(fields: dict[str, Any], own: tuple[str, ...]) -> str:
-    names = (*FIELDS, *own, "fingerprint")
-    return json.dumps({name: fields[name] for name in names}, separators=(",", ":"), ensure_ascii=False)
+def canonical(recipe: Recipe) -> Recipe:
+    """With the members that are there."""
+    order = {member: recipe["order"][member] for member in TYPES["order"] if member in recipe["order"]}
+    return {"order": {name: inline(value) if isinstance(value, list) else value for name, value in order.items()}}
+
+
+def written(fields: dict[str, Any]) -> str:
+    progress = (fields[name] for name in ("consumed", "block", "lease"))
+    return write_state("ledger", canonical(fields["recipe"]), fields["epoch"], *progress)
 
 
 def read_header(text: str) -> dict[str, Any]:
-    fields = read_any_state(text, "ledger")
+    fields = read_text(text, "ledger")
     require_terms(fields)
     return fields
 
@@ -128,6 +135,7 @@ class Ledger:
     def __init__(self, header: str) -> None:
         self.header = read_header(header)
         self.next = self.header["consumed"]
+        self.samples = self.header["recipe"]["order"]["samples"]
         self.held: dict[int, Run] = {}
         """By their start."""
         self.seen: dict[int, int] = {}
@@ -141,7 +149,7 @@ class Ledger:
         if self.free:
             start = min(self.free)
             return start, self.free[start]
-        count = min(self.header["block"], self.header["samples"] - self.next)
+        count = min(self.header["block"], self.samples - self.next)
         return (self.next, count) if count else None
 
     def apply(self, entry: str, now: int) -> Event | None:
@@ -149,9 +157,9 @@ class Ledger:
             if len(entry.encode()) > MAX_STATE or "\n" in entry or "\r" in entry:
                 raise Failure("wrong-type", "entry", entry)
             found = read_header(entry)
-            for name in ("order", "samples", "seed", "epoch", "consumed", "block", "fingerprint"):
-                told = "state" if name == "fingerprint" else name
-                require(found[name] == self.header[name], told, self.header[name], "contradiction")
+            compare("ledger", self.header["recipe"], found["recipe"])
+            for name in ("epoch", "consumed", "block"):
+                require(found[name] == self.header[name], name, self.header[name], "contradiction")
             self.lease = found["lease"]
             self.entries = 1
             return None
@@ -215,7 +223,7 @@ class Ledger:
         first, end = self.header["consumed"], fields["next"]
         runs = [(first_of + done, took - done) for _, _, first_of, took, done in held]
         every = sorted([*map(tuple, free), *runs])
-        sound = self.entries == 1 and fields["number"] > 0 and first <= end <= self.header["samples"]
+        sound = self.entries == 1 and fields["number"] > 0 and first <= end <= self.samples
         sound = sound and free == sorted(free) and runs == sorted(runs) and len(runs) <= MAX_RUNS
         sound = sound and all(count > 0 for _, count in every)
         ends = [first, *(start + count for start, count in every)]
@@ -272,8 +280,9 @@ class Ledger:
         return [number for run in runs for number in (run.claim, run.first, run.took, run.done)]
 
     def progress(self) -> Progress:
-        positions = self.header["samples"] - self.header["consumed"]
+        positions = self.samples - self.header["consumed"]
         return Progress(positions, self.committed, sum(run.count for run in self.held.values()), self.entries)
 
     def initial_state(self) -> str:
-        return written(self.header | {"kind": "sampler"}, ("consumed",))
+        recipe = canonical(self.header["recipe"])
+        return write_state("sampler", recipe, self.header["epoch"], self.header["consumed"])

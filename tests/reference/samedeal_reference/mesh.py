@@ -16,21 +16,23 @@ class Axis:
 
 
 class Mesh:
-    def __init__(self, world: int, axes: list[Axis]) -> None:
-        require(world > 0, "world", world)
+    def __init__(self, world_size: int, axes: list[Axis]) -> None:
+        for axis in axes:
+            require(axis.role in ("shard", "replicate"), "role", axis.role, "unknown-name")
+        require(world_size > 0, "world-size", world_size)
         require(len(axes) <= 64, "axes", None)
         for i, axis in enumerate(axes):
             require(axis.size > 0, "axes", None)
             require(axis.name not in [other.name for other in axes[:i]], "axes", None, "contradiction")
-        require(math.prod(axis.size for axis in axes) == world, "axes", None, "contradiction")
-        self._world, self._axes = world, axes
-        self._dividing = [i for i, axis in enumerate(axes) if axis.role == "divide"]
+        require(math.prod(axis.size for axis in axes) == world_size, "axes", None, "contradiction")
+        self._world_size, self._axes = world_size, axes
+        self._sharded = [i for i, axis in enumerate(axes) if axis.role == "shard"]
 
-    def data_world(self) -> int:
-        return math.prod(self._axes[i].size for i in self._dividing)
+    def data_world_size(self) -> int:
+        return math.prod(self._axes[i].size for i in self._sharded)
 
     def coordinates(self, rank: int) -> list[int]:
-        require(rank < self._world, "rank", rank)
+        require(rank < self._world_size, "rank", rank)
         coordinates: list[int] = []
         for axis in reversed(self._axes):
             rank, x = divmod(rank, axis.size)
@@ -39,7 +41,7 @@ class Mesh:
 
     def data_rank(self, rank: int) -> int:
         coordinates, number = self.coordinates(rank), 0
-        for i in self._dividing:
+        for i in self._sharded:
             number = number * self._axes[i].size + coordinates[i]
         return number
 
@@ -53,5 +55,5 @@ class Mesh:
 
     def peers(self, rank: int) -> list[int]:
         mine = self.data_rank(rank)
-        require(self._world // self.data_world() <= MAX_WINDOW, "axes", None)
-        return [other for other in range(self._world) if self.data_rank(other) == mine]
+        require(self._world_size // self.data_world_size() <= MAX_WINDOW, "axes", None)
+        return [other for other in range(self._world_size) if self.data_rank(other) == mine]

@@ -1,15 +1,22 @@
-"""Plans of whole shards: section 7."""
+"""Plans of whole shards: section 7, and their recipes: section 14."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
-from .base import MAX_SAMPLES, ceil_div, le, millionths, require, require_window, shuffle, stream
+from .base import MAX_SAMPLES, Failure, ceil_div, millionths, require, require_window, shuffle, stream
 from .orders import feistel
+from .recipe_text import Lists, field_of, find, fingerprint, inline, name_of, narrow, read_recipe, shown, u32, written
+from .recipes import require_sizes
 
 MAX_READERS = 2**22
+POLICIES = ("size-aware", "round-robin", "locality-aware")
+WORKER_POLICIES = ("size-aware", "round-robin")
+WEIGHTS = ("samples", "bytes")
+TIERS = ("ranks", "workers")
+OF_LOCALITY = ("tolerance", "holders", "holder_offsets", "rank_nodes")
 Parts = dict[int, list[int]]  # The items of each part that has any.
 
 
@@ -20,11 +27,11 @@ class Locality:
     rank_nodes: list[int]
     tolerance: int
 
-    def check(self, shards: int, world: int) -> None:
+    def check(self, shards: int, world_size: int) -> None:
         offsets = self.holder_offsets
         ends = len(offsets) == shards + 1 and offsets[0] == 0 and offsets[-1] == len(self.holders)
         require(ends and all(a <= b for a, b in pairwise(offsets)), "holder-offsets", None, "contradiction")
-        require(len(self.rank_nodes) == world, "rank-nodes", None, "contradiction")
+        require(len(self.rank_nodes) == world_size, "rank-nodes", None, "contradiction")
         require(all(a < b for a, b in pairwise(offsets)), "holders", "", "missing")
 
     def holds(self, node: int, shard: int) -> bool:
@@ -33,31 +40,87 @@ class Locality:
 
 @dataclass(frozen=True)
 class PlanConfig:
-    sizes: list[int]
-    bytes: list[int]
-    world: int
-    workers: int
+    shuffle: bool
+    shuffle_rows: bool
+    reshuffle: bool
+    seed: int
     policy: str
     worker_policy: str
     weight: str
+    sizes: list[int]
+    bytes: list[int] | None
     locality: Locality | None
-    shuffle: bool
-    reshuffle: bool
-    seed: int
-    epoch: int
+    world_size: int = 1
+    workers: int = 1
+
+    @property
+    def weights(self) -> list[int]:
+        return self.sizes if self.weight == "samples" else self.bytes or []
 
     def check(self) -> None:
         """The first broken rule decides."""
-        require(1 <= self.world <= MAX_READERS, "world", self.world)
-        require(1 <= self.workers <= MAX_READERS // self.world, "workers", self.workers)
+        require(1 <= self.world_size <= MAX_READERS, "world-size", self.world_size)
+        require(1 <= self.workers <= MAX_READERS // self.world_size, "workers", self.workers)
         require(len(self.sizes) <= 2**32 - 2 and sum(self.sizes) <= MAX_SAMPLES, "sizes", None)
-        if self.bytes or self.weight == "bytes":
-            require(len(self.bytes) == len(self.sizes), "bytes", None, "contradiction")
-            require(sum(self.bytes) <= MAX_SAMPLES, "bytes", None)
-        if self.policy == "locality-aware":
-            if self.locality is None:
-                return require(False, "locality", "", "missing")
-            self.locality.check(len(self.sizes), self.world)
+        require(sum(self.bytes or []) <= MAX_SAMPLES, "bytes", None)
+        if self.locality is not None:
+            self.locality.check(len(self.sizes), self.world_size)
+
+    def section(self) -> dict[str, Any]:
+        """In the canonical text."""
+        near = self.locality
+        names = ("shuffle", "shuffle_rows", "reshuffle", "seed", "policy", "worker_policy", "weight")
+        section = {name: getattr(self, name) for name in names}
+        if near is not None:
+            section["tolerance"] = near.tolerance
+        section |= {"samples": sum(self.sizes), "shards": len(self.sizes), "sizes": inline(self.sizes)}
+        if self.bytes is not None:
+            section["bytes"] = inline(self.bytes)
+        if near is not None:
+            section |= {"holders": inline(near.holders), "holder_offsets": inline(near.holder_offsets)}
+            section["rank_nodes"] = inline(near.rank_nodes)
+        return section
+
+
+def read_shards(section: dict[str, Any], lists: Lists) -> PlanConfig:
+    """What the section `shards` says."""
+    policy = name_of(section, "policy", POLICIES)
+    if policy != "locality-aware":
+        for member in OF_LOCALITY:
+            there = section.get(member, dict(lists).get(member))
+            require(there is None, field_of(member), shown(there), "contradiction")
+    sizes = find(section, "sizes", lists)
+    if sizes is None:
+        raise Failure("missing", "sizes", "")
+    require_sizes(section, sizes)
+    weight = name_of(section, "weight", WEIGHTS)
+    own = find(section, "bytes", lists)
+    require(own is None or len(own) == len(sizes), "bytes", None, "contradiction")
+    require(own is not None or weight == "samples", "bytes", "", "missing")
+    shuffle = section.get("shuffle", True)
+    return PlanConfig(
+        shuffle=shuffle,
+        shuffle_rows=section.get("shuffle_rows", shuffle),
+        reshuffle=section.get("reshuffle", False),
+        seed=section.get("seed", 0),
+        policy=policy,
+        weight=weight,
+        sizes=sizes,
+        bytes=own,
+        locality=read_locality(section, lists) if policy == "locality-aware" else None,
+        worker_policy=name_of(section, "worker_policy", WORKER_POLICIES),
+    )
+
+
+def read_locality(section: dict[str, Any], lists: Lists) -> Locality:
+    found: dict[str, list[int]] = {}
+    for member in ("holders", "holder_offsets", "rank_nodes"):
+        numbers = find(section, member, lists)
+        narrow(field_of(member), numbers)
+        if numbers is None:
+            raise Failure("missing", field_of(member), "")
+        found[member] = numbers
+    return Locality(**found, tolerance=u32(section, "tolerance", 50))
 
 
 def by_weight(items: list[int], weights: list[int]) -> list[int]:
@@ -127,7 +190,7 @@ def locality_aware(shards: list[int], weights: list[int], locality: Locality) ->
 
 def split(shards: list[int], policy: str, parts: int, config: PlanConfig) -> Parts:
     """The shards of every part that has any, in the order of the list."""
-    weights = [(config.sizes if config.weight == "samples" else config.bytes)[shard] for shard in shards]
+    weights = [config.weights[shard] for shard in shards]
     if policy == "round-robin":
         owners = round_robin(len(shards), parts)
     elif policy == "size-aware":
@@ -156,31 +219,70 @@ class Steps:
 
 
 class Plan:
-    def __init__(self, config: PlanConfig) -> None:
+    def __init__(self, recipe: str, lists: Lists, epoch: int) -> None:
+        fields = read_recipe(recipe, lists, "plan")
+        if "shards" not in fields:
+            raise Failure("missing", "shards", "")
+        config = read_shards(fields["shards"], lists)
+        deal = fields.get("deal", {})
+        self._begin(replace(config, world_size=u32(deal, "world_size", 1), workers=u32(deal, "workers", 1)), epoch)
+
+    @classmethod
+    def of(cls, config: PlanConfig, epoch: int) -> Plan:
+        self = cls.__new__(cls)
+        self._begin(config, epoch)
+        return self
+
+    def _begin(self, config: PlanConfig, epoch: int) -> None:
         config.check()
-        self._config = config
+        self._config, self._epoch = config, epoch
         self._deal()
+
+    def at_epoch(self, epoch: int) -> Plan:
+        return Plan.of(self._config, epoch)
+
+    def recipe(self) -> str:
+        c = self._config
+        deal = {"world_size": c.world_size, "workers": c.workers}
+        return written({"samedeal": 1, "shards": c.section(), "deal": deal})
+
+    def recipe_fingerprint(self) -> str:
+        return fingerprint(self.recipe())
+
+    def epoch(self) -> int:
+        return self._epoch
+
+    def seed(self) -> int:
+        return self._config.seed
+
+    def world_size(self) -> int:
+        return self._config.world_size
+
+    def workers(self) -> int:
+        return self._config.workers
+
+    def sizes(self) -> list[int]:
+        return self._config.sizes
+
+    def bytes(self) -> list[int] | None:
+        return self._config.bytes
 
     def _deal(self) -> None:
         """Gives the shards to readers, by their number."""
         c = self._config
         order = list(range(len(c.sizes)))
         if c.shuffle:
-            shuffle(order, stream("shards", c.seed, c.epoch))
+            shuffle(order, stream("shards", c.seed, self._epoch))
         self._readers: Parts = {}
-        for rank, shards in split(order, c.policy, c.world, c).items():
+        for rank, shards in split(order, c.policy, c.world_size, c).items():
             for worker, mine in split(shards, c.worker_policy, c.workers, c).items():
                 reader = rank * c.workers + worker
                 if c.reshuffle:
-                    shuffle(mine, stream("shards of a reader", c.seed, c.epoch, reader))
+                    shuffle(mine, stream("shards of a reader", c.seed, self._epoch, reader))
                 self._readers[reader] = mine
 
-    def set_epoch(self, epoch: int) -> None:
-        self._config = replace(self._config, epoch=epoch)
-        self._deal()
-
     def _list(self, rank: int, worker: int) -> list[int]:
-        require(rank < self._config.world, "rank", rank)
+        require(rank < self._config.world_size, "rank", rank)
         require(worker < self._config.workers, "worker", worker)
         return self._readers.get(rank * self._config.workers + worker, [])
 
@@ -197,36 +299,39 @@ class Plan:
         return shards[start : start + count]
 
     def _members(self, tier: str) -> int:
-        return self._config.world if tier == "ranks" else self._config.world * self._config.workers
+        return self._config.world_size if tier == "ranks" else self._config.world_size * self._config.workers
 
-    def _load(self, tier: str, member: int) -> list[int]:
+    def _load(self, tier: str, member: int) -> dict[str, int]:
         c = self._config
         readers = range(member * c.workers, (member + 1) * c.workers) if tier == "ranks" else [member]
         rank = member if tier == "ranks" else member // c.workers
         shards = [shard for reader in readers for shard in self._readers.get(reader, [])]
-        local = 0
-        if c.policy == "locality-aware" and c.locality is not None:
+        load = {"shards": len(shards), "samples": sum(c.sizes[shard] for shard in shards)}
+        if c.bytes is not None:
+            load["bytes"] = sum(c.bytes[shard] for shard in shards)
+        if c.locality is not None:
             near = [shard for shard in shards if c.locality.holds(c.locality.rank_nodes[rank], shard)]
-            local = sum((c.bytes or c.sizes)[shard] for shard in near)
-        size = sum(c.bytes[shard] for shard in shards) if c.bytes else 0
-        return [len(shards), sum(c.sizes[shard] for shard in shards), size, local]
+            load["local"] = sum((c.sizes if c.bytes is None else c.bytes)[shard] for shard in near)
+        return load
 
-    def loads(self, tier: str, start: int, count: int) -> list[int]:
+    def loads(self, tier: str, start: int, count: int) -> dict[str, list[int]]:
+        name_of({"tier": tier}, "tier", TIERS)
         require_window(start, count, self._members(tier))
-        return [number for member in range(start, start + count) for number in self._load(tier, member)]
+        loads = [self._load(tier, member) for member in range(start, start + count)]
+        return {column: [load[column] for load in loads] for column in self._load(tier, 0)}
 
     def balance(self, tier: str, weight: str) -> Balance:
-        c = self._config
-        require(weight == "samples" or len(c.bytes) == len(c.sizes), "bytes", "", "missing")
-        column = 1 if weight == "samples" else 2
-        loads = self._loads_of_all(tier, column)
+        name_of({"tier": tier}, "tier", TIERS)
+        name_of({"weight": weight}, "weight", WEIGHTS)
+        require(weight == "samples" or self._config.bytes is not None, "bytes", "", "missing")
+        loads = self._loads_of_all(tier, weight)
         return Balance(min(loads), max(loads), sum(loads), self._members(tier))
 
     def imbalance(self, tier: str, weight: str) -> int:
         found = self.balance(tier, weight)
         return millionths(found.most * found.members, found.total) if found.total > 0 else 10**6
 
-    def _loads_of_all(self, tier: str, column: int) -> list[int]:
+    def _loads_of_all(self, tier: str, column: str) -> list[int]:
         """One number of every member that has shards, and a 0 if another one has none."""
         busy = {reader // self._config.workers if tier == "ranks" else reader for reader in self._readers}
         loads = [self._load(tier, member)[column] for member in sorted(busy)]
@@ -236,30 +341,21 @@ class Plan:
         require(batch_size > 0, "batch-size", batch_size)
         steps: dict[int, int] = {}
         for reader in self._readers:
-            samples = self._load("workers", reader)[1]
+            samples = self._load("workers", reader)["samples"]
             rank = reader // self._config.workers
             steps[rank] = steps.get(rank, 0) + (samples // batch_size if drop_last else ceil_div(samples, batch_size))
-        all_steps = list(steps.values()) + [0] * (len(steps) < self._config.world)
+        all_steps = list(steps.values()) + [0] * (len(steps) < self._config.world_size)
         return Steps(min(all_steps), max(all_steps))
 
     def rows(self, shard: int, start: int, count: int) -> list[int]:
         c = self._config
         require(shard < len(c.sizes), "shard", shard)
         require_window(start, count, c.sizes[shard])
-        pi = feistel(c.sizes[shard], stream("rows of a shard", c.seed, c.epoch, shard))
+        if not c.shuffle_rows:
+            return list(range(start, start + count))
+        pi = feistel(c.sizes[shard], stream("rows of a shard", c.seed, self._epoch, shard))
         return [pi.sample(row) for row in range(start, start + count)]
 
     def config_fingerprint(self) -> str:
         """Section 5."""
-        c = self._config
-        text = b"samedeal plan 1\0" + le(c.seed, 8) + le(c.epoch, 8) + le(c.world, 4) + le(c.workers, 4)
-        policies = ("round-robin", "size-aware", "locality-aware")
-        weight = ("samples", "bytes").index(c.weight)
-        text += bytes([policies.index(c.policy), policies.index(c.worker_policy), weight, c.shuffle, c.reshuffle])
-        for numbers in (c.sizes, c.bytes):
-            text += le(len(numbers), 8) + b"".join(le(number, 8) for number in numbers)
-        if c.policy == "locality-aware" and c.locality is not None:
-            near = c.locality
-            numbers = [near.tolerance, *near.rank_nodes, *near.holder_offsets, *near.holders]
-            text += b"".join(le(number, 4) for number in numbers)
-        return hashlib.sha256(text).hexdigest()
+        return fingerprint(self.recipe() + written({"epoch": self._epoch}))

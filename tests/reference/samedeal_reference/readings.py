@@ -1,4 +1,4 @@
-"""Readers of a dataset in shards: section 13."""
+"""Readers of a dataset in shards: section 13, and their recipes: section 14."""
 
 from __future__ import annotations
 
@@ -10,72 +10,17 @@ from itertools import accumulate
 from typing import Any
 
 from . import readings_state as texts
-from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, require, require_window
-from .plan import Steps
-from .readings_deals import (
-    Dataset,
-    Left,
-    Reader,
-    SampleDeal,
-    ShardDeal,
-    ShardReader,
-    Sharing,
-    given,
-    num_batches,
-    split,
-    taken,
-)
+from .base import Failure, ceil_div, require, require_window
+from .plan import PlanConfig, Steps, read_shards
+from .readings_deals import Dataset, Left, Reader, SampleDeal, ShardDeal, ShardReader, given, num_batches, split, taken
 from .readings_state import Group, Progress, Segment
+from .recipe_text import TYPES, Lists, field_of, fingerprint, name_of, read_recipe, shown, u32, written
+from .recipes import ORDERS, REMAINDERS, order_section, read_stored, refuse
 from .sampler import Round
+from .sharded import Sharding
+from .state import Recipe
 
 MAX_LANES = 4096
-
-NAMES = {
-    "deal": ("samples", "shards"),
-    "remainder": ("pad", "drop", "uneven"),
-    "policy": ("size-aware", "round-robin"),
-    "worker_policy": ("size-aware", "round-robin"),
-    "weight": ("samples", "bytes"),
-}
-"""Of the options that are names, the default first."""
-
-
-@dataclass(frozen=True)
-class ReadingConfig:
-    """What is None was not set."""
-
-    sizes: list[int]
-    seed: int | None = None
-    deal: str | None = None
-    shuffle: bool | None = None
-    lanes: int | None = None
-    window: int | None = None
-    remainder: str | None = None
-    shuffle_rows: bool | None = None
-    reshuffle: bool | None = None
-    policy: str | None = None
-    worker_policy: str | None = None
-    weight: str | None = None
-    bytes: list[int] | None = None
-    world_size: int | None = None
-    workers: int | None = None
-    batch_size: int | None = None
-    drop_last: bool | None = None
-
-    def chosen(self, option: str) -> str:
-        """The name that is set, or the default."""
-        name = getattr(self, option)
-        if name is None:
-            return NAMES[option][0]
-        require(name in NAMES[option], option.replace("_", "-"), name, "unknown-name")
-        return str(name)
-
-    def refuse(self, *options: str) -> None:
-        for option in options:
-            value = getattr(self, option)
-            if value is not None:
-                shown = None if option == "bytes" else texts.shown(value)
-                raise Failure("contradiction", option.replace("_", "-"), shown)
 
 
 @dataclass(frozen=True)
@@ -99,7 +44,7 @@ class MixingAdvice:
     lanes_per_reader: int
     variance_ratio: int
     lanes: int
-    window: int
+    shuffle_window: int
 
 
 def nearest(part: int, of: int) -> int:
@@ -107,55 +52,71 @@ def nearest(part: int, of: int) -> int:
     return (2 * part + of) // (2 * of)
 
 
-def or_default(value: Any, default: Any) -> Any:
-    return default if value is None else value
+def refuse_section(section: dict[str, Any], name: str) -> None:
+    """That a section is there beside the one that is used."""
+    refuse(section, *TYPES[name])
+    raise Failure("contradiction", name, "there")
+
+
+@dataclass(frozen=True)
+class Positions:
+    """What the section `order` says."""
+
+    order: str
+    seed: int
+    sharding: Sharding
+
+    def section(self) -> dict[str, Any]:
+        return order_section(self.order, self.seed, sum(self.sharding.sizes), self.sharding)
+
+
+def read_positions(section: dict[str, Any], lists: Lists) -> Positions:
+    for member, numbers in lists:
+        require(member == "sizes", field_of(member), shown(numbers), "contradiction")
+    order = section.get("name", "sharded")
+    require(order in (*ORDERS, "sharded"), "order", order, "unknown-name")
+    require(order in ("sharded", "sequential"), "order", order, "contradiction")
+    if order == "sequential":
+        refuse(section, "lanes", "shuffle_window")
+    return Positions(order, section.get("seed", 0), read_stored(section, lists))
+
+
+def read_whole(section: dict[str, Any], lists: Lists) -> PlanConfig:
+    require(section.get("policy") != "locality-aware", "policy", "locality-aware", "contradiction")
+    whole = read_shards(section, lists)
+    require(whole.bytes is None or whole.weight == "bytes", "bytes", shown(whole.bytes), "contradiction")
+    return whole
 
 
 class Reading:
-    def __init__(self, config: ReadingConfig) -> None:
-        self._deal_name = config.chosen("deal")
-        shuffle = or_default(config.shuffle, True)
-        if self._deal_name == "samples":
-            config.refuse("shuffle_rows", "reshuffle", "policy", "worker_policy", "weight", "bytes")
-        else:
-            config.refuse("lanes", "window", "remainder")
-        if not shuffle:
-            config.refuse("lanes", "window")
-        self._remainder = config.chosen("remainder")
-        sizes = tuple(config.sizes)
-        require(len(sizes) <= 2**32 - 2 and sum(sizes) <= MAX_SAMPLES, "sizes", None)
-        self._lanes, self._window = or_default(config.lanes, 64), or_default(config.window, 256)
-        require(1 <= self._lanes <= 4096, "lanes", self._lanes)
-        require(1 <= self._window <= MAX_WINDOW, "window", self._window)
-        self._sharing: Sharing | None = None
-        if self._deal_name == "shards":
-            self._sharing = self._shared(config, shuffle)
-        self._drop_last = or_default(config.drop_last, False)
+    def __init__(self, recipe: str, lists: Lists, epoch: int) -> None:
+        fields = read_recipe(recipe, lists, "reading")
+        order, shards = fields.get("order"), fields.get("shards")
+        deal, batch = fields.get("deal", {}), fields.get("batch", {})
+        if order is None and shards is None:
+            raise Failure("missing", "order", "")
+        if order is not None and shards is not None:
+            if "name" in order:
+                refuse_section(shards, "shards")
+            refuse_section(order, "order")
+        self._positions = None if order is None else read_positions(order, lists)
+        self._whole = None if shards is None else read_whole(shards, lists)
+        self._remainder = name_of(deal, "remainder", REMAINDERS)
+        if self._whole is not None:
+            refuse(deal, "remainder")
+        self._drop_last = batch.get("drop_last", False)
         self._group = Group(
-            or_default(config.world_size, 1),
-            or_default(config.workers, 1),
-            or_default(config.batch_size, 1),
-            self._remainder == "drop" if self._sharing is None else self._drop_last,
+            u32(deal, "world_size", 1),
+            u32(deal, "workers", 1),
+            u32(batch, "batch_size", 1),
+            self._drop_last if self._positions is None else self._remainder == "drop",
         )
         self._group.check()
-        self._sizes, self._seed, self._shuffle = sizes, or_default(config.seed, 0), shuffle
-        self._progress = Progress(0)
+        self._progress = Progress(epoch)
         self._check()
 
-    def _shared(self, config: ReadingConfig, shuffle: bool) -> Sharing:
-        weight = config.chosen("weight")
-        require(weight == "samples" or config.bytes is not None, "bytes", "", "missing")
-        require(weight == "bytes" or config.bytes is None, "bytes", None, "contradiction")
-        return Sharing(
-            or_default(config.shuffle_rows, shuffle),
-            or_default(config.reshuffle, False),
-            config.chosen("policy"),
-            config.chosen("worker_policy"),
-            None if config.bytes is None else tuple(config.bytes),
-        )
-
     def _check(self) -> None:
-        """The failures of what is left for this group: `samples`, `bytes`, `history`."""
+        """The failures of what is left for this group: `samples`, `sizes`, `bytes`, `history`."""
         deal = self._deal
         if isinstance(deal, SampleDeal):
             deal.sampler(0, deal.left.consumed)
@@ -167,47 +128,73 @@ class Reading:
         moved._progress = progress
         return moved
 
+    def sizes(self) -> list[int]:
+        if self._positions is not None:
+            return list(self._positions.sharding.sizes)
+        assert self._whole is not None
+        return self._whole.sizes
+
+    def seed(self) -> int:
+        if self._positions is not None:
+            return self._positions.seed
+        assert self._whole is not None
+        return self._whole.seed
+
+    def world_size(self) -> int:
+        return self._group.world_size
+
+    def workers(self) -> int:
+        return self._group.workers
+
+    def batch_size(self) -> int:
+        return self._group.batch_size
+
+    @cached_property
+    def _samples(self) -> int:
+        return sum(self.sizes())
+
     @property
     def _dataset(self) -> Dataset:
-        return Dataset(self._sizes, self._seed, self._progress.epoch, self._shuffle)
+        return Dataset(tuple(self.sizes()), self.seed(), self._progress.epoch)
 
     @cached_property
     def _deal(self) -> SampleDeal | ShardDeal:
-        dataset = self._dataset
-        if self._sharing is None:
-            cut = (self._lanes, self._window)
-            return SampleDeal(dataset, self._progress, self._group, self._remainder, cut)
-        return ShardDeal(dataset, self._progress, self._group, self._sharing)
+        dataset, positions = self._dataset, self._positions
+        if positions is not None:
+            return SampleDeal(
+                dataset, self._progress, self._group, positions.order, positions.sharding, self._remainder
+            )
+        assert self._whole is not None
+        return ShardDeal(dataset, self._progress, self._group, self._whole)
 
-    # States
+    # Recipes and states
 
-    def _recipe(self) -> dict[str, Any]:
-        recipe = {"seed": self._seed, "shuffle": self._shuffle, "deal": self._deal_name}
-        if self._sharing is not None:
-            s = self._sharing
-            recipe |= {"shuffle_rows": s.shuffle_rows, "reshuffle": s.reshuffle}
-            recipe |= {"policy": s.policy, "worker_policy": s.worker_policy}
-            recipe["weight"] = "samples" if s.bytes is None else "bytes"
-            if s.bytes is not None:
-                recipe["bytes"] = texts.numbers(list(s.bytes))
-        elif self._shuffle:
-            recipe |= {"lanes": self._lanes, "window": self._window}
-        sizes = list(self._sizes)
-        return recipe | {"samples": sum(sizes), "shards": len(sizes), "sizes": texts.numbers(sizes)}
+    def _part(self) -> Recipe:
+        if self._positions is not None:
+            return {"order": self._positions.section()}
+        assert self._whole is not None
+        return {"shards": self._whole.section()}
 
     def recipe(self) -> str:
-        return texts.written(self._recipe())
+        deal: dict[str, Any] = {"world_size": self._group.world_size, "workers": self._group.workers}
+        if self._positions is not None:
+            deal["remainder"] = self._remainder
+        batch = {"batch_size": self._group.batch_size, "drop_last": self._drop_last}
+        return written({"samedeal": 1} | self._part() | {"deal": deal, "batch": batch})
+
+    def recipe_fingerprint(self) -> str:
+        return fingerprint(self.recipe())
 
     def at_epoch(self, epoch: int) -> Reading:
         return self._moved(Progress(epoch))
 
     def resume(self, state: str) -> Reading:
-        progress = texts.read(state, self._recipe())
+        progress = texts.read(state, self._part(), self._samples)
         moved = self._moved(progress)
-        if self._sharing is None:
-            Left(sum(self._sizes), progress.consumed, progress.history)
+        if self._whole is None:
+            Left(self._samples, progress.consumed, progress.history)
         else:
-            taken(moved._dataset, self._sharing, progress.consumed, progress.history)
+            taken(progress.epoch, self._whole, progress.consumed, progress.history)
         moved._check()
         return moved
 
@@ -216,16 +203,16 @@ class Reading:
         require(steps <= most, "steps", steps)
         epoch, consumed, history = self._progress.epoch, self._progress.consumed, self._progress.history
         if steps == most > 0:
-            consumed, history = sum(self._sizes), ()
+            consumed, history = self._samples, ()
         elif steps > 0:
             before, s = split(self._group, history)
             history = (*before, Segment(self._group, s + steps))
-            if self._sharing is None:
-                consumed, history = Left(sum(self._sizes), consumed, history).normal
+            if self._whole is None:
+                consumed, history = Left(self._samples, consumed, history).normal
             else:
                 consumed = 0
         texts.check_history(history)
-        return texts.write(self._recipe(), Progress(epoch, consumed, history))
+        return texts.write(self._part(), Progress(epoch, consumed, history))
 
     # What is to be read
 
@@ -235,18 +222,27 @@ class Reading:
     def is_rest(self) -> bool:
         return self._progress.consumed > 0 or len(self._progress.history) > 0
 
+    @property
+    def _lanes(self) -> int:
+        """1 without lanes."""
+        positions = self._positions
+        return positions.sharding.lanes if positions is not None and positions.order == "sharded" else 1
+
     def reads_per_row(self) -> int:
-        if self._sharing is not None:
+        if self._positions is None:
             return 1
         readers = self._group.readers
-        return readers // math.gcd(readers, self._lanes if self._shuffle else 1)
+        return readers // math.gcd(readers, self._lanes)
 
-    def _has_lanes(self) -> bool:
-        return self._sharing is None and self._shuffle and not self.is_rest()
+    def _lanes_to_choose(self) -> Sharding | None:
+        positions = self._positions
+        if positions is None or positions.order != "sharded" or self.is_rest():
+            return None
+        return positions.sharding
 
     def lanes_read_once(self) -> int | None:
         readers = self._group.readers
-        if not self._has_lanes() or readers > MAX_LANES:
+        if self._lanes_to_choose() is None or readers > MAX_LANES:
             return None
         return min(max(1, nearest(self._lanes, readers)), MAX_LANES // readers) * readers
 
@@ -254,10 +250,11 @@ class Reading:
         readers, z = self._group.readers, self._group.batch_size
         own = self._lanes // math.gcd(readers, self._lanes)
         better = min(ceil_div(z, 2), MAX_LANES // readers)
-        if not self._has_lanes() or better <= own or sum(self._sizes) // readers <= z:
+        sharding = self._lanes_to_choose()
+        if sharding is None or better <= own or self._samples // readers <= z:
             return None
         lanes = better * readers
-        return MixingAdvice(own, nearest(z, own), lanes, max(1, self._lanes * self._window // lanes))
+        return MixingAdvice(own, nearest(z, own), lanes, max(1, sharding.lanes * sharding.window // lanes))
 
     def _batches(self, rank: int) -> list[int]:
         return [num_batches(n, self._group.batch_size, self._drop_last) for n in self._deal.samples_of(rank)]
@@ -331,7 +328,7 @@ class Reading:
         first, base = found.start + start, self._dataset.base
         # How many of these are no padding.
         real = min(count, max(0, reader.samples - reader.padding - first))
-        spans = [found.spans[at : at + 4] for at in range(0, len(found.spans), 4)]
+        spans = found.spans.each()
         ends = [0, *accumulate(length for *_, length in spans)]
         # Spans of samples, then those of padding.
         padded = found.count - min(found.count, max(0, reader.samples - reader.padding - found.start))
@@ -355,5 +352,5 @@ class Reading:
     def shards(self, rank: int, worker: int) -> list[int]:
         reader = self._reader(rank, worker)
         if not isinstance(reader, ShardReader):
-            raise Failure("contradiction", "deal", "samples")
+            raise Failure("contradiction", "shards", "not there")
         return reader.shards

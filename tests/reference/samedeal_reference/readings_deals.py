@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple, Protocol
 
 from .base import MAX_WINDOW, Failure, ceil_div, stream
+from .config import Config
 from .orders import feistel
 from .plan import Plan, PlanConfig
 from .readings_state import Group, Progress, Segment
-from .sampler import Config, Round, Sampler
+from .sampler import Round, Sampler
+from .sharded import Sharding, Spans
 
 STORED = 1024  # samples of a stored round without a shuffle
 History = tuple[Segment, ...]
@@ -65,12 +67,11 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Dataset:
-    """The part of the options that is of the order, and the epoch."""
+    """Shards, and the epoch."""
 
     sizes: tuple[int, ...]
     seed: int
     epoch: int
-    shuffle: bool
 
     @property
     def samples(self) -> int:
@@ -86,7 +87,7 @@ class Dataset:
         return shard, sample - base[shard]
 
 
-# The deal `samples`
+# Single positions
 
 
 class Turn(NamedTuple):
@@ -146,7 +147,7 @@ class SampleReader:
         self.padding = min(self.all.num_padding(), self.samples)
         torn_end = ceil_div(deal.left.plain - deal.left.consumed, readers)
         self.plain = min(self.m, max(self.first, torn_end))
-        self.size = min(deal.lanes * deal.window, MAX_WINDOW) if deal.dataset.shuffle else STORED
+        self.size = min(deal.round_size, MAX_WINDOW) if deal.is_sharded else STORED
         self.torn = ceil_div(self.plain - self.first, self.size)
         self.start = deal.left.consumed + self.plain * readers  # Z
 
@@ -161,13 +162,13 @@ class SampleReader:
         return [self.sample(number) for number in self.numbers(start, count)]
 
     def rest(self) -> Sampler:
-        """For the rounds behind the torn turns, in a shuffle."""
+        """For the rounds behind the torn turns, with the order `sharded`."""
         return self.deal.sampler(self.number, self.start)
 
     def num_rounds(self) -> int:
         if self.plain == self.m:
             return self.torn
-        more = self.rest().num_rounds() if self.deal.dataset.shuffle else ceil_div(self.m - self.plain, STORED)
+        more = self.rest().num_rounds() if self.deal.is_sharded else ceil_div(self.m - self.plain, STORED)
         return self.torn + more
 
     def round(self, number: int) -> Round:
@@ -175,7 +176,7 @@ class SampleReader:
         if number < self.torn:
             start = number * self.size
             return self.stored(start, min(start + self.size, plain))
-        if not self.deal.dataset.shuffle:
+        if not self.deal.is_sharded:
             start = plain + (number - self.torn) * STORED
             return self.stored(start, min(start + STORED, self.samples))
         found = self.rest().round(number - self.torn)
@@ -183,47 +184,64 @@ class SampleReader:
 
     def stored(self, start: int, end: int) -> Round:
         dataset = self.deal.dataset
-        lane = self.deal.lanes if dataset.shuffle else 0
+        lane = self.deal.sharding.lanes if self.deal.is_sharded else 0
         numbers = self.numbers(start, end - start)
-        spans: list[list[int]] = []
+        spans: list[tuple[int, int, int, int]] = []
         before = None
         for sample in sorted(self.sample(number) for number in numbers if number < dataset.samples):
             j, f = dataset.shard_of(sample)
             if f > 0 and before == sample - 1:
-                spans[-1][3] += 1
+                *start_of, rows = spans[-1]
+                spans[-1] = (*start_of, rows + 1)
             else:
-                spans.append([lane, j, f, 1])
+                spans.append((lane, j, f, 1))
             before = sample
         for number in numbers:
             if number >= dataset.samples:
-                spans.append([lane, *dataset.shard_of(self.sample(number)), 1])
-        return Round(start, end - start, [item for span in spans for item in span])
+                spans.append((lane, *dataset.shard_of(self.sample(number)), 1))
+        return Round(start, end - start, Spans.of(spans))
 
     def round_of(self, index: int) -> int:
         at = self.first + index
         if at < self.plain:
             return index // self.size
-        if not self.deal.dataset.shuffle:
+        if not self.deal.is_sharded:
             return self.torn + (at - self.plain) // STORED
-        size = self.deal.lanes * self.deal.window
+        size = self.deal.round_size
         return self.torn + self.numbers(index, 1)[0] // size - self.start // size
 
 
 class SampleDeal:
     def __init__(
-        self, dataset: Dataset, progress: Progress, group: Group, remainder: str, cut: tuple[int, int]
+        self, dataset: Dataset, progress: Progress, group: Group, order: str, sharding: Sharding, remainder: str
     ) -> None:
         before, self.steps = split(group, progress.history)
         self.dataset, self.group, self.remainder = dataset, group, remainder
-        self.lanes, self.window = cut
+        self.order, self.sharding = order, sharding
         self.left = Left(dataset.samples, progress.consumed, before)
+
+    @property
+    def is_sharded(self) -> bool:
+        return self.order == "sharded"
+
+    @property
+    def round_size(self) -> int:
+        return self.sharding.lanes * self.sharding.window
 
     def sampler(self, reader: int, consumed: int) -> Sampler:
         d = self.dataset
-        order = "sharded" if d.shuffle else "sequential"
-        readers = self.group.readers
-        config = Config(d.samples, d.seed, d.epoch, order, reader, readers, self.remainder, "strided", consumed)
-        return Sampler.sharded(config, list(d.sizes), self.lanes, self.window) if d.shuffle else Sampler(config)
+        config = Config(
+            order=self.order,
+            samples=d.samples,
+            seed=d.seed,
+            world_size=self.group.readers,
+            remainder=self.remainder,
+            layout="strided",
+            epoch=d.epoch,
+            rank=reader,
+            consumed=consumed,
+        )
+        return Sampler.of(config, self.sharding if self.is_sharded else None)
 
     @cached_property
     def end(self) -> int:
@@ -253,46 +271,26 @@ class SampleDeal:
         return SampleReader(self, rank, worker)
 
 
-# The deal `shards`
-
-
-@dataclass(frozen=True)
-class Sharing:
-    """How whole shards are given to readers."""
-
-    shuffle_rows: bool
-    reshuffle: bool
-    policy: str
-    worker_policy: str
-    bytes: tuple[int, ...] | None
+# Whole shards
 
 
 class LeftPlan:
     """The plan over what is left where so many rows of every shard were taken."""
 
-    def __init__(self, dataset: Dataset, sharing: Sharing, group: Group, taken: list[int]) -> None:
-        sizes = list(dataset.sizes)
-        self.sizes = [size - gone for size, gone in zip(sizes, taken, strict=True)]
-        own = sharing.bytes or ()
-        parts = [
-            size_in_bytes * left // size if size > 0 else size_in_bytes
-            for size_in_bytes, size, left in zip(own, sizes, self.sizes)  # noqa: B905 (the plan refuses other lengths)
-        ]
-        config = PlanConfig(
+    def __init__(self, epoch: int, whole: PlanConfig, group: Group, taken: list[int]) -> None:
+        self.sizes = [size - gone for size, gone in zip(whole.sizes, taken, strict=True)]
+        parts = None
+        if whole.bytes is not None:
+            shards = zip(whole.bytes, whole.sizes, self.sizes, strict=True)
+            parts = [own * left // size if size > 0 else own for own, size, left in shards]
+        config = replace(
+            whole,
             sizes=self.sizes,
-            bytes=parts if len(own) == len(sizes) else list(own),
-            world=group.world_size,
+            bytes=parts,
+            world_size=group.world_size,
             workers=group.workers,
-            policy=sharing.policy,
-            worker_policy=sharing.worker_policy,
-            weight="samples" if sharing.bytes is None else "bytes",
-            locality=None,
-            shuffle=dataset.shuffle,
-            reshuffle=sharing.reshuffle,
-            seed=dataset.seed,
-            epoch=dataset.epoch,
         )
-        self.plan, self.group = Plan(config), group
+        self.plan, self.group = Plan.of(config, epoch), group
 
     def shards(self, rank: int, worker: int) -> list[int]:
         return self.plan.shards(rank, worker, 0, self.plan.num_shards(rank, worker))
@@ -305,14 +303,14 @@ class LeftPlan:
         return [num_batches(rows, self.group.batch_size, self.group.drop_last) for rows in self.rows(rank)]
 
 
-def taken(dataset: Dataset, sharing: Sharing, consumed: int, history: History) -> list[int]:
+def taken(epoch: int, whole: PlanConfig, consumed: int, history: History) -> list[int]:
     if consumed > 0:
         if history:
             raise Failure("out-of-range", "history")
-        return list(dataset.sizes)
-    t = [0] * len(dataset.sizes)
+        return list(whole.sizes)
+    t = [0] * len(whole.sizes)
     for group, s in history:
-        plan = LeftPlan(dataset, sharing, group, t)
+        plan = LeftPlan(epoch, whole, group, t)
         # A rank without shards has no steps.
         b = {rank: plan.batches(rank) for rank in plan.plan.ranks_with_shards()}
         if s > max(map(sum, b.values()), default=0):
@@ -345,7 +343,7 @@ class ShardReader:
             if own:
                 rows = range(f + own.start - self.starts[at], f + own.stop - self.starts[at])
                 pi = feistel(dataset.sizes[j], stream("rows of a shard", dataset.seed, dataset.epoch, j))
-                found += [base[j] + (pi.sample(i) if self.deal.sharing.shuffle_rows else i) for i in rows]
+                found += [base[j] + (pi.sample(i) if self.deal.whole.shuffle_rows else i) for i in rows]
         return found
 
     def num_rounds(self) -> int:
@@ -354,19 +352,19 @@ class ShardReader:
     def round(self, number: int) -> Round:
         j, f = self.pieces[number]
         size = self.deal.dataset.sizes[j]
-        first = 0 if self.deal.sharing.shuffle_rows else f
-        return Round(self.starts[number], size - f, [0, j, first, size - first])
+        first = 0 if self.deal.whole.shuffle_rows else f
+        return Round(self.starts[number], size - f, Spans.of([(0, j, first, size - first)]))
 
     def round_of(self, index: int) -> int:
         return bisect_right(self.starts, index) - 1
 
 
 class ShardDeal:
-    def __init__(self, dataset: Dataset, progress: Progress, group: Group, sharing: Sharing) -> None:
+    def __init__(self, dataset: Dataset, progress: Progress, group: Group, whole: PlanConfig) -> None:
         before, self.steps = split(group, progress.history)
-        self.dataset, self.group, self.sharing = dataset, group, sharing
-        self.taken = taken(dataset, sharing, progress.consumed, before)
-        self.plan = LeftPlan(dataset, sharing, group, self.taken)
+        self.dataset, self.group, self.whole = dataset, group, whole
+        self.taken = taken(dataset.epoch, whole, progress.consumed, before)
+        self.plan = LeftPlan(dataset.epoch, whole, group, self.taken)
 
     def roles(self, rank: int) -> list[tuple[int, int]]:
         """For each worker, whose shards it reads, and how many rows of them were read since the plan was made."""

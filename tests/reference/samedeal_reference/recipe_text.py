@@ -1,25 +1,50 @@
-"""Texts of recipes, of deals and of batches: section 14, "Reading a recipe"."""
+"""Texts of recipes: section 14, "Reading a recipe"."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from typing import Any
 
 from .base import Failure, le, require
 
-NAMES = {
-    "recipe": {"samedeal": "natural", "order": "order", "deal": "deal", "batch": "batch"},
+TYPES: dict[str, dict[str, str]] = {
+    "recipe": {"samedeal": "natural", "order": "order", "shards": "shards", "deal": "deal", "batch": "batch"},
     "order": {
         "name": "string",
         "samples": "natural",
+        "chunks": "natural",
         "seed": "integer",
         "lanes": "natural",
         "shuffle_window": "natural",
         "shards": "natural",
         "sizes": "numbers",
     },
-    "deal": {"world_size": "natural", "remainder": "string", "layout": "string"},
+    "shards": {
+        "shuffle": "flag",
+        "shuffle_rows": "flag",
+        "reshuffle": "flag",
+        "seed": "integer",
+        "policy": "string",
+        "worker_policy": "string",
+        "weight": "string",
+        "tolerance": "natural",
+        "samples": "natural",
+        "shards": "natural",
+        "sizes": "numbers",
+        "bytes": "numbers",
+        "holders": "numbers",
+        "holder_offsets": "numbers",
+        "rank_nodes": "numbers",
+    },
+    "deal": {
+        "world_size": "natural",
+        "workers": "natural",
+        "readers": "natural",
+        "remainder": "string",
+        "layout": "string",
+    },
     "batch": {
         "strategy": "string",
         "counting": "string",
@@ -40,7 +65,48 @@ NAMES = {
         "tail": "string",
         "lengths": "numbers",
     },
+    "batch of a reading": {"batch_size": "natural", "drop_last": "flag"},
 }
+"""All members of the sections of all recipes, in the order of the tables of members."""
+
+STORED = ("name", "samples", "seed", "lanes", "shuffle_window", "shards", "sizes")
+OWN: dict[str, dict[str, tuple[str, ...]]] = {
+    "sampler": {
+        "recipe": ("samedeal", "order", "deal"),
+        "order": STORED,
+        "deal": ("world_size", "remainder", "layout"),
+    },
+    "batches": {
+        "recipe": ("samedeal", "order", "deal", "batch"),
+        "order": STORED,
+        "deal": ("world_size", "remainder", "layout"),
+        "batch": tuple(TYPES["batch"]),
+    },
+    "plan": {
+        "recipe": ("samedeal", "shards", "deal"),
+        "shards": tuple(TYPES["shards"]),
+        "deal": ("world_size", "workers"),
+    },
+    "reading": {
+        "recipe": ("samedeal", "order", "shards", "deal", "batch"),
+        "order": STORED,
+        "shards": tuple(TYPES["shards"]),
+        "deal": ("world_size", "workers", "remainder"),
+        "batch of a reading": tuple(TYPES["batch of a reading"]),
+    },
+    "stream": {
+        "recipe": ("samedeal", "order", "deal"),
+        "order": ("name", "chunks", "seed"),
+        "deal": ("readers",),
+    },
+}
+"""Of each kind of recipe, the members that it has."""
+
+OF_SHARDS = ["sizes", "bytes", "holders", "holder_offsets", "rank_nodes"]
+LISTS = {"sampler": ["sizes"], "batches": ["boundaries"], "plan": OF_SHARDS, "reading": OF_SHARDS, "stream": []}
+"""The names that lists may have."""
+
+Lists = list[tuple[str, list[int]]]
 SPACE = re.compile(r"[ \t\n\r]*")
 STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')
 NUMBER = re.compile(r"-?[0-9]+[.eE+-]?")
@@ -81,47 +147,54 @@ def broken() -> Failure:
     return Failure("wrong-type", "recipe", None)
 
 
-def read_object(text: Text, section: str, batches: bool = False) -> dict[str, Any]:
+def read_object(text: Text, section: str, kind: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     text.need("{")
     if text.next("}"):
         return fields
     while True:
-        name = text.match(STRING)
-        if name is None:
+        found = text.match(STRING)
+        if found is None:
             raise broken()
         text.need(":")
-        kind = NAMES[section].get(name[1])
-        if name[1] == "batch" and section == "recipe" and not batches:
-            raise Failure("contradiction", "batch", "there")
-        if kind is None:
-            raise Failure("unknown-name", f"{section}-member", name[1][:64])
-        if name[1] in fields:
-            raise Failure("contradiction", field_of(name[1]), "there twice")
-        fields[name[1]] = read_value(text, name[1], kind)
+        name = found[1]
+        if name not in TYPES[section]:
+            raise Failure("unknown-name", f"{section.split()[0]}-member", name)
+        if name in fields:
+            raise Failure("contradiction", field_of(name), "there twice")
+        if name not in OWN[kind][section]:
+            raise Failure("contradiction", field_of(name), "there")
+        of_type = TYPES[section][name]
+        if (kind, of_type) == ("reading", "batch"):
+            of_type = "batch of a reading"
+        fields[name] = read_value(text, name, of_type, kind)
         if text.next("}"):
             return fields
         text.need(",")
 
 
-def read_value(text: Text, name: str, kind: str) -> Any:
+def read_value(text: Text, name: str, of_type: str, kind: str) -> Any:
     mistyped = Failure("wrong-type", field_of(name), None)
     text.space()
     start = text.text[text.at : text.at + 1]
-    if kind in ("order", "deal", "batch"):
+    if of_type in TYPES:
         if start != "{":
             raise mistyped
-        return read_object(text, kind)
-    if kind == "numbers" and start == "[":
+        return read_object(text, of_type, kind)
+    if of_type == "numbers" and start == "[":
         return read_numbers(text, field_of(name))
-    if kind in ("string", "numbers"):
+    if of_type in ("string", "numbers"):
         found = text.match(STRING)
-        if found is None or (kind == "numbers" and not HASH.fullmatch(found[1])):
+        if found is None or (of_type == "numbers" and not HASH.fullmatch(found[1])):
             raise mistyped
         return found[1]
-    return read_number(
-        text, field_of(name), -(2**63) if kind == "integer" else 0, 2**63 if kind == "integer" else 2**64
-    )
+    if of_type == "flag":
+        for flag in (True, False):
+            if text.next(str(flag).lower()):
+                return flag
+        raise mistyped
+    low, end = (-(2**63), 2**63) if of_type == "integer" else (0, 2**64)
+    return read_number(text, field_of(name), low, end)
 
 
 def read_numbers(text: Text, field: str) -> list[int]:
@@ -149,25 +222,48 @@ def field_of(name: str) -> str:
     return "order" if name == "name" else name.replace("_", "-")
 
 
-def read_recipe(text: str, lists: list[tuple[str, list[int]]], known: list[str], batches: bool) -> dict[str, Any]:
-    """Points 1 to 5 of reading; `known` are the names that lists may have."""
+def read_recipe(text: str, lists: Lists, kind: str) -> dict[str, Any]:
+    """Points 1 to 5 of reading."""
     if len(text.encode()) > 2**20:
         raise Failure("out-of-range", "recipe", f"of {len(text.encode())} bytes")
     for name, _ in lists:
-        if name not in known:
-            raise Failure("unknown-name", "lists", name[:64])
+        if name not in LISTS[kind]:
+            raise Failure("unknown-name", "lists", name)
     names = [name for name, _ in lists]
     for at, name in enumerate(names):
         if name in names[:at]:
             raise Failure("contradiction", "lists", f"{name} twice")
     reader = Text(text)
-    fields = read_object(reader, "recipe", batches)
+    fields = read_object(reader, "recipe", kind)
     reader.space()
     if reader.at != len(text):
         raise broken()
-    if fields.get("samedeal", 1) != 1:
-        raise Failure("out-of-range", "samedeal", str(fields["samedeal"]))
+    require(fields.get("samedeal", 1) == 1, "samedeal", fields.get("samedeal"))
     return fields
+
+
+def find(section: dict[str, Any], member: str, lists: Lists) -> list[int] | None:
+    """The numbers of a member that may stand in a section, or come beside it by its name."""
+    return found(field_of(member), section.get(member), dict(lists).get(member))
+
+
+def name_of(section: dict[str, Any], member: str, known: tuple[str, ...]) -> str:
+    """A member that is a name; by default, the first one."""
+    name = section.get(member, known[0])
+    require(name in known, field_of(member), name, "unknown-name")
+    return str(name)
+
+
+def u32(section: dict[str, Any], member: str, default: Any = None) -> Any:
+    number = section.get(member, default)
+    require(number is None or number < 2**32, field_of(member), number)
+    return number
+
+
+def narrow(field: str, numbers: list[int] | None) -> None:
+    """Numbers of 32 bits."""
+    for number in numbers or []:
+        require(number < 2**32, field, number)
 
 
 def found(member: str, there: list[int] | str | None, beside: list[int] | None) -> list[int] | None:
@@ -192,6 +288,17 @@ def inline(numbers: list[int]) -> list[int] | str:
 
 
 def shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, list):
         return f"{len(value)} numbers"
-    return "a hash" if isinstance(value, str) and HASH.fullmatch(value) else str(value)[:64]
+    return "a hash" if isinstance(value, str) and HASH.fullmatch(value) else str(value)
+
+
+def written(value: Any) -> str:
+    """Without white space; members in the order in which they are."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

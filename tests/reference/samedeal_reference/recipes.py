@@ -1,86 +1,79 @@
-"""Section 14: recipes."""
+"""Recipes of samplers, and the section `order` of readings: section 14."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from .base import Failure
-from .recipe_text import field_of, found, read_recipe, shown
-from .sampler import Config, Sampler
+from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require
+from .config import Config
+from .recipe_text import Lists, field_of, find, inline, name_of, read_recipe, shown, u32
+from .sharded import Sharding
+
+ORDERS = ("feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet")
+REMAINDERS = ("pad", "drop", "uneven")
+LAYOUTS = ("strided", "contiguous")
 
 
-def from_recipe(text: str, lists: list[tuple[str, list[int]]]) -> Sampler:
-    """The sampler of a recipe."""
-    fields = read_recipe(text, lists, ["sizes"], batches=False)
+def read_sampler(text: str, lists: Lists) -> tuple[Config, Sharding | None]:
+    """What the recipe of a sampler says."""
+    fields = read_recipe(text, lists, "sampler")
     if "order" not in fields:
         raise Failure("missing", "order", "")
     order, deal = fields["order"], fields.get("deal", {})
-    sizes = found("sizes", order.get("sizes"), dict(lists).get("sizes"))
     name = order.get("name", "sharded" if "sizes" in order else "feistel")
-    config = Config(
-        samples=order.get("samples", 0),
-        seed=order.get("seed", 0),
-        epoch=0,
-        order=name,
-        rank=0,
-        world=deal.get("world_size", 1),
-        remainder=deal.get("remainder", "pad"),
-        layout=deal.get("layout", "strided"),
-        consumed=0,
-    )
+    require(name in (*ORDERS, "sharded"), "order", name, "unknown-name")
+    sharding = None
     if name == "sharded":
-        return of_shards(config, order, sizes)
-    if name not in ORDERS:
-        raise Failure("unknown-name", "order", name[:64])
-    for field in ("lanes", "shuffle_window", "shards", "sizes"):
-        if field in order:
-            raise Failure("contradiction", field_of(field), shown(order[field]))
-    if sizes is not None:
-        raise Failure("contradiction", "sizes", shown(sizes))
-    if "samples" not in order:
-        raise Failure("missing", "samples", "")
-    check_deal(config)
-    return made(Sampler, config)
+        sharding = read_stored(order, lists)
+    else:
+        refuse(order, "lanes", "shuffle_window", "shards", "sizes")
+        for member, numbers in lists:
+            raise Failure("contradiction", member, shown(numbers))
+        if "samples" not in order:
+            raise Failure("missing", "samples", "")
+    config = Config(
+        order=name,
+        samples=order["samples"] if sharding is None else sum(sharding.sizes),
+        seed=order.get("seed", 0),
+        world_size=u32(deal, "world_size", 1),
+        remainder=name_of(deal, "remainder", REMAINDERS),
+        layout=name_of(deal, "layout", LAYOUTS),
+    )
+    config.check()
+    return config, sharding
 
 
-ORDERS = ("feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet")
+def refuse(section: dict[str, Any], *members: str) -> None:
+    """The first of these members that is there."""
+    for member in members:
+        if member in section:
+            raise Failure("contradiction", field_of(member), shown(section[member]))
 
 
-def of_shards(config: Config, order: dict[str, Any], sizes: list[int] | None) -> Sampler:
+def read_stored(order: dict[str, Any], lists: Lists) -> Sharding:
+    """Of a section `order` that has shards."""
+    sizes = find(order, "sizes", lists)
     if sizes is None:
         raise Failure("missing", "sizes", "")
-    if sum(sizes) > 2**53 - 1:
-        raise Failure("out-of-range", "sizes", None)
-    for field, here in (("shards", len(sizes)), ("samples", sum(sizes))):
-        if order.get(field, here) != here:
-            raise Failure("contradiction", field, str(order[field]))
-    lanes, window = order.get("lanes", 64), order.get("shuffle_window", 256)
-    for most in ((2**32 - 1, 2**32 - 1), (2**12, 2**20)):
-        if not lanes <= most[0] or (most[0] == 2**12 and lanes < 1):
-            raise Failure("out-of-range", "lanes", str(lanes))
-        if not window <= most[1] or (most[1] == 2**20 and window < 1):
-            raise Failure("out-of-range", "shuffle-window", str(window))
-    config = replace(config, samples=sum(sizes))
-    check_deal(config)
-    return made(Sampler.sharded, config, sizes, lanes, window)
+    require_sizes(order, sizes)
+    lanes, window = u32(order, "lanes", 64), u32(order, "shuffle_window", 256)
+    require(1 <= lanes <= 4096, "lanes", lanes)
+    require(1 <= window <= MAX_WINDOW, "shuffle-window", window)
+    return Sharding(tuple(sizes), lanes, window)
 
 
-def check_deal(config: Config) -> None:
-    if config.world > 2**32 - 1:
-        raise Failure("out-of-range", "world-size", str(config.world))
-    for field, name, known in (
-        ("remainder", config.remainder, ("pad", "drop", "uneven")),
-        ("layout", config.layout, ("strided", "contiguous")),
-    ):
-        if name not in known:
-            raise Failure("unknown-name", field, name[:64])
+def require_sizes(section: dict[str, Any], sizes: list[int]) -> None:
+    """Together with the numbers of shards and samples, where these are there."""
+    require(len(sizes) <= 2**32 - 2 and sum(sizes) <= MAX_SAMPLES, "sizes", None)
+    for member, here in (("shards", len(sizes)), ("samples", sum(sizes))):
+        require(section.get(member, here) == here, member, section.get(member), "contradiction")
 
 
-def made(make: Any, config: Config, *rest: Any) -> Sampler:
-    try:
-        return make(config, *rest)
-    except Failure as failure:
-        if failure.field == "world":
-            raise Failure(failure.kind, "world-size", failure.value) from failure
-        raise
+def order_section(order: str, seed: int, samples: int, sharding: Sharding | None) -> dict[str, Any]:
+    """In the canonical text."""
+    section: dict[str, Any] = {"name": order, "samples": samples, "seed": seed}
+    if sharding is not None:
+        if order == "sharded":
+            section |= {"lanes": sharding.lanes, "shuffle_window": sharding.window}
+        section |= {"shards": len(sharding.sizes), "sizes": inline(list(sharding.sizes))}
+    return section

@@ -1,53 +1,19 @@
-"""Configuration, deal, fingerprints, operations, states and canonical recipes: sections 1, 4 to 6, 10 and 14."""
+"""Deal, fingerprints, operations, states and canonical recipes: sections 4 to 6, 10 and 14."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_window
-from .orders import Order, make_order, require_name, require_range
-from .recipe_text import inline
-from .sharded import Sharding, make_sharded
-from .state import Identity, read_state, write_state
-
-
-@dataclass(frozen=True)
-class Config:
-    """Section 1."""
-
-    samples: int
-    seed: int
-    epoch: int
-    order: str
-    rank: int
-    world: int
-    remainder: str
-    layout: str
-    consumed: int
-
-    def check(self) -> None:
-        """Section 6, `configuration`: the first broken rule decides."""
-        require_name(self.order)
-        require_range(self.order, self.samples, self.seed)
-        require(self.world > 0, "world", self.world)
-        require(self.consumed <= self.samples, "consumed", self.consumed)
-        require(replace(self, consumed=0).end() <= MAX_SAMPLES, "samples", self.samples)
-        require(self.end() <= MAX_SAMPLES, "samples", self.samples)
-        require(self.rank < self.world, "rank", self.rank)
-
-    def positions(self) -> int:
-        """P of section 4."""
-        left = self.samples - self.consumed
-        if self.remainder == "drop":
-            return left // self.world * self.world
-        return ceil_div(left, self.world) * self.world if self.remainder == "pad" else left
-
-    def end(self) -> int:
-        return self.consumed + self.positions()
+from .config import Config
+from .orders import Order, make_order
+from .recipe_text import Lists, fingerprint, written
+from .recipes import order_section, read_sampler
+from .sharded import Sharding, Spans, make_sharded
+from .state import read_state, write_state
 
 
 @dataclass(frozen=True)
@@ -56,7 +22,7 @@ class Place:
     rank: int
     index: int
     batch: int
-    slot: int
+    index_in_batch: int
     copies: int
 
 
@@ -64,7 +30,7 @@ class Place:
 class Round:
     start: int
     count: int
-    spans: list[int]
+    spans: Spans
 
 
 @dataclass(frozen=True)
@@ -74,23 +40,30 @@ class ShardPlace:
 
 
 class Sampler:
-    def __init__(self, config: Config) -> None:
-        config.check()
-        require(config.order != "sharded", "sharding", "", "missing")
-        self._config = config
-        self._sharding: Sharding | None = None
+    def __init__(self, recipe: str, lists: Lists, epoch: int, rank: int) -> None:
+        config, sharding = read_sampler(recipe, lists)
+        require(rank < config.world_size, "rank", rank)
+        self._config, self._sharding = replace(config, epoch=epoch, rank=rank), sharding
 
     @classmethod
-    def sharded(cls, config: Config, sizes: list[int], lanes: int, window: int) -> Sampler:
+    def of(cls, config: Config, sharding: Sharding | None) -> Sampler:
+        """For section 13."""
         config.check()
-        require(config.order == "sharded", "order", config.order, "contradiction")
-        require(len(sizes) <= 2**32 - 2 and sum(sizes) <= MAX_SAMPLES, "sizes", None)
-        require(sum(sizes) == config.samples, "samples", config.samples, "contradiction")
-        require(1 <= lanes <= 4096, "lanes", lanes)
-        require(1 <= window <= MAX_WINDOW, "window", window)
         self = cls.__new__(cls)
-        self._config, self._sharding = config, Sharding(tuple(sizes), lanes, window)
+        self._config, self._sharding = config, sharding
         return self
+
+    def _moved(self, **changes: Any) -> Sampler:
+        return Sampler.of(replace(self._config, **changes), self._sharding)
+
+    def at_epoch(self, epoch: int) -> Sampler:
+        return self._moved(epoch=epoch, consumed=0)
+
+    def at_rank(self, rank: int) -> Sampler:
+        return self._moved(rank=rank)
+
+    def rest(self, consumed: int) -> Sampler:
+        return self._moved(consumed=consumed)
 
     @property
     def _order(self) -> Order:
@@ -99,37 +72,55 @@ class Sampler:
             return make_sharded(self._sharding, c.seed, c.epoch)
         return make_order(c.order, c.samples, c.seed, c.epoch)
 
-    def config(self) -> Config:
-        return self._config
+    def epoch(self) -> int:
+        return self._config.epoch
 
-    def sharding(self) -> dict[str, Any] | None:
-        if self._sharding is None:
-            return None
-        sizes, lanes, window = self._sharding.sizes, self._sharding.lanes, self._sharding.window
-        return {"sizes": [str(size) for size in sizes], "lanes": lanes, "window": window}
+    def rank(self) -> int:
+        return self._config.rank
+
+    def consumed(self) -> int:
+        return self._config.consumed
+
+    def samples(self) -> int:
+        return self._config.samples
+
+    def seed(self) -> int:
+        return self._config.seed
+
+    def order(self) -> str:
+        return self._config.order
+
+    def world_size(self) -> int:
+        return self._config.world_size
+
+    def remainder(self) -> str:
+        return self._config.remainder
+
+    def layout(self) -> str:
+        return self._config.layout
+
+    def sizes(self) -> list[int] | None:
+        return list(self._sharding.sizes) if self._sharding else None
+
+    def lanes(self) -> int | None:
+        return self._sharding.lanes if self._sharding else None
+
+    def shuffle_window(self) -> int | None:
+        return self._sharding.window if self._sharding else None
 
     # Section 14: recipes
 
+    def _section(self) -> dict[str, Any]:
+        c = self._config
+        return order_section(c.order, c.seed, c.samples, self._sharding)
+
     def recipe(self) -> str:
         c = self._config
-        order: dict[str, Any] = {"name": c.order, "samples": c.samples, "seed": c.seed}
-        if self._sharding:
-            sizes, lanes, window = list(self._sharding.sizes), self._sharding.lanes, self._sharding.window
-            order |= {"lanes": lanes, "shuffle_window": window, "shards": len(sizes)}
-            order["sizes"] = inline(sizes)
-        deal = {"world_size": c.world, "remainder": c.remainder, "layout": c.layout}
-        return json.dumps({"samedeal": 1, "order": order, "deal": deal}, separators=(",", ":"))
+        deal = {"world_size": c.world_size, "remainder": c.remainder, "layout": c.layout}
+        return written({"samedeal": 1, "order": self._section(), "deal": deal})
 
     def recipe_fingerprint(self) -> str:
-        return hashlib.sha256(self.recipe().encode()).hexdigest()
-
-    def set_epoch(self, epoch: int) -> None:
-        if epoch != self._config.epoch:
-            self._config = replace(self._config, epoch=epoch, consumed=0)
-
-    def set_rank(self, rank: int) -> None:
-        require(rank < self._config.world, "rank", rank)
-        self._config = replace(self._config, rank=rank)
+        return fingerprint(self.recipe())
 
     # Section 4: deal
 
@@ -140,12 +131,12 @@ class Sampler:
         return max(self._config.samples - self._config.end(), 0)
 
     def num_samples(self) -> int:
-        s, e = divmod(self.num_positions(), self._config.world)
+        s, e = divmod(self.num_positions(), self._config.world_size)
         return s + 1 if self._config.rank < e else s
 
     def _positions(self) -> range:
         """The positions of the rank."""
-        r, world, n = self._config.rank, self._config.world, self.num_samples()
+        r, world, n = self._config.rank, self._config.world_size, self.num_samples()
         first = self._config.consumed
         if self._config.layout == "strided":
             return range(first + r, first + r + n * world, world)
@@ -192,7 +183,7 @@ class Sampler:
         return self._order.sample(position % self._config.samples)
 
     def _place(self, position: int, batch_size: int) -> Place:
-        total, world = self.num_positions(), self._config.world
+        total, world = self.num_positions(), self._config.world_size
         s, e = divmod(total, world)
         nth = position - self._config.consumed
         if self._config.layout == "strided":
@@ -221,26 +212,18 @@ class Sampler:
 
     def state(self, taken: int) -> str:
         c = self._config
-        most = ceil_div(self.num_positions(), c.world)
+        most = ceil_div(self.num_positions(), c.world_size)
         require(taken <= most, "taken", taken)
-        apart = c.layout == "contiguous" and c.world > 1
+        apart = c.layout == "contiguous" and c.world_size > 1
         require(taken in (0, most) or not apart, "layout", c.layout, "contradiction")
-        consumed = min(c.consumed + taken * c.world, c.samples)
+        consumed = min(c.consumed + taken * c.world_size, c.samples)
         if taken == most > 0:
             consumed = c.samples
-        return write_state("sampler", self._identity(), c.epoch, {"consumed": consumed})
+        return write_state("sampler", {"order": self._section()}, c.epoch, consumed)
 
-    def resume(self, state: str) -> None:
-        fields = read_state(state, "sampler", self._identity(), "sharding" if self._sharding else "state")
-        moved = replace(self._config, epoch=fields["epoch"], consumed=fields["consumed"])
-        moved.check()
-        self._config = moved
-
-    def _identity(self) -> Identity:
-        c = self._config
-        numbers = le(c.samples, 8) + le(c.seed, 8)
-        text = b"samedeal order 1\0" + c.order.encode("ascii") + b"\0" + numbers + self._shards_hashed()
-        return Identity(c.order, c.samples, c.seed, hashlib.sha256(text).hexdigest())
+    def resume(self, state: str) -> Sampler:
+        fields = read_state(state, "sampler", {"order": self._section()})
+        return self._moved(epoch=fields["epoch"], consumed=fields["consumed"])
 
     # Section 5: fingerprints
 
@@ -251,17 +234,8 @@ class Sampler:
         return digest.hexdigest()
 
     def config_fingerprint(self) -> str:
-        c = self._config
-        numbers = le(c.samples, 8) + le(c.seed, 8) + le(c.epoch, 8) + le(c.world, 4)
-        choices = bytes([("drop", "pad", "uneven").index(c.remainder), ("strided", "contiguous").index(c.layout)])
-        text = b"samedeal config 1\0" + c.order.encode("ascii") + b"\0" + numbers + choices + le(c.consumed, 8)
-        return hashlib.sha256(text + self._shards_hashed()).hexdigest()
-
-    def _shards_hashed(self) -> bytes:
-        if not self._sharding:
-            return b""
-        sizes = b"".join(le(size, 8) for size in self._sharding.sizes)
-        return le(self._sharding.lanes, 4) + le(self._sharding.window, 4) + sizes
+        """Section 5."""
+        return fingerprint(self.recipe() + written({"epoch": self._config.epoch, "consumed": self._config.consumed}))
 
     # Section 6: operations of the order `sharded`
 
@@ -289,14 +263,13 @@ class Sampler:
             if p >= self._config.samples or len(lanes) == sharding.lanes:
                 break
             lanes.add(p % sharding.lanes)
-        spans = [item for lane in sorted(lanes) for span in order.spans(lane, number) for item in (lane, *span)]
-        padding = sum(1 for p in positions if p >= self._config.samples)
-        require(len(spans) // 4 + padding <= MAX_WINDOW, "window", sharding.window)
-        for p in positions:
-            if p >= self._config.samples:
-                q = p % self._config.samples
-                spans += [q % sharding.lanes, *sharding.shard_of(order.sample(q)), 1]
-        return Round(start, end - start, spans)
+        spans = [(lane, *span) for lane in sorted(lanes) for span in order.spans(lane, number)]
+        padding = [p for p in positions if p >= self._config.samples]
+        require(len(spans) + len(padding) <= MAX_WINDOW, "shuffle-window", sharding.window)
+        for p in padding:
+            q = p % self._config.samples
+            spans.append((q % sharding.lanes, *sharding.shard_of(order.sample(q)), 1))
+        return Round(start, end - start, Spans.of(spans))
 
     def shard_of(self, sample: int) -> ShardPlace:
         require(sample < self._config.samples, "sample", sample)

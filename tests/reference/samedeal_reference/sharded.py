@@ -25,6 +25,22 @@ class Sharding:
         return shard, sample - base[shard]
 
 
+@dataclass(frozen=True)
+class Spans:
+    lane: list[int]
+    shard: list[int]
+    first_row: list[int]
+    num_rows: list[int]
+
+    @classmethod
+    def of(cls, spans: list[tuple[int, int, int, int]]) -> Spans:
+        """Of one tuple for each span."""
+        return cls(*([span[at] for span in spans] for at in range(4)))
+
+    def each(self) -> list[tuple[int, int, int, int]]:
+        return list(zip(self.lane, self.shard, self.first_row, self.num_rows, strict=True))
+
+
 class Sharded:
     def __init__(self, sharding: Sharding, seed: int, epoch: int) -> None:
         self.sharding, self.seed, self.epoch = sharding, seed, epoch

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from .base import MAX_SAMPLES, Failure, require
+from .recipe_text import HASH, OWN, TYPES, field_of, shown, written
 
-VERSION = 1
 MAX_STATE = 2**14
-FIELDS = ("samedeal", "kind", "order", "samples", "seed", "epoch")
-OWN = {"sampler": ("consumed",), "ledger": ("consumed", "block", "lease")}
+
+SECTIONS = {
+    "sampler": ("sampler", ("order",)),
+    "ledger": ("sampler", ("order",)),
+    "batcher": ("batches", ("order", "batch")),
+    "reading": ("reading", ("order", "shards")),
+}
+"""Of each kind of state, the kind of its recipe, and the sections that `recipe` can have."""
+
+PROGRESS = {
+    "sampler": ("consumed",),
+    "ledger": ("consumed", "block", "lease"),
+    "batcher": ("history",),
+    "reading": ("consumed", "history"),
+}
+SEGMENTS = {
+    "batcher": ("world_size", "steps"),
+    "reading": ("world_size", "workers", "batch_size", "drop_last", "steps"),
+}
+
+Recipe = dict[str, dict[str, Any]]
+"""The sections of a canonical text."""
 
 
-@dataclass(frozen=True)
-class Identity:
-    """What a state is of."""
-
-    order: str
-    samples: int
-    seed: int
-    fingerprint: str
-
-
-def write_state(kind: str, identity: Identity, epoch: int, own: dict[str, Any]) -> str:
-    numbers = (VERSION, kind, identity.order, identity.samples, identity.seed, epoch)
-    fields = dict(zip(FIELDS, numbers, strict=True)) | own | {"fingerprint": identity.fingerprint}
-    return json.dumps(fields, separators=(",", ":"))
+def write_state(kind: str, recipe: Recipe, epoch: int, *progress: Any) -> str:
+    more = dict(zip(PROGRESS[kind], progress, strict=True))
+    return written({"samedeal": 1, "kind": kind, "recipe": recipe, "epoch": epoch} | more)
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -41,30 +49,9 @@ def refuse_number(text: str) -> int:
     raise ValueError(f"not whole: {text}")
 
 
-def is_whole(value: Any, low: int, high: int) -> bool:
-    return type(value) is int and low <= value < high
-
-
-def is_state(fields: Any, kind: str) -> bool:
-    """Whether these are the fields of a state, each of its type."""
-    if not isinstance(fields, dict) or set(fields) != {*FIELDS, *OWN[kind], "fingerprint"}:
-        return False
-    if (fields["samedeal"], fields["kind"]) != (VERSION, kind) or type(fields["samedeal"]) is not int:
-        return False
-    texts = [fields[name] for name in ("order", "fingerprint") if name in fields]
-    return (
-        all(isinstance(text, str) for text in texts)
-        and is_whole(fields["samples"], 0, MAX_SAMPLES + 1)
-        and is_whole(fields["seed"], -(2**63), 2**63)
-        and is_whole(fields["epoch"], 0, 2**64)
-        and is_whole(fields.get("consumed", 0), 0, 2**64)
-        and is_whole(fields.get("block", 0), 0, 2**64)
-        and is_whole(fields.get("lease", 0), 0, 2**64)
-    )
-
-
 def read_json(text: str) -> Any:
     """What a text says, or nothing where it says nothing that states say."""
+    # Outside of strings no text that is JSON has one, and within them it begins an escape.
     if "\\" in text:
         return None
     try:
@@ -73,22 +60,82 @@ def read_json(text: str) -> Any:
         return None
 
 
-def read_any_state(text: str, kind: str) -> dict[str, Any]:
-    """The fields of a state, whatever it is of."""
+def is_whole(value: Any, low: int, high: int) -> bool:
+    return type(value) is int and low <= value < high
+
+
+def is_of_type(of_type: str, value: Any, own: dict[str, tuple[str, ...]]) -> bool:
+    """Whether the value of a member is of its type."""
+    if of_type in TYPES:
+        return isinstance(value, dict) and all(
+            name in own[of_type] and is_of_type(TYPES[of_type][name], item, own) for name, item in value.items()
+        )
+    if of_type == "string":
+        return isinstance(value, str)
+    if of_type == "flag":
+        return isinstance(value, bool)
+    if of_type == "numbers":
+        if isinstance(value, list):
+            return all(is_whole(number, 0, 2**64) for number in value)
+        return isinstance(value, str) and HASH.fullmatch(value) is not None
+    return is_whole(value, -(2**63), 2**63) if of_type == "integer" else is_whole(value, 0, 2**64)
+
+
+def is_segment(kind: str, segment: Any) -> bool:
+    return (
+        isinstance(segment, dict)
+        and set(segment) == set(SEGMENTS[kind])
+        and all(
+            isinstance(value, bool) if name == "drop_last" else is_whole(value, 0, 2**64)
+            for name, value in segment.items()
+        )
+    )
+
+
+def is_state(kind: str, fields: Any) -> bool:
+    if not isinstance(fields, dict) or set(fields) != {"samedeal", "kind", "recipe", "epoch", *PROGRESS[kind]}:
+        return False
+    of, sections = SECTIONS[kind]
+    recipe = fields["recipe"]
+    sound = is_whole(fields["samedeal"], 1, 2) and fields["kind"] == kind and isinstance(recipe, dict)
+    sound = sound and set(recipe) <= set(sections)
+    sound = sound and all(is_of_type(section, recipe[section], OWN[of]) for section in recipe)
+    for name in ("epoch", *PROGRESS[kind]):
+        if name == "history":
+            history = fields[name]
+            sound = sound and isinstance(history, list) and all(is_segment(kind, segment) for segment in history)
+        else:
+            sound = sound and is_whole(fields[name], 0, 2**64)
+    if sound and of == "sampler":
+        return is_whole(recipe.get("order", {}).get("samples"), 0, MAX_SAMPLES + 1)
+    return sound
+
+
+def read_text(text: str, kind: str) -> dict[str, Any]:
+    """The members of a state, whatever it is of: steps 1 to 3 of `read-state`."""
     require(len(text.encode()) <= MAX_STATE, "state", f"of {len(text.encode())} bytes")
     fields: Any = read_json(text)
-    if not is_state(fields, kind):
+    if not is_state(kind, fields):
         raise Failure("wrong-type", "state", text)
-    if "consumed" in fields:
-        require(fields["consumed"] <= fields["samples"], "state", f"{fields['consumed']} consumed")
+    if SECTIONS[kind][0] == "sampler":
+        require(fields["consumed"] <= fields["recipe"]["order"]["samples"], "consumed", fields["consumed"])
     return dict(fields)
 
 
-def read_state(text: str, kind: str, here: Identity, rest: str) -> dict[str, Any]:
-    """The fields of a state of what is here. `rest` is the field to blame where only the fingerprint differs."""
-    fields = read_any_state(text, kind)
-    for field, name in (("order", "order"), ("samples", "samples"), ("seed", "seed")):
-        if field in fields:
-            require(fields[name] == getattr(here, name), field, getattr(here, name), "contradiction")
-    require(fields["fingerprint"] == here.fingerprint, rest, here.fingerprint, "contradiction")
+def compare(kind: str, here: Recipe, there: Recipe) -> None:
+    """Steps 4 to 7 of `read-state`."""
+    of, sections = SECTIONS[kind]
+    for section in sections:
+        own, other = here.get(section, {}), there.get(section, {})
+        for member in TYPES[section]:
+            if member in OWN[of][section]:
+                x, y = own.get(member), other.get(member)
+                known = None if TYPES[section][member] == "numbers" and x is not None else "not there"
+                value = known if x is None or known is None else shown(x)
+                require(x == y and type(x) is type(y), field_of(member), value, "contradiction")
+
+
+def read_state(text: str, kind: str, here: Recipe) -> dict[str, Any]:
+    fields = read_text(text, kind)
+    compare(kind, here, fields["recipe"])
     return fields

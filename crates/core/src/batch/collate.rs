@@ -58,11 +58,14 @@ pub fn pad(lengths: &[u32], width: u32, pad_to_multiple_of: u32, side: Side) -> 
     }
     let wide = u64::from(if width == 0 { longest } else { width }).next_multiple_of(pad_to_multiple_of.into());
     if wide > u32::MAX.into() {
-        return Err(Failure::out_of_range(
-            "width",
-            width,
-            range(0, u32::MAX).and(format_args!(", rounded up to {pad_to_multiple_of}")),
-        ));
+        let most = u32::MAX - u32::MAX % pad_to_multiple_of;
+        let rounded = format!(", since rows are rounded up to a multiple of {pad_to_multiple_of}");
+        let allowed = if longest > most {
+            format!("no sequence above {most}{rounded}").into()
+        } else {
+            range(0, most).and(rounded)
+        };
+        return Err(Failure::out_of_range("width", width, allowed));
     }
     let cells = check_cells(lengths, lengths.len() as u64, wide)?;
     let wide = wide as u32;

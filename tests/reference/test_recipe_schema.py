@@ -1,0 +1,174 @@
+"""Holds docs/recipe.schema.json against the recipes of the golden cases, and against recipes that are wrong.
+
+To run it: `python -m pip install pytest jsonschema-rs`, then `python -m pytest tests/reference`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs/recipe.schema.json").read_text(encoding="utf-8"))
+VECTORS = sorted(path for path in (ROOT / "tests/vectors").glob("*.json") if path.name != "schema.json")
+
+KINDS = {
+    "sampler": "sampler",
+    "plan": "plan",
+    "reading": "reading",
+    "chunk-stream": "chunk-stream",
+    "batch-recipe": "batches",
+    "batcher": "batches",
+    "batch-stream": "batches",
+}
+"""The definition in the schema, by what a golden case makes."""
+
+SEEN = {"unknown-name", "wrong-type"}
+"""Kinds of failures that a schema can see, but for those of what comes beside a recipe."""
+
+
+def validator(kind: str) -> Any:
+    return jsonschema_rs.Draft202012Validator(SCHEMA | {"anyOf": [{"$ref": f"#/$defs/{kind}"}]})
+
+
+VALID = {kind: validator(kind) for kind in set(KINDS.values())}
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a member twice")
+    return dict(pairs)
+
+
+def refuse(text: str) -> Any:
+    raise ValueError(f"a schema takes {text} for a whole number")
+
+
+def parsed(text: str) -> Any:
+    """The document, or nothing if it is no JSON, or if JSON Schema has no words for what is in it."""
+    if "\\" in text:
+        return None
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_float=refuse, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def cases() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The name, the kind and the parts of every golden case that has a recipe."""
+    for path in VECTORS:
+        for case in json.loads(path.read_text(encoding="utf-8"))["cases"]:
+            for subject, kind in KINDS.items():
+                if subject in case:
+                    yield f"{path.stem}: {case['name']}", kind, case
+
+
+def test_schema_is_one() -> None:
+    assert jsonschema_rs.meta.is_valid(SCHEMA)
+
+
+def test_recipes_that_are_read() -> None:
+    """Every recipe that makes something is valid: as it is written, and in its canonical form."""
+    count = 0
+    for name, kind, case in cases():
+        if "fails" in case:
+            continue
+        texts = [next(case[subject] for subject in KINDS if subject in case)["recipe"]]
+        texts += [call["returns"] for call in case["calls"] if call["call"] in ("recipe", "text")]
+        for text in texts:
+            document = parsed(text)
+            assert document is not None, name
+            errors = [error.message for error in VALID[kind].iter_errors(document)]
+            assert not errors, (name, text, errors)
+            count += 1
+    assert count > 1_000
+
+
+def test_recipes_that_are_refused() -> None:
+    """A schema sees unknown names, wrong types, and members of another kind of recipe."""
+    count = 0
+    for name, kind, case in cases():
+        if "fails" not in case:
+            continue
+        made = next(case[subject] for subject in KINDS if subject in case)
+        document, failure = parsed(made["recipe"]), case["fails"]
+        seen = failure["kind"] in SEEN or failure["value"] == "there"
+        if document is None or failure["field"] == "lists" or not seen:
+            continue
+        assert not VALID[kind].is_valid(document), (name, failure)
+        count += 1
+    assert count > 100
+
+
+WRONG = [
+    ("sampler", {}),
+    ("sampler", {"order": {}}),
+    ("sampler", {"order": {"name": "sequential", "sizes": [4], "samples": 4}}),
+    ("sampler", {"order": {"samples": 4, "lanes": 2}}),
+    ("sampler", {"order": {"samples": 4}, "shards": {}}),
+    ("sampler", {"order": {"samples": 4}, "deal": {"workers": 2}}),
+    ("sampler", {"order": {"sizes": [4], "lanes": 4097}}),
+    ("batches", {"batch": {}}),
+    ("batches", {"batch": {"max_tokens": 8, "capacity": 4}}),
+    ("batches", {"batch": {"strategy": "pack"}}),
+    ("batches", {"batch": {"strategy": "pad-to-max", "batch_window": 0}}),
+    ("batches", {"batch": {"counting": "weighted", "max_tokens": 8}}),
+    ("batches", {"batch": {"strategy": "bucket", "quantiles": 4, "bucket_width": 8}}),
+    ("batches", {"batch": {"max_tokens": 8, "packing": "fast"}}),
+    ("batches", {"batch": {"max_tokens": 8, "batch_size": 4}}),
+    ("plan", {}),
+    ("plan", {"shards": {"sizes": [4], "tolerance": 50}}),
+    ("plan", {"shards": {"sizes": [4], "policy": "random"}}),
+    ("plan", {"shards": {"sizes": [4], "shuffle": 1}}),
+    ("plan", {"shards": {"sizes": [4]}, "deal": {"remainder": "pad"}}),
+    ("plan", {"shards": {"sizes": [4]}, "order": {}}),
+    ("reading", {}),
+    ("reading", {"order": {"sizes": [4]}, "shards": {}}),
+    ("reading", {"order": {"name": "feistel", "sizes": [4]}}),
+    ("reading", {"order": {"name": "sequential", "sizes": [4], "shuffle_window": 8}}),
+    ("reading", {"shards": {"sizes": [4], "policy": "locality-aware"}}),
+    ("reading", {"shards": {"sizes": [4], "bytes": [9]}}),
+    ("reading", {"shards": {"sizes": [4]}, "deal": {"remainder": "pad"}}),
+    ("reading", {"order": {"sizes": [4]}, "deal": {"layout": "strided"}}),
+    ("reading", {"order": {"sizes": [4]}, "batch": {"max_tokens": 8}}),
+    ("reading", {"order": {"sizes": [4]}, "batch": {"drop_last": 0}}),
+    ("chunk-stream", {"order": {"name": "feistel"}}),
+    ("chunk-stream", {"order": {"samples": 8}}),
+    ("chunk-stream", {"order": {"chunks": 0}}),
+    ("chunk-stream", {"deal": {"world_size": 2}}),
+]
+
+
+@pytest.mark.parametrize(("kind", "document"), WRONG, ids=lambda value: value if isinstance(value, str) else str(value))
+def test_wrong(kind: str, document: dict[str, Any]) -> None:
+    assert not VALID[kind].is_valid(document)
+
+
+RIGHT = [
+    ("sampler", {"order": {"samples": 4}}),
+    ("sampler", {"samedeal": 1, "order": {"name": "sharded"}, "deal": {"world_size": 2}}),
+    ("sampler", {"order": {"sizes": "0" * 64, "lanes": 4}}),
+    ("batches", {"batch": {"max_tokens": 8}}),
+    ("batches", {"batch": {"max_batch_size": 4, "max_length": 8}}),
+    ("batches", {"batch": {"strategy": "pack", "max_length": 8, "packing": "optimal"}}),
+    ("batches", {"batch": {"counting": "weighted", "quadratic": 1, "max_cost": 2**64 - 1}}),
+    ("plan", {"shards": {}}),
+    ("plan", {"shards": {"sizes": [4], "bytes": [9]}, "deal": {"world_size": 2, "workers": 3}}),
+    ("plan", {"shards": {"policy": "locality-aware", "tolerance": 0, "rank_nodes": [0]}}),
+    ("reading", {"order": {}}),
+    ("reading", {"order": {"name": "sequential", "sizes": [4]}, "deal": {"remainder": "drop"}}),
+    ("reading", {"shards": {"weight": "bytes", "shuffle_rows": False}, "batch": {"drop_last": True}}),
+    ("chunk-stream", {}),
+    ("chunk-stream", {"order": {"chunks": 8, "seed": -1}, "deal": {"readers": 2}}),
+]
+
+
+@pytest.mark.parametrize(("kind", "document"), RIGHT, ids=lambda value: value if isinstance(value, str) else str(value))
+def test_right(kind: str, document: dict[str, Any]) -> None:
+    assert VALID[kind].is_valid(document)
+    assert jsonschema_rs.Draft202012Validator(SCHEMA).is_valid(document)

@@ -177,8 +177,8 @@ proptest! {
 #[test]
 fn a_replay_says_where_it_is_refused() {
     let header = header(8, 0, 4);
-    let [claim, commit] = ["claim", "commit"]
-        .map(|event| format!("{{\"event\":\"{event}\",\"reader\":5,\"start\":0,\"count\":4}}"));
+    let [claim, commit] =
+        ["claim", "commit"].map(|event| format!("{{\"event\":\"{event}\",\"reader\":5,\"start\":0,\"count\":4}}"));
     let log = [header.clone(), claim.clone(), commit, claim];
     let refused = |reader, readers| Ledger::new(&header).unwrap().replay::<Event>(&[], reader, readers).unwrap_err();
     assert_eq!((refused(0, 0).field, refused(3, 3).field), ("readers", "reader"));

@@ -13,12 +13,7 @@ impl Ledger {
     /// that reader `reader` of `readers` replays, in order: of at least one position, by a reader whose number mod `readers` is
     /// `reader`. It keeps none of them. After a failure, the entries before the one that was refused are applied. Failures: `readers`,
     /// `reader`, `out-of-memory` (`entries`): no entry was applied; those of `apply`.
-    pub fn replay<T: From<Event>>(
-        &mut self,
-        entries: &[String],
-        reader: u32,
-        readers: u32,
-    ) -> Result<Vec<T>, Failure> {
+    pub fn replay<T: From<Event>>(&mut self, entries: &[String], reader: u32, readers: u32) -> Result<Vec<T>, Failure> {
         if readers == 0 {
             return Err(Failure::out_of_range("readers", 0, range(1, u32::MAX)));
         }

@@ -165,4 +165,3 @@ fn no_more_runs_are_held_than_there_is_room_for() {
     assert_eq!(apply(&mut ledger, release, LEASE).start, 0);
     assert_eq!(claimed(&mut ledger, 7, LEASE).start, 0);
 }
-

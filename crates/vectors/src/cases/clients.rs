@@ -369,7 +369,19 @@ fn edges() -> Vec<Case> {
         (100, Seen::Claim(0)),
         (0, Seen::Claim(u32::MAX)),
     ];
-    onlookers("as large as numbers get", &header(end, start, block), &[0, u32::MAX], script)
+    let mut cases = onlookers("as large as numbers get", &header(end, start, block), &[0, u32::MAX], script);
+    let state = sampler_state(end, start);
+    let mut reader = Driven::new(LedgerClient { state, block: Some(block), ..of(0, u32::MAX, u64::MAX) });
+    let mut log = Vec::new();
+    let handle = reader.claimed(&mut log);
+    reader.commit(handle, Some(block - 1), &mut log);
+    reader.commit(handle, None, &mut log);
+    let handle = reader.claimed(&mut log);
+    reader.commit(handle, Some(1), &mut log);
+    reader.run(ClientCall::Release { handle, now: U64(0) }, &mut log, &[]);
+    reader.catch_up(&mut log);
+    cases.push(reader.case("the largest claim"));
+    cases
 }
 
 /// Others are faster: with the first entry, with other entries, and again and again.

@@ -108,7 +108,9 @@ class Schedule:
             OutOfRangeError: `readers` is 0, or `reader` is not below it.
             ContradictionError: The ledger has another order, dataset or seed.
         """
-        count, own = (check.integer(name, value, check.U32) for name, value in (("readers", readers), ("reader", reader)))
+        count, own = (
+            check.integer(name, value, check.U32) for name, value in (("readers", readers), ("reader", reader))
+        )
         # The component says which of them go together.
         Machine(self._entries[0]).replay((), own, count)
         if not isinstance(sampler, Sampler):

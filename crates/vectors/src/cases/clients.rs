@@ -1,12 +1,12 @@
 //! Clients of ledgers: what they do with a log, whoever else writes to it, and what they make of a log that fails.
 
 use matrix::Engine;
-use matrix::format::{Call, Case, ClientCall, Ledger, LedgerClient, Subject, U64};
+use matrix::format::{Call, Case, ClientCall, LedgerClient, Subject, U64};
 use matrix::native::Native;
 use serde_json::Value;
 
 use super::ledgers::{EPOCHS, entry, header, sampler_state, whose_turn};
-use super::{MAX_EXACT, asked};
+use super::{MAX_EXACT, asked, onlookers};
 
 const LEASE: u64 = 100;
 
@@ -20,10 +20,8 @@ pub fn cases() -> Vec<Case> {
         leases(),
         checkpoints(),
         claims(),
-        silences(),
-        free_runs(),
-        set_leases(),
-        edges(),
+        onlookers::cases(),
+        largest_claim(),
         options(),
         misuse(),
     ]
@@ -32,7 +30,7 @@ pub fn cases() -> Vec<Case> {
 
 /// What becomes of an entry that a client wants to append.
 #[derive(Clone, Copy, PartialEq)]
-enum Fate {
+pub(super) enum Fate {
     Appended,
     /// The log fails; the entry is there.
     Unsure,
@@ -41,15 +39,15 @@ enum Fate {
 }
 
 /// A client that is driven over a log, and what it was asked.
-struct Driven {
+pub(super) struct Driven {
     subject: Subject,
     engine: Native,
     calls: Vec<Call>,
-    now: u64,
+    pub(super) now: u64,
 }
 
 impl Driven {
-    fn new(given: LedgerClient) -> Self {
+    pub(super) fn new(given: LedgerClient) -> Self {
         let subject = Subject::LedgerClient(given);
         let engine = Native::create(&subject).expect("a client");
         Self { subject, engine, calls: Vec::new(), now: 0 }
@@ -63,7 +61,7 @@ impl Driven {
     }
 
     /// An operation, with an answer to each step; none for the whole if the log fails.
-    fn run(&mut self, begin: ClientCall, log: &mut Vec<String>, fates: &[Fate]) -> Value {
+    pub(super) fn run(&mut self, begin: ClientCall, log: &mut Vec<String>, fates: &[Fate]) -> Value {
         let mut fates = fates.iter().copied();
         let mut step = self.ask(begin);
         loop {
@@ -115,12 +113,12 @@ impl Driven {
         done
     }
 
-    fn catch_up(&mut self, log: &mut Vec<String>) {
+    pub(super) fn catch_up(&mut self, log: &mut Vec<String>) {
         self.run(ClientCall::CatchUp { now: U64(self.now) }, log, &[]);
         self.ask(ClientCall::Progress);
     }
 
-    fn case(self, name: &str) -> Case {
+    pub(super) fn case(self, name: &str) -> Case {
         asked(name, self.subject, self.calls)
     }
 }
@@ -129,7 +127,7 @@ fn number(step: &Value) -> u64 {
     step["number"].as_str().and_then(|number| number.parse().ok()).expect("a number")
 }
 
-fn of(samples: u64, reader: u32, life: u64) -> LedgerClient {
+pub(super) fn of(samples: u64, reader: u32, life: u64) -> LedgerClient {
     let state = sampler_state(samples, 0);
     LedgerClient { state, reader, life: U64(life), block: Some(4), lease: Some(U64(LEASE)), checkpoint_interval: None }
 }
@@ -220,157 +218,10 @@ fn shares() -> Vec<Case> {
     cases
 }
 
-/// What is seen of a log that others write, at a time on the clock of the readers.
-enum Seen {
-    /// An entry, which all readers read.
-    Entry(String),
-    /// This reader would claim; what it wants to append is not appended.
-    Claim(u32),
-}
-
-/// Readers that look on: what each of them would append, or for how long it would wait. They take block and lease from the log.
-fn onlookers(name: &str, header: &str, readers: &[u32], script: Vec<(u64, Seen)>) -> Vec<Case> {
-    let mut ledger = Native::create(&Subject::Ledger(Ledger { header: header.into() })).expect("a ledger");
-    let state: String = ledger.call(&Call::InitialState).expect("a state").as_str().expect("a text").into();
-    let mut log = vec![header.to_owned()];
-    let mut drivers: Vec<_> = readers
-        .iter()
-        .map(|&reader| {
-            let given = LedgerClient { state: state.clone(), block: None, lease: None, ..of(0, reader, 1) };
-            (reader, Driven::new(given))
-        })
-        .collect();
-    for (_, driven) in &mut drivers {
-        driven.run(ClientCall::Open { now: U64(0) }, &mut log, &[]);
-    }
-    for (now, seen) in script {
-        match seen {
-            Seen::Entry(entry) => {
-                log.push(entry);
-                for (_, driven) in &mut drivers {
-                    driven.now = now;
-                    driven.catch_up(&mut log);
-                }
-            }
-            Seen::Claim(asking) => {
-                let (_, driven) = drivers.iter_mut().find(|(reader, _)| *reader == asking).expect("a reader");
-                driven.now = now;
-                driven.run(ClientCall::Claim { waits: false, now: U64(now) }, &mut log, &[Fate::Failed]);
-            }
-        }
-    }
-    drivers.into_iter().map(|(reader, driven)| driven.case(&format!("{name}, as reader {reader} sees it"))).collect()
-}
-
-/// Who is silent loses what it holds, to who asks.
-fn silences() -> Vec<Case> {
-    let claim = |reader, now| (now, Seen::Claim(reader));
-    let append = |entry, now| (now, Seen::Entry(entry));
-    let script = vec![
-        append(entry("claim", 1, 0, 6), 0),
-        append(entry("claim", 2, 6, 4), 10),
-        claim(3, 10),
-        claim(1, 10),
-        claim(2, 10),
-        // A clock that goes back stands still.
-        claim(2, 0),
-        append(entry("commit", 1, 0, 2), 50),
-        claim(2, 109),
-        claim(3, 109),
-        claim(3, 110),
-        claim(2, 150),
-        append(entry("commit", 2, 6, 0), 149),
-        claim(3, 150),
-        append(entry("release", 1, 2, 4), 150),
-        claim(1, 150),
-        append(entry("claim", 1, 2, 4), 150),
-        // The same run, and another claim.
-        claim(3, 248),
-        claim(3, 249),
-        append(entry("commit", 1, 2, 1), 260),
-        claim(2, u64::MAX),
-        claim(3, u64::MAX),
-        // Of those that were seen at the same time, the first run.
-        append(entry("commit", 2, 6, 0), 300),
-        append(entry("commit", 1, 3, 0), 300),
-        claim(3, 399),
-        claim(3, 400),
-        append(entry("commit", 1, 3, 3), 401),
-        claim(3, 401),
-        append(entry("commit", 2, 6, 4), 402),
-        claim(3, 402),
-    ];
-    onlookers("silent readers", &header(10, 0, 6), &[1, 2, 3], script)
-}
-
-/// What is free is claimed first, from the lowest position on; then what nobody has claimed.
-fn free_runs() -> Vec<Case> {
-    let mut script = Vec::new();
-    for line in [
-        entry("claim", 5, 2, 4),
-        entry("claim", 6, 6, 4),
-        entry("claim", 5, 10, 4),
-        entry("claim", 6, 14, 1),
-        entry("release", 5, 10, 4),
-        entry("commit", 6, 6, 3),
-        entry("release", 6, 9, 1),
-        entry("claim", 5, 9, 1),
-        "{\"event\":\"join\",\"reader\":5,\"life\":\"0000000000000007\"}".into(),
-        entry("claim", 5, 2, 4),
-        entry("claim", 5, 9, 1),
-        entry("claim", 5, 10, 4),
-        "{\"event\":\"join\",\"reader\":6,\"life\":\"0000000000000007\"}".into(),
-    ] {
-        script.push((0, Seen::Entry(line)));
-        script.push((0, Seen::Claim(7)));
-    }
-    onlookers("runs that are free", &header(15, 2, 4), &[7], script)
-}
-
-/// A lease that others change, and that of the log.
-fn set_leases() -> Vec<Case> {
-    let set =
-        |reader: u32, lease: u64| Seen::Entry(format!("{{\"event\":\"lease\",\"reader\":{reader},\"lease\":{lease}}}"));
-    let claim = |now| (now, Seen::Claim(2));
-    let script = vec![
-        (0, Seen::Entry(entry("claim", 1, 0, 4))),
-        claim(10),
-        claim(30),
-        (5, set(1, 50)),
-        claim(10),
-        claim(55),
-        (6, set(1, MAX_EXACT)),
-        claim(u64::MAX / 2),
-        claim(6),
-        (6, set(1, 1)),
-        claim(6),
-        claim(7),
-        // A sign of life of another one is none of this one.
-        (7, set(3, 2)),
-        claim(7),
-        claim(8),
-    ];
-    let first = header(4, 0, 4).replace("\"lease\":100", "\"lease\":30");
-    onlookers("a lease that changes", &first, &[2], script)
-}
-
-/// As large as numbers get.
-fn edges() -> Vec<Case> {
+/// A claim of as many positions as there can be.
+fn largest_claim() -> Vec<Case> {
     let (end, block) = (MAX_EXACT, u32::MAX);
-    let start = end - 5_000_000_000;
-    let rest = start + u64::from(block);
-    let script = vec![
-        (0, Seen::Claim(u32::MAX)),
-        (u64::MAX, Seen::Entry(entry("claim", u32::MAX, start, block))),
-        (u64::MAX, Seen::Claim(0)),
-        (u64::MAX, Seen::Entry(entry("claim", 0, rest, (end - rest) as u32))),
-        (0, Seen::Entry(entry("commit", u32::MAX, start, block - 1))),
-        (99, Seen::Claim(0)),
-        (100, Seen::Claim(0)),
-        (0, Seen::Claim(u32::MAX)),
-    ];
-    let mut cases = onlookers("as large as numbers get", &header(end, start, block), &[0, u32::MAX], script);
-    let state = sampler_state(end, start);
+    let state = sampler_state(end, end - 5_000_000_000);
     let mut reader = Driven::new(LedgerClient { state, block: Some(block), ..of(0, u32::MAX, u64::MAX) });
     let mut log = Vec::new();
     let handle = reader.claimed(&mut log);
@@ -380,8 +231,7 @@ fn edges() -> Vec<Case> {
     reader.commit(handle, Some(1), &mut log);
     reader.run(ClientCall::Release { handle, now: U64(0) }, &mut log, &[]);
     reader.catch_up(&mut log);
-    cases.push(reader.case("the largest claim"));
-    cases
+    vec![reader.case("the largest claim")]
 }
 
 /// Others are faster: with the first entry, with other entries, and again and again.

@@ -6,6 +6,7 @@ mod clients;
 mod launches;
 mod ledgers;
 mod meshes;
+mod onlookers;
 mod plans;
 mod readings;
 mod recipes;

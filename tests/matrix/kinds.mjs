@@ -46,8 +46,7 @@ const crossing = (args) =>
 /** A call on an object of an engine. */
 export function callRaw(kind, raw, call, args) {
   if (kind.raw?.[call]) return kind.raw[call](raw, args);
-  const made = raw[camelled(call)](...crossing(args));
-  return kind.shown?.[call]?.(made) ?? made;
+  return raw[camelled(call)](...crossing(args));
 }
 
 /** The same on what users see. */
@@ -55,8 +54,7 @@ export function callOwn(kind, own, call, args) {
   if (kind.own[call]) return kind.own[call](own, args);
   const name = camelled(call);
   if (!(name in own)) throw new Error(`there is no ${name}`);
-  const made = typeof own[name] === 'function' ? own[name](...Object.values(args)) : own[name];
-  return kind.shown?.[call]?.(made) ?? made;
+  return typeof own[name] === 'function' ? own[name](...Object.values(args)) : own[name];
 }
 
 /** What is not there is null in the cases. */
@@ -130,9 +128,6 @@ function tokens(lengths) {
 
 /** As much as a page likes to hold. */
 const few = ({ lengths }) => lengths.reduce((sum, length) => sum + length, 0) <= 2 ** 20;
-
-/** What a reader is told that claims, as the cases have it. */
-const proposal = ({ tag, val }) => (val === undefined ? tag : { [tag]: val });
 
 const withoutEqual = ({ equal, ...others }) => others;
 
@@ -281,9 +276,9 @@ export const kinds = {
     engine: 'planning',
     recipe: ({ header }) => new LedgerRecipe(header),
     make: (engine, { header }) => new AppliedLog(engine, header),
-    shown: { claim: proposal },
+    // Entries may be digits alone, and there may be none.
+    raw: { replay: (raw, { entries, reader, readers }) => raw.replay(entries, reader, readers) },
     own: {
-      'held-by': (own, { reader }) => own.heldBy(reader).flat(),
       progress(own) {
         const { finished, ...others } = own.progress();
         return others;

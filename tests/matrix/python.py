@@ -19,7 +19,7 @@ from samedeal.batch.records import split
 from samedeal.bindings import ledger, sampling
 from samedeal.bindings.batches import BatchPlace, BatchRecipe, Run, Segment
 from samedeal.bindings.collation import Packed, Padded
-from samedeal.bindings.ledger import Event, Proposal
+from samedeal.bindings.ledger import CommittedRun, Event
 from samedeal.bindings.mesh import Axis
 from samedeal.bindings.read import ReadBatch
 from samedeal.bindings.sampling import Sharding
@@ -373,14 +373,11 @@ def written(value: Any) -> Any:
     if isinstance(value, BatchPlace):
         named = {name.replace("_", "-"): number for name, number in value._asdict().items()}
         return named | {"step": str(value.step)}
-    if isinstance(value, Proposal):
-        kind, held = value
-        return kind if held is None else {kind: str(held)}
     if isinstance(value, ledger.Step):
         return value._asdict() | {name: str(getattr(value, name)) for name in ("number", "milliseconds")}
     if isinstance(value, ledger.Run):
         return value._asdict() | {name: str(getattr(value, name)) for name in ("claim", "start")}
-    if isinstance(value, Event):
+    if isinstance(value, (Event, CommittedRun)):
         return value._asdict() | {name: str(getattr(value, name)) for name in ("number", "start", "claim")}
     if hasattr(value, "_asdict"):
         return record(value._asdict())

@@ -39,7 +39,7 @@ SLOW = {
 # Numbers of 64 bits are strings in the files: the results, or fields of results, that are such numbers or lists.
 WIDE_RESULTS = {
     *("num-samples", "num-padding", "num-positions", "num-dropped", "num-batches", "indices", "batch", "sample-at"),
-    *("num-rounds", "loads", "rows", "chunks", "held-by"),
+    *("num-rounds", "loads", "rows", "chunks"),
     *("consumed", "samples", "seed", "sizes", "bytes"),
     "lease",
     *("epoch", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),
@@ -52,6 +52,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.ShardPlace: ("offset",),
     reference.Balance: ("least", "most", "total"),
     reference.Steps: ("least", "most"),
+    reference.CommittedRun: ("number", "start", "claim"),
     reference.Event: ("number", "start", "claim"),
     reference.ClientStep: ("number", "milliseconds"),
     reference.ClientRun: ("claim", "start"),

@@ -25,7 +25,7 @@ mod topology;
 
 pub use base::{Fact, Failure, Kind, MAX_COUNT, MAX_EXACT, Parts};
 pub use deal::{Config, Deal, Layout, Place, Recipe, Remainder, Round, Sampler};
-pub use ledger::{Client, ClientOptions, ClientRun, ClientStep, Event, EventKind, Ledger, Progress, Proposal};
+pub use ledger::{Client, ClientOptions, ClientRun, ClientStep, Event, EventKind, Ledger, Progress};
 pub use order::{Index, Order, OrderId, Spans};
 pub use state::recipe::List;
 pub use topology::{Axis, Mesh, Role, launch};

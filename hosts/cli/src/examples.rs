@@ -207,8 +207,8 @@ Examples:
 
 The log holds order, seed and epoch. Samples are in the order in which they were committed. Every entry is checked against the entries
 before it; an error names the line. A last line without a line feed is ignored: its writer died, or is still writing. With --format
-text, a line has the number of a reader, its claims, its commits, its committed samples, and how many it lost or gave back; or a
-sample.";
+text, a line has the number of a reader, its claims, its commits, its committed samples, and how many samples it gave back or others
+took over after its lease ended (the log does not say which); or a sample.";
 
 pub const RANK: &str = "\
 Examples:

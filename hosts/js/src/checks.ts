@@ -91,13 +91,6 @@ export function textOf(value: unknown): unknown {
   }
 }
 
-/** A text that may be an entry of a log, of which the first one is a state. */
-export function entryText(value: unknown, first: boolean): string {
-  if (first) return stateText(value);
-  if (typeof value !== 'string') fail('wrong-type', 'entry', value, 'an entry of a ledger');
-  return cutText(value);
-}
-
 /** Of a text that is too long for any entry, enough for the engine to say so. */
 export function cutText(text: string): string {
   return text.slice(0, STATE_MAX + 1);

@@ -535,6 +535,29 @@ describe('Ledger', () => {
       for (const value of out) refused(replay(value), 'out-of-range', field);
       for (const value of NOT_WHOLE) refused(replay(value), 'wrong-type', field);
     }
+    // No line of the log is to blame.
+    assert.throws(
+      () => replayLedger(log.entries, { reader: 3, readers: 3 }),
+      ({ value }) => value === '3',
+    );
     assert.equal(claim.committed, 0);
+  });
+
+  test('a run of a replay says which entry, reader and claim it is of', async () => {
+    const log = new MemoryLog();
+    const ledger = await openLedger(sampler(), log, { reader: 5, block: 10 });
+    const claim = await ledger.claim();
+    await claim.commit(3);
+    await claim.renew();
+    await claim.commit(7);
+    const run = { reader: 5, claim: 2 };
+    const runs = [
+      { ...run, number: 3, start: 0, count: 3 },
+      { ...run, number: 5, start: 3, count: 7 },
+    ];
+    // The entry that only renews the lease commits nothing.
+    assert.deepEqual([...replayLedger(log.entries)], runs);
+    assert.deepEqual([...replayLedger(log.entries, { reader: 1, readers: 4 })], runs);
+    assert.deepEqual([...replayLedger(log.entries, { reader: 0, readers: 4 })], []);
   });
 });

@@ -263,7 +263,7 @@ test('the types hold in a strict project', async () => {
     ['es2022', 'dom'],
   );
   await check(
-    `import { type Claim, type Ledger, type LedgerEvent, type Log, MemoryLog, openLedger, replayLedger, Sampler, type Schedule } from 'samedeal';
+    `import { type Claim, type Ledger, type CommittedRun, type Log, MemoryLog, openLedger, replayLedger, Sampler, type Schedule } from 'samedeal';
     const store: Log = { read: (from) => ['entry'].slice(from), append: async (number, entry) => entry.length === number };
     const sampler = new Sampler(10);
     const ledger: Ledger = await openLedger(sampler, store, { reader: 1n, block: 64, lease: 500 });
@@ -271,7 +271,7 @@ test('the types hold in a strict project', async () => {
     const attempt = await ledger.tryClaim();
     const next: Claim | number = 'claim' in attempt ? attempt.claim : 'wait' in attempt ? attempt.wait : 0;
     const schedule: Schedule = replayLedger(new MemoryLog().entries, { reader: 0, readers: 2n });
-    const events: LedgerEvent[] = [...schedule];
+    const runs: CommittedRun[] = [...schedule];
     const finished: boolean = schedule.progress().finished;
     replayLedger(new Uint8Array(3)); replayLedger([new Uint8Array(3), 'entry']); replayLedger('entry');
     // @ts-expect-error
@@ -283,7 +283,7 @@ test('the types hold in a strict project', async () => {
     openLedger(sampler, { read: () => [] }, { reader: 0 });
     // @ts-expect-error
     ledger.commit(next);
-    export { events, finished, next };`,
+    export { finished, next, runs };`,
     ['es2022', 'dom'],
   );
   await check(

@@ -126,6 +126,44 @@ def test_a_schedule_in_a_notebook() -> None:
     assert rows[1:] == [[str(run.number), "3", str(run.start), "2"] for run in schedule.commits[:100]]
 
 
+def test_long_logs_are_replayed_in_parts() -> None:
+    """Whatever the component applies at a time, the schedule is that of the whole log, and an error has its line."""
+    header = Ledger(Sampler(6000), MemoryLog(), reader=7, block=2, checkpoint_interval=2**53 - 1).log.read(0)[0]
+    entries = [str(header)]
+    for start in range(0, 6000, 2):
+        entries += (event("claim", start % 3, start, 2), event("commit", start % 3, start, 1))
+        entries.append(event("commit", start % 3, start + 1, 1))
+    schedule = Schedule(log := MemoryLog(entries))
+    assert len(schedule) == len(schedule.commits) == 6000
+    assert [(run.number, run.reader, run.start, run.count) for run in schedule.commits[:3]] == [
+        (2, 0, 0, 1),
+        (3, 0, 1, 1),
+        (5, 2, 2, 1),
+    ]
+    # A run has its claim, which names the reader of both of its commits.
+    assert [run.claim for run in schedule.commits[:3]] == [1, 1, 4]
+    order = Sampler(6000)
+    for readers in (1, 2, 5):
+        for reader in range(readers):
+            own = [run.start for run in schedule.commits if run.reader % readers == reader]
+            found = [sample for samples in schedule.replay(order, reader, readers) for sample in samples.tolist()]
+            assert found == [order[start] for start in own]
+    # What is appended later is no part of it.
+    assert log.append(len(entries), '{"event":"lease","reader":9,"lease":5}')
+    assert len(np.concatenate([*schedule.replay(order)])) == 6000
+    assert schedule.progress().entries == len(entries)
+    for odd, field in (("x", "entry"), (event("commit", 0, 0, 1), "entry"), ("\ud800", "entry")):
+        for line in (4096, 4097, 4098, 9002):
+            wrong = [*entries[: line - 1], odd, *entries[line - 1 :]]
+            with pytest.raises(SamedealError, match=rf"\(line {line} of the log\)") as caught:
+                Schedule(MemoryLog(wrong))
+            assert caught.value.field in (field, "entries")
+
+
+def event(name: str, reader: int, start: int, count: int) -> str:
+    return f'{{"event":"{name}","reader":{reader},"start":{start},"count":{count}}}'
+
+
 def test_threads_share_a_log() -> None:
     log, seen, lock = MemoryLog(), [], threading.Lock()
     sampler = Sampler.sharded([300, 0, 500], lanes=4, window=8, seed=2)
@@ -732,6 +770,11 @@ def test_arguments_are_checked() -> None:
         schedule.replay(Sampler(40), 2, 2)
     with pytest.raises(OutOfRangeError, match="readers is 0"):
         schedule.replay(Sampler(40), 0, 0)
+    for odd in ((-1, 2), (0, 2**32), (0, -1)):
+        with pytest.raises(OutOfRangeError):
+            schedule.replay(Sampler(40), *odd)
+    with pytest.raises(WrongTypeError, match="readers"):
+        schedule.replay(Sampler(40), 0, True)
 
 
 def test_nothing_to_claim() -> None:

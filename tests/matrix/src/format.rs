@@ -262,21 +262,11 @@ pub enum Call {
     // Of a ledger.
     Apply {
         entry: String,
-        now: U64,
     },
-    Claim {
+    Replay {
+        entries: Vec<String>,
         reader: u32,
-        now: U64,
-    },
-    Commit {
-        claim: U64,
-        done: u32,
-    },
-    Release {
-        claim: U64,
-    },
-    HeldBy {
-        reader: u32,
+        readers: u32,
     },
     Progress,
     InitialState,
@@ -461,14 +451,13 @@ pub struct Event {
     pub claim: U64,
 }
 
-/// What a reader that claims is told.
 #[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Proposal {
-    Entry(String),
-    Wait(U64),
-    Held,
-    Finished,
+pub struct CommittedRun {
+    pub number: U64,
+    pub reader: u32,
+    pub start: U64,
+    pub count: u32,
+    pub claim: U64,
 }
 
 #[derive(Serialize)]

@@ -175,16 +175,10 @@ fn ask_plan(plan: &mut shard::Plan, call: &Call) -> Answer {
 
 fn ask_ledger(ledger: &mut core::Ledger, call: &Call) -> Answer {
     Ok(match *call {
-        Call::Apply { ref entry, now } => ledger.apply(entry, now.0)?.map_or(Value::Null, write_event),
-        Call::Claim { reader, now } => record(match ledger.claim(reader, now.0)? {
-            core::Proposal::Entry(entry) => format::Proposal::Entry(entry),
-            core::Proposal::Wait(time) => format::Proposal::Wait(U64(time)),
-            core::Proposal::Held => format::Proposal::Held,
-            core::Proposal::Finished => format::Proposal::Finished,
-        }),
-        Call::Commit { claim, done } => ledger.commit(claim.0, done)?.into(),
-        Call::Release { claim } => ledger.release(claim.0)?.into(),
-        Call::HeldBy { reader } => strings(&ledger.held_by(reader)?),
+        Call::Apply { ref entry } => ledger.apply(entry)?.map_or(Value::Null, write_event),
+        Call::Replay { ref entries, reader, readers } => {
+            ledger.replay::<Run>(entries, reader, readers)?.into_iter().collect()
+        }
         Call::Progress => write_progress(ledger.progress()),
         Call::InitialState => ledger.initial_state().into(),
         _ => panic!("no call of a ledger: {call:?}"),
@@ -199,8 +193,23 @@ fn write_progress(progress: core::Progress) -> Value {
 
 fn write_event(event: core::Event) -> Value {
     let core::Event { number, kind, reader, start, count, claim } = event;
-    let kind = format!("{kind:?}").to_lowercase();
+    let kind = kind.name().into();
     record(format::Event { number: U64(number), kind, reader, start: U64(start), count, claim: U64(claim) })
+}
+
+/// A run of a replay, as it is written.
+struct Run(Value);
+
+impl From<core::Event> for Run {
+    fn from(core::Event { number, kind: _, reader, start, count, claim }: core::Event) -> Self {
+        Self(record(format::CommittedRun { number: U64(number), reader, start: U64(start), count, claim: U64(claim) }))
+    }
+}
+
+impl From<Run> for Value {
+    fn from(Run(value): Run) -> Self {
+        value
+    }
 }
 
 fn ask_mesh(mesh: &core::Mesh, call: &Call) -> Answer {

@@ -11,7 +11,7 @@ from .client import Client, ClientRun, ClientStep
 from .collation import Packed, Padded, pad
 from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
-from .ledger import Event, Ledger, Progress, header
+from .ledger import CommittedRun, Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import Balance, Plan, Steps
 from .readings import MixingAdvice, ReadBatch, Reading, RoundRows
@@ -29,6 +29,7 @@ __all__ = [
     "Client",
     "ClientRun",
     "ClientStep",
+    "CommittedRun",
     "Detection",
     "Event",
     "Failure",

@@ -26,6 +26,15 @@ class Event:
 
 
 @dataclass(frozen=True)
+class CommittedRun:
+    number: int
+    reader: int
+    start: int
+    count: int
+    claim: int
+
+
+@dataclass(frozen=True)
 class Progress:
     positions: int
     committed: int
@@ -152,7 +161,7 @@ class Ledger:
         count = min(self.header["block"], self.samples - self.next)
         return (self.next, count) if count else None
 
-    def apply(self, entry: str, now: int) -> Event | None:
+    def apply(self, entry: str, now: int = 0) -> Event | None:
         if self.entries == 0:
             if len(entry.encode()) > MAX_STATE or "\n" in entry or "\r" in entry:
                 raise Failure("wrong-type", "entry", entry)
@@ -240,12 +249,15 @@ class Ledger:
             self.held[first_of + done] = Run(reader, took - done, claim, first_of, took)
             self.seen[reader] = now
 
-    def begun(self) -> None:
-        if self.entries == 0:
-            raise Failure("missing", "entry", "")
+    def replay(self, entries: list[str], reader: int, readers: int) -> list[CommittedRun]:
+        require(readers > 0, "readers", readers)
+        require(reader < readers, "reader", reader)
+        commits = [event for entry in entries if (event := self.apply(entry)) is not None and event.kind == "commit"]
+        own = [event for event in commits if event.count > 0 and event.reader % readers == reader]
+        return [CommittedRun(event.number, event.reader, event.start, event.count, event.claim) for event in own]
 
     def claim(self, reader: int, now: int) -> Any:
-        self.begun()
+        """What a reader writes that wants more positions."""
         chosen = self.choice()
         if chosen is not None:
             return {"entry": write("claim", reader, *chosen)}
@@ -260,7 +272,6 @@ class Ledger:
         return "held" if self.held else "finished"
 
     def run(self, claim: int) -> tuple[int, Run]:
-        self.begun()
         for start, run in self.held.items():
             if run.claim == claim:
                 return start, run
@@ -268,16 +279,11 @@ class Ledger:
 
     def commit(self, claim: int, done: int) -> str:
         start, run = self.run(claim)
-        require(run.done <= done <= run.took, "done", done)
         return write("commit", run.reader, start, done - run.done)
 
     def release(self, claim: int) -> str:
         start, run = self.run(claim)
         return write("release", run.reader, start, run.count)
-
-    def held_by(self, reader: int) -> list[int]:
-        runs = [run for _, run in sorted(self.held.items()) if run.reader == reader]
-        return [number for run in runs for number in (run.claim, run.first, run.took, run.done)]
 
     def progress(self) -> Progress:
         positions = self.samples - self.header["consumed"]

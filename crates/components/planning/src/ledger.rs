@@ -24,37 +24,21 @@ impl ledger::GuestLedger for Ledger {
         Ok(Self(RefCell::new(core_::Ledger::new(&header)?)))
     }
 
-    fn apply(&self, entry: String, now: u64) -> Result<Option<ledger::Event>, types::Failure> {
-        let event = self.0.borrow_mut().apply(&entry, now)?;
-        Ok(event.map(|core_::Event { number, kind, reader, start, count, claim }| ledger::Event {
-            number,
-            kind: kind.into(),
-            reader,
-            start,
-            count,
-            claim,
+    fn apply(&self, entry: String) -> Result<Option<ledger::Event>, types::Failure> {
+        let event = self.0.borrow_mut().apply(&entry)?;
+        Ok(event.map(|core_::Event { number, kind, reader, start, count, claim }| {
+            let kind = kind.name().into();
+            ledger::Event { number, kind, reader, start, count, claim }
         }))
     }
 
-    fn claim(&self, reader: u32, now: u64) -> Result<ledger::Proposal, types::Failure> {
-        Ok(match self.0.borrow().claim(reader, now)? {
-            core_::Proposal::Entry(entry) => ledger::Proposal::Entry(entry),
-            core_::Proposal::Wait(time) => ledger::Proposal::Wait(time),
-            core_::Proposal::Held => ledger::Proposal::Held,
-            core_::Proposal::Finished => ledger::Proposal::Finished,
-        })
-    }
-
-    fn commit(&self, claim: u64, done: u32) -> Result<String, types::Failure> {
-        Ok(self.0.borrow().commit(claim, done)?)
-    }
-
-    fn release(&self, claim: u64) -> Result<String, types::Failure> {
-        Ok(self.0.borrow().release(claim)?)
-    }
-
-    fn held_by(&self, reader: u32) -> Result<Vec<u64>, types::Failure> {
-        Ok(self.0.borrow().held_by(reader)?)
+    fn replay(
+        &self,
+        entries: Vec<String>,
+        reader: u32,
+        readers: u32,
+    ) -> Result<Vec<ledger::CommittedRun>, types::Failure> {
+        Ok(self.0.borrow_mut().replay(&entries, reader, readers)?)
     }
 
     fn progress(&self) -> ledger::Progress {
@@ -172,12 +156,8 @@ impl ledger::GuestClient for Client {
     }
 }
 
-impl From<core_::EventKind> for ledger::EventKind {
-    fn from(kind: core_::EventKind) -> Self {
-        match kind {
-            core_::EventKind::Claim => Self::Claim,
-            core_::EventKind::Commit => Self::Commit,
-            core_::EventKind::Release => Self::Release,
-        }
+impl From<core_::Event> for ledger::CommittedRun {
+    fn from(core_::Event { number, kind: _, reader, start, count, claim }: core_::Event) -> Self {
+        Self { number, reader, start, count, claim }
     }
 }

@@ -5,7 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::entry::{join, lease};
-use super::{Applied, Event, EventKind, Ledger, Progress, Proposal};
+use super::propose::Proposal;
+use super::{Applied, Event, EventKind, Ledger, Progress};
 use crate::base::failure::{range, shorten};
 use crate::base::key::Words;
 use crate::base::memory::has_room;
@@ -399,7 +400,7 @@ impl Client {
                 None => self.set_due(),
             }
         }
-        match self.ledger.claim(reader, now)? {
+        match self.ledger.claim(reader, now) {
             Proposal::Entry(entry) => Ok(self.append(entry, false)),
             Proposal::Wait(time) => {
                 let milliseconds = if waits { time.min(POLL) } else { time };

@@ -3,6 +3,10 @@
 mod checkpoint;
 mod client;
 mod entry;
+mod propose;
+mod replay;
+#[cfg(test)]
+mod tests;
 
 pub use self::client::{Client, ClientOptions, ClientRun, ClientStep};
 
@@ -12,8 +16,8 @@ use alloc::vec::Vec;
 
 use self::entry::{Entry, Run};
 use crate::Failure;
-use crate::base::failure::{range, shorten};
-use crate::base::memory::{grow, has_room};
+use crate::base::failure::shorten;
+use crate::base::memory::has_room;
 use crate::state::{LedgerState, MAX_STATE, SamplerState};
 
 /// The most runs that readers hold at a time.
@@ -37,7 +41,8 @@ impl EventKind {
     const ALL: [(Self, &'static str); 3] =
         [(Self::Claim, "claim"), (Self::Commit, "commit"), (Self::Release, "release")];
 
-    fn name(self) -> &'static str {
+    /// Its name in the log.
+    pub fn name(self) -> &'static str {
         Self::ALL[self as usize].1
     }
 }
@@ -70,20 +75,6 @@ enum Applied {
     },
     Lease,
     Checkpoint,
-}
-
-/// What a reader that wants more positions is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Proposal {
-    /// An entry to append to the log, if it has not grown meanwhile. The reader asks again once it was applied, unless it is
-    /// the claim.
-    Entry(String),
-    /// Nothing is free now. Something may be once another entry comes, or so many milliseconds have gone by.
-    Wait(u64),
-    /// The reader itself holds all that is left.
-    Held,
-    /// Every position is committed.
-    Finished,
 }
 
 /// How far the readers have come.
@@ -138,20 +129,17 @@ struct Holder {
 
 /// The positions of an epoch that were not consumed, each of which is read by whichever reader claims it.
 ///
-/// The log decides: whoever applies the same entries has the same ledger, but for the time at which it saw them. A reader
-/// proposes an entry, appends it to the log if nobody else has appended one since, and applies what is appended, its own or
-/// another's. No two readers need to agree on what time it is.
+/// The log decides: whoever applies the same entries has the same ledger. A [`Client`] also keeps the times, on its own clock, at
+/// which it saw the entries. No two readers need to agree on what time it is.
 ///
 /// ```
-/// use samedeal_core::{Config, Ledger, Proposal, Sampler};
+/// use samedeal_core::{Config, Ledger, Sampler};
 /// let first = Ledger::header(&Sampler::new(Config::new(10))?.state(0)?, 4, 60_000)?;
 /// let mut ledger = Ledger::new(&first)?;
-/// ledger.apply(&first, 0)?;
-/// let Proposal::Entry(entry) = ledger.claim(7, 0)? else { panic!() };
-/// assert_eq!(entry, r#"{"event":"claim","reader":7,"start":0,"count":4}"#);
-/// let claim = ledger.apply(&entry, 0)?.unwrap().claim;
-/// ledger.apply(&ledger.commit(claim, 4)?, 1_000)?;
-/// assert_eq!(ledger.progress().committed, 4);
+/// ledger.apply(&first)?;
+/// let claim = ledger.apply(r#"{"event":"claim","reader":7,"start":0,"count":4}"#)?.unwrap().claim;
+/// let event = ledger.apply(r#"{"event":"commit","reader":7,"start":0,"count":3}"#)?.unwrap();
+/// assert_eq!((event.claim, ledger.progress().committed), (claim, 3));
 /// # Ok::<(), samedeal_core::Failure>(())
 /// ```
 pub struct Ledger {
@@ -213,17 +201,18 @@ impl Ledger {
         LedgerState::read(&self.header).map(|state| state.sampler.write()).unwrap_or_default()
     }
 
-    /// Takes the next entry of the log, at a time in milliseconds on any clock that does not go back. None for the first one, and
-    /// for one that is of no run: `join`, `lease`, `checkpoint`. After a failure, nothing has changed. Failures: `entry` (it is
-    /// none); `state`, `block`, `lease`, `order`, `samples`, `seed`, `epoch`, `consumed` (the first entry is none, or of something
-    /// else); `entry` (it does not follow from the ones before it); `out-of-memory`.
-    pub fn apply(&mut self, text: &str, now: u64) -> Result<Option<Event>, Failure> {
-        Ok(match self.take(text, now)? {
+    /// Takes the next entry of the log. None for the first one, and for one that is of no run: `join`, `lease`, `checkpoint`. After a
+    /// failure, nothing has changed. Failures: `entry` (it is none); `state`, `block`, `lease`, `order`, `samples`, `seed`, `epoch`,
+    /// `consumed` (the first entry is none, or of something else); `entry` (it does not follow from the ones before it);
+    /// `out-of-memory`.
+    pub fn apply(&mut self, text: &str) -> Result<Option<Event>, Failure> {
+        Ok(match self.take(text, 0)? {
             Applied::Run(event) => Some(event),
             _ => None,
         })
     }
 
+    /// Takes the next entry, at a time in milliseconds on any clock that does not go back: [`claim`](Self::claim) counts leases from it.
     fn take(&mut self, text: &str, now: u64) -> Result<Applied, Failure> {
         check_line(text)?;
         if self.entries == 0 {
@@ -272,57 +261,6 @@ impl Ledger {
         }?;
         let Run { kind, reader, start, count } = run;
         Some(Event { number, kind, reader, start, count, claim })
-    }
-
-    /// What a reader that wants more positions does: takes what was given back, or what nobody has claimed yet; and where
-    /// there is none, gives back what another one holds that was silent too long. Failures: `entry` (the first one was not
-    /// applied).
-    pub fn claim(&self, reader: u32, now: u64) -> Result<Proposal, Failure> {
-        self.begun()?;
-        if let Some((start, count)) = self.choice() {
-            return Ok(Proposal::Entry(Run { kind: EventKind::Claim, reader, start, count }.write()));
-        }
-        // The reader itself is there: it asks.
-        let seen = |lease: &&Lease| self.holder(lease.reader).map_or(0, |place| self.holders[place].seen);
-        let others = self.leases.iter().filter(|lease| lease.reader != reader);
-        match others.min_by_key(seen) {
-            Some(lease) => {
-                let silent = now.saturating_sub(seen(&lease));
-                if silent < self.lease {
-                    return Ok(Proposal::Wait(self.lease - silent));
-                }
-                Ok(Proposal::Entry(lease.entry(EventKind::Release, lease.left)))
-            }
-            None if self.leases.is_empty() => Ok(Proposal::Finished),
-            None => Ok(Proposal::Held),
-        }
-    }
-
-    /// The entry that says that a reader is through with the first `done` positions of a claim, by the number of that. As many as
-    /// before are an entry too: it says that the reader is there. Failures: `claim` (it is not held any more), `done`.
-    pub fn commit(&self, claim: u64, done: u32) -> Result<String, Failure> {
-        let lease = self.held(claim)?;
-        if done < lease.done() || done > lease.count {
-            return Err(Failure::out_of_range("done", done, range(lease.done(), lease.count)));
-        }
-        Ok(lease.entry(EventKind::Commit, done - lease.done()))
-    }
-
-    /// The entry that gives back what is left of a claim, by its number. Failures: `claim` (it is not held any more).
-    pub fn release(&self, claim: u64) -> Result<String, Failure> {
-        let lease = self.held(claim)?;
-        Ok(lease.entry(EventKind::Release, lease.left))
-    }
-
-    /// What a reader holds, by position. Four numbers each: the number of the claim, its first position, how many it took, and
-    /// how many of them are committed. Failures: `out-of-memory`.
-    pub fn held_by(&self, reader: u32) -> Result<Vec<u64>, Failure> {
-        let mut out = Vec::new();
-        for lease in self.leases.iter().filter(|lease| lease.reader == reader) {
-            grow("reader", 4, &mut out)?;
-            out.extend([lease.claim, lease.first(), lease.count.into(), lease.done().into()]);
-        }
-        Ok(out)
     }
 
     /// How far the readers have come.
@@ -449,23 +387,6 @@ impl Ledger {
             self.free.shrink_to_fit();
         }
         found
-    }
-
-    /// The lease of a claim. Failures: `entry`, `claim`.
-    fn held(&self, claim: u64) -> Result<&Lease, Failure> {
-        self.begun()?;
-        self.leases.iter().find(|lease| lease.claim == claim).ok_or_else(|| {
-            let allowed = "one that is held: this was committed, given back, taken over after a silence, or freed by another \
-                           process with the number of this reader";
-            Failure::contradiction("claim", claim, allowed)
-        })
-    }
-
-    fn begun(&self) -> Result<(), Failure> {
-        if self.entries == 0 {
-            return Err(Failure::missing("entry", "the first one of the log, applied before anything else"));
-        }
-        Ok(())
     }
 
     /// Whether the first entry of a log is the one that is expected, but for its lease, which may change later, too; that lease.

@@ -5,18 +5,32 @@ use matrix::format::{Call, Case, ClientCall, LedgerClient, Subject, U64};
 use matrix::native::Native;
 use serde_json::Value;
 
-use super::ledgers::{entry, header, sampler_state};
-use super::{MAX_EXACT, asked};
+use super::ledgers::{EPOCHS, entry, header, sampler_state, whose_turn};
+use super::{MAX_EXACT, asked, onlookers};
 
 const LEASE: u64 = 100;
 
 pub fn cases() -> Vec<Case> {
-    [epochs(), others(), failures(), lives(), leases(), checkpoints(), claims(), options(), misuse()].concat()
+    [
+        epochs(),
+        shares(),
+        others(),
+        failures(),
+        lives(),
+        leases(),
+        checkpoints(),
+        claims(),
+        onlookers::cases(),
+        largest_claim(),
+        options(),
+        misuse(),
+    ]
+    .concat()
 }
 
 /// What becomes of an entry that a client wants to append.
 #[derive(Clone, Copy, PartialEq)]
-enum Fate {
+pub(super) enum Fate {
     Appended,
     /// The log fails; the entry is there.
     Unsure,
@@ -25,15 +39,15 @@ enum Fate {
 }
 
 /// A client that is driven over a log, and what it was asked.
-struct Driven {
+pub(super) struct Driven {
     subject: Subject,
     engine: Native,
     calls: Vec<Call>,
-    now: u64,
+    pub(super) now: u64,
 }
 
 impl Driven {
-    fn new(given: LedgerClient) -> Self {
+    pub(super) fn new(given: LedgerClient) -> Self {
         let subject = Subject::LedgerClient(given);
         let engine = Native::create(&subject).expect("a client");
         Self { subject, engine, calls: Vec::new(), now: 0 }
@@ -47,7 +61,7 @@ impl Driven {
     }
 
     /// An operation, with an answer to each step; none for the whole if the log fails.
-    fn run(&mut self, begin: ClientCall, log: &mut Vec<String>, fates: &[Fate]) -> Value {
+    pub(super) fn run(&mut self, begin: ClientCall, log: &mut Vec<String>, fates: &[Fate]) -> Value {
         let mut fates = fates.iter().copied();
         let mut step = self.ask(begin);
         loop {
@@ -99,12 +113,12 @@ impl Driven {
         done
     }
 
-    fn catch_up(&mut self, log: &mut Vec<String>) {
+    pub(super) fn catch_up(&mut self, log: &mut Vec<String>) {
         self.run(ClientCall::CatchUp { now: U64(self.now) }, log, &[]);
         self.ask(ClientCall::Progress);
     }
 
-    fn case(self, name: &str) -> Case {
+    pub(super) fn case(self, name: &str) -> Case {
         asked(name, self.subject, self.calls)
     }
 }
@@ -113,7 +127,7 @@ fn number(step: &Value) -> u64 {
     step["number"].as_str().and_then(|number| number.parse().ok()).expect("a number")
 }
 
-fn of(samples: u64, reader: u32, life: u64) -> LedgerClient {
+pub(super) fn of(samples: u64, reader: u32, life: u64) -> LedgerClient {
     let state = sampler_state(samples, 0);
     LedgerClient { state, reader, life: U64(life), block: Some(4), lease: Some(U64(LEASE)), checkpoint_interval: None }
 }
@@ -150,6 +164,74 @@ fn epochs() -> Vec<Case> {
         }
     }
     cases
+}
+
+/// Whole epochs again, of which a part may be consumed: readers of different speed, who commit three positions at a time.
+fn shares() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (samples, consumed, block, readers) in EPOCHS {
+        let state = sampler_state(samples, consumed);
+        let mut drivers: Vec<_> = (0..readers)
+            .map(|reader| {
+                Driven::new(LedgerClient {
+                    state: state.clone(),
+                    block: Some(block),
+                    ..of(samples, reader, reader.into())
+                })
+            })
+            .collect();
+        let mut log = Vec::new();
+        let mut held: Vec<Option<(U64, u64)>> = vec![None; readers as usize];
+        for turn in 1.. {
+            let Some(reader) = whose_turn(turn, readers) else { continue };
+            let (driven, held) = (&mut drivers[reader as usize], &mut held[reader as usize]);
+            driven.now = turn.into();
+            match *held {
+                Some((handle, left)) => {
+                    let part = left.min(3);
+                    driven.run(
+                        ClientCall::Commit { handle, count: Some(part as u32), now: U64(turn.into()) },
+                        &mut log,
+                        &[],
+                    );
+                    *held = (part < left).then_some((handle, left - part));
+                }
+                None => {
+                    let step = driven.claim(&mut log);
+                    if step["action"] == "finished" {
+                        break;
+                    }
+                    if step["action"] == "claimed" {
+                        let handle = U64(number(&step));
+                        let run = driven.ask(ClientCall::Run { handle });
+                        *held = Some((handle, run["count"].as_u64().expect("a number")));
+                    }
+                }
+            }
+        }
+        for (reader, mut driven) in drivers.into_iter().enumerate() {
+            driven.catch_up(&mut log);
+            let name = format!("reader {reader} of {readers} that share {samples} from {consumed} on by {block}");
+            cases.push(driven.case(&name));
+        }
+    }
+    cases
+}
+
+/// A claim of as many positions as there can be.
+fn largest_claim() -> Vec<Case> {
+    let (end, block) = (MAX_EXACT, u32::MAX);
+    let state = sampler_state(end, end - 5_000_000_000);
+    let mut reader = Driven::new(LedgerClient { state, block: Some(block), ..of(0, u32::MAX, u64::MAX) });
+    let mut log = Vec::new();
+    let handle = reader.claimed(&mut log);
+    reader.commit(handle, Some(block - 1), &mut log);
+    reader.commit(handle, None, &mut log);
+    let handle = reader.claimed(&mut log);
+    reader.commit(handle, Some(1), &mut log);
+    reader.run(ClientCall::Release { handle, now: U64(0) }, &mut log, &[]);
+    reader.catch_up(&mut log);
+    vec![reader.case("the largest claim")]
 }
 
 /// Others are faster: with the first entry, with other entries, and again and again.

@@ -1,9 +1,8 @@
-//! Ledgers: readers that claim, fall silent and come back, and logs that no ledger believes.
+//! Ledgers: what logs come to, logs that no ledger believes, and replays.
 
 use matrix::Engine;
-use matrix::format::{Call, Case, Ledger, S64, Subject, U64};
+use matrix::format::{Call, Case, ClientCall, Ledger, LedgerClient, S64, Subject, U64};
 use matrix::native::Native;
-use serde_json::Value;
 
 use super::forms::{self, Config, Sharding};
 use super::{MAX_EXACT, asked, base};
@@ -11,8 +10,102 @@ use super::{MAX_EXACT, asked, base};
 const LEASE: u64 = 100;
 
 pub fn cases() -> Vec<Case> {
-    [headers(), runs(), logs(), silences(), refused(), other_headers(), edges(), lives(), leases(), checkpoints()]
-        .concat()
+    [
+        headers(),
+        runs(),
+        logs(),
+        silences(),
+        refused(),
+        other_headers(),
+        edges(),
+        lives(),
+        leases(),
+        checkpoints(),
+        replays(),
+    ]
+    .concat()
+}
+
+/// A ledger to which entries are applied, and what it was asked.
+struct Applied {
+    subject: Subject,
+    engine: Native,
+    calls: Vec<Call>,
+    /// The entries that followed.
+    log: Vec<String>,
+}
+
+impl Applied {
+    fn new(header: &str) -> Self {
+        let subject = ledger(header.into());
+        let engine = Native::create(&subject).expect("a ledger");
+        Self { subject, engine, calls: Vec::new(), log: Vec::new() }
+    }
+
+    /// The same, with the first entry applied.
+    fn begun(header: &str) -> Self {
+        let mut applied = Self::new(header);
+        applied.apply(header);
+        applied
+    }
+
+    fn apply(&mut self, entry: impl Into<String>) {
+        let entry = entry.into();
+        let call = Call::Apply { entry: entry.clone() };
+        if self.engine.call(&call).is_ok() {
+            self.log.push(entry);
+        }
+        self.calls.push(call);
+    }
+
+    fn progress(&mut self) {
+        self.calls.push(Call::Progress);
+    }
+
+    /// An entry that follows only if all is as it should be: what is free, and who holds what, by which claim.
+    fn checkpoint(&mut self) {
+        let entries = self.log.len();
+        self.apply(checkpoint_after(&self.log));
+        assert_eq!(self.log.len(), entries + 1, "a checkpoint of these entries follows");
+    }
+
+    fn case(self, name: &str) -> Case {
+        asked(name, self.subject, self.calls)
+    }
+}
+
+/// The checkpoint that a client would write after these entries.
+fn checkpoint_after(log: &[String]) -> String {
+    // It joins first; none of these entries is of a reader of this number.
+    const READER: u32 = 77;
+    let mut ledger = Native::create(&ledger(log[0].clone())).expect("a ledger");
+    let state = ledger.call(&Call::InitialState).expect("a state").as_str().expect("a text").into();
+    let options = LedgerClient {
+        state,
+        reader: READER,
+        life: U64(0),
+        block: None,
+        lease: None,
+        checkpoint_interval: Some(U64(1)),
+    };
+    let mut client = Native::create(&Subject::LedgerClient(options)).expect("a client");
+    let now = U64(0);
+    let mut call = ClientCall::Claim { waits: false, now };
+    let mut rest = log.to_vec();
+    loop {
+        let step = client.call(&Call::Client(call)).expect("the log is good");
+        let entry = step["entry"].as_str().expect("a text");
+        call = match step["action"].as_str() {
+            Some("checkpoint") => ClientCall::TellCheckpoint { checkpoint: None, now },
+            Some("read") => ClientCall::TellEntries { entries: std::mem::take(&mut rest), now },
+            Some("append") if entry.contains("join") => ClientCall::TellAppended { appended: true, now },
+            _ => {
+                let [with_join, without] = [log.len() + 1, log.len()].map(|number| format!("\"number\":{number},"));
+                assert!(entry.contains(&with_join), "{entry}");
+                return entry.replace(&with_join, &without);
+            }
+        };
+    }
 }
 
 /// The first entries of logs.
@@ -78,51 +171,47 @@ fn long() -> Case {
 /// Whole epochs: readers of different speed, all of whose entries are applied.
 fn runs() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (samples, consumed, block, readers) in
-        [(10, 0, 3, 1), (10, 3, 4, 2), (100, 0, 7, 3), (5, 5, 2, 2), (6, 0, u32::MAX, 2), (3, 2, 1, 3)]
-    {
-        let header = header(samples, consumed, block);
-        let subject = ledger(header.clone());
-        let mut native = Native::create(&subject).expect("a ledger");
-        let mut calls = vec![Call::InitialState, Call::Claim { reader: 0, now: U64(0) }];
-        let mut take = |call: Call| -> Value {
-            let answer = native.call(&call);
-            calls.push(call);
-            answer.unwrap_or(Value::Null)
-        };
-        take(Call::Apply { entry: header, now: U64(0) });
-        // Claim, how many are committed, how many there are.
-        let mut held: Vec<Option<(U64, u32, u32)>> = vec![None; readers as usize];
-        for now in 1.. {
-            // Reader r has every 2^r-th turn.
-            let Some(reader) = (0..readers).rev().find(|reader| now % (1 << reader) == 0) else { continue };
+    for (samples, consumed, block, readers) in EPOCHS {
+        let mut ledger = Applied::new(&header(samples, consumed, block));
+        ledger.calls.push(Call::InitialState);
+        ledger.apply(header(samples, consumed, block));
+        let mut next = consumed;
+        // The first position that is not committed, and how many are not.
+        let mut held: Vec<Option<(u64, u32)>> = vec![None; readers as usize];
+        for turn in 1.. {
+            let Some(reader) = whose_turn(turn, readers) else { continue };
             let entry = match held[reader as usize] {
-                Some((claim, done, count)) => {
-                    let done = (done + 3).min(count);
-                    held[reader as usize] = (done < count).then_some((claim, done, count));
-                    take(Call::Commit { claim, done })
+                Some((start, left)) => {
+                    let part = left.min(3);
+                    held[reader as usize] = (part < left).then_some((start + u64::from(part), left - part));
+                    entry("commit", reader, start, part)
                 }
-                None => {
-                    let proposal = take(Call::Claim { reader, now: U64(now) });
-                    if proposal == "finished" {
-                        break;
-                    }
-                    proposal["entry"].clone()
+                None if next < samples => {
+                    let count = u64::from(block).min(samples - next) as u32;
+                    held[reader as usize] = Some((next, count));
+                    next += u64::from(count);
+                    entry("claim", reader, next - u64::from(count), count)
                 }
+                None if held.iter().any(Option::is_some) => continue,
+                None => break,
             };
-            let Some(entry) = entry.as_str() else { continue };
-            let event = take(Call::Apply { entry: entry.into(), now: U64(now) });
-            if event["kind"] == "claim" {
-                let claim = event["claim"].as_str().and_then(|claim| claim.parse().ok()).expect("a number");
-                held[reader as usize] = Some((U64(claim), 0, event["count"].as_u64().expect("a number") as u32));
-            }
-            take(Call::Progress);
+            ledger.apply(entry);
+            ledger.progress();
         }
-        take(Call::Progress);
-        let name = format!("{readers} readers of {samples} from {consumed} on by {block}");
-        cases.push(asked(&name, subject, calls));
+        ledger.progress();
+        ledger.checkpoint();
+        cases.push(ledger.case(&format!("{readers} readers of {samples} from {consumed} on by {block}")));
     }
     cases
+}
+
+/// Epochs that readers of different speed share: samples, how many are consumed, positions in a claim, readers.
+pub const EPOCHS: [(u64, u64, u32, u32); 6] =
+    [(10, 0, 3, 1), (10, 3, 4, 2), (100, 0, 7, 3), (5, 5, 2, 2), (6, 0, u32::MAX, 2), (3, 2, 1, 3)];
+
+/// Reader r has every 2^r-th turn.
+pub fn whose_turn(turn: u32, readers: u32) -> Option<u32> {
+    (0..readers).rev().find(|reader| turn.is_multiple_of(1 << reader))
 }
 
 /// Logs as they are read, by whoever was not there.
@@ -141,73 +230,39 @@ fn logs() -> Vec<Case> {
         entry("claim", 5, 12, 1),
         entry("commit", 5, 8, 4),
         entry("commit", 5, 4, 4),
+        entry("commit", 5, 12, 1),
+        entry("claim", 5, 13, 1),
     ];
-    let mut calls = vec![Call::Apply { entry: header(13, 0, 4), now: U64(7) }];
-    for line in lines {
-        calls.extend([Call::Apply { entry: line, now: U64(7) }, Call::Progress]);
-        calls.extend([5, 9].map(|reader| Call::HeldBy { reader }));
-    }
-    calls.extend([
-        Call::Claim { reader: 5, now: U64(7) },
-        Call::Claim { reader: 1, now: U64(7) },
-        Call::Apply { entry: entry("commit", 5, 12, 1), now: U64(7) },
-        Call::Claim { reader: 5, now: U64(7) },
-        Call::Apply { entry: entry("claim", 5, 13, 1), now: U64(7) },
-    ]);
-    vec![asked("a log", ledger(header(13, 0, 4)), calls)]
+    with_and_without_checkpoints("a log", &header(13, 0, 4), &lines)
 }
 
-/// Who is silent loses what it holds, to who asks.
+/// The same log twice: as it is, and with a checkpoint after each entry, which follows only if runs and claims are as they
+/// should be.
+fn with_and_without_checkpoints(name: &str, header: &str, lines: &[String]) -> Vec<Case> {
+    let [mut plain, mut checked] = [Applied::begun(header), Applied::begun(header)];
+    for entry in lines {
+        for ledger in [&mut plain, &mut checked] {
+            ledger.apply(entry);
+            ledger.progress();
+        }
+        checked.checkpoint();
+    }
+    vec![plain.case(name), checked.case(&format!("{name}, with checkpoints"))]
+}
+
+/// Who is silent loses what it holds: others release it.
 fn silences() -> Vec<Case> {
-    let claim = |reader, now| Call::Claim { reader, now: U64(now) };
-    let apply = |entry, now| Call::Apply { entry, now: U64(now) };
-    let first = header(10, 0, 6);
-    let calls = vec![
-        apply(first.clone(), 0),
-        apply(entry("claim", 1, 0, 6), 0),
-        apply(entry("claim", 2, 6, 4), 10),
-        claim(3, 10),
-        claim(1, 10),
-        claim(2, 10),
-        // A clock that goes back stands still.
-        claim(2, 0),
-        apply(entry("commit", 1, 0, 2), 50),
-        claim(2, 109),
-        claim(3, 109),
-        claim(3, 110),
-        claim(2, 150),
-        apply(entry("commit", 2, 6, 0), 149),
-        claim(3, 150),
-        Call::Commit { claim: U64(1), done: 3 },
-        Call::Commit { claim: U64(1), done: 1 },
-        Call::Commit { claim: U64(1), done: 2 },
-        Call::Commit { claim: U64(1), done: 7 },
-        apply(entry("release", 1, 2, 4), 150),
-        Call::Commit { claim: U64(1), done: 3 },
-        Call::Release { claim: U64(1) },
-        claim(1, 150),
-        apply(entry("claim", 1, 2, 4), 150),
+    let lines = [
+        entry("claim", 1, 0, 6),
+        entry("claim", 2, 6, 4),
+        entry("commit", 1, 0, 2),
+        entry("commit", 2, 6, 0),
+        entry("release", 1, 2, 4),
         // The same run, and another claim.
-        Call::Commit { claim: U64(1), done: 6 },
-        Call::Commit { claim: U64(6), done: 4 },
-        Call::Release { claim: U64(6) },
-        claim(3, 248),
-        claim(3, 249),
-        Call::HeldBy { reader: 1 },
-        apply(entry("commit", 1, 2, 1), 260),
-        Call::Commit { claim: U64(6), done: 0 },
-        Call::Commit { claim: U64(6), done: 4 },
-        Call::Commit { claim: U64(2), done: 1 },
-        Call::Commit { claim: U64(5), done: 0 },
-        Call::Commit { claim: U64(u64::MAX), done: 0 },
-        Call::Release { claim: U64(0) },
-        Call::HeldBy { reader: 1 },
-        Call::HeldBy { reader: 3 },
-        claim(2, u64::MAX),
-        claim(3, u64::MAX),
-        Call::Progress,
+        entry("claim", 1, 2, 4),
+        entry("commit", 1, 2, 1),
     ];
-    vec![asked("silent readers", ledger(first), calls)]
+    with_and_without_checkpoints("silent readers", &header(10, 0, 6), &lines)
 }
 
 /// Texts that are no entry, and entries that do not follow. None of them changes anything.
@@ -246,19 +301,18 @@ fn refused() -> Vec<Case> {
         entry("release", 1, 0, 0),
         entry("release", 2, 0, 4),
     ];
-    let mut calls = vec![
-        Call::Progress,
-        Call::HeldBy { reader: 1 },
-        Call::Claim { reader: 1, now: U64(0) },
-        Call::Commit { claim: U64(1), done: 1 },
-        Call::Release { claim: U64(1) },
-        Call::Apply { entry: entry("claim", 1, 0, 4), now: U64(0) },
-        Call::Apply { entry: first.clone(), now: U64(0) },
-        Call::Apply { entry: entry("claim", 1, 0, 4), now: U64(0) },
-    ];
-    calls.extend(texts.map(|entry| Call::Apply { entry, now: U64(0) }));
-    calls.extend([Call::Progress, Call::HeldBy { reader: 1 }, Call::Apply { entry: good, now: U64(0) }]);
-    vec![asked("entries that do not follow", ledger(first), calls)]
+    let mut ledger = Applied::new(&first);
+    ledger.progress();
+    ledger.apply(entry("claim", 1, 0, 4));
+    ledger.apply(first);
+    ledger.apply(entry("claim", 1, 0, 4));
+    for text in texts {
+        ledger.apply(text);
+    }
+    ledger.progress();
+    ledger.checkpoint();
+    ledger.apply(good);
+    vec![ledger.case("entries that do not follow")]
 }
 
 /// Logs of something else.
@@ -282,12 +336,10 @@ fn other_headers() -> Vec<Case> {
         own.replace("ledger", "sampler"),
         own.replace("\"samedeal\":1", "\"samedeal\":3"),
         entry("claim", 0, 2, 4),
+        " ".repeat((1 << 14) + 1),
     ];
-    let mut cases = vec![asked(
-        "logs of something else",
-        ledger(own.clone()),
-        texts.clone().map(|entry| Call::Apply { entry, now: U64(0) }),
-    )];
+    let mut cases =
+        vec![asked("logs of something else", ledger(own.clone()), texts.clone().map(|entry| Call::Apply { entry }))];
     for (number, header) in texts.into_iter().skip(7).enumerate() {
         cases.push(asked(&format!("no first entry, {number}"), ledger(header), []));
     }
@@ -297,23 +349,14 @@ fn other_headers() -> Vec<Case> {
 /// As large as numbers get.
 fn edges() -> Vec<Case> {
     let (end, block) = (MAX_EXACT, u32::MAX);
-    let first = header(end, end - 5_000_000_000, block);
     let start = end - 5_000_000_000;
     let rest = start + u64::from(block);
-    let calls = vec![
-        Call::Apply { entry: first.clone(), now: U64(u64::MAX) },
-        Call::Claim { reader: u32::MAX, now: U64(0) },
-        Call::Apply { entry: entry("claim", u32::MAX, start, block), now: U64(u64::MAX) },
-        Call::Claim { reader: 0, now: U64(u64::MAX) },
-        Call::Apply { entry: entry("claim", 0, rest, (end - rest) as u32), now: U64(u64::MAX) },
-        Call::Commit { claim: U64(1), done: block },
-        Call::Apply { entry: entry("commit", u32::MAX, start, block - 1), now: U64(0) },
-        Call::Progress,
-        Call::Claim { reader: 0, now: U64(99) },
-        Call::Claim { reader: 0, now: U64(100) },
-        Call::Claim { reader: u32::MAX, now: U64(0) },
+    let lines = [
+        entry("claim", u32::MAX, start, block),
+        entry("claim", 0, rest, (end - rest) as u32),
+        entry("commit", u32::MAX, start, block - 1),
     ];
-    vec![asked("as large as numbers get", ledger(first), calls)]
+    with_and_without_checkpoints("as large as numbers get", &header(end, start, block), &lines)
 }
 
 /// Readers that begin anew: what they held is free.
@@ -345,74 +388,61 @@ fn lives() -> Vec<Case> {
         entry("claim", 1, 0, 4).replace("\"count\"", "\"life\":\"00000000000000ff\",\"count\""),
         entry("claim", 1, 0, 4),
     ];
-    let mut calls = vec![Call::Apply { entry: first.clone(), now: U64(7) }];
-    for entry in lines {
-        calls.extend([Call::Apply { entry, now: U64(7) }, Call::Progress]);
-        calls.extend([1, 2].map(|reader| Call::HeldBy { reader }));
-    }
-    calls.push(Call::Claim { reader: 2, now: U64(7) });
-    vec![asked("lives of readers", ledger(first), calls)]
+    with_and_without_checkpoints("lives of readers", &first, &lines)
 }
 
 /// Leases that are changed.
 fn leases() -> Vec<Case> {
     let first = header(4, 0, 4);
     let set = |lease: u64| format!("{{\"event\":\"lease\",\"reader\":1,\"lease\":{lease}}}");
-    let claim = |now| Call::Claim { reader: 2, now: U64(now) };
-    let apply = |entry, now| Call::Apply { entry, now: U64(now) };
-    let calls = vec![
-        // That of the log counts.
-        apply(first.replace("\"lease\":100", "\"lease\":30"), 0),
-        apply(entry("claim", 1, 0, 4), 0),
-        claim(10),
-        claim(30),
-        apply(set(50), 5),
-        claim(10),
-        claim(55),
-        apply(set(MAX_EXACT), 6),
-        claim(u64::MAX / 2),
-        claim(6),
-        apply(set(0), 6),
-        apply(set(MAX_EXACT + 1), 6),
-        apply(set(1).replace("\"reader\":1,", ""), 6),
-        apply(set(1).replace("\"reader\"", "\"count\":0,\"reader\""), 6),
-        apply(set(1).replace("\"lease\":1", "\"lease\":\"1\""), 6),
-        claim(6),
-        apply(set(1), 6),
-        claim(6),
-        claim(7),
-        // A sign of life of another one is none of this one.
-        apply(set(2).replace("\"reader\":1", "\"reader\":3"), 7),
-        claim(7),
-        claim(8),
-        Call::Progress,
-    ];
-    vec![asked("leases", ledger(first), calls)]
+    let mut ledger = Applied::new(&first);
+    // That of the log counts.
+    ledger.apply(first.replace("\"lease\":100", "\"lease\":30"));
+    for line in [
+        entry("claim", 1, 0, 4),
+        set(50),
+        set(MAX_EXACT),
+        set(0),
+        set(MAX_EXACT + 1),
+        set(1).replace("\"reader\":1,", ""),
+        set(1).replace("\"reader\"", "\"count\":0,\"reader\""),
+        set(1).replace("\"lease\":1", "\"lease\":\"1\""),
+        set(1),
+        set(2).replace("\"reader\":1", "\"reader\":3"),
+    ] {
+        ledger.apply(line);
+        // It has the lease.
+        ledger.checkpoint();
+    }
+    ledger.progress();
+    vec![ledger.case("leases")]
 }
 
 /// Checkpoints: they follow where they say what is.
 fn checkpoints() -> Vec<Case> {
     let first = header(20, 0, 4);
-    let apply = |entry: String| Call::Apply { entry, now: U64(7) };
     let checkpoint = |number: u64, next: u64, committed: u64, free: &str, held: &str| {
         format!(
             "{{\"event\":\"checkpoint\",\"number\":{number},\"next\":{next},\"committed\":{committed},\"lease\":100,\
              \"free\":[{free}],\"held\":[{held}]}}"
         )
     };
-    let mut calls = vec![
-        apply(checkpoint(0, 0, 0, "", "")),
-        apply(first.clone()),
-        apply(checkpoint(0, 0, 0, "", "")),
-        apply(checkpoint(1, 0, 0, "", "")),
-        apply(checkpoint(1, 0, 0, "", "")),
-        apply(entry("claim", 5, 0, 4)),
-        apply(entry("claim", 6, 4, 4)),
-        apply(entry("claim", 5, 8, 4)),
-        apply(entry("commit", 5, 8, 3)),
-        apply(entry("release", 6, 4, 4)),
-        Call::Progress,
-    ];
+    let mut ledger = Applied::new(&first);
+    for line in [
+        checkpoint(0, 0, 0, "", ""),
+        first,
+        checkpoint(0, 0, 0, "", ""),
+        checkpoint(1, 0, 0, "", ""),
+        checkpoint(1, 0, 0, "", ""),
+        entry("claim", 5, 0, 4),
+        entry("claim", 6, 4, 4),
+        entry("claim", 5, 8, 4),
+        entry("commit", 5, 8, 3),
+        entry("release", 6, 4, 4),
+    ] {
+        ledger.apply(line);
+    }
+    ledger.progress();
     let good = checkpoint(7, 12, 3, "4,4", "2,5,0,4,0,4,5,8,4,3");
     let bad = [
         checkpoint(6, 12, 3, "4,4", "2,5,0,4,0,4,5,8,4,3"),
@@ -437,17 +467,99 @@ fn checkpoints() -> Vec<Case> {
         good.replace("\"free\":[4,4]", "\"free\":[4,4],\"free\":[4,4]"),
         good.replace("\"number\"", "\"reader\":5,\"number\""),
     ];
-    calls.extend(bad.map(apply));
-    calls.extend([
-        Call::Progress,
-        apply(format!("\t{} ", good.replace(',', " , ").replace('[', " [ "))),
-        Call::Progress,
-        Call::HeldBy { reader: 5 },
-        Call::Commit { claim: U64(4), done: 4 },
-        Call::Claim { reader: 6, now: U64(7) },
-        apply(entry("claim", 6, 4, 4)),
-    ]);
-    vec![asked("checkpoints", ledger(first), calls)]
+    for text in bad {
+        ledger.apply(text);
+    }
+    ledger.progress();
+    ledger.apply(format!("\t{} ", good.replace(',', " , ").replace('[', " [ ")));
+    ledger.progress();
+    ledger.checkpoint();
+    ledger.apply(entry("commit", 5, 11, 1));
+    ledger.apply(entry("claim", 6, 4, 4));
+    ledger.checkpoint();
+    vec![ledger.case("checkpoints")]
+}
+
+/// Which reader reads which positions again, by how many readers, and in what parts the log is read.
+fn replays() -> Vec<Case> {
+    let first = header(40, 2, 4);
+    let mut source = Applied::begun(&first);
+    for line in [
+        "{\"event\":\"join\",\"reader\":5,\"life\":\"00000000000000ff\"}".into(),
+        entry("claim", 5, 2, 4),
+        entry("claim", u32::MAX, 6, 4),
+        entry("claim", 0, 10, 4),
+        // A run of none is a sign of life.
+        entry("commit", u32::MAX, 6, 0),
+        entry("commit", 0, 10, 4),
+        entry("commit", u32::MAX, 6, 3),
+        entry("commit", 5, 2, 1),
+        "{\"event\":\"lease\",\"reader\":5,\"lease\":7}".into(),
+        entry("release", 5, 3, 3),
+        entry("claim", 4, 3, 3),
+        entry("commit", u32::MAX, 9, 1),
+        entry("commit", 4, 3, 2),
+        entry("commit", 4, 5, 1),
+        entry("claim", 6, 14, 4),
+        entry("claim", 5, 18, 4),
+        entry("commit", 5, 18, 4),
+        entry("commit", 6, 14, 4),
+    ] {
+        source.apply(line);
+        if source.log.len() == 9 {
+            source.checkpoint();
+        }
+    }
+    let log = source.log;
+    let mut cases = Vec::new();
+    for (readers, parts) in [(1, log.len()), (1, 1), (2, 5), (3, 2), (u32::MAX, 7)] {
+        for reader in [0, 1, 2, 4, u32::MAX - 1].into_iter().filter(|&reader| reader < readers) {
+            let mut calls = Vec::new();
+            for part in log.chunks(parts) {
+                calls.push(Call::Replay { entries: part.to_vec(), reader, readers });
+            }
+            calls.push(Call::Progress);
+            let name = format!("a replay by reader {reader} of {readers}, by parts of {parts} entries");
+            cases.push(asked(&name, ledger(first.clone()), calls));
+        }
+    }
+    let replay = |entries: &[String], reader, readers| Call::Replay { entries: entries.to_vec(), reader, readers };
+    let wrong = [&log[10..12], &[entry("commit", 5, 0, 1)], &log[12..]].concat();
+    cases.push(asked(
+        "replays that are refused",
+        ledger(first.clone()),
+        [
+            replay(&[], 0, 0),
+            replay(&[], 1, 0),
+            replay(&[], 1, 1),
+            replay(&log, 3, 3),
+            replay(&log, u32::MAX, u32::MAX),
+            Call::Progress,
+            // Nothing was applied, and nothing is.
+            replay(&[], 0, 1),
+            replay(&log[1..], 0, 1),
+            replay(&[header(40, 3, 4)], 0, 1),
+            replay(&["x".into()], 0, 1),
+            Call::Progress,
+            replay(&log[..1], 0, 1),
+            // Another reader, and one entry by itself.
+            replay(&log[1..9], 0, 2),
+            Call::Apply { entry: log[9].clone() },
+            replay(&[], 0, 2),
+            // Those before the one that does not follow are applied.
+            replay(&wrong, 1, 2),
+            Call::Progress,
+            replay(&["".into()], 1, 2),
+            replay(&log[12..], 1, 2),
+            Call::Progress,
+        ],
+    ));
+    let (end, block) = (MAX_EXACT, u32::MAX);
+    let start = end - u64::from(block);
+    let large =
+        [header(end, start, block), entry("claim", u32::MAX, start, block), entry("commit", u32::MAX, start, block)];
+    cases.push(asked("a replay of large numbers", ledger(large[0].clone()), [replay(&large, u32::MAX % 10, 10)]));
+    cases
 }
 
 fn ledger(header: String) -> Subject {

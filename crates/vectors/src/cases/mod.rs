@@ -7,6 +7,7 @@ mod forms;
 mod launches;
 mod ledgers;
 mod meshes;
+mod onlookers;
 mod plans;
 mod readings;
 mod recipes;

@@ -6,7 +6,7 @@ use std::io::{BufReader, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::ledger::{EventKind, Progress, Schedule};
+use samedeal::ledger::{Progress, Schedule};
 use samedeal::{Failure, FailureKind, Sampler};
 use serde_json::{Value, json};
 
@@ -55,7 +55,8 @@ struct Done {
     claims: u64,
     commits: u64,
     samples: u64,
-    given_back: u64,
+    /// What it gave back, and what others took after its lease ended: the log does not tell them apart.
+    released: u64,
 }
 
 pub fn run(args: &LedgerArgs) -> Result<(), Problem> {
@@ -75,26 +76,27 @@ fn summary(args: &LedgerArgs, mut schedule: Schedule<BufReader<File>>) -> Result
     let mut readers = BTreeMap::<u32, Done>::new();
     while let Some(event) = schedule.next_event().map_err(|error| Problem::of(&args.log, error))? {
         let done = readers.entry(event.reader).or_default();
-        match event.kind {
-            EventKind::Claim => done.claims += 1,
-            EventKind::Commit => {
+        match event.kind.as_str() {
+            "claim" => done.claims += 1,
+            "commit" => {
                 done.commits += 1;
                 done.samples += u64::from(event.count);
             }
-            EventKind::Release => done.given_back += u64::from(event.count),
+            "release" => done.released += u64::from(event.count),
+            _ => {}
         }
     }
     let (progress, state) = (schedule.progress()?, state(&schedule)?);
     if args.output.format() == Format::Json {
-        let readers = readers.iter().map(|(reader, Done { claims, commits, samples, given_back })| {
-            json!({ "reader": reader, "claims": claims, "commits": commits, "samples": samples, "given_back": given_back })
+        let readers = readers.iter().map(|(reader, Done { claims, commits, samples, released })| {
+            json!({ "reader": reader, "claims": claims, "commits": commits, "samples": samples, "released": released })
         });
         let readers = readers.collect::<Value>();
         return print(json!({ "state": state, "progress": json_of(&progress), "readers": readers }));
     }
-    let mut items = Items::new(["reader", "claims", "commits", "samples", "given back"]);
-    for (reader, Done { claims, commits, samples, given_back }) in readers {
-        items.push([reader.into(), claims.into(), commits.into(), samples.into(), given_back.into()]);
+    let mut items = Items::new(["reader", "claims", "commits", "samples", "given back or taken over"]);
+    for (reader, Done { claims, commits, samples, released }) in readers {
+        items.push([reader.into(), claims.into(), commits.into(), samples.into(), released.into()]);
     }
     if args.output.format() == Format::Text {
         return if items.len() == 0 { Ok(()) } else { print(items.lines()) };

@@ -1,6 +1,7 @@
 //! Logs of ledgers: what they say, and the samples of their schedules.
 
 use std::fs;
+use std::time::Duration;
 
 use samedeal::Sampler;
 use samedeal::ledger::{FileLog, Ledger};
@@ -69,6 +70,31 @@ fn what_readers_did_and_its_samples() {
         assert!(told.contains(&format!("epoch.log: is no log of a ledger: it begins with {begins}")), "{told}");
         assert!(!told.contains("state is"), "{told}");
     }
+}
+
+/// The log does not say whether a run was given back or taken over: so neither does the table.
+#[test]
+fn runs_that_were_taken_over() {
+    let path = files::folder("ledger-taken").join("epoch.log");
+    let sampler = Sampler::builder(100).build().unwrap();
+    let open = |reader| {
+        let builder = Ledger::builder(reader).block(60).lease(Duration::from_millis(1));
+        builder.open(&sampler, FileLog::open(&path).unwrap()).unwrap()
+    };
+    let (one, other) = (open(1), open(4));
+    let claim = one.claim().unwrap().unwrap();
+    let mut taken = 0;
+    while taken < 60 {
+        let mut claim = other.claim().unwrap().unwrap();
+        claim.commit_rest().unwrap();
+        taken += if claim.start() < 60 { claim.count() } else { 0 };
+    }
+    assert!(claim.renew().is_err());
+    let log = path.display();
+    assert_eq!(text(&format!("ledger {log} --format text")), "1\t1\t0\t0\t60\n4\t2\t2\t100\t0\n");
+    assert_eq!(json(&format!("ledger {log} --json"))["readers"][0]["released"], 60);
+    let shown = text(&format!("ledger {log}"));
+    assert!(shown.contains("given back or taken over"), "{shown}");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 import type { PlanningBindings } from '../bindings/types.js';
-import { entryText, natural, natural32, stateText, U32 } from '../checks.js';
+import { natural, stateText } from '../checks.js';
 import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
 import type { Integer } from '../types.js';
-import type { RawLedger, RawProposal } from './raw.js';
-import type { LedgerEvent, LedgerProgress } from './types.js';
+import { entryText } from './client.js';
+import type { RawLedger, RawRun } from './raw.js';
+import type { CommittedRun, LedgerProgress } from './types.js';
 
 /** The first entry of a log, for the state of a sampler. */
 export function headerWith(engine: Engine<PlanningBindings>, state: string, block: number, lease: Integer): string {
@@ -31,52 +32,34 @@ export class LedgerRecipe implements Recipe<PlanningBindings, RawLedger> {
   }
 }
 
-/** A claim that a reader holds: its number, first position, how many there are, and how many of them are committed. */
-export type Held = [claim: number, start: number, count: number, done: number];
+/** An entry of the log about a run of positions. */
+interface LedgerEvent extends CommittedRun {
+  /** `claim`, `commit` or `release`. Later versions may add names. */
+  kind: string;
+}
 
-/** What a log says, as far as it was applied: a ledger without the log and without a clock. */
+/** What a log says, as far as it was applied. */
 export class AppliedLog {
   readonly #handle: Handle<PlanningBindings, RawLedger>;
-  #entries = 0;
 
   constructor(engine: Engine<PlanningBindings>, header: string) {
     this.#handle = new Handle(engine, this, 'ledger', new LedgerRecipe(stateText(header)));
   }
 
-  /** How many entries were applied. */
-  get entries(): number {
-    return this.#entries;
+  /** Applies the next entry. Returns nothing if it is not about a run of positions. After a failure, nothing has changed. */
+  apply(entry: unknown): LedgerEvent | undefined {
+    const text = entryText(entry);
+    const event = this.#handle.call((raw) => raw.apply(text));
+    return event && { ...numbered(event), kind: event.kind };
   }
 
-  /** Takes the next entry, at a time in milliseconds; nothing for the first one. After a failure, nothing has changed. */
-  apply(entry: unknown, now: Integer): LedgerEvent | undefined {
-    const text = entryText(entry, this.#entries === 0);
-    const event = this.#handle.call((raw) => raw.apply(text, BigInt(now)));
-    this.#entries += 1;
-    if (!event) return undefined;
-    const { number, start, claim } = event;
-    return { ...event, number: Number(number), start: Number(start), claim: Number(claim) };
-  }
-
-  claim(reader: number, now: Integer): RawProposal {
-    return this.#handle.call((raw) => raw.claim(reader, BigInt(now)));
-  }
-
-  commit(claim: Integer, done: Integer): string {
-    const [number, many] = [natural('claim', claim), natural32('done', done, U32)];
-    return this.#handle.call((raw) => raw.commit(number, many));
-  }
-
-  release(claim: Integer): string {
-    const number = natural('claim', claim);
-    return this.#handle.call((raw) => raw.release(number));
-  }
-
-  /** The claims that a reader holds. */
-  heldBy(reader: number): Held[] {
-    const held = this.#handle.call((raw) => raw.heldBy(reader));
-    const at = (index: number) => Number(held[index]);
-    return Array.from({ length: held.length / 4 }, (_, i) => [at(4 * i), at(4 * i + 1), at(4 * i + 2), at(4 * i + 3)]);
+  /**
+   * Applies the next entries. Returns the runs that reader `reader` of `readers` reads in a replay. After a failure, the entries before
+   * the refused one are applied.
+   */
+  replay(entries: readonly unknown[], reader: number, readers: number): CommittedRun[] {
+    const texts = entries.map(entryText);
+    return this.#handle.call((raw) => raw.replay(texts, reader, readers)).map(numbered);
   }
 
   progress(): LedgerProgress {
@@ -93,4 +76,8 @@ export class AppliedLog {
   dispose(): void {
     this.#handle.dispose();
   }
+}
+
+function numbered({ number, reader, start, count, claim }: RawRun): CommittedRun {
+  return { number: Number(number), reader, start: Number(start), count, claim: Number(claim) };
 }

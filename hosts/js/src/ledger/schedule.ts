@@ -1,9 +1,9 @@
 import type { PlanningBindings } from '../bindings/types.js';
-import { FROM_ONE, fail, natural32, options, placed, textOf, U32 } from '../checks.js';
+import { fail, natural32, options, placed, textOf, U32 } from '../checks.js';
 import type { Engine } from '../engine.js';
 import { AppliedLog } from './applied.js';
 import { type Samplers, whole } from './ledger.js';
-import type { LedgerEvent, LedgerProgress, LogLines, ReplayOptions } from './types.js';
+import type { CommittedRun, LedgerProgress, LogLines, ReplayOptions } from './types.js';
 
 /** How many samples are read at a time. */
 const WINDOW = 1 << 15;
@@ -12,8 +12,8 @@ const WINDOW = 1 << 15;
  * The schedule of a log, once more: the runs of positions that its readers committed, in the order in which they did, each
  * entry held against those before it. `replayLedger` makes it, of the whole log.
  */
-export class Schedule implements Iterable<LedgerEvent> {
-  readonly #committed: readonly LedgerEvent[];
+export class Schedule implements Iterable<CommittedRun> {
+  readonly #committed: CommittedRun[] = [];
   readonly #progress: LedgerProgress;
   readonly #samplers: Samplers;
   /** Which reader of how many. */
@@ -25,26 +25,26 @@ export class Schedule implements Iterable<LedgerEvent> {
   /** @internal */
   constructor(engine: Engine<PlanningBindings>, samplers: Samplers, lines: LogLines, given?: ReplayOptions) {
     const { reader = 0, readers = 1 } = options(given, ['reader', 'readers']);
-    this.readers = natural32('readers', readers, FROM_ONE);
-    if (this.readers === 0) fail('out-of-range', 'readers', 0, `1 to ${U32[1]}`);
-    const range = [0n, BigInt(this.readers) - 1n] as const;
-    this.reader = natural32('reader', reader, range);
-    if (this.reader >= this.readers) fail('out-of-range', 'reader', this.reader, `0 to ${range[1]}`);
+    this.readers = natural32('readers', readers, U32);
+    this.reader = natural32('reader', reader, U32);
     this.#samplers = samplers;
     let applied: AppliedLog | undefined;
-    const committed: LedgerEvent[] = [];
+    let number = 0;
     try {
       for (const line of linesOf(lines)) {
+        number += 1;
         const entry = textOf(line);
-        const event = placed(`line ${(applied?.entries ?? 0) + 1} of the log`, () => {
-          applied ??= new AppliedLog(engine, entry as string);
-          return applied.apply(entry, 0);
-        });
-        if (event?.kind !== 'commit' || event.count === 0) continue;
-        if (event.reader % this.readers === this.reader) committed.push(event);
+        const place = `line ${number} of the log`;
+        if (!applied) {
+          const first = placed(place, () => new AppliedLog(engine, entry as string));
+          applied = first;
+          // That there is no such reader is told of no line.
+          first.replay([], this.reader, this.readers);
+        }
+        const log = applied;
+        this.#committed.push(...placed(place, () => log.replay([entry], this.reader, this.readers)));
       }
       if (!applied) fail('missing', 'entry', '', 'the first line of the log of a ledger');
-      this.#committed = committed;
       this.#progress = applied.progress();
       this.initialState = applied.initialState();
     } finally {
@@ -53,8 +53,8 @@ export class Schedule implements Iterable<LedgerEvent> {
   }
 
   /** What was committed, runs of one position at least. */
-  *[Symbol.iterator](): Generator<LedgerEvent, void, undefined> {
-    for (const event of this.#committed) yield { ...event };
+  *[Symbol.iterator](): Generator<CommittedRun, void, undefined> {
+    for (const run of this.#committed) yield { ...run };
   }
 
   /**

@@ -1,20 +1,16 @@
 import type { Integer } from '../types.js';
 
-/** What happens to a run of positions: a reader takes it, is through with it for good, or it is given back. */
-export type EventKind = 'claim' | 'commit' | 'release';
-
-/** An entry of the log of a ledger, but the first one. */
-export interface LedgerEvent {
-  /** The number of the entry. */
+/** A run of positions that a reader committed. */
+export interface CommittedRun {
+  /** Number of the `commit` entry. */
   number: number;
-  kind: EventKind;
-  /** Whose run it is. */
+  /** Number of the reader that committed the run. */
   reader: number;
-  /** The first position of the run. */
+  /** First position of the run. */
   start: number;
-  /** How many there are. */
+  /** Number of positions in the run, 1 or more. */
   count: number;
-  /** The number of the claim that it belongs to: of a claim, its own. */
+  /** Number of the `claim` entry that the run belongs to. */
   claim: number;
 }
 

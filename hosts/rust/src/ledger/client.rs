@@ -246,6 +246,6 @@ impl std::fmt::Debug for Client {
 }
 
 /// What does not fit into the memory would stop the component before it can say so.
-fn cut(entry: &str) -> &str {
+pub(super) fn cut(entry: &str) -> &str {
     if entry.len() <= MAX_STATE { entry } else { &entry[..entry.ceil_char_boundary(MAX_STATE + 1)] }
 }

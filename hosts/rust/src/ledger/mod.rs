@@ -37,5 +37,5 @@ pub use claims::{Attempt, Claim, Ledger, LedgerBuilder};
 pub use client::{Client, ClientOptions, ClientRun, ClientStep};
 pub use file::FileLog;
 pub use log::{CHECKPOINT, Log, MemoryLog};
-pub use raw::{Event, EventKind, Held, Progress, Proposal, RawLedger, header};
+pub use raw::{CommittedRun, Event, Progress, RawLedger, header};
 pub use schedule::{Samples, Schedule};

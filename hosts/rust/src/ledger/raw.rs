@@ -1,32 +1,24 @@
 use wasmtime::component::ResourceAny;
 
+use super::client::cut;
 use crate::engine::{
-    Instance, LEAST_MEMORY, MAX_STATE, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types,
+    Instance, LEAST_MEMORY, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types,
 };
-use crate::named::named;
 use crate::{Error, Failure};
 
-/// What happens to a run of positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EventKind {
-    /// A reader claims the run. No other reader can claim it while the lease of that reader lasts.
-    Claim,
-    /// The reader has finished the run. A run of 0 positions only renews the lease of the reader.
-    Commit,
-    /// The run is free again: its reader gave it back, or another reader took it away after the lease ended.
-    Release,
-}
-
-named!(EventKind in ledger, "event", { Claim = "claim", Commit = "commit", Release = "release" });
-
 /// An entry of a log about a run of positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Event {
     /// The number of the entry.
     pub number: u64,
-    /// What happens.
-    pub kind: EventKind,
+    /// What happens to the run. Later versions may add names.
+    ///
+    /// - `claim`: a reader claims the run. No other reader can claim it while the lease of that reader lasts.
+    /// - `commit`: the reader has finished the run. A run of 0 positions only renews the lease of the reader.
+    /// - `release`: the run is free again. Its reader gave it back, or another reader took it away after the lease
+    ///   ended. The log does not contain which of the two happened.
+    pub kind: String,
     /// Number of the reader that claimed the run.
     pub reader: u32,
     /// The first position of the run.
@@ -39,46 +31,29 @@ pub struct Event {
 
 impl From<ledger::Event> for Event {
     fn from(ledger::Event { number, kind, reader, start, count, claim }: ledger::Event) -> Self {
-        Self { number, kind: kind.into(), reader, start, count, claim }
+        Self { number, kind, reader, start, count, claim }
     }
 }
 
-/// A claim that a reader holds; see [`RawLedger::held_by`].
+/// A run of positions that a reader committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Held {
-    /// The number of its entry.
-    pub claim: u64,
-    /// The first position.
+pub struct CommittedRun {
+    /// The number of the `commit` entry.
+    pub number: u64,
+    /// Number of the reader that committed the run.
+    pub reader: u32,
+    /// The first position of the run.
     pub start: u64,
-    /// How many there are.
+    /// How many there are, at least 1.
     pub count: u32,
-    /// How many of them, the first ones, are committed.
-    pub done: u32,
+    /// Number of the `claim` entry that the run belongs to.
+    pub claim: u64,
 }
 
-/// The answer to a reader that wants more positions; see [`RawLedger::claim`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Proposal {
-    /// An entry to append: the claim of the reader, or the release of a run whose reader let its lease end. After a
-    /// release, the reader asks again.
-    Entry(String),
-    /// No position is free now. Ask again after a new entry, or after this number of milliseconds.
-    Wait(u64),
-    /// This reader itself holds all positions that are left. It must commit or release them first.
-    Held,
-    /// Every position is committed.
-    Finished,
-}
-
-impl From<ledger::Proposal> for Proposal {
-    fn from(proposal: ledger::Proposal) -> Self {
-        match proposal {
-            ledger::Proposal::Entry(entry) => Self::Entry(entry),
-            ledger::Proposal::Wait(time) => Self::Wait(time),
-            ledger::Proposal::Held => Self::Held,
-            ledger::Proposal::Finished => Self::Finished,
-        }
+impl From<ledger::CommittedRun> for CommittedRun {
+    fn from(ledger::CommittedRun { number, reader, start, count, claim }: ledger::CommittedRun) -> Self {
+        Self { number, reader, start, count, claim }
     }
 }
 
@@ -119,8 +94,8 @@ pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
         .ask(|exports: &Planning, store| exports.samedeal_deal_ledger().call_header(store, state, block, lease))
 }
 
-/// The content of a log, up to the last entry that was applied: a [`Ledger`](super::Ledger) without a log and a clock.
-/// Times are in milliseconds on any clock that does not go back.
+/// The content of a log, up to the last entry that was applied, for programs that look at a log or replay it. It reads no
+/// file; [`Schedule`](super::Schedule) does.
 pub struct RawLedger {
     ledger: Object<Planning>,
 }
@@ -137,51 +112,27 @@ impl RawLedger {
         Ok(Self { ledger })
     }
 
-    /// Applies the next entry of the log, which was read at the time `now`. Returns none if the entry is not about a
-    /// run (the first entry, `join`, `lease`, `checkpoint`). After an error, nothing has changed. Errors:
+    /// Applies the next entry of the log. Returns none if the entry is not about a run (the first entry, `join`,
+    /// `lease`, `checkpoint`). After an error, nothing has changed. Errors:
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`,
     /// `state`: the first entry is of another log; `entry`: it does not follow from those before it),
     /// [`WrongType`](crate::FailureKind::WrongType) (`entry`, `state`: it is none), out of memory (`entry`).
-    pub fn apply(&self, entry: &str, now: u64) -> Result<Option<Event>, Error> {
-        // What does not fit into the memory would stop the component before it can say so.
-        let entry = if entry.len() <= MAX_STATE {
-            entry
-        } else if self.progress()?.entries == 0 {
-            checked_state(entry)?
-        } else {
-            &entry[..entry.ceil_char_boundary(MAX_STATE + 1)]
-        };
-        let event = self.ask(|methods, store, ledger| methods.call_apply(store, ledger, entry, now))?;
+    pub fn apply(&self, entry: &str) -> Result<Option<Event>, Error> {
+        let event = self.ask(|methods, store, ledger| methods.call_apply(store, ledger, cut(entry)))?;
         Ok(event.map(Event::from))
     }
 
-    /// What a reader that wants more positions should do: claim a run that was given back, or else the next block, or
-    /// else release a run whose reader let its lease end. Errors: [`Missing`](crate::FailureKind::Missing) (`entry`:
-    /// none was applied).
-    pub fn claim(&self, reader: u32, now: u64) -> Result<Proposal, Error> {
-        self.ask(|methods, store, ledger| methods.call_claim(store, ledger, reader, now)).map(Proposal::from)
-    }
-
-    /// The entry that commits the first `done` positions of the claim with number `claim`. If `done` is the same as
-    /// before, the entry only renews the lease. Errors: missing (`entry`), contradiction (`claim`: the reader does not
-    /// hold it any more), out of range (`done`: less than before, or more than the claim has).
-    pub fn commit(&self, claim: u64, done: u32) -> Result<String, Error> {
-        self.ask(|methods, store, ledger| methods.call_commit(store, ledger, claim, done))
-    }
-
-    /// The entry that gives back the positions of a claim that are not committed. Errors: missing (`entry`),
-    /// contradiction (`claim`).
-    pub fn release(&self, claim: u64) -> Result<String, Error> {
-        self.ask(|methods, store, ledger| methods.call_release(store, ledger, claim))
-    }
-
-    /// The claims that a reader holds. Errors: out of memory.
-    pub fn held_by(&self, reader: u32) -> Result<Vec<Held>, Error> {
-        let held = self.ask(|methods, store, ledger| methods.call_held_by(store, ledger, reader))?;
-        let (held, _) = held.as_chunks();
-        let named =
-            |&[claim, start, count, done]: &[u64; 4]| Held { claim, start, count: count as u32, done: done as u32 };
-        Ok(held.iter().map(named).collect())
+    /// Applies the next entries of the log, the first one included, and returns the runs that reader `reader` of
+    /// `readers` reads in a replay, in this order: the runs that were committed by all readers whose number mod
+    /// `readers` is `reader`. The ledger does not keep the runs: pass a long log in parts. An empty list only checks
+    /// `reader` and `readers`. After an error, the entries before the refused one are applied
+    /// ([`progress`](Self::progress) has their number), but their runs are not returned. Errors:
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`readers`: 0; `reader`: not below `readers`), out of memory
+    /// (`entries`), those of [`apply`](Self::apply).
+    pub fn replay<S: AsRef<str>>(&self, entries: &[S], reader: u32, readers: u32) -> Result<Vec<CommittedRun>, Error> {
+        let entries: Vec<_> = entries.iter().map(|entry| String::from(cut(entry.as_ref()))).collect();
+        let runs = self.ask(|methods, store, ledger| methods.call_replay(store, ledger, &entries, reader, readers))?;
+        Ok(runs.into_iter().map(CommittedRun::from).collect())
     }
 
     /// How much of the epoch is done. Errors: only those of the engine.

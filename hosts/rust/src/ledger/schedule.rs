@@ -7,7 +7,7 @@ use super::claims::{samples, whole};
 use super::file::named;
 use super::lines::next_line;
 use super::raw::in_line;
-use super::{Event, EventKind, Progress, RawLedger};
+use super::{CommittedRun, Event, Progress, RawLedger};
 use crate::{Error, Failure, Sampler};
 
 /// How many samples are read at a time.
@@ -44,19 +44,13 @@ impl<R: BufRead> Schedule<R> {
         let needed = "the first line of the log of a ledger";
         let header = next_line(&mut source, 1)?.ok_or_else(|| Failure::missing("entry", needed))?;
         let ledger = RawLedger::new(&header).map_err(|error| in_line(error, 1))?;
-        ledger.apply(&header, 0)?;
+        ledger.apply(&header).map_err(|error| in_line(error, 1))?;
         Ok(Self { source, ledger, line: 1, reader: 0, readers: 1, ended: false })
     }
 
     /// The same for reader `reader` of `readers`. Errors: out of range (`readers` is 0, `reader` is not below it).
     pub fn of(mut self, reader: u32, readers: u32) -> Result<Self, Error> {
-        if readers == 0 {
-            let failure = Failure::out_of_range("readers", readers, format!("1 to {}", u32::MAX));
-            return Err(failure.within(Some(1), Some(u32::MAX.into())).into());
-        }
-        if reader >= readers {
-            return Err(Failure::not_below("reader", reader, readers.into()).into());
-        }
+        self.ledger.replay::<&str>(&[], reader, readers)?;
         (self.reader, self.readers) = (reader, readers);
         Ok(self)
     }
@@ -75,15 +69,23 @@ impl<R: BufRead> Schedule<R> {
     /// The next entry about a run, of any reader; none at the end. Errors: contradiction, wrong type
     /// (`entry`, with its line), [`Error::Log`].
     pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
+        self.next_of(|ledger, entry| ledger.apply(entry))
+    }
+
+    /// What the next entry that comes to something comes to.
+    fn next_of<T>(
+        &mut self,
+        applied: impl Fn(&RawLedger, &str) -> Result<Option<T>, Error>,
+    ) -> Result<Option<T>, Error> {
         if self.ended {
             return Ok(None);
         }
         self.ended = true;
         while let Some(entry) = next_line(&mut self.source, self.line + 1)? {
             self.line += 1;
-            if let Some(event) = self.ledger.apply(&entry, 0).map_err(|error| in_line(error, self.line))? {
+            if let Some(found) = applied(&self.ledger, &entry).map_err(|error| in_line(error, self.line))? {
                 self.ended = false;
-                return Ok(Some(event));
+                return Ok(Some(found));
             }
         }
         Ok(None)
@@ -99,20 +101,14 @@ impl<R: BufRead> Schedule<R> {
     }
 }
 
-/// What was committed: runs of one position at least.
+/// The runs that were committed.
 impl<R: BufRead> Iterator for Schedule<R> {
-    type Item = Result<Event, Error>;
+    type Item = Result<CommittedRun, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.next_event().transpose()? {
-                Ok(Event { kind: EventKind::Commit, reader, count: 1.., .. })
-                    if reader % self.readers != self.reader => {}
-                Ok(event @ Event { kind: EventKind::Commit, count: 1.., .. }) => return Some(Ok(event)),
-                Ok(_) => {}
-                Err(error) => return Some(Err(error)),
-            }
-        }
+        let (reader, readers) = (self.reader, self.readers);
+        // One entry at a time: before an error come all runs that were committed.
+        self.next_of(|ledger, entry| Ok(ledger.replay(&[entry], reader, readers)?.pop())).transpose()
     }
 }
 
@@ -138,7 +134,7 @@ impl<R: BufRead> Samples<R> {
         while self.window.len() == 0 {
             let (start, count) = match self.run {
                 (_, 0) => match self.schedule.next().transpose()? {
-                    Some(event) => (event.start, event.count),
+                    Some(run) => (run.start, run.count),
                     None => return Ok(None),
                 },
                 run => run,

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::failing;
-use samedeal::ledger::{Attempt, CHECKPOINT, Claim, EventKind, FileLog, Ledger, Log, MemoryLog, RawLedger, Schedule};
+use samedeal::ledger::{Attempt, CHECKPOINT, Claim, FileLog, Ledger, Log, MemoryLog, RawLedger, Schedule};
 use samedeal::{Error, FailureKind, Layout, Sampler};
 
 const SAMPLES: u64 = 3_000;
@@ -241,9 +241,9 @@ fn a_claim_that_was_lost_is_another_one_than_that_of_the_same_run() {
     again.commit(3).unwrap();
     again.commit_rest().unwrap();
     let text = log.text();
-    let events = Schedule::new(text.as_bytes()).unwrap().map(|event| event.map(|event| (event.claim, event.count)));
+    let runs = Schedule::new(text.as_bytes()).unwrap().map(|run| run.map(|run| (run.claim, run.count)));
     let expected = [(again.number(), 3), (again.number(), SAMPLES as u32 - 3)];
-    assert_eq!(events.collect::<Result<Vec<_>, _>>().unwrap(), expected);
+    assert_eq!(runs.collect::<Result<Vec<_>, _>>().unwrap(), expected);
 }
 
 #[test]
@@ -444,6 +444,18 @@ fn a_log_is_of_one_epoch() {
     let error = events.next().unwrap().unwrap_err();
     assert!(error.to_string().contains("(line 5 of the log)") && events.next().is_none(), "{error}");
     assert_eq!(failing(Schedule::new(&b"{}\n"[..])), (FailureKind::WrongType, "state".into()));
+    // What was committed before an entry that does not follow is there, and so is what happened otherwise.
+    let worse = format!("{text}{{\"event\":\"claim\",\"reader\":0,\"start\":20,\"count\":8}}\n");
+    let mut runs = Schedule::new(worse.as_bytes()).unwrap();
+    let run = runs.next().unwrap().unwrap();
+    assert_eq!((run.number, run.reader, run.start, run.count, run.claim), (4, 0, 20, 8, claim.number()));
+    assert!(runs.next().unwrap().is_err() && runs.next().is_none());
+    let mut kinds = Vec::new();
+    let mut events = Schedule::new(text.as_bytes()).unwrap();
+    while let Some(event) = events.next_event().unwrap() {
+        kinds.push(event.kind);
+    }
+    assert_eq!(kinds, ["claim", "commit"]);
 }
 
 /// A store of somebody else's, whose first answer to everything is that somebody was faster.
@@ -477,13 +489,8 @@ impl Log for Contended {
 fn somebody_is_faster() {
     let header = samedeal::ledger::header(&sampler().state(0).unwrap(), 100, 60_000).unwrap();
     let event =
-        |kind: EventKind, start: u64| format!("{{\"event\":\"{kind}\",\"reader\":5,\"start\":{start},\"count\":100}}");
-    let others = [
-        (0, header.clone()),
-        (1, event(EventKind::Claim, 0)),
-        (4, event(EventKind::Commit, 0)),
-        (6, event(EventKind::Claim, 200)),
-    ];
+        |kind: &str, start: u64| format!("{{\"event\":\"{kind}\",\"reader\":5,\"start\":{start},\"count\":100}}");
+    let others = [(0, header.clone()), (1, event("claim", 0)), (4, event("commit", 0)), (6, event("claim", 200))];
     let log = Contended { entries: Vec::new(), others: others.into(), broken: false };
     let ledger = Ledger::builder(0).block(100).open(&sampler(), log).unwrap();
     let mut claim = ledger.claim().unwrap().unwrap();
@@ -500,13 +507,15 @@ fn somebody_is_faster() {
     // An entry that is no longer than it may be, and others.
     let raw = RawLedger::new(&header).unwrap();
     for long in [1 << 14, (1 << 14) + 1, 1 << 27] {
-        let (kind, field) = failing(raw.apply(&" ".repeat(long), 0));
+        let (kind, field) = failing(raw.apply(&" ".repeat(long)));
         assert!(matches!(kind, FailureKind::OutOfRange | FailureKind::WrongType), "{kind:?} {field}");
     }
-    raw.apply(&header, 0).unwrap();
-    assert_eq!(failing(raw.apply(&format!("{header}\n"), 0)), (FailureKind::WrongType, "entry".into()));
+    raw.apply(&header).unwrap();
+    assert_eq!(failing(raw.apply(&format!("{header}\n"))), (FailureKind::WrongType, "entry".into()));
     for long in [1 << 14, (1 << 14) + 1, 1 << 27] {
-        assert_eq!(failing(raw.apply(&"\u{1F0A1}".repeat(long / 4), 0)), (FailureKind::WrongType, "entry".into()));
+        let text = "\u{1F0A1}".repeat(long / 4);
+        assert_eq!(failing(raw.apply(&text)), (FailureKind::WrongType, "entry".into()));
+        assert_eq!(failing(raw.replay(&[text], 0, 1)), (FailureKind::WrongType, "entry".into()));
     }
 }
 

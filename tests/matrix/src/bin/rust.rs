@@ -173,23 +173,18 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
 
 fn ask_ledger(ledger: &RawLedger, call: &Call) -> Answer {
     Ok(match *call {
-        Call::Apply { ref entry, now } => ledger.apply(entry, now.0)?.map_or(Value::Null, |event| {
+        Call::Apply { ref entry } => ledger.apply(entry)?.map_or(Value::Null, |event| {
             let ledger::Event { number, kind, reader, start, count, claim, .. } = event;
             let [number, start, claim] = [number, start, claim].map(U64);
-            record(format::Event { number, kind: kind.name().into(), reader, start, count, claim })
+            record(format::Event { number, kind, reader, start, count, claim })
         }),
-        Call::Claim { reader, now } => record(match ledger.claim(reader, now.0)? {
-            ledger::Proposal::Entry(entry) => format::Proposal::Entry(entry),
-            ledger::Proposal::Wait(time) => format::Proposal::Wait(U64(time)),
-            ledger::Proposal::Held => format::Proposal::Held,
-            ledger::Proposal::Finished => format::Proposal::Finished,
-        }),
-        Call::Commit { claim, done } => ledger.commit(claim.0, done)?.into(),
-        Call::Release { claim } => ledger.release(claim.0)?.into(),
-        Call::HeldBy { reader } => {
-            let held = ledger.held_by(reader)?;
-            let numbers = |held: &ledger::Held| [held.claim, held.start, held.count.into(), held.done.into()];
-            strings(&held.iter().flat_map(numbers).collect::<Vec<_>>())
+        Call::Replay { ref entries, reader, readers } => {
+            let written = |run| {
+                let ledger::CommittedRun { number, reader, start, count, claim, .. } = run;
+                let [number, start, claim] = [number, start, claim].map(U64);
+                record(format::CommittedRun { number, reader, start, count, claim })
+            };
+            ledger.replay(entries, reader, readers)?.into_iter().map(written).collect()
         }
         Call::Progress => write_progress(&ledger.progress()?),
         Call::InitialState => ledger.initial_state()?.into(),

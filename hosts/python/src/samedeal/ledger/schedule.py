@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, SupportsIndex
 
-from ..bindings.ledger import Event
+from ..bindings.ledger import CommittedRun
 from ..deal.sampler import Sampler
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, SamedealError, WrongTypeError
@@ -17,6 +18,10 @@ from .log import Log, text_of
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+_WINDOW = 2**12
+"""How many entries are applied at a time."""
 
 
 class Schedule:
@@ -42,19 +47,44 @@ class Schedule:
             entries += map(text_of, more)
         if not entries:
             raise ContradictionError("log", f"empty: {log!r}", "the log of a ledger")
-        machine = Machine(entries[0])
-        self.commits: list[Event] = []
-        """The runs that were committed, in the order of the log."""
-        for number, entry in enumerate(entries):
+        self._entries = entries
+        """As they were read: the log may be of a store that is read once, and grows meanwhile."""
+        machine, self._length = Machine(entries[0]), 0
+        for part in self._parts():
+            end = machine.progress().entries + len(part)
             try:
-                event = machine.apply(entry, 0)
+                self._length += len(machine.replay(part, 0, 1))
+            except SamedealError:
+                self._length += self._one_by_one(machine, end)
+        self._progress = machine.progress()
+        self._state = machine.initial_state()
+
+    def _parts(self) -> Iterator[list[str]]:
+        """The entries, some of them at a time. What is too long for an entry is cut: the component refuses it still."""
+        for start in range(0, len(self._entries), _WINDOW):
+            yield [entry[: check.STATE + 1] for entry in self._entries[start : start + _WINDOW]]
+
+    def _one_by_one(self, machine: Machine, end: int) -> int:
+        """How many runs the entries up to number `end` commit. An error has the line of its entry."""
+        runs = 0
+        for number in range(machine.progress().entries, end):
+            try:
+                runs += len(machine.replay([self._entries[number][: check.STATE + 1]], 0, 1))
             except SamedealError as error:
                 value = f"{error.value} (line {number + 1} of the log)"
                 raise type(error)(error.field, value, error.allowed) from None
-            if event is not None and event.kind == "commit" and event.count:
-                self.commits.append(event)
-        self._progress = machine.progress()
-        self._state = machine.initial_state()
+        return runs
+
+    @cached_property
+    def commits(self) -> list[CommittedRun]:
+        """The runs that were committed, in the order of the log."""
+        return list(self._runs(0, 1))
+
+    def _runs(self, reader: int, readers: int) -> Iterator[CommittedRun]:
+        """The runs that a reader reads in a replay."""
+        machine = Machine(self._entries[0])
+        for part in self._parts():
+            yield from machine.replay(part, reader, readers)
 
     def progress(self) -> Progress:
         """How much of the epoch was done."""
@@ -75,35 +105,38 @@ class Schedule:
             readers: Number of readers.
 
         Raises:
+            OutOfRangeError: `readers` is 0, or `reader` is not below it.
             ContradictionError: The ledger has another order, dataset or seed.
         """
-        count = check.integer("readers", readers, check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed))
-        own = check.number("reader", reader, lambda: count, count - 1)
+        count, own = (
+            check.integer(name, value, check.U32) for name, value in (("readers", readers), ("reader", reader))
+        )
+        # The component says which of them go together.
+        Machine(self._entries[0]).replay((), own, count)
         if not isinstance(sampler, Sampler):
             raise WrongTypeError("sampler", check.described(sampler), "a samedeal.Sampler")
         order = _whole(sampler)
         order.resume(self._state)
-        return self._replayed(order, own, count)
+        return self._replayed(order, self._runs(own, count))
 
-    def _replayed(self, order: Sampler, reader: int, readers: int) -> Iterator[NDArray[np.int64]]:
+    def _replayed(self, order: Sampler, runs: Iterator[CommittedRun]) -> Iterator[NDArray[np.int64]]:
         first = order.consumed
-        for commit in self.commits:
-            if commit.reader % readers == reader:
-                at, end = commit.start - first, commit.start - first + commit.count
-                # The log of another host may have runs of up to 2**32 - 1.
-                for start in range(at, end, 2**20):
-                    yield order.indices(start, min(start + 2**20, end))
+        for run in runs:
+            at, end = run.start - first, run.start - first + run.count
+            # The log of another host may have runs of up to 2**32 - 1.
+            for start in range(at, end, 2**20):
+                yield order.indices(start, min(start + 2**20, end))
 
     def __len__(self) -> int:
         """How many runs were committed."""
-        return len(self.commits)
+        return self._length
 
     def __repr__(self) -> str:
         """How much there is."""
         done, all_of_it = self._progress.committed, self._progress.positions
-        return f"<Schedule of {done} of {all_of_it} positions in {len(self.commits)} runs>"
+        return f"<Schedule of {done} of {all_of_it} positions in {self._length} runs>"
 
     def _repr_html_(self) -> str:
         """A table for notebooks, a row for each of the first runs."""
-        rows = ((run.number, run.reader, run.start, run.count) for run in self.commits)
-        return table(repr(self), ("entry", "reader", "start", "count"), rows, len(self.commits))
+        rows = ((run.number, run.reader, run.start, run.count) for run in self._runs(0, 1))
+        return table(repr(self), ("entry", "reader", "start", "count"), rows, self._length)

@@ -1,0 +1,68 @@
+//! What a reader of a ledger writes next. A client asks this; who only looks at a log does not.
+
+use alloc::string::String;
+
+use super::entry::Run;
+use super::{EventKind, Lease, Ledger};
+use crate::Failure;
+
+/// What a reader that wants more positions is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Proposal {
+    /// An entry to append to the log, if it has not grown meanwhile. The reader asks again once it was applied, unless it is
+    /// the claim.
+    Entry(String),
+    /// Nothing is free now. Something may be once another entry comes, or so many milliseconds have gone by.
+    Wait(u64),
+    /// The reader itself holds all that is left.
+    Held,
+    /// Every position is committed.
+    Finished,
+}
+
+impl Ledger {
+    /// What a reader that wants more positions does: takes what was given back, or what nobody has claimed yet; and where
+    /// there is none, gives back what another one holds that was silent too long.
+    pub(super) fn claim(&self, reader: u32, now: u64) -> Proposal {
+        if let Some((start, count)) = self.choice() {
+            return Proposal::Entry(Run { kind: EventKind::Claim, reader, start, count }.write());
+        }
+        // The reader itself is there: it asks.
+        let seen = |lease: &&Lease| self.holder(lease.reader).map_or(0, |place| self.holders[place].seen);
+        let others = self.leases.iter().filter(|lease| lease.reader != reader);
+        match others.min_by_key(seen) {
+            Some(lease) => {
+                let silent = now.saturating_sub(seen(&lease));
+                if silent < self.lease {
+                    return Proposal::Wait(self.lease - silent);
+                }
+                Proposal::Entry(lease.entry(EventKind::Release, lease.left))
+            }
+            None if self.leases.is_empty() => Proposal::Finished,
+            None => Proposal::Held,
+        }
+    }
+
+    /// The entry that says that a reader is through with the first `done` positions of a claim, by the number of that: from as many as
+    /// before, which says that the reader is there, to as many as it took. Failures: `claim` (it is not held any more).
+    pub(super) fn commit(&self, claim: u64, done: u32) -> Result<String, Failure> {
+        let lease = self.held(claim)?;
+        debug_assert!((lease.done()..=lease.count).contains(&done));
+        Ok(lease.entry(EventKind::Commit, done - lease.done()))
+    }
+
+    /// The entry that gives back what is left of a claim, by its number. Failures: `claim` (it is not held any more).
+    pub(super) fn release(&self, claim: u64) -> Result<String, Failure> {
+        let lease = self.held(claim)?;
+        Ok(lease.entry(EventKind::Release, lease.left))
+    }
+
+    /// The lease of a claim. Failures: `claim`.
+    fn held(&self, claim: u64) -> Result<&Lease, Failure> {
+        self.leases.iter().find(|lease| lease.claim == claim).ok_or_else(|| {
+            let allowed = "one that is held: this was committed, given back, taken over after a silence, or freed by another \
+                           process with the number of this reader";
+            Failure::contradiction("claim", claim, allowed)
+        })
+    }
+}

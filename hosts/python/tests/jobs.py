@@ -29,6 +29,10 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 PRELOADED = ["torch", "torch._dynamo", "samedeal.torch"]
 """What the server imports. PyTorch imports the second one for the first model that is distributed."""
 
+RAY = ONE_THREAD | {"RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0", "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": str(HANG)}
+"""Of jobs under Ray Train: no process that watches for machines of a cloud being taken away, and on a busy machine
+workers may start slowly."""
+
 
 def preload(*modules: str) -> None:
     """Adds modules that ranks will find imported. Has an effect before the first job."""
@@ -72,7 +76,13 @@ def alone(*arguments: Any) -> subprocess.CompletedProcess[str]:
 def _environment(rank: int, world: int, port: int) -> dict[str, str]:
     """What `torchrun` tells a rank."""
     told: dict[str, Any] = {"RANK": rank, "WORLD_SIZE": world, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": world}
-    told |= {"GROUP_RANK": 0, "GROUP_WORLD_SIZE": 1, "ROLE_NAME": "default", "ROLE_RANK": rank, "ROLE_WORLD_SIZE": world}
+    told |= {
+        "GROUP_RANK": 0,
+        "GROUP_WORLD_SIZE": 1,
+        "ROLE_NAME": "default",
+        "ROLE_RANK": rank,
+        "ROLE_WORLD_SIZE": world,
+    }
     told |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": True}
     told |= {"TORCHELASTIC_RUN_ID": "job", "TORCHELASTIC_RESTART_COUNT": 0, "TORCHELASTIC_MAX_RESTARTS": 0}
     return os.environ | ONE_THREAD | {name: str(value) for name, value in told.items()}

@@ -11,11 +11,17 @@ pub fn path(relative: &str) -> PathBuf {
     root.join(relative)
 }
 
+/// Where Python keeps bytecode.
+const PYTHON_CACHE: &str = "target/pycache";
+
 /// A program that starts at the root of the project; relative paths in its arguments are relative to that.
 /// The environment is the caller's, without what cargo adds for this program and what would colour a log.
 pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(name);
     command.args(arguments).current_dir(path("")).env("CARGO_TERM_COLOR", "never").env_remove("FORCE_COLOR");
+    // Python keeps the bytecode of what it imports, also if the caller (a container, often) has switched that off: without
+    // it, every process that imports PyTorch compiles 2,000 modules anew. It is kept apart from the sources.
+    command.env("PYTHONPYCACHEPREFIX", path(PYTHON_CACHE)).env_remove("PYTHONDONTWRITEBYTECODE");
     for (key, _) in env::vars_os() {
         let key = key.to_string_lossy().into_owned();
         if key.starts_with("CARGO_PKG_") || key.starts_with("CARGO_MANIFEST_") {
@@ -60,3 +66,17 @@ pub const HOST_CRATES: &[&str] = &[
     "--exclude=samedeal-web",
     "--features=matrix/host",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn python_keeps_bytecode_whatever_the_caller_says() {
+        let command = program("python3", &[]);
+        let of =
+            |name: &str| command.get_envs().find(|(key, _)| *key == name).map(|(_, value)| value.map(OsStr::to_owned));
+        assert_eq!(of("PYTHONPYCACHEPREFIX"), Some(Some(path(PYTHON_CACHE).into_os_string())));
+        assert_eq!(of("PYTHONDONTWRITEBYTECODE"), Some(None));
+    }
+}

@@ -184,18 +184,9 @@ def test_wheel_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
     home = tmp_path / "fresh"
     venv.create(home, with_pip=True)
     python = str(home / ("Scripts" if sys.platform == "win32" else "bin") / "python")
-    install = [
-        python,
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--disable-pip-version-check",
-        "--no-index",
-        "--no-deps",
-        str(wheel),
-    ]
-    subprocess.run(install, check=True)
+    # Isolated, as what makes the environment is: bytecode then lies in it, and ends with it.
+    install = [python, "-I", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--no-deps"]
+    subprocess.run([*install, str(wheel)], check=True)
     # The dependencies are borrowed; a path file does not bring the editable installation along.
     site = next((home).rglob("site-packages"))
     borrowed = {str(importlib.metadata.distribution(name).locate_file("")) for name in ("wasmtime", "numpy")}

@@ -1,4 +1,4 @@
-"""Ranks that are told who they are after their datasets are made, as by `torch.multiprocessing.spawn`."""
+"""Ranks that are told who they are after their datasets are made, as by `torch.multiprocessing`."""
 
 from __future__ import annotations
 
@@ -36,4 +36,4 @@ def rank(number: int, data: str, store: str) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        mp.spawn(rank, (sys.argv[1], f"{folder}/store"), nprocs=2)
+        mp.start_processes(rank, (sys.argv[1], f"{folder}/store"), nprocs=2, start_method="fork")

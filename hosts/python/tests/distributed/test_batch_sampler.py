@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 import samedeal
 import torch
+from limits import HANG
 from samedeal import (
     Batcher,
     ContradictionError,
@@ -212,7 +213,7 @@ dist.barrier()
         subprocess.Popen([sys.executable, "-c", code, str(rank), str(tmp_path / "group")], env=environment)
         for rank in range(2)
     ]
-    assert [rank.wait(120) for rank in ranks] == [0, 0]
+    assert [rank.wait(HANG) for rank in ranks] == [0, 0]
 
 
 @pytest.mark.parametrize(

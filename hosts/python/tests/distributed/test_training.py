@@ -10,7 +10,7 @@ import pytest
 import torch
 import training
 from conftest import write
-from jobs import torchrun
+from jobs import ranks
 from samedeal.torch import DistributedSampler
 from test_processes import HERE
 from training import WORLD
@@ -27,7 +27,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(world: int, files: Path, out: Path, *arguments: Any) -> Any:
     out.mkdir()
-    return torchrun(world, HERE / "training.py", files, out, *arguments)
+    return ranks(world, HERE / "training.py", files, out, *arguments)
 
 
 def batches(out: Path, name: str, world: int) -> list[list[tuple[int, list[int]]]]:

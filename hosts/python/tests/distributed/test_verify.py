@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from jobs import torchrun
+from jobs import ranks
 from samedeal import MissingError, WrongTypeError
 from samedeal.torch import DistributedSampler, EpochWarning, ShardedDataset, verify_ranks
 from test_processes import HERE
@@ -15,7 +15,7 @@ from test_processes import HERE
 
 @pytest.mark.parametrize("world", [2, 4])
 def test_every_rank_is_told_what_differs_and_where(world: int, tmp_path: Path) -> None:
-    run = torchrun(world, HERE / "agreeing.py", tmp_path)
+    run = ranks(world, HERE / "agreeing.py", tmp_path)
     assert run.returncode == 0, run.stderr
     told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(world)]
     broken, foreign, failing = (

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from accelerate import data_loader
-from jobs import logs, torchrun
+from jobs import logs, preload, ranks, torchrun
 from samedeal import ContradictionError, Mesh, WrongTypeError
 from samedeal.accelerate import PreparedLoader, prepare
 from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset, to_tensors, verify_ranks
@@ -28,9 +28,13 @@ DEATH = 11
 """The batch of each model after which the job ends: within an epoch, and within a step of accumulated gradients."""
 
 
-def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+preload("accelerate", "samedeal.accelerate")
+
+
+def run(world: int, out: Path, *arguments: Any, start: Any = ranks) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    return torchrun(world, HERE / "accelerated.py", out, *arguments)
+    job: subprocess.CompletedProcess[str] = start(world, HERE / "accelerated.py", out, *arguments)
+    return job
 
 
 def batches(out: Path, name: str, world: int) -> list[list[Any]]:
@@ -42,7 +46,7 @@ def batches(out: Path, name: str, world: int) -> list[list[Any]]:
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a job left behind that was killed."""
     folder = tmp_path_factory.mktemp("killed")
-    job = run(WORLD, folder / "out", folder / "none", DEATH)
+    job = run(WORLD, folder / "out", folder / "none", DEATH, start=torchrun)
     assert "SIGKILL" in job.stderr, job.stderr
     assert not list((folder / "out").glob("*.weights"))
     return folder / "out"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import streamed
 from datasets import Dataset
-from jobs import torchrun
+from jobs import preload, ranks, torchrun
 from limits import HANG
 from samedeal import WrongTypeError
 from samedeal.torch import BatchSampler, DistributedSampler
@@ -23,8 +23,12 @@ HERE = Path(__file__).parent
 WORLD = 2
 
 
+preload("datasets", "torchdata.stateful_dataloader")
+
+
 def run(world: int, out: Path, what: str) -> list[dict[str, Any]]:
-    job = torchrun(world, HERE / "streamed.py", out, what)
+    """The first part under torchrun."""
+    job = (torchrun if what == "first" else ranks)(world, HERE / "streamed.py", out, what)
     assert job.returncode == 0, job.stderr
     return [json.loads((out / f"{what}-{rank}.json").read_text()) for rank in range(world)]
 

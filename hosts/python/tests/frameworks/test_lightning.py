@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from jobs import torchrun
+from jobs import preload, ranks, torchrun
 from lightning import LightningDataModule
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from samedeal import ContradictionError, WrongTypeError
@@ -30,9 +30,13 @@ STOP, SAVED = 11, 9
 """The step before which training ends, in the second of two epochs of eight steps, and the last one that was saved."""
 
 
-def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+preload("lightning.pytorch", "samedeal.lightning")
+
+
+def run(world: int, out: Path, *arguments: Any, start: Any = ranks) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    return torchrun(world, HERE / "lit.py", out, *arguments)
+    job: subprocess.CompletedProcess[str] = start(world, HERE / "lit.py", out, *arguments)
+    return job
 
 
 def told(out: Path, name: str, world: int) -> list[dict[str, Any]]:
@@ -52,7 +56,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a job left behind: the last of its models was being trained when it was killed."""
     folder = tmp_path_factory.mktemp("stopped")
-    job = run(WORLD, folder / "out", folder / "none", STOP)
+    job = run(WORLD, folder / "out", folder / "none", STOP, start=torchrun)
     assert "SIGKILL" in job.stderr, job.stderr
     return folder / "out"
 
@@ -305,7 +309,7 @@ def test_ranks_of_different_length_are_refused(tmp_path: Path) -> None:
     (tmp_path / "shards").mkdir()
     for number, rows in enumerate((20, 13)):
         pq.write_table(pa.table({"id": range(rows)}), tmp_path / "shards" / f"{number}.parquet")
-    run = torchrun(2, Path(__file__).parent / "lit_shards.py", tmp_path)
+    run = ranks(2, HERE / "lit_shards.py", tmp_path)
     assert run.returncode == 0, run.stderr
     told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2)]
     assert told[0] == told[1]

@@ -14,6 +14,7 @@ import pytest
 import ray.train
 import rayed
 import torch
+from jobs import RAY
 from limits import HANG
 from ray.train.torch.train_loop_utils import _WrappedDataLoader
 from samedeal.torch import DistributedSampler, Resumable
@@ -27,7 +28,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the workers of all jobs wrote."""
     folder = tmp_path_factory.mktemp("ray")
     # What Ray writes to the home directory is not for that of the user.
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "HOME": str(folder)}
+    environment = os.environ | RAY | {"HOME": str(folder)}
     words = [sys.executable, str(HERE / "rayed.py"), str(folder)]
     job = subprocess.run(words, capture_output=True, text=True, timeout=HANG, env=environment, check=False)
     assert job.returncode == 0, job.stdout + job.stderr

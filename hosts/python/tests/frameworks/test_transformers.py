@@ -25,9 +25,13 @@ DEATH = 3
 """The step of each model after which the job ends: within an epoch, a step after a checkpoint."""
 
 
-def run(world: int, out: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+jobs.preload("samedeal.transformers")
+
+
+def run(world: int, out: Path, *arguments: Any, start: Any = jobs.ranks) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    return jobs.torchrun(world, HERE / "trained.py", out, *arguments)
+    job: subprocess.CompletedProcess[str] = start(world, HERE / "trained.py", out, *arguments)
+    return job
 
 
 def steps(out: Path, name: str, world: int) -> list[list[Any]]:
@@ -43,7 +47,7 @@ def samples(logs: list[list[Any]], epoch: int) -> list[int]:
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a job left behind that was killed."""
     folder = tmp_path_factory.mktemp("killed")
-    job = run(WORLD, folder / "out", folder / "none", DEATH)
+    job = run(WORLD, folder / "out", folder / "none", DEATH, start=jobs.torchrun)
     assert "SIGKILL" in job.stderr, job.stderr
     return folder / "out"
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from jobs import RAY
 from limits import HANG
 
 FOLDER = Path(__file__).parents[4] / "docs/tutorials"
@@ -18,7 +19,7 @@ TUTORIALS = sorted(FOLDER.glob("*.py"))
 @pytest.mark.parametrize("tutorial", TUTORIALS, ids=[path.stem for path in TUTORIALS])
 def test_tutorial(tutorial: Path, tmp_path: Path) -> None:
     # Some libraries write to the home directory. One thread each: processes share few cores.
-    environment = os.environ | {"HOME": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    environment = os.environ | RAY | {"HOME": str(tmp_path)}
     (tmp_path / "work").mkdir()
     with subprocess.Popen(
         [sys.executable, str(tutorial)],

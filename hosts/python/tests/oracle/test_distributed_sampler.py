@@ -102,16 +102,11 @@ def test_copies(copied: Any) -> None:
 @pytest.mark.parametrize("persistent", [False, True])
 def test_under_a_loader(method: str, persistent: bool) -> None:
     data = list(range(1_003))
+    workers: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": method, "persistent_workers": persistent}
+    # The original under a loader without workers, which reads the same: workers that are spawned import PyTorch anew.
     loaders = [
-        torch.utils.data.DataLoader(
-            data,
-            32,
-            sampler=kind(data, 4, 3, seed=1),
-            num_workers=2,
-            multiprocessing_context=method,
-            persistent_workers=persistent,
-        )
-        for kind in (ours.DistributedSampler, Original)
+        torch.utils.data.DataLoader(data, 32, sampler=kind(data, 4, 3, seed=1), **options)
+        for kind, options in ((ours.DistributedSampler, workers), (Original, {}))
     ]
     assert len(loaders[0]) == len(loaders[1])
     for epoch in range(2):

@@ -96,12 +96,12 @@ def make_plan(locality: dict[str, Any] | None, **config: Any) -> Any:
     return Plan(PlanConfig(locality=raw, **config), MEMORY)
 
 
-def make_mesh(world: int, axes: list[dict[str, Any]]) -> Any:
+def make_mesh(world_size: int, axes: list[dict[str, Any]]) -> Any:
     """By the public call, which has no words for two axes of one name."""
     sizes = {axis["name"]: axis["size"] for axis in axes}
     if len(sizes) < len(axes):
-        return Grid(MeshConfig(world, tuple(Axis(**axis) for axis in axes)))
-    return samedeal.Mesh(world, sizes, [axis["name"] for axis in axes if axis["role"] == "divide"])
+        return Grid(MeshConfig(world_size, tuple(Axis(**axis) for axis in axes)))
+    return samedeal.Mesh(world_size, sizes, [axis["name"] for axis in axes if axis["role"] == "shard"])
 
 
 def make_batch_stream(
@@ -205,7 +205,7 @@ class Readings:
     """A reading, in place of which another one comes where a call gives one."""
 
     def __init__(self, sizes: list[int], options: dict[str, Any]) -> None:
-        names = {name: "world" if name == "world_size" else name for name in options}
+        names = {name: "world_size" if name == "world_size" else name for name in options}
         self.now = samedeal.Reading(sizes, **{names[name]: value for name, value in options.items()})
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
@@ -310,8 +310,8 @@ def call_verify_in_runs(shards: int, offsets: list[int], assigned: list[int]) ->
     return verify_in_runs(Core(Component.PLANNING, MEMORY), shards, u32s(offsets), u32s(assigned))
 
 
-def call_detect(environment: list[list[str]], rank: int | None, world: int | None) -> samedeal.Detection:
-    return samedeal.detect_rank(rank, world, environment={name: value for name, value in environment})
+def call_detect(environment: list[list[str]], rank: int | None, world_size: int | None) -> samedeal.Detection:
+    return samedeal.detect_rank(rank, world_size, environment={name: value for name, value in environment})
 
 
 def same(some: Iterable[samedeal.Batch], others: Iterable[samedeal.Batch]) -> bool:

@@ -22,12 +22,12 @@ def batch_by_the_command() -> list[int]:
 
 
 def test_python() -> None:
-    *batch, rank, number, slot = numbers(output(sys.executable, "-c", block("python")))
+    *batch, rank, number, index_in_batch = numbers(output(sys.executable, "-c", block("python")))
     assert batch == batch_by_the_command()
-    question = "locate --samples 10000000 --seed 42 --epoch 1 --world 8 --batch-size 32 --sample 1234 --json"
+    question = "locate --samples 10000000 --seed 42 --epoch 1 --world-size 8 --batch-size 32 --sample 1234 --json"
     [where] = json.loads(output(ROOT / "target/debug/samedeal", *question.split()))["samples"]
     [found] = where["places"]
-    assert (rank, number, slot) == (found["rank"], found["batch"], found["slot"])
+    assert (rank, number, index_in_batch) == (found["rank"], found["batch"], found["index_in_batch"])
 
 
 def test_javascript() -> None:

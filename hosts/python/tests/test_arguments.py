@@ -14,14 +14,14 @@ from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
 from samedeal import OutOfRangeError, Sampler, UnknownNameError, WrongTypeError
 
 
-@pytest.mark.parametrize("field", ["samples", "seed", "epoch", "rank", "world", "memory_limit"])
+@pytest.mark.parametrize("field", ["samples", "seed", "epoch", "rank", "world_size", "memory_limit"])
 @pytest.mark.parametrize("value", [*NOT_WHOLE, Vicious()], ids=lambda value: type(value).__name__)
 def test_constructor_takes_whole_numbers_only(field: str, value: Any) -> None:
     with fails(WrongTypeError, field.replace("_", "-")):
         Sampler(**{"samples": 10, field: value})
 
 
-@pytest.mark.parametrize("field", ["samples", "epoch", "rank", "world", "memory_limit"])
+@pytest.mark.parametrize("field", ["samples", "epoch", "rank", "world_size", "memory_limit"])
 @pytest.mark.parametrize("value", TOO_WIDE, ids=lambda value: hex(value)[:20])
 def test_constructor_takes_numbers_that_cross_only(field: str, value: Any) -> None:
     with fails(OutOfRangeError, field.replace("_", "-")):
@@ -48,10 +48,10 @@ def test_constructor_takes_every_seed_that_crosses(seed: int) -> None:
         ("samples", {"samples": 2**53}),
         ("samples", {"samples": 2**64 - 1}),
         ("samples", {"samples": 2**32, "order": "torch"}),
-        ("samples", {"samples": 2**53 - 1, "world": 2}),
-        ("rank", {"samples": 10, "rank": 4, "world": 4}),
-        ("world", {"samples": 10, "world": 0}),
-        ("world", {"samples": 10, "world": 2**32}),
+        ("samples", {"samples": 2**53 - 1, "world_size": 2}),
+        ("rank", {"samples": 10, "rank": 4, "world_size": 4}),
+        ("world_size", {"samples": 10, "world_size": 0}),
+        ("world_size", {"samples": 10, "world_size": 2**32}),
         ("seed", {"samples": 10, "order": "dotnet", "seed": 2**31}),
         ("memory-limit", {"samples": 10, "memory_limit": 0}),
         ("memory-limit", {"samples": 10, "memory_limit": 2**20}),
@@ -107,7 +107,7 @@ CALLS: dict[str, tuple[str, Call]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_every_call_checks_and_leaves_the_sampler_working(name: str) -> None:
     field, call = CALLS[name]
-    sampler = Sampler(10, order="torch", world=3)
+    sampler = Sampler(10, order="torch", world_size=3)
     before = list(sampler)
     for value in [*NOT_WHOLE, Vicious()]:
         if value is None and name == "indices to":
@@ -143,7 +143,7 @@ def test_every_call_checks_and_leaves_the_sampler_working(name: str) -> None:
     ],
 )
 def test_every_call_has_its_range(field: str, call: Callable[[Sampler], Any]) -> None:
-    sampler = Sampler(10, world=3)
+    sampler = Sampler(10, world_size=3)
     before = list(sampler)
     for _ in range(3):
         with fails(OutOfRangeError, field):
@@ -169,7 +169,7 @@ def test_the_range_is_the_same_for_what_cannot_cross(call: Call, allowed: str) -
     # 100 crosses and is refused by the component.
     for at in (-1, 100, 2**64):
         with pytest.raises(OutOfRangeError) as caught:
-            call(Sampler(10, world=3), at)
+            call(Sampler(10, world_size=3), at)
         assert (caught.value.value, caught.value.allowed) == (str(at), allowed)
 
 
@@ -203,7 +203,7 @@ def test_a_wrong_type_is_told_by_what_it_is(value: Any, shown: str) -> None:
         Sampler(value)
     assert str(caught.value) == f"samples is {shown}; allowed: a whole number, such as len(dataset)"
     with pytest.raises(WrongTypeError) as caught:
-        Sampler(10, world=value)
+        Sampler(10, world_size=value)
     assert str(caught.value) == f"world is {shown}; allowed: a whole number"
 
 
@@ -227,7 +227,7 @@ def test_batches_beyond_the_widest_window(drop_last: bool) -> None:
 
 
 def test_batches_that_become_too_long() -> None:
-    sampler = Sampler(2**21 + 1, world=2, remainder="uneven", rank=1)
+    sampler = Sampler(2**21 + 1, world_size=2, remainder="uneven", rank=1)
     batches = sampler.batches(2**21)
     assert [len(batch) for batch in batches] == [2**20]
     sampler.set_rank(0)
@@ -247,8 +247,10 @@ def test_drop_last_is_a_bool(value: Any) -> None:
 
 
 def test_numpy_integers_are_whole_numbers() -> None:
-    sampler = Sampler(np.int64(10), seed=np.int8(-3), epoch=np.uint64(2**64 - 1), rank=np.uint8(1), world=np.int16(2))
-    same = Sampler(10, seed=-3, epoch=2**64 - 1, rank=1, world=2)
+    sampler = Sampler(
+        np.int64(10), seed=np.int8(-3), epoch=np.uint64(2**64 - 1), rank=np.uint8(1), world_size=np.int16(2)
+    )
+    same = Sampler(10, seed=-3, epoch=2**64 - 1, rank=1, world_size=2)
     assert sampler.config == same.config
     assert sampler[np.int32(-1)] == same[-1]
     assert sampler.batch(np.uint64(1), np.array(2)).tolist() == same.batch(1, 2).tolist()

@@ -68,8 +68,8 @@ def u64s(*values: int) -> Any:
     return np.array(values, dtype=np.uint64)
 
 
-def sharded(samples: int, rank: int = 0, world: int = 1) -> Config:
-    return Config(samples, -5, 3, "sharded", rank, world, "pad", "strided", 0)
+def sharded(samples: int, rank: int = 0, world_size: int = 1) -> Config:
+    return Config(samples, -5, 3, "sharded", rank, world_size, "pad", "strided", 0)
 
 
 SHARDED = [
@@ -94,15 +94,15 @@ PLAN = PlanConfig(
 )
 PLANS = [
     PLAN,
-    PLAN._replace(sizes=u64s(), world=1),
+    PLAN._replace(sizes=u64s(), world_size=1),
     PLAN._replace(bytes=u64s(2**53 - 2, 0, 1), weight="bytes", policy="size-aware", worker_policy="round-robin"),
     PLAN._replace(locality=LOCALITY, policy="locality-aware", shuffle=True),
-    PLAN._replace(sizes=u64s(*range(1000)), world=7, shuffle=True, reshuffle=True, seed=2**63 - 1, epoch=0),
+    PLAN._replace(sizes=u64s(*range(1000)), world_size=7, shuffle=True, reshuffle=True, seed=2**63 - 1, epoch=0),
 ]
 BAD_PLANS = [
     PLAN._replace(sizes=u64s(2**64 - 1, 2**64 - 1)),
     PLAN._replace(bytes=u64s(1)),
-    PLAN._replace(world=0),
+    PLAN._replace(world_size=0),
     PLAN._replace(workers=2**32 - 1),
     PLAN._replace(policy="locality-aware"),
     PLAN._replace(policy="locality-aware", locality=LOCALITY._replace(holder_offsets=u32s(1, 0))),
@@ -127,25 +127,25 @@ MESHES = [
     MeshConfig(
         24,
         (
-            Axis("dp", 2, "divide"),
-            Axis("naïve ✓", 3, "repeat"),
-            Axis("", 4, "divide"),
+            Axis("dp", 2, "shard"),
+            Axis("naïve ✓", 3, "replicate"),
+            Axis("", 4, "shard"),
         ),
     ),
-    MeshConfig(2**32 - 1, (Axis("x" * 65, 2**32 - 1, "repeat"),)),
+    MeshConfig(2**32 - 1, (Axis("x" * 65, 2**32 - 1, "replicate"),)),
 ]
 BAD_MESHES = [
     MeshConfig(0, ()),
     MeshConfig(
         2,
         (
-            Axis("a", 1, "divide"),
-            Axis("a", 2, "divide"),
+            Axis("a", 1, "shard"),
+            Axis("a", 2, "shard"),
         ),
     ),
-    MeshConfig(2, (Axis("a", 0, "divide"),)),
-    MeshConfig(2, tuple(Axis(f"axis {i}", 2**32 - 1, "repeat") for i in range(64))),
-    MeshConfig(1, tuple(Axis(f"axis {i}", 1, "repeat") for i in range(65))),
+    MeshConfig(2, (Axis("a", 0, "shard"),)),
+    MeshConfig(2, tuple(Axis(f"axis {i}", 2**32 - 1, "replicate") for i in range(64))),
+    MeshConfig(1, tuple(Axis(f"axis {i}", 1, "replicate") for i in range(65))),
 ]
 DETECT: Calls = [
     ([], None, None),
@@ -519,7 +519,7 @@ WEIGHED = by_shards(
     worker_policy="size-aware", weight="bytes", bytes=np.array([1, 2**52, 3], dtype=np.uint64), drop_last=True,
     batch_size=5,
 )  # fmt: skip
-WOVEN = by_shards(lanes=4, window=5, remainder="drop", world_size=2, workers=3, batch_size=2)
+WOVEN = by_shards(lanes=4, shuffle_window=5, remainder="drop", world_size=2, workers=3, batch_size=2)
 READINGS = [by_shards(), WOVEN, WOVEN._replace(epoch=2**64 - 1), WEIGHED, by_shards(shuffle=False, workers=2)]
 READINGS.append(by_shards(workers=2)._replace(state=reads.Read(by_shards(world_size=3, workers=2), MEMORY).state(1)))
 BAD_READINGS = [
@@ -555,7 +555,7 @@ def test_readings_that_are_refused(config: reads.ReadConfig) -> None:
     assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
-@pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world)
+@pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world_size)
 def test_meshes(config: MeshConfig) -> None:
     oracle = Oracle(Component.SAMPLING, "mesh")
     agree(oracle, "mesh", oracle.call("[constructor]mesh", *config), topology.Grid(config))
@@ -628,7 +628,7 @@ CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
     (
         Component.SAMPLING,
         "mesh#[constructor]mesh",
-        lambda world, axes: topology.Grid(MeshConfig(world, axes)),
+        lambda world_size, axes: topology.Grid(MeshConfig(world_size, axes)),
         BAD_MESHES,
     ),
 ]
@@ -762,7 +762,7 @@ def test_memory_may_grow_between_calls() -> None:
 def test_large_lists_cross_whole() -> None:
     # Larger than the memory of a new instance, which moves or grows while they are put into it.
     sizes = np.arange(300_000, dtype=np.uint64)
-    plan = planning.Plan(PLAN._replace(sizes=sizes, bytes=sizes[::-1].copy(), world=1, workers=1), MEMORY)
+    plan = planning.Plan(PLAN._replace(sizes=sizes, bytes=sizes[::-1].copy(), world_size=1, workers=1), MEMORY)
     assert plan.shards(0, 0, 0, 300_000).tolist() == list(range(300_000))
     assert plan.loads("ranks", 0, 1).tolist() == [300_000, int(sizes.sum()), int(sizes.sum()), 0]
     assigned = np.roll(np.arange(300_000, dtype=np.uint32), 7)

@@ -51,7 +51,7 @@ def alarms(handler: Callable[[], None]) -> Iterator[None]:
 @signals
 @pytest.mark.parametrize("order", ["feistel", "torch"])
 def test_signal_handlers_may_ask(order: str) -> None:
-    sampler = Sampler(10_000, seed=3, order=order, world=2)
+    sampler = Sampler(10_000, seed=3, order=order, world_size=2)
     config, fingerprint, model = sampler.config, sampler.fingerprint(), sampler.indices().tolist()
     nested = 0
     failures: list[BaseException] = []
@@ -81,7 +81,7 @@ def test_signal_handlers_may_ask(order: str) -> None:
 
 @signals
 def test_signal_handlers_may_move_the_sampler() -> None:
-    sampler = Sampler(1000, world=1000)
+    sampler = Sampler(1000, world_size=1000)
     epochs = itertools.count(1)
     nested, last = 0, 0
     seen: list[tuple[int, int, int]] = []
@@ -107,7 +107,7 @@ def test_signal_handlers_may_move_the_sampler() -> None:
                 break
     assert nested >= 100
     for epoch, rank, index in seen[:: len(seen) // 100 + 1]:
-        assert Sampler(1000, world=1000, epoch=epoch, rank=rank)[0] == index
+        assert Sampler(1000, world_size=1000, epoch=epoch, rank=rank)[0] == index
 
 
 class Interrupted(Exception):
@@ -167,7 +167,7 @@ class Interrupter:
 @pytest.mark.parametrize("name", ["call", "refresh", "unpack", "u64s", "string"])
 @pytest.mark.parametrize("after", [False, True])
 def test_a_call_may_end_at_every_step(name: str, after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    sampler = Sampler(2**20, world=2, order="sequential", memory_limit=2**25)
+    sampler = Sampler(2**20, world_size=2, order="sequential", memory_limit=2**25)
     step = Interrupter(monkeypatch, name, after)
     for _ in range(50):
         for call in (
@@ -190,7 +190,7 @@ def test_a_call_may_end_at_every_step(name: str, after: bool, monkeypatch: pytes
 @pytest.mark.parametrize("name", ["call", "refresh", "unpack", "view", "u64s", "u32s", "allocate"])
 @pytest.mark.parametrize("after", [False, True])
 def test_a_call_of_a_plan_may_end_at_every_step(name: str, after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = ShardPlan(range(1000), world=3, shuffle=True, memory_limit=2**22)
+    plan = ShardPlan(range(1000), world_size=3, shuffle=True, memory_limit=2**22)
     models = []
     for epoch in range(2):
         plan.set_epoch(epoch)
@@ -292,7 +292,7 @@ READS: dict[str, Callable[[Sampler], list[Any]]] = {
 
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
 def test_reads_are_of_one_epoch_and_rank(read: Callable[[Sampler], list[Any]]) -> None:
-    sampler = Sampler(400_001, world=2, remainder="uneven")
+    sampler = Sampler(400_001, world_size=2, remainder="uneven")
     models = []
     for epoch, rank in itertools.product(range(2), range(2)):
         sampler.set_epoch(epoch)

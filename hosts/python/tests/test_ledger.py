@@ -102,9 +102,9 @@ def test_a_reader_that_comes_back_begins_anew(tmp_path: Path) -> None:
 
 def test_what_is_left_of_an_epoch(tmp_path: Path) -> None:
     """A ledger takes over from a fixed deal: what is left, by a state."""
-    dealt = [Sampler(50, seed=1, rank=rank, world=4) for rank in range(4)]
+    dealt = [Sampler(50, seed=1, rank=rank, world_size=4) for rank in range(4)]
     seen = [sampler.indices(0, 5) for sampler in dealt]
-    rest = Sampler(50, seed=1, rank=2, world=3)
+    rest = Sampler(50, seed=1, rank=2, world_size=3)
     rest.resume(dealt[0].state(5))
     for claim in Ledger(rest, FileLog(tmp_path / "log"), reader=0, block=7):
         seen.append(claim.samples)
@@ -128,7 +128,7 @@ def test_a_schedule_in_a_notebook() -> None:
 
 def test_threads_share_a_log() -> None:
     log, seen, lock = MemoryLog(), [], threading.Lock()
-    sampler = Sampler.sharded([300, 0, 500], lanes=4, window=8, seed=2)
+    sampler = Sampler.sharded([300, 0, 500], lanes=4, shuffle_window=8, seed=2)
 
     def run(number: int) -> None:
         for claim in Ledger(sampler, log, reader=number, block=16):

@@ -33,7 +33,7 @@ NEAR: dict[str, Any] = {
     "policy": "locality-aware",
     "holders": [[7], [9, 7], [7], [9], (9,), {7, 9}],
     "rank_nodes": [7, 9],
-    "world": 2,
+    "world_size": 2,
 }
 
 
@@ -42,11 +42,11 @@ def make(**changes: Any) -> ShardPlan:
 
 
 def readers(plan: ShardPlan) -> list[list[int]]:
-    return [plan.shards(*reader).tolist() for reader in itertools.product(range(plan.world), range(plan.workers))]
+    return [plan.shards(*reader).tolist() for reader in itertools.product(range(plan.world_size), range(plan.workers))]
 
 
 def test_worked_example() -> None:
-    plan = ShardPlan([1] * 100, world=8, workers=4)
+    plan = ShardPlan([1] * 100, world_size=8, workers=4)
     assert plan.shards(0, 0).tolist() == plan.shards(0).tolist() == [0, 32, 64, 96]
     assert plan.shards(0, 1).tolist() == [8, 40, 72]
     assert plan.shards(1).tolist() == [1, 33, 65, 97]
@@ -97,22 +97,22 @@ def test_loads_and_balance() -> None:
             assert balance.imbalance == pytest.approx(max(values) / (sum(values) / len(values)))
     assert plan.balance() == plan.balance("ranks", "samples")
     # Six decimal places.
-    assert ShardPlan([3, 1, 1], world=3).balance().imbalance == 1.8
-    assert ShardPlan([4, 2, 1], world=3).balance().imbalance == 1.714286
-    assert ShardPlan([], world=5).balance().imbalance == 1.0
+    assert ShardPlan([3, 1, 1], world_size=3).balance().imbalance == 1.8
+    assert ShardPlan([4, 2, 1], world_size=3).balance().imbalance == 1.714286
+    assert ShardPlan([], world_size=5).balance().imbalance == 1.0
 
 
 def test_loads_in_a_notebook() -> None:
-    rows = cells(make(world=2, bytes=BYTES).loads()._repr_html_())
+    rows = cells(make(world_size=2, bytes=BYTES).loads()._repr_html_())
     assert rows[0] == ["reader", "shards", "samples", "bytes", "local"]
     assert rows[1:] == [["0", "3", "120", "900", "0"], ["1", "3", "30", "1200", "0"]]
-    shown = ShardPlan([1] * 300, world=300).loads()._repr_html_()
+    shown = ShardPlan([1] * 300, world_size=300).loads()._repr_html_()
     assert "the first 100 of 300" in shown
     assert len(cells(shown)) == 101
 
 
 def test_steps() -> None:
-    plan = make(world=2, workers=2)
+    plan = make(world_size=2, workers=2)
     assert readers(plan) == [[0, 4], [2], [1, 5], [3]]
     for size, drop_last, most in ((1, False, 120), (32, False, 4), (32, True, 2)):
         least = {1: 30, 32: 2 if not drop_last else 0}[size]
@@ -147,7 +147,7 @@ def test_config_fingerprint() -> None:
 CHANGES: dict[str, Any] = {
     "sizes": SAMPLES[::-1],
     "bytes": BYTES,
-    "world": 2,
+    "world_size": 2,
     "workers": 2,
     "policy": "size-aware",
     "worker_policy": "size-aware",
@@ -164,7 +164,7 @@ def test_what_is_longer_than_a_window() -> None:
     assert plan.verify().ok
     rows = ShardPlan([200_001], shuffle=True).rows(0)
     assert sorted(rows.tolist()) == list(range(200_001))
-    many = ShardPlan(np.arange(100_000), world=50_000, workers=3)
+    many = ShardPlan(np.arange(100_000), world_size=50_000, workers=3)
     loads = many.loads("workers")
     assert loads.shards.tolist()[:6] == [1, 1, 0, 1, 1, 0]
     assert int(loads.samples.sum()) == sum(range(100_000))
@@ -177,7 +177,7 @@ def test_properties_and_the_call_that_makes_an_equal_plan() -> None:
     assert plan.sizes.tolist() == SAMPLES
     assert plan.bytes is not None
     assert plan.bytes.tolist() == BYTES
-    assert (plan.world, plan.workers, plan.policy, plan.worker_policy) == (2, 3, "locality-aware", "round-robin")
+    assert (plan.world_size, plan.workers, plan.policy, plan.worker_policy) == (2, 3, "locality-aware", "round-robin")
     assert (plan.weight, plan.shuffle, plan.reshuffle, plan.seed, plan.epoch) == ("bytes", True, True, -1, 4)
     assert plan.holders == [[7], [9, 7], [7], [9], [9], sorted({7, 9})] or plan.holders[-1] == [9, 7]  # type: ignore[index]
     assert (plan.rank_nodes, plan.tolerance) == ([7, 9], 0)
@@ -186,12 +186,12 @@ def test_properties_and_the_call_that_makes_an_equal_plan() -> None:
     plain = make()
     assert (plain.bytes, plain.holders, plain.rank_nodes, plain.tolerance) == (None, None, None, None)
     assert repr(eval(repr(plain))) == repr(plain)
-    assert repr(ShardPlan(range(101))).startswith("ShardPlan(<101 numbers>, world=1, ")
+    assert repr(ShardPlan(range(101))).startswith("ShardPlan(<101 numbers>, world_size=1, ")
 
 
 def test_the_sizes_are_those_that_were_given() -> None:
     sizes = np.array(SAMPLES)
-    plan = make(sizes=sizes, policy="size-aware", world=3)
+    plan = make(sizes=sizes, policy="size-aware", world_size=3)
     before = readers(plan)
     sizes[:] = 1
     plan.set_epoch(1)
@@ -239,7 +239,7 @@ def test_lists_of_lists(field: str) -> None:
             call([[1], [0, wide]])
 
 
-NUMBERS = ["world", "workers", "tolerance", "seed", "epoch", "memory_limit"]
+NUMBERS = ["world_size", "workers", "tolerance", "seed", "epoch", "memory_limit"]
 
 
 @pytest.mark.parametrize("field", NUMBERS)
@@ -272,9 +272,9 @@ def test_names_must_be_known(field: str) -> None:
 @pytest.mark.parametrize(
     ("error", "field", "options"),
     [
-        (OutOfRangeError, "world", {"world": 0}),
+        (OutOfRangeError, "world-size", {"world_size": 0}),
         (OutOfRangeError, "workers", {"workers": 0}),
-        (OutOfRangeError, "workers", {"world": 2**22, "workers": 2}),
+        (OutOfRangeError, "workers", {"world_size": 2**22, "workers": 2}),
         (OutOfRangeError, "sizes", {"sizes": [2**53]}),
         (OutOfRangeError, "sizes", {"sizes": [2**63, 2**63, 5]}),
         (OutOfRangeError, "bytes", {"sizes": [1], "bytes": [2**53]}),
@@ -310,7 +310,7 @@ CALLS: dict[str, tuple[str, Callable[[ShardPlan, Any], Any]]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_every_call_checks_and_leaves_the_plan_working(name: str) -> None:
     field, call = CALLS[name]
-    plan = make(world=2, workers=2, shuffle=True, seed=1)
+    plan = make(world_size=2, workers=2, shuffle=True, seed=1)
     before = readers(plan)
     for value in [*NOT_WHOLE, Vicious()]:
         if value is None and name == "rows to":
@@ -347,7 +347,7 @@ def test_every_call_has_its_range(error: type[SamedealError], field: str, call: 
 
 
 def test_no_shards() -> None:
-    plan = ShardPlan([], world=3, workers=2)
+    plan = ShardPlan([], world_size=3, workers=2)
     assert readers(plan) == [[]] * 6
     assert plan.loads("workers").shards.tolist() == [0] * 6
     assert plan.balance().imbalance == 1.0

@@ -20,11 +20,11 @@ from samedeal import (
 )
 
 SIZES = [40, 0, 100, 7]
-GROUP: dict[str, Any] = {"world": 2, "workers": 3, "batch_size": 4}
+GROUP: dict[str, Any] = {"world_size": 2, "workers": 3, "batch_size": 4}
 
 
-def all_of(reading: Reading, world: int, workers: int) -> list[int]:
-    readers = [(rank, worker) for rank in range(world) for worker in range(workers)]
+def all_of(reading: Reading, world_size: int, workers: int) -> list[int]:
+    readers = [(rank, worker) for rank in range(world_size) for worker in range(workers)]
     return [i for rank, worker in readers for i in reading.indices(rank, worker).tolist()]
 
 
@@ -34,13 +34,13 @@ def all_of(reading: Reading, world: int, workers: int) -> list[int]:
 def test_every_sample_once_over_a_chain_of_groups(options: dict[str, Any]) -> None:
     state: str | None = None
     seen: list[int] = []
-    for world, workers, size, steps in ((2, 3, 4, 5), (3, 2, 3, 4), (1, 2, 5, 3), (4, 1, 2, 0)):
-        reading = Reading(SIZES, seed=5, world=world, workers=workers, batch_size=size, **options)
+    for world_size, workers, size, steps in ((2, 3, 4, 5), (3, 2, 3, 4), (1, 2, 5, 3), (4, 1, 2, 0)):
+        reading = Reading(SIZES, seed=5, world_size=world_size, workers=workers, batch_size=size, **options)
         reading = reading.at_epoch(2) if state is None else reading.resume(state)
         assert reading.epoch == 2
         assert reading.is_rest == (state is not None)
-        queues = [[reading.indices(rank, worker) for worker in range(workers)] for rank in range(world)]
-        left = all_of(reading, world, workers)
+        queues = [[reading.indices(rank, worker) for worker in range(workers)] for rank in range(world_size)]
+        left = all_of(reading, world_size, workers)
         assert sorted(seen + left) == list(range(sum(SIZES)))
         for own in queues:
             batches = [[part[at : at + size] for at in range(0, len(part), size)] for part in own]
@@ -54,13 +54,13 @@ def test_every_sample_once_over_a_chain_of_groups(options: dict[str, Any]) -> No
 def test_rounds_hold_what_they_promise() -> None:
     bases = np.cumsum([0, *SIZES])
     for options in (
-        {"lanes": 6, "window": 4},
+        {"lanes": 6, "shuffle_window": 4},
         {"shuffle": False},
         {"deal": "shards"},
         {"deal": "shards", "shuffle": False},
     ):
         whole = Reading(SIZES, **GROUP, **options)
-        for reading in (whole, Reading(SIZES, world=2, workers=2, batch_size=3, **options).resume(whole.state(4))):
+        for reading in (whole, Reading(SIZES, world_size=2, workers=2, batch_size=3, **options).resume(whole.state(4))):
             samples = reading.indices(1, 1)
             at = 0
             for start, count, spans in reading.rounds(1, 1):
@@ -86,7 +86,7 @@ def test_it_never_changes_and_travels() -> None:
         assert np.array_equal(twin.indices(1, 2), rest.indices(1, 2))
     assert repr(rest) == "<Reading of 4 shards, seed=1, world_size=2, workers=3, batch_size=4, epoch=7, the rest>"
     assert isinstance(rest.steps(), Steps)
-    recipe = {"seed": 1, "shuffle": True, "deal": "samples", "lanes": 64, "window": 256}
+    recipe = {"seed": 1, "shuffle": True, "deal": "samples", "lanes": 64, "shuffle_window": 256}
     assert rest.recipe == recipe | {"samples": 147, "shards": 4, "sizes": SIZES}
     assert reading.resume({"samedeal": moved.state(2)}).state(0) == rest.state(0)
 
@@ -94,7 +94,7 @@ def test_it_never_changes_and_travels() -> None:
 def test_rows_of_rounds() -> None:
     bases = np.concatenate(([0], np.cumsum(SIZES)))
     padded = 0
-    for options in ({"lanes": 6, "window": 5}, {"deal": "shards"}):
+    for options in ({"lanes": 6, "shuffle_window": 5}, {"deal": "shards"}):
         reading = Reading(SIZES, **GROUP, **options)
         for rank, worker in ((0, 0), (1, 2)):
             for start, count, spans in reading.rounds(rank, worker):
@@ -106,15 +106,15 @@ def test_rows_of_rounds() -> None:
                 padded += padding
         with pytest.raises(OutOfRangeError, match="stop"):
             reading.round_rows(0, 0, 0, 0, 10**6)
-    assert padded == Reading(SIZES, **GROUP, lanes=6, window=5).num_padding(1, 2) > 0
+    assert padded == Reading(SIZES, **GROUP, lanes=6, shuffle_window=5).num_padding(1, 2) > 0
 
 
 def test_advice_about_lanes() -> None:
-    reading = Reading(SIZES, world=3)
+    reading = Reading(SIZES, world_size=3)
     assert (reading.reads_per_row, reading.lanes_read_once, reading.mixing_advice()) == (3, 63, None)
-    found = Reading([1_003], world=8, batch_size=32).mixing_advice()
+    found = Reading([1_003], world_size=8, batch_size=32).mixing_advice()
     assert found is not None
-    assert found._asdict() == {"lanes_per_reader": 8, "variance_ratio": 4, "lanes": 128, "window": 128}
+    assert found._asdict() == {"lanes_per_reader": 8, "variance_ratio": 4, "lanes": 128, "shuffle_window": 128}
     for none in (Reading(SIZES, shuffle=False), Reading(SIZES, deal="shards"), reading.resume(reading.state(1))):
         assert (none.lanes_read_once, none.mixing_advice()) == (None, None)
 
@@ -130,9 +130,9 @@ def test_advice_about_lanes() -> None:
         (OutOfRangeError, "seed", {"seed": 2**63}),
         (OutOfRangeError, "lanes", {"lanes": 2**32}),
         (OutOfRangeError, "lanes", {"lanes": 0}),
-        (OutOfRangeError, "window", {"window": -1}),
-        (OutOfRangeError, "world", {"world": -1}),
-        (OutOfRangeError, "world-size", {"world": 2**22 + 1}),
+        (OutOfRangeError, "shuffle-window", {"shuffle_window": -1}),
+        (OutOfRangeError, "world-size", {"world_size": -1}),
+        (OutOfRangeError, "world-size", {"world_size": 2**22 + 1}),
         (OutOfRangeError, "batch-size", {"batch_size": 0}),
         (ContradictionError, "lanes", {"deal": "shards", "lanes": 4}),
         (ContradictionError, "policy", {"policy": "size-aware"}),

@@ -35,7 +35,7 @@ BATCHES: dict[str, dict[str, Any]] = {
     "budget": {"max_tokens": 500},
     "pack": {"strategy": "pack", "capacity": 128, "max_batch_size": 2},
 }
-FILES: dict[str, dict[str, Any]] = {"files": {"lanes": 12, "window": 4}}
+FILES: dict[str, dict[str, Any]] = {"files": {"lanes": 12, "shuffle_window": 4}}
 """A dataset in files, of as many samples."""
 
 

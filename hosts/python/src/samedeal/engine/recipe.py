@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
+from ..bindings.types import NamedList
 from . import arguments as check
+from .component import Component
+from .core import Core
 from .errors import OutOfRangeError, WrongTypeError
 
 _MOST = 2**20
@@ -15,8 +18,41 @@ _WIDE = 10**24
 """Integers from here on are not written: Python writes only so many digits, and no member takes so many."""
 
 
-def text(recipe: str | Mapping[str, Any]) -> str:
-    """A recipe as text, from a dictionary or a text of JSON."""
+class Recipe(NamedTuple):
+    """A recipe as it was given, and what stands beside it."""
+
+    text: str
+    lists: tuple[NamedList, ...] = ()
+    """The numbers that it has as a hash, or leaves out."""
+
+    def core(self, component: Component, memory_limit: int) -> Core:
+        """An instance for it."""
+        return Core(component, memory_limit, "recipe", f"of {len(self.text)} characters")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What was given, by the names of parameters."""
+        found: dict[str, Any] = {}
+        for members in json.loads(self.text).values():
+            if isinstance(members, dict):
+                found |= {"order" if name == "name" else name: value for name, value in members.items()}
+        return found | dict(self.lists)
+
+
+def made(sections: Mapping[str, Mapping[str, Any]], **lists: Any) -> Recipe:
+    """The recipe of options that were given to a call: those that are not None, section by section."""
+    members = {name: {_name(each): value for each, value in _given(own)} for name, own in sections.items()}
+    return read(members, **lists)
+
+
+def read(recipe: str | Mapping[str, Any], **lists: Any) -> Recipe:
+    """A recipe from a dictionary or a text of JSON, and the lists beside it that are not None."""
+    found = [(name, numbers) for name, numbers in lists.items() if numbers is not None]
+    crossing = [NamedList(name, check.u64s(name.replace("_", "-"), numbers, check.COUNT)) for name, numbers in found]
+    return Recipe(_text(recipe), tuple(crossing))
+
+
+def _text(recipe: str | Mapping[str, Any]) -> str:
     if isinstance(recipe, Mapping):
         try:
             recipe = json.dumps(recipe, default=_plain, ensure_ascii=False)
@@ -32,23 +68,38 @@ def text(recipe: str | Mapping[str, Any]) -> str:
     return encoded.decode()
 
 
-def section(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of a section, from the options that were given: those that are not None."""
-    return {name: _member(name.replace("_", "-"), value) for name, value in options.items() if value is not None}
+def _given(options: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(name, _member(name.replace("_", "-"), value)) for name, value in options.items() if value is not None]
+
+
+def _name(parameter: str) -> str:
+    """The member that a parameter is."""
+    return "name" if parameter == "order" else parameter
 
 
 def _member(field: str, value: Any) -> Any:
     """An option as JSON has it. Whether it is of the right type is for the core to say."""
     if isinstance(value, str):
         return check.name(field, value)
-    if isinstance(value, (bool, float)):
+    if isinstance(value, float):
         return value
-    if isinstance(value, Iterable) and getattr(value, "ndim", None) != 0:
-        return check.u32s(field, value, check.U32).tolist()
+    if check.is_boolean(value):
+        return bool(value)
     number = check.whole(field, value)
     if abs(number) >= _WIDE:
         raise OutOfRangeError(field, check.shown(number), "a number of 64 bits")
     return number
+
+
+def call(name: str, first: Any, options: Mapping[str, Any]) -> str:
+    """A call as `repr` shows it; long lists in short."""
+    return f"{name}({_shown(first)}, {', '.join(f'{key}={_shown(value)}' for key, value in options.items())})"
+
+
+def _shown(value: Any) -> str:
+    if hasattr(value, "__len__") and not isinstance(value, str) and len(value) > check.FEW:
+        return f"<{len(value)} numbers>"
+    return repr(value.tolist() if hasattr(value, "tolist") else value)
 
 
 def _plain(value: Any) -> Any:

@@ -16,11 +16,11 @@ class Group:
     """The readers of a dataset, as many as there are now."""
 
     def __init__(
-        self, shards: Shards, options: dict[str, Any], world: int, workers: int, batch_size: int, drop_last: bool
+        self, shards: Shards, options: dict[str, Any], world_size: int, workers: int, batch_size: int, drop_last: bool
     ) -> None:
         """The options are those of a `Reading`, without the readers."""
         self.shards, self.options = shards, options
-        self.world, self.workers, self.batch_size, self.drop_last = world, workers, batch_size, drop_last
+        self.world_size, self.workers, self.batch_size, self.drop_last = world_size, workers, batch_size, drop_last
 
     def reading(self, progress: Progress) -> Reading:
         """What is left of an epoch, for these readers."""
@@ -48,11 +48,11 @@ class Group:
     def _whole(self) -> Reading:
         return Reading(
             self.shards.sizes,
-            world=self.world,
+            world_size=self.world_size,
             workers=self.workers,
             batch_size=self.batch_size,
             drop_last=self.drop_last,
-            bytes=self.shards.bytes if self.options.get("weight") == "bytes" else None,
+            bytes=self.shards.bytes if self.options["weight"] == "bytes" else None,
             **self.options,
         )
 

@@ -33,7 +33,7 @@ def test_a_table_beyond_the_limit(order: str) -> None:
         sampler.set_epoch(sampler.epoch + 1)
     assert sampler.place_of(10**7, 32).rank == 1
     assert sampler.num_samples == 3_333_334
-    assert sampler.config.epoch == 20
+    assert sampler.epoch == 20
 
 
 def test_a_window_beyond_the_limit() -> None:

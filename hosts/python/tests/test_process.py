@@ -41,7 +41,6 @@ def test_clones_are_equal_and_independent(clone: Callable[[Sampler], Sampler]) -
     sampler = make()
     before = sampler.fingerprint()
     other = clone(sampler)
-    assert other.config == sampler.config
     assert repr(other) == repr(sampler)
     assert other.fingerprint() == before
     other.set_epoch(5)
@@ -196,7 +195,7 @@ Thing = Sampler | ShardPlan | ChunkStream | Mesh
 def things() -> list[Thing]:
     """One of each other kind of object, moved where that can be."""
     sampler = Sampler.sharded([13, 0, 70], lanes=4, shuffle_window=8, seed=3, world_size=2, memory_limit=2**24)
-    plan = ShardPlan(range(100), world_size=3, workers=2, policy="size-aware", shuffle=True, seed=4, memory_limit=2**24)
+    plan = ShardPlan(range(100), world_size=3, workers=2, seed=4, memory_limit=2**24)
     near = ShardPlan([5, 6], policy="locality-aware", holders=[[1], [2]], rank_nodes=[1, 2], world_size=2, bytes=[7, 8])
     sampler.set_rank(1)
     for moved in (sampler, plan, near):
@@ -207,11 +206,16 @@ def things() -> list[Thing]:
 def answer(thing: Thing) -> Any:
     """What an object says of itself."""
     if isinstance(thing, Sampler):
-        return repr(thing), read(thing), [thing.round(number).spans.tolist() for number in range(thing.num_rounds)]
+        return (
+            repr(thing),
+            read(thing),
+            [[list(column) for column in thing.round(number).spans] for number in range(thing.num_rounds)],
+        )
     if isinstance(thing, ShardPlan):
         readers = itertools.product(range(thing.world_size), range(thing.workers))
         shards = [thing.shards(*reader).tolist() for reader in readers]
-        return repr(thing), shards, thing.rows(1).tolist(), thing.verify(), thing.loads("workers").local.tolist()
+        loads = thing.loads("workers")
+        return repr(thing), shards, thing.rows(1).tolist(), thing.verify().ok, [*map(list, vars(loads).values())]
     if isinstance(thing, ChunkStream):
         return repr(thing), thing.chunks(0, 100).tolist()
     return repr(thing), [(thing.coordinates(rank), thing.data_rank(rank), thing.peers(rank)) for rank in range(6)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 import pickle
 from typing import Any
 
@@ -66,7 +68,9 @@ def test_rounds_hold_what_they_promise() -> None:
             for start, count, spans in reading.rounds(1, 1):
                 assert start == at
                 rows = {
-                    int(bases[shard]) + row for _, shard, first, n in spans.tolist() for row in range(first, first + n)
+                    int(bases[shard]) + row
+                    for _, shard, first, n in zip(*spans, strict=True)
+                    for row in range(first, first + n)
                 }
                 assert set(samples[start : start + count].tolist()) <= rows
                 at += count
@@ -84,11 +88,39 @@ def test_it_never_changes_and_travels() -> None:
     assert (rest.epoch, rest.is_rest, reading.is_rest) == (7, True, False)
     for twin in (pickle.loads(pickle.dumps(rest)), copy.copy(rest), copy.deepcopy(rest)):
         assert np.array_equal(twin.indices(1, 2), rest.indices(1, 2))
-    assert repr(rest) == "<Reading of 4 shards, seed=1, world_size=2, workers=3, batch_size=4, epoch=7, the rest>"
+    assert (
+        repr(moved)
+        == "Reading([40, 0, 100, 7], order='sharded', seed=1, world_size=2, workers=3, batch_size=4, epoch=7)"
+    )
+    assert repr(rest) == f"{moved!r}.resume(...)"
     assert isinstance(rest.steps(), Steps)
-    recipe = {"seed": 1, "shuffle": True, "deal": "samples", "lanes": 64, "shuffle_window": 256}
-    assert rest.recipe == recipe | {"samples": 147, "shards": 4, "sizes": SIZES}
+    assert (
+        rest.recipe
+        == reading.recipe
+        == (
+            '{"samedeal":1,"order":{"name":"sharded","samples":147,"seed":1,"lanes":64,"shuffle_window":256,"shards":4,'
+            '"sizes":[40,0,100,7]},"deal":{"world_size":2,"workers":3,"remainder":"pad"},'
+            '"batch":{"batch_size":4,"drop_last":false}}'
+        )
+    )
+    assert rest.recipe_fingerprint() == hashlib.sha256(rest.recipe.encode()).hexdigest()
+    assert rest.sizes.tolist() == SIZES
+    assert (rest.seed, rest.world_size, rest.workers, rest.batch_size) == (1, 2, 3, 4)
     assert reading.resume({"samedeal": moved.state(2)}).state(0) == rest.state(0)
+
+
+@pytest.mark.parametrize("options", [{}, {"shuffle": False}, {"deal": "shards"}, {"deal": "shards", "shuffle": False}])
+def test_a_reading_is_made_again_by_its_recipe(options: dict[str, Any]) -> None:
+    for sizes in (SIZES, np.arange(300)):
+        reading = Reading(sizes, **GROUP, **options).at_epoch(3)
+        for recipe in (reading.recipe, json.loads(reading.recipe)):
+            again = Reading.from_recipe(recipe, sizes=sizes, epoch=3)
+            assert (again.recipe, again.epoch) == (reading.recipe, 3)
+            assert all_of(again, 2, 3) == all_of(reading, 2, 3)
+        with pytest.raises(ContradictionError, match="sizes"):
+            Reading.from_recipe(reading.recipe, sizes=[*sizes[:-1], 3])
+    with pytest.raises(MissingError, match="sizes is missing"):
+        Reading.from_recipe(reading.recipe)
 
 
 def test_rows_of_rounds() -> None:
@@ -100,7 +132,9 @@ def test_rows_of_rounds() -> None:
             for start, count, spans in reading.rounds(rank, worker):
                 number = reading.round_of(rank, worker, start)
                 rows, padding = reading.round_rows(rank, worker, number)
-                stored = np.concatenate([bases[shard] + np.arange(row, row + many) for _, shard, row, many in spans])
+                stored = np.concatenate(
+                    [bases[shard] + np.arange(row, row + many) for _, shard, row, many in zip(*spans, strict=True)]
+                )
                 assert stored[rows].tolist() == reading.indices(rank, worker, start, start + count).tolist()
                 assert reading.round_rows(rank, worker, number, 1, count).rows.tolist() == rows[1:].tolist()
                 padded += padding
@@ -162,7 +196,7 @@ def test_questions_that_are_not_allowed() -> None:
         with pytest.raises(OutOfRangeError) as caught:
             ask()
         assert caught.value.field == field
-    with pytest.raises(ContradictionError, match=r"^deal is samples"):
+    with pytest.raises(ContradictionError, match=r"^shards is"):
         reading.shards(0)
     with pytest.raises(WrongTypeError, match=r"^state is"):
         reading.resume(3)

@@ -28,7 +28,6 @@ def test_a_sampler_is_made_again_by_its_recipe(order: str) -> None:
     sampler = Sampler(101, order=order, seed=-3, world_size=3, rank=2, epoch=5, remainder="uneven", layout="contiguous")
     for recipe in (sampler.recipe, json.loads(sampler.recipe)):
         again = Sampler.from_recipe(recipe, rank=2, epoch=5)
-        assert again.to_dict() == sampler.to_dict()
         assert list(again) == list(sampler)
         assert (again.recipe, again.recipe_fingerprint()) == (sampler.recipe, sampler.recipe_fingerprint())
 
@@ -45,14 +44,14 @@ def test_what_is_not_said_has_its_default() -> None:
 def test_shards_are_named_or_hashed() -> None:
     sizes = np.arange(300) % 9
     few = Sampler.sharded(sizes[:256], lanes=4, shuffle_window=8, world_size=2)
-    assert Sampler.from_recipe(few.recipe).to_dict() == few.to_dict()
+    assert Sampler.from_recipe(few.recipe).config_fingerprint() == few.config_fingerprint()
     given = {"order": {"name": "sharded", "sizes": sizes[:256], "lanes": 4, "shuffle_window": 8}}
     assert Sampler.from_recipe({**given, "deal": {"world_size": 2}}).recipe == few.recipe
     many = Sampler.sharded(sizes, lanes=4, shuffle_window=8, world_size=2)
     assert isinstance(json.loads(many.recipe)["order"]["sizes"], str)
     with pytest.raises(MissingError, match="sizes is missing"):
         Sampler.from_recipe(many.recipe)
-    assert Sampler.from_recipe(many.recipe, sizes=sizes).to_dict() == many.to_dict()
+    assert Sampler.from_recipe(many.recipe, sizes=sizes).config_fingerprint() == many.config_fingerprint()
     with pytest.raises(ContradictionError, match="sizes"):
         Sampler.from_recipe(many.recipe, sizes=sizes[1:])
 

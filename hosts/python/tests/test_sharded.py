@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import array
-import json
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from samedeal import (
     SamedealError,
     Sampler,
     ShardPlace,
+    Spans,
     UnknownNameError,
     WrongTypeError,
 )
@@ -48,7 +48,11 @@ def test_rounds_are_what_a_rank_reads(world_size: int, remainder: str, layout: s
             *range(len(sampler))
         ]
         for start, count, spans in rounds:
-            stored = {(shard, row) for _, shard, first, size in spans.tolist() for row in range(first, first + size)}
+            stored = {
+                (int(shard), int(row))
+                for _, shard, first, size in zip(*spans, strict=True)
+                for row in range(first, first + size)
+            }
             wanted = where(sampler.indices(start, start + count))
             assert stored >= set(wanted)
             if layout == "strided" and 4 % world_size == 0 and sampler.num_padding == 0 and sampler.num_dropped == 0:
@@ -78,9 +82,9 @@ def test_a_round_is_three_things() -> None:
     start, count, spans = found
     assert (found.start, found.count) == (start, count) == (0, 32)
     assert found.spans is spans
-    assert spans.dtype == np.int64
-    assert spans.shape[1] == 4
-    assert int(spans[:, 3].sum()) == 32
+    assert type(spans) is Spans
+    assert len(spans.lane) == len(spans.shard) == len(spans.first_row)
+    assert int(spans.num_rows.sum()) == 32
     assert make(sizes=[]).num_rounds == 0
 
 
@@ -104,15 +108,16 @@ def test_properties_and_the_call_that_makes_an_equal_sampler() -> None:
     assert sampler.sizes.tolist() == SIZES
     assert sampler.sizes.dtype == np.int64
     assert (sampler.lanes, sampler.shuffle_window, sampler.order, sampler.samples) == (4, 8, "sharded", 181)
-    assert sampler.config == (181, -3, 9, "sharded", 1, 2, "uneven", "contiguous", 0)
+    assert (sampler.seed, sampler.epoch, sampler.rank, sampler.world_size) == (-3, 9, 1, 2)
+    assert (sampler.remainder, sampler.layout, sampler.consumed) == ("uneven", "contiguous", 0)
     assert repr(sampler) == (
-        "Sampler.sharded([13, 0, 7, 100, 1, 0, 60], lanes=4, shuffle_window=8, seed=-3, epoch=9, rank=1, world_size=2, "
-        "remainder='uneven', layout='contiguous')"
+        "Sampler.sharded([13, 0, 7, 100, 1, 0, 60], seed=-3, lanes=4, shuffle_window=8, world_size=2, "
+        "remainder='uneven', layout='contiguous', epoch=9, rank=1)"
     )
     other = eval(repr(sampler))
     assert other.fingerprint() == sampler.fingerprint()
     assert other.config_fingerprint() == sampler.config_fingerprint()
-    assert "Sampler.sharded(<1000 numbers>, lanes=64, shuffle_window=256, " in repr(Sampler.sharded(range(1000)))
+    assert repr(Sampler.sharded(range(1000), lanes=3)) == "Sampler.sharded(<1000 numbers>, lanes=3, epoch=0, rank=0)"
 
 
 def test_the_sizes_are_those_that_were_given() -> None:
@@ -227,10 +232,17 @@ def test_numbers_are_checked(field: str) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("lanes", 0), ("lanes", 4097), ("shuffle_window", 0), ("shuffle_window", 2**20 + 1), ("rank", 1), ("world_size", 0)],
+    [
+        ("lanes", 0),
+        ("lanes", 4097),
+        ("shuffle_window", 0),
+        ("shuffle_window", 2**20 + 1),
+        ("rank", 1),
+        ("world_size", 0),
+    ],
 )
 def test_numbers_have_their_range(field: str, value: int) -> None:
-    with fails(OutOfRangeError, field):
+    with fails(OutOfRangeError, field.replace("_", "-")):
         make(**{field: value})
 
 
@@ -275,7 +287,7 @@ def test_other_orders_have_no_shards() -> None:
         with fails(ContradictionError, "order"):
             call()
     assert (sampler.sizes, sampler.lanes, sampler.shuffle_window) == (None, None, None)
-    with fails(MissingError, "sharding"):
+    with fails(MissingError, "sizes"):
         Sampler(10, order="sharded")
     assert sorted(sampler) == list(range(10))
 
@@ -293,51 +305,3 @@ def test_every_failure_is_of_the_package() -> None:
     for sizes in (None, [1.5], [-1], [2**64], [2**53]):
         with pytest.raises(SamedealError):
             Sampler.sharded(sizes)  # type: ignore[arg-type]
-
-
-def test_a_dictionary_makes_the_same_sampler_again() -> None:
-    plain = Sampler(10**12, seed=-3, epoch=2**60, order="feistel", rank=3, world_size=8, remainder="drop")
-    sharded = Sampler.sharded([5, 0, 60], lanes=4, shuffle_window=8, seed=1, epoch=2, rank=1, world_size=2)
-    for sampler in (plain, sharded):
-        saved = json.loads(json.dumps(sampler.to_dict()))
-        again = Sampler.from_dict(saved)
-        assert again.to_dict() == sampler.to_dict()
-        assert again.indices(0, 20).tolist() == sampler.indices(0, 20).tolist()
-        assert again.config_fingerprint() == sampler.config_fingerprint()
-    # As JavaScript writes it.
-    assert sharded.to_dict() == {
-        "samples": "65",
-        "seed": "1",
-        "epoch": "2",
-        "order": "sharded",
-        "rank": 1,
-        "world_size": 2,
-        "remainder": "pad",
-        "layout": "strided",
-        "consumed": "0",
-        "sharding": {"sizes": ["5", "0", "60"], "lanes": 4, "shuffle_window": 8},
-    }
-
-
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        ({"samples": "66"}, ContradictionError),
-        ({"samples": None}, WrongTypeError),
-        ({"order": "feistel"}, ContradictionError),
-        ({"seed": "1e3"}, WrongTypeError),
-        ({"seed": "9" * 20}, OutOfRangeError),
-        ({"other": 1}, UnknownNameError),
-        ({"sharding": 3}, WrongTypeError),
-        ({"sharding": {"sizes": "5", "lanes": 4, "shuffle_window": 8}}, WrongTypeError),
-        ({"sharding": {"sizes": ["x"], "lanes": 4, "shuffle_window": 8}}, WrongTypeError),
-        ({"sharding": {"sizes": ["65"], "lanes": 0, "shuffle_window": 8}}, OutOfRangeError),
-    ],
-)
-def test_a_dictionary_from_elsewhere_is_checked(change: dict[str, object], error: type[Exception]) -> None:
-    saved = Sampler.sharded([5, 0, 60], lanes=4, shuffle_window=8).to_dict()
-    with pytest.raises(error):
-        Sampler.from_dict(saved | change)
-    del saved["seed"]
-    with pytest.raises(MissingError):
-        Sampler.from_dict(saved)

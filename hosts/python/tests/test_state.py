@@ -1,4 +1,4 @@
-"""States of samplers: taken anywhere, resumed on any world."""
+"""States of samplers: taken anywhere, resumed on any world size."""
 
 from __future__ import annotations
 
@@ -46,10 +46,8 @@ def test_what_a_state_changes() -> None:
     with pytest.raises(RuntimeError, match="moved"):
         next(running)
     assert (other.epoch, other.consumed, other.world_size, other.rank, len(other)) == (6, 20, 3, 2, 27)
-    assert other.config == (100, 0, 6, "feistel", 2, 3, "pad", "strided", 20)
     for twin in (pickle.loads(pickle.dumps(other)), copy.copy(other), eval(repr(other))):
         assert twin.fingerprint() == other.fingerprint()
-    assert Sampler.from_dict(other.to_dict()).fingerprint() == other.fingerprint()
     assert other.sample_at(3) == sampler.sample_at(3)
     with fails(OutOfRangeError, "position"):
         other.place_of(3, 1)
@@ -58,12 +56,6 @@ def test_what_a_state_changes() -> None:
     assert other.consumed == 20
     other.set_epoch(7)
     assert (other.consumed, len(other)) == (0, 34)
-
-
-@pytest.mark.parametrize("given", [5, None, "{}", [("samples", "5")], b"{}"])
-def test_what_is_no_dictionary_of_a_sampler_is_refused(given: Any) -> None:
-    with fails(WrongTypeError, "found"):
-        Sampler.from_dict(given)
 
 
 def test_states_of_something_else_are_refused() -> None:
@@ -78,7 +70,7 @@ def test_states_of_something_else_are_refused() -> None:
         with fails(ContradictionError, field):
             other.resume(state)
         assert other.consumed == 0
-    with fails(ContradictionError, "sharding"):
+    with fails(ContradictionError, "shards"):
         Sampler.sharded([50, 50], seed=3).resume(Sampler.sharded([100], seed=3).state(5))
     for text in ("", "{}", state[:-1], state.replace("sampler", "batcher"), "\ud800", "[" * 10_000):
         with fails(WrongTypeError, "state"):

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 import samedeal
-from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
+from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails, unknown
 from samedeal import OutOfRangeError, Sampler, UnknownNameError, WrongTypeError
 
 
 @pytest.mark.parametrize("field", ["samples", "seed", "epoch", "rank", "world_size", "memory_limit"])
 @pytest.mark.parametrize("value", [*NOT_WHOLE, Vicious()], ids=lambda value: type(value).__name__)
 def test_constructor_takes_whole_numbers_only(field: str, value: Any) -> None:
+    if value is None and field in ("seed", "world_size"):
+        # The default.
+        return
     with fails(WrongTypeError, field.replace("_", "-")):
         Sampler(**{"samples": 10, field: value})
 
@@ -57,19 +60,19 @@ def test_constructor_takes_every_seed_that_crosses(seed: int) -> None:
     ],
 )
 def test_constructor_takes_the_documented_ranges(field: str, arguments: dict[str, Any]) -> None:
-    with fails(OutOfRangeError, field):
+    with fails(OutOfRangeError, field.replace("_", "-")):
         Sampler(**arguments)
 
 
 @pytest.mark.parametrize("field", ["order", "remainder", "layout"])
 @pytest.mark.parametrize("value", UNKNOWN, ids=lambda value: ascii(value)[:20])
 def test_names_must_be_known(field: str, value: str) -> None:
-    with fails(UnknownNameError, field):
+    with fails(unknown(value), field):
         Sampler(10, **{field: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("field", ["order", "remainder", "layout"])
-@pytest.mark.parametrize("value", [None, 0, True, b"pad", ["pad"], Vicious()], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("value", [0, True, b"pad", ["pad"], Vicious()], ids=lambda value: type(value).__name__)
 def test_names_must_be_strings(field: str, value: Any) -> None:
     with fails(WrongTypeError, field):
         Sampler(10, **{field: value})
@@ -80,7 +83,7 @@ def test_unknown_names_list_the_known_ones() -> None:
         Sampler(10, order="shuffle")
     assert caught.value.allowed == ", ".join(samedeal.orders())
     assert str(caught.value) == f"order is 'shuffle'; known: {', '.join(samedeal.orders())}"
-    with pytest.raises(UnknownNameError, match="remainder is 'ceil'; known: drop, pad, uneven"):
+    with pytest.raises(UnknownNameError, match="remainder is 'ceil'; known: pad, drop, uneven"):
         Sampler(10, remainder="ceil")
 
 
@@ -202,8 +205,8 @@ def test_a_wrong_type_is_told_by_what_it_is(value: Any, shown: str) -> None:
         Sampler(value)
     assert str(caught.value) == f"samples is {shown}; allowed: a whole number, such as len(dataset)"
     with pytest.raises(WrongTypeError) as caught:
-        Sampler(10, world_size=value)
-    assert str(caught.value) == f"world_size is {shown}; allowed: a whole number"
+        Sampler(10, rank=value)
+    assert str(caught.value) == f"rank is {shown}; allowed: a whole number"
 
 
 @pytest.mark.parametrize("drop_last", [False, True])

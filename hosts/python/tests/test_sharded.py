@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
+from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails, unknown
 from numpy.typing import NDArray
 from samedeal import (
     ContradictionError,
@@ -127,9 +127,9 @@ def test_the_sizes_are_those_that_were_given() -> None:
     sizes[:] = 1
     own = sampler.sizes
     assert own is not None
-    with pytest.raises(ValueError, match="read-only"):
-        own[0] = 1
-    assert own.tolist() == SIZES
+    own[0] = 1
+    assert sampler.sizes is not None
+    assert sampler.sizes.tolist() == SIZES
     sampler.set_epoch(1)
     sampler.set_epoch(0)
     assert sampler.fingerprint() == before
@@ -169,7 +169,6 @@ class NoArray:
 @pytest.mark.parametrize(
     "sizes",
     [
-        None,
         3,
         1.5,
         "13",
@@ -216,13 +215,15 @@ def test_sizes_of_arrays_must_cross(sizes: Any) -> None:
 
 @pytest.mark.parametrize("sizes", [[2**53], [2**53 - 1, 1], [2**64 - 1] * 3, np.full(3, 2**64 - 1, dtype=np.uint64)])
 def test_too_many_samples_together(sizes: Any) -> None:
-    with fails(OutOfRangeError, "samples"):
+    with fails(OutOfRangeError, "sizes"):
         make(sizes=sizes)
 
 
 @pytest.mark.parametrize("field", ["lanes", "shuffle_window", "seed", "epoch", "rank", "world_size", "memory_limit"])
 def test_numbers_are_checked(field: str) -> None:
     for value in [*NOT_WHOLE, Vicious()]:
+        if value is None and field in ("lanes", "shuffle_window", "seed", "world_size"):
+            continue
         with fails(WrongTypeError, field.replace("_", "-")):
             make(**{field: value})
     for wide in (2**64, -(2**64), 10**5000):
@@ -249,7 +250,7 @@ def test_numbers_have_their_range(field: str, value: int) -> None:
 @pytest.mark.parametrize("field", ["remainder", "layout"])
 def test_names_must_be_known(field: str) -> None:
     for value in UNKNOWN:
-        with fails(UnknownNameError, field):
+        with fails(unknown(value), field):
             make(**{field: value})
 
 

@@ -68,6 +68,11 @@ def _text(recipe: str | Mapping[str, Any]) -> str:
     return encoded.decode()
 
 
+def is_given(options: Mapping[str, Any]) -> bool:
+    """Whether any of these options was given."""
+    return any(value is not None for value in options.values())
+
+
 def _given(options: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return [(name, _member(name.replace("_", "-"), value)) for name, value in options.items() if value is not None]
 

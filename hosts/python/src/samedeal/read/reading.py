@@ -100,15 +100,18 @@ class Reading(Answered):
             "worker_policy": worker_policy,
             "weight": weight,
         }
-        # The core sees by its name that an order is dealt, and refuses the options of the other deal.
         if check.enum("deal", deal, DEALS) == "samples":
             shuffled = shuffle is None or check.boolean("shuffle", shuffle)
             order |= {"order": "sharded" if shuffled else "sequential", "seed": seed}
         else:
             shards |= {"shuffle": shuffle, "seed": seed}
-        readers = {"world_size": world_size, "workers": workers, "remainder": remainder}
-        batch = {"batch_size": batch_size, "drop_last": drop_last}
-        sections = {"order": order, "shards": shards, "deal": readers, "batch": batch}
+        # The core refuses options of the other deal: the name of an order says that single samples are dealt.
+        sections = {
+            **({"order": order} if recipes.is_given(order) else {}),
+            **({"shards": shards} if deal == "shards" or recipes.is_given(shards) else {}),
+            "deal": {"world_size": world_size, "workers": workers, "remainder": remainder},
+            "batch": {"batch_size": batch_size, "drop_last": drop_last},
+        }
         self._begin(recipes.made(sections, sizes=sizes, bytes=bytes), 0, memory_limit)
 
     @classmethod

@@ -23,9 +23,9 @@ from samedeal.engine import abi
 from samedeal.engine import component as components
 from samedeal.engine.component import Component
 from samedeal.engine.core import Core
-from samedeal.engine.recipe import Recipe
 from samedeal.ledger import binding as ledgers
 from samedeal.read import binding as reads
+from samedeal.recipe import Recipe
 from samedeal.shard import binding as planning
 from samedeal.topology import binding as topology
 from samedeal.topology.binding import MeshConfig

@@ -239,8 +239,8 @@ def test_values_are_strings() -> None:
 @pytest.mark.parametrize("field", ["rank", "world_size"])
 def test_explicit_values_are_checked(field: str) -> None:
     for value in [value for value in [*NOT_WHOLE, Vicious()] if value is not None]:
-        with fails(WrongTypeError, field):
+        with fails(WrongTypeError, field.replace("_", "-")):
             detect_rank(**{field: value}, environment=TORCHRUN)
     for wide in [*TOO_WIDE, 2**32]:
-        with fails(OutOfRangeError, field):
+        with fails(OutOfRangeError, field.replace("_", "-")):
             detect_rank(**{field: wide}, environment=TORCHRUN)

@@ -77,6 +77,7 @@ assert not hasattr(samedeal, "Shuffle")
 LAYERS = (
     "engine",
     "bindings",
+    "recipe",
     "topology",
     "deal",
     "shard",

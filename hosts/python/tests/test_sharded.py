@@ -18,7 +18,6 @@ from samedeal import (
     Sampler,
     ShardPlace,
     Spans,
-    UnknownNameError,
     WrongTypeError,
 )
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
+from .. import recipe as recipes
 from ..bindings.batches import BatchPlace, Segment
 from ..engine import arguments as check
-from ..engine import recipe as recipes
 from ..engine.errors import OutOfMemoryError, OutOfRangeError
 from ..engine.instance import Answered, Engine
-from ..engine.recipe import Recipe
+from ..recipe import Recipe
 from .binding import Plan, Where, recipe_fingerprint, recipe_text
 from .recipe import past, written
 from .records import Batch, Metrics, split

@@ -9,7 +9,7 @@ from ..engine.component import Component
 from ..engine.core import Core
 from ..engine.errors import OutOfMemoryError
 from ..engine.instance import Resource
-from ..engine.recipe import Recipe
+from ..recipe import Recipe
 
 if TYPE_CHECKING:
     import numpy as np

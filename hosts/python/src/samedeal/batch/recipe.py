@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .. import recipe as recipes
 from ..bindings.batches import Segment
 from ..engine import arguments as check
-from ..engine import recipe as recipes
 from ..engine.errors import WrongTypeError
-from ..engine.recipe import Recipe
+from ..recipe import Recipe
 
 _WORLD_SIZE = check.Width(0, check.U32_MAX, f"1 to {2**20}")
 _ORDER, _DEAL = ("order", "seed"), ("world_size",)

@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
+from .. import recipe as recipes
 from ..engine import arguments as check
 from ..engine import component as components
-from ..engine import recipe as recipes
-from ..engine.recipe import Recipe
+from ..recipe import Recipe
 from .binding import Stream, recipe_fingerprint, recipe_text
 from .recipe import written
 from .records import Batch, Metrics, split

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
+from .. import recipe as recipes
 from ..bindings.sampling import Place, Round, ShardPlace
 from ..engine import arguments as check
-from ..engine import recipe as recipes
 from ..engine.instance import Answered, Engine
-from ..engine.recipe import Recipe
+from ..recipe import Recipe
 from . import windows
 from .batches import Batches
 from .binding import Deal, Where

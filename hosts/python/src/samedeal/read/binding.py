@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..bindings import read
 from ..engine.component import Component
 from ..engine.instance import Resource
-from ..engine.recipe import Recipe
+from ..recipe import Recipe
 
 
 class Where(NamedTuple):

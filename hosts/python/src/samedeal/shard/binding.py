@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..bindings import shards
 from ..engine.component import Component
 from ..engine.core import Core
 from ..engine.instance import Resource
-from ..engine.recipe import Recipe
+from ..recipe import Recipe
 from .records import Verification
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ class Plan(Resource, shards.Plan):
     def __init__(self, epoch: int, recipe: Recipe, memory_limit: int) -> None:
         super().__init__(recipe.core(Component.PLANNING, memory_limit), recipe.text, recipe.lists, epoch)
         self.current = epoch
+        self._sizes: NDArray[np.int64] | None = None
 
     def move(self, epoch: int) -> None:
         """Plans another epoch."""
@@ -30,10 +30,11 @@ class Plan(Resource, shards.Plan):
             self.become(self.at_epoch(epoch), epoch)
         self.current = epoch
 
-    @functools.cached_property
     def kept_sizes(self) -> NDArray[np.int64]:
         """Number of samples in each shard, for many calls."""
-        return self.sizes()
+        if self._sizes is None:
+            self._sizes = self.sizes()
+        return self._sizes
 
 
 class Place(NamedTuple):

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
+from .. import recipe as recipes
 from ..engine import arguments as check
-from ..engine import recipe as recipes
 from ..engine.instance import Answered, Engine
-from ..engine.recipe import Recipe
+from ..recipe import Recipe
 from . import windows
 from .binding import Plan, verify
 from .records import Balance, Loads, Steps, Verification

@@ -34,10 +34,10 @@ def rows(plan: Plan, shard: int, start: SupportsIndex, stop: SupportsIndex | Non
     """A run of the rows of a shard, or all of them."""
     import numpy
 
-    if shard >= len(plan.kept_sizes):
+    if shard >= len(plan.kept_sizes()):
         # The component says what is wrong with it.
         plan.rows(shard, 0, 0)
-    end = int(plan.kept_sizes[shard])
+    end = int(plan.kept_sizes()[shard])
     first = check.integer("start", start, check.Width(0, end, f"0 to {end}"))
     last = end if stop is None else check.integer("stop", stop, check.Width(first, end, f"{first} to {end}"))
     try:
@@ -77,4 +77,4 @@ def verify(plan: Plan) -> Verification:
     assigned = numpy.empty(ends[-1], dtype=numpy.uint32)
     for reader in numpy.flatnonzero(counts).tolist():
         assigned[ends[reader] : ends[reader + 1]] = shards(plan, *divmod(reader, workers))
-    return planning.verify(len(plan.kept_sizes), ends.astype(numpy.uint32), assigned)
+    return planning.verify(len(plan.kept_sizes()), ends.astype(numpy.uint32), assigned)

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..bindings.types import NamedList
-from . import arguments as check
-from .component import Component
-from .core import Core
-from .errors import OutOfRangeError, WrongTypeError
+from .bindings.types import NamedList
+from .engine import arguments as check
+from .engine.component import Component
+from .engine.core import Core
+from .engine.errors import OutOfMemoryError, OutOfRangeError, WrongTypeError
 
 _MOST = 2**20
 """Bytes of a recipe: a text that does not fit into the component's memory would end it."""
@@ -26,8 +26,14 @@ class Recipe(NamedTuple):
     """The numbers that it has as a hash, or leaves out."""
 
     def core(self, component: Component, memory_limit: int) -> Core:
-        """An instance for it."""
-        return Core(component, memory_limit, "recipe", f"of {len(self.text)} characters")
+        """An instance for it, which has room for the lists."""
+        core = Core(component, memory_limit, "recipe", f"of {len(self.text)} characters")
+        room = core.room()
+        for name, numbers in self.lists:
+            room -= numbers.nbytes
+            if room < 0:
+                raise OutOfMemoryError(name.replace("_", "-"), str(len(numbers)), "what fits into memory")
+        return core
 
     @property
     def options(self) -> dict[str, Any]:

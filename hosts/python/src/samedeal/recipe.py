@@ -70,7 +70,7 @@ def _text(recipe: str | Mapping[str, Any]) -> str:
         raise WrongTypeError("recipe", check.described(recipe), "a dictionary, or a text of JSON")
     encoded = recipe.encode("utf-8", "backslashreplace")
     if len(encoded) > _MOST:
-        raise OutOfRangeError("recipe", f"of {len(encoded)} bytes", f"up to {_MOST}")
+        raise OutOfRangeError("recipe", f"of {len(encoded)} bytes", *check.up_to(_MOST))
     return encoded.decode()
 
 

@@ -37,6 +37,11 @@ def _told(least: int, most: int) -> tuple[str, Mapping[str, tuple[str, ...]]]:
     return f"{least} to {most}", {"least": (str(least),), "most": (str(most),)}
 
 
+def up_to(most: int) -> tuple[str, Mapping[str, tuple[str, ...]]]:
+    """An upper bound in words and as a fact."""
+    return f"up to {most}", {"most": (str(most),)}
+
+
 COUNT = Width(0, U64_MAX, *_told(0, MAX_EXACT))
 COUNT_FROM_1 = Width(0, U64_MAX, *_told(1, MAX_EXACT))
 U64 = Width(0, U64_MAX, *_told(0, U64_MAX))
@@ -199,7 +204,7 @@ def state(value: Any) -> str:
         raise WrongTypeError("state", described(value), "the text that `state` gave")
     size = len(value.encode("utf-8", "backslashreplace"))
     if size > STATE:
-        raise OutOfRangeError("state", f"of {size} bytes", f"up to {STATE}")
+        raise OutOfRangeError("state", f"of {size} bytes", *up_to(STATE))
     return value.encode("utf-8", "backslashreplace").decode()
 
 

@@ -45,7 +45,7 @@ class Mesh(Answered):
             raise WrongTypeError("axes", check.described(axes), 'sizes by name, such as {"dp": 2, "tp": 4}')
         if ranks and len(axes) > _MOST_AXES:
             # As the component says it, after the world size, but before anybody looks at millions of names.
-            raise OutOfRangeError("axes", f"{len(axes)} axes", f"up to {_MOST_AXES}")
+            raise OutOfRangeError("axes", f"{len(axes)} axes", *check.up_to(_MOST_AXES))
         shown = {name: check.name("axes", name) for name in axes}
         self._names = tuple(shown)
         self._shard = _chosen(shard, shown)

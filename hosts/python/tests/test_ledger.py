@@ -415,8 +415,8 @@ def test_a_checkpoint_is_searched_in_all_of_a_file(tmp_path: Path) -> None:
 
 
 RUST = (
-    '{"samedeal":1,"kind":"ledger","order":"feistel","samples":10,"seed":0,"epoch":0,"consumed":0,"block":4,'
-    '"lease":60000,"fingerprint":"b819dd3b75931dbc3041201600cfd5d29f259df7fd3017af65f88602a8713ad6"}\n'
+    '{"samedeal":1,"kind":"ledger","recipe":{"order":{"name":"feistel","samples":10,"seed":0}},"epoch":0,"consumed":0,'
+    '"block":4,"lease":60000}\n'
     '{"event":"join","reader":1,"life":"0000000000000002"}\n'
     '{"event":"claim","reader":1,"start":0,"count":4}\n'
     '{"event":"lease","reader":1,"lease":7000}\n'

@@ -351,10 +351,11 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     assert (other.field, other.value) == ("paths", "6 files of 29 rows")
     options: dict[str, Any] = {"lanes": 7} if deal == "samples" else {"policy": "round-robin"}
     told(ContradictionError, dataset_of(data, deal, 0, 2, **options), state)
+    sections = {"samples": "the section order", "shards": "the section shards"}
     another = "shards" if deal == "samples" else "samples"
     other = told(ContradictionError, dataset_of(data, another, 0, 2), state)
-    assert (other.field, other.value) == ("deal", another)
-    assert other.allowed.startswith(f"{deal}, as in the state")
+    assert (other.field, other.value) == ("recipe", sections[another])
+    assert other.allowed.startswith(f"{sections[deal]}, as in the state")
     for wrong in (None, "{}", {}, {"samedeal": 3}, {"samedeal": "{}"}, {"samedeal": "[" * 9_000}):
         told(WrongTypeError, dataset, wrong)
     told(OutOfRangeError, dataset, {"samedeal": " " * 2**15})
@@ -499,7 +500,7 @@ def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, st
     [
         ("samples", {"lanes": 7}, "lanes is 7; allowed: 8, as in the state"),
         ("samples", {"shuffle_window": 9}, "shuffle_window is 9; allowed: 16, as in the state"),
-        ("stored", {"shuffle": True}, "shuffle is true; allowed: false, as in the state"),
+        ("stored", {"shuffle": True}, "order is sharded; allowed: sequential, as in the state"),
         (
             "shards",
             {"policy": "round-robin"},

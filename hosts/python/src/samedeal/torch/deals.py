@@ -58,11 +58,10 @@ class Group:
 
     def _told(self, error: ContradictionError) -> ContradictionError:
         """The same of files, where it is of shards."""
-        value, numbered, shard = error.value.partition(" in shard ")
+        number, numbered, shard = error.value.partition(" in place ")
         unit = {"sizes": "rows", "bytes": f"bytes in the columns {', '.join(self.shards.columns)}"}.get(error.field)
         if unit and numbered:
             # The number of a shard says nothing to people, its file does.
-            number = value.partition(" ")[0]
             return ContradictionError("paths", f"{self.shards.paths[int(shard)]} of {number} {unit}", error.allowed)
         if unit or error.field in ("shards", "samples"):
             here = f"{len(self.shards)} files of {self.shards.samples} rows"

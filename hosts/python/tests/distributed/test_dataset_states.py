@@ -373,7 +373,7 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     parts: list[dict[str, Any]] = [
         {"samedeal": 2},
         {"kind": "sampler"},
-        {"recipe": {}},
+        {"recipe": 3},
         {"epoch": -1},
         {"consumed": 10**6},
     ]

@@ -37,7 +37,7 @@ def test_every_rank_is_told_what_differs_and_where(world_size: int, tmp_path: Pa
     assert texts["seed and epoch"].endswith("the same on every rank; also different: epoch")
     assert f"4 on rank {last}" in texts["epoch"]
     assert "divided twice" in texts["dataset"]
-    assert texts["world_size"] == f"world is 1; allowed: {world_size}, as many ranks as there are"
+    assert texts["world-size"] == f"world_size is 1; allowed: {world_size}, as many ranks as there are"
     assert f"0 on ranks 0, {last}" in texts["rank"]
     # The larger of two files has 20 rows, the other 13; there is no third.
     shared = "the same on every rank: "

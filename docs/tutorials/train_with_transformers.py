@@ -92,7 +92,7 @@ class Watcher(TrainerCallback):
 # ## The training
 #
 # The sampler plans batches of at most 512 tokens, padding included, as many for each process, and learns rank and
-# world from the process group. Everything else is as ever. `verify_ranks` is called by itself, before each epoch.
+# world size from the process group. Everything else is as ever. `verify_ranks` is called by itself, before each epoch.
 
 
 # %%

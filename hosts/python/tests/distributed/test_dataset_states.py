@@ -487,7 +487,7 @@ def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, st
     for other in (1, 2, 3, 5):
         rest = unequal(two, deal, other, states[0])
         assert sorted(first + [i for dataset in rest for batch in dataset for i in batch]) == list(range(141))
-    # And a second interruption, of the same steps on another world.
+    # And a second interruption, of the same steps on another world size.
     more, again = taken(unequal(two, deal, 3, states[0]))
     for other in (1, 2, 3, 5) if again else ():
         rest = unequal(two, deal, other, again[0])

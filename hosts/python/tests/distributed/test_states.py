@@ -1,4 +1,4 @@
-"""States of samplers under loaders: plain ones, torchdata's, with workers that read ahead, on any world."""
+"""States of samplers under loaders: plain ones, torchdata's, with workers that read ahead, on any world size."""
 
 from __future__ import annotations
 

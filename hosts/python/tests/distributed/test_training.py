@@ -1,4 +1,4 @@
-"""Training with DDP and FSDP in real processes: killed within an epoch, and resumed on this and on other worlds."""
+"""Training with DDP and FSDP in real processes: killed within an epoch, and resumed on this and on other world sizes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Ranks that read Hugging Face's datasets: `streamed.py OUT first|rest`.
 
-First, whole epochs, and a part of one of each kind, whose states are saved; then what they leave, on any world.
+First, whole epochs, and a part of one of each kind, whose states are saved; then what they leave, on any world size.
 """
 
 from __future__ import annotations

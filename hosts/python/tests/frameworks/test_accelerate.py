@@ -1,4 +1,4 @@
-"""Accelerate: loaders it would deal a second time, and training with it that is killed, and resumed on any world."""
+"""Accelerate: loaders it would deal a second time, and training with it that is killed, and resumed on any world size."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_every_sample_is_trained_once(whole: Path, stopped: Path, tmp_path: Path
 
 
 def in_this_process(folder: Path, kind: str, world_size: int = 1, rank: int = 0, **options: Any) -> Any:
-    """Trains as one rank of this world would, which no process group knows; gives trainer and model."""
+    """Trains as one rank of this world size would, which no process group knows; gives trainer and model."""
     model = lit.Model(options.pop("stop", None))
     trainer = lit.trainer_of(folder, *options.pop("more", ()), **{"limit_val_batches": 0} | options.pop("trainer", {}))
     saved = options.pop("saved", None)

@@ -1,4 +1,4 @@
-"""Trainer: what it reads, and training with it that is killed, and resumed on any world."""
+"""Trainer: what it reads, and training with it that is killed, and resumed on any world size."""
 
 from __future__ import annotations
 

@@ -151,5 +151,5 @@ print(f"{len(counts)} samples, each of them once")
 # uses PyTorch's `Join`.
 #
 # Within a shard, and on the same number of ranks and workers, the library resumes by itself:
-# `split_dataset_by_node(stream, rank, world_size, strategy="shards")` under torchdata's `StatefulDataLoader`, whose state
-# each rank saves for itself.
+# `split_dataset_by_node(stream, rank, world_size, strategy="shards")` under torchdata's `StatefulDataLoader`, whose
+# state each rank saves for itself.

@@ -60,7 +60,9 @@ class Waves(Dataset):
 # %%
 def train(rank, world_size, folder):
     """What each rank does."""
-    dist.init_process_group("gloo", init_method=f"file://{folder}/rendezvous-{world_size}", rank=rank, world_size=world_size)
+    dist.init_process_group(
+        "gloo", init_method=f"file://{folder}/rendezvous-{world_size}", rank=rank, world_size=world_size
+    )
     data = Waves()
     sampler = DistributedSampler(data, seed=42)
     loader = Resumable(DataLoader(data, batch_size=8, sampler=sampler, num_workers=1))

@@ -66,7 +66,9 @@ def distributed_length_grouped(task: Task) -> Made:
     lengths = task.lengths.tolist()
 
     def plan(rank: int, epoch: int) -> list[list[int]]:
-        sampler = DistributedLengthGroupedSampler(task.memory.rows, num_replicas=task.world_size, rank=rank, lengths=lengths)
+        sampler = DistributedLengthGroupedSampler(
+            task.memory.rows, num_replicas=task.world_size, rank=rank, lengths=lengths
+        )
         sampler.set_epoch(epoch)
         return list(BatchSampler(sampler, task.memory.rows, drop_last=False))
 
@@ -81,7 +83,12 @@ def batch_rebalance(task: Task) -> Made:
 
     def plan(rank: int, epoch: int) -> list[list[int]]:
         sampler = BatchRebalanceSampler(
-            lengths, task.memory.rows * task.world_size, dp_size=task.world_size, grad_accum=1, rank=rank, drop_last=False
+            lengths,
+            task.memory.rows * task.world_size,
+            dp_size=task.world_size,
+            grad_accum=1,
+            rank=rank,
+            drop_last=False,
         )
         sampler.set_epoch(epoch)
         return list(sampler)

@@ -60,7 +60,8 @@ def bars(panel: Any, case: Case, results: list[Result]) -> None:
     tokens = [1.0] * len(results)
     padding = [result.mean("padded") / result.mean("tokens") - 1 for result in results]
     waiting = [
-        (case.task.world_size * result.mean("slowest") - result.mean("padded")) / result.mean("tokens") for result in results
+        (case.task.world_size * result.mean("slowest") - result.mean("padded")) / result.mean("tokens")
+        for result in results
     ]
     left = np.zeros(len(results))
     for name, share in {"tokens": tokens, "padding": padding, "waiting": waiting}.items():

@@ -57,7 +57,10 @@ def rust(kind: str, killed: Path, world_size: int, rest: bool = True) -> Ranks:
 
 def node(kind: str, killed: Path, world_size: int) -> Ranks:
     """By the npm package."""
-    request = {"options": {"seed": train.SEED, "world_size": world_size}, "state": (killed / f"{kind}-0.state").read_text()}
+    request = {
+        "options": {"seed": train.SEED, "world_size": world_size},
+        "state": (killed / f"{kind}-0.state").read_text(),
+    }
     if kind in train.BATCHERS:
         names = {"max_batch_size": "maxBatchSize", "max_tokens": "maxTokens"}
         options = {names.get(name, name): value for name, value in train.BATCHERS[kind].items()}

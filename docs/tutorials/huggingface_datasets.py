@@ -26,16 +26,16 @@ scratch = tempfile.TemporaryDirectory()
 folder = Path(scratch.name)
 
 
-def on_ranks(world, function, *arguments):
+def on_ranks(world_size, function, *arguments):
     """Calls a function in that many processes, which form a group, and gives what each of them returned."""
     store = tempfile.mktemp(dir=folder)
-    start_processes(one_rank, (world, store, function, arguments), nprocs=world, start_method="fork")
-    return [json.loads(Path(f"{store}-{rank}").read_text()) for rank in range(world)]
+    start_processes(one_rank, (world_size, store, function, arguments), nprocs=world_size, start_method="fork")
+    return [json.loads(Path(f"{store}-{rank}").read_text()) for rank in range(world_size)]
 
 
-def one_rank(rank, world, store, function, arguments):
+def one_rank(rank, world_size, store, function, arguments):
     """What each process does."""
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=world)
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=world_size)
     Path(f"{store}-{rank}").write_text(json.dumps(function(*arguments)))
     dist.destroy_process_group()
 
@@ -126,8 +126,8 @@ def generate(pages):
 def read_shards(state=None, count=None):
     """What one rank reads: up to so many shards, and where the epoch stands then."""
     stream = IterableDataset.from_generator(generate, gen_kwargs={"pages": list(range(SAMPLES // 10))})
-    rank, world = dist.get_rank(), dist.get_world_size()
-    sampler = Sampler(stream.num_shards, seed=42, rank=rank, world=world, remainder="uneven")
+    rank, world_size = dist.get_rank(), dist.get_world_size()
+    sampler = Sampler(stream.num_shards, seed=42, rank=rank, world_size=world_size, remainder="uneven")
     if state is not None:
         sampler.resume(state)
     mine = sampler.indices()[:count].tolist()
@@ -151,5 +151,5 @@ print(f"{len(counts)} samples, each of them once")
 # uses PyTorch's `Join`.
 #
 # Within a shard, and on the same number of ranks and workers, the library resumes by itself:
-# `split_dataset_by_node(stream, rank, world, strategy="shards")` under torchdata's `StatefulDataLoader`, whose state
-# each rank saves for itself.
+# `split_dataset_by_node(stream, rank, world_size, strategy="shards")` under torchdata's `StatefulDataLoader`, whose
+# state each rank saves for itself.

@@ -42,7 +42,7 @@ class Waves(Dataset):
 
 
 def make_loader():
-    """A loader as anywhere: the sampler learns rank and world from the process group."""
+    """A loader as anywhere: the sampler learns rank and world size from the process group."""
     data = Waves()
     return DataLoader(data, batch_size=8, sampler=DistributedSampler(data, seed=42), num_workers=1)
 
@@ -142,9 +142,9 @@ debug_launcher(train, ("three", saved), num_processes=3)
 
 
 # %%
-def seen(name, world, most):
+def seen(name, world_size, most):
     """The epoch and the number of each sample, on all ranks."""
-    for rank in range(world):
+    for rank in range(world_size):
         for line in (folder / f"{name}-{rank}.jsonl").read_text().splitlines():
             number, epoch, samples = json.loads(line)
             if number <= most:

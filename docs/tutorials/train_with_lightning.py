@@ -32,7 +32,7 @@ folder = Path(scratch.name)
 # ## The data
 #
 # A data module is made resumable by one more base class, and by a sampler of samedeal under its training loader. The
-# sampler is called as PyTorch's is, and gives the same order. Rank and world are not its parameters: the process
+# sampler is called as PyTorch's is, and gives the same order. Rank and world size are not its parameters: the process
 # group says them.
 
 
@@ -139,9 +139,9 @@ trainer(devices=3).fit(Model("three"), datamodule=Data(), ckpt_path=last)
 
 
 # %%
-def seen(name, world, steps):
+def seen(name, world_size, steps):
     """The epoch and the number of each sample in these steps, on all ranks."""
-    for rank in range(world):
+    for rank in range(world_size):
         for line in (folder / f"{name}-{rank}.jsonl").read_text().splitlines():
             step, epoch, samples = json.loads(line)
             if step in steps:

@@ -58,9 +58,11 @@ class Waves(Dataset):
 
 
 # %%
-def train(rank, world, folder):
+def train(rank, world_size, folder):
     """What each rank does."""
-    dist.init_process_group("gloo", init_method=f"file://{folder}/rendezvous-{world}", rank=rank, world_size=world)
+    dist.init_process_group(
+        "gloo", init_method=f"file://{folder}/rendezvous-{world_size}", rank=rank, world_size=world_size
+    )
     data = Waves()
     sampler = DistributedSampler(data, seed=42)
     loader = Resumable(DataLoader(data, batch_size=8, sampler=sampler, num_workers=1))
@@ -84,14 +86,14 @@ def train(rank, world, folder):
             optimizer.step()
             steps += 1
             # For the proof at the end: what each step has seen.
-            with (folder / f"seen-{world}-{rank}.txt").open("a") as seen:
+            with (folder / f"seen-{world_size}-{rank}.txt").open("a") as seen:
                 print(steps, epoch, *samples.tolist(), file=seen)
             if rank == 0 and steps % EVERY == 0:
                 states = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
                 torch.save(states | {"loader": loader.state_dict(), "steps": steps}, folder / "part")
                 (folder / "part").rename(saved)
-                print(f"{world} ranks: saved after batch {number + 1} of {len(loader)} of epoch {epoch}")
-            if world == 2 and steps == DEATH:
+                print(f"{world_size} ranks: saved after batch {number + 1} of {len(loader)} of epoch {epoch}")
+            if world_size == 2 and steps == DEATH:
                 os.kill(os.getpid(), signal.SIGKILL)
     dist.destroy_process_group()
 

@@ -31,7 +31,7 @@ folder = Path(scratch.name)
 # %% [markdown]
 # ## What each worker does
 #
-# The sampler finds rank and world by itself. `Resumable` counts the batches that the loop got, and its state goes
+# The sampler finds rank and world size by itself. `Resumable` counts the batches that the loop got, and its state goes
 # into the checkpoint next to the weights. Ray keeps checkpoints that are reported; all workers report, one of them
 # with the file: what it says about the data is the same for all.
 #
@@ -43,7 +43,7 @@ folder = Path(scratch.name)
 def train(config):
     """One worker."""
     context = ray.train.get_context()
-    rank, world = context.get_world_rank(), context.get_world_size()
+    rank, world_size = context.get_world_rank(), context.get_world_size()
     data = [(i, torch.sin(torch.arange(1, 5) * (i + 1))) for i in range(SAMPLES)]
     loader = Resumable(DataLoader(data, batch_size=8, sampler=DistributedSampler(data, seed=42)))
     torch.manual_seed(0)
@@ -73,7 +73,7 @@ def train(config):
                     state = {"model": model.state_dict(), "loader": loader.state_dict(), "step": step}
                     torch.save(state, Path(directory) / "checkpoint.pt")
                     checkpoint = Checkpoint.from_directory(directory) if rank == 0 else None
-                    ray.train.report({"step": step, "world": world}, checkpoint=checkpoint)
+                    ray.train.report({"step": step, "world_size": world_size}, checkpoint=checkpoint)
             if step == config.get("stop"):
                 return
 
@@ -98,7 +98,7 @@ def run(workers, **config):
 ray.init(num_cpus=4, include_dashboard=False, object_store_memory=100_000_000, log_to_driver=False)
 first = run(workers=2, death=10, stop=16)
 print(first.metrics)
-assert (first.metrics["step"], first.metrics["world"]) == (16, 2)
+assert (first.metrics["step"], first.metrics["world_size"]) == (16, 2)
 
 # %% [markdown]
 # ## Three workers go on

@@ -92,7 +92,7 @@ class Watcher(TrainerCallback):
 # ## The training
 #
 # The sampler plans batches of at most 512 tokens, padding included, as many for each process, and learns rank and
-# world from the process group. Everything else is as ever. `verify_ranks` is called by itself, before each epoch.
+# world size from the process group. Everything else is as ever. `verify_ranks` is called by itself, before each epoch.
 
 
 # %%
@@ -162,9 +162,9 @@ debug_launcher(train, ("three", str(saved)), num_processes=3)
 
 
 # %%
-def seen(name, world, steps):
+def seen(name, world_size, steps):
     """The epoch and the number of each sample in these steps, on all ranks."""
-    for rank in range(world):
+    for rank in range(world_size):
         for line in (folder / f"{name}-{rank}.jsonl").read_text().splitlines():
             step, epoch, samples = json.loads(line)
             if step in steps:

@@ -84,7 +84,7 @@ def ours(name: str, kind: str, **options: Any) -> Contestant:
 
         def plan(rank: int, epoch: int) -> tuple[samedeal.Batcher, list[samedeal.Batch]]:
             batcher = samedeal.Batcher(
-                task.lengths, rank=rank, world=task.world, epoch=epoch, **{"tail": "keep", **room, **options}
+                task.lengths, rank=rank, world_size=task.world_size, epoch=epoch, **{"tail": "keep", **room, **options}
             )
             return batcher, list(batcher)
 
@@ -134,12 +134,12 @@ def cases(smoke: bool) -> list[Case]:
     four, two, eight = (lengths.log_normal(count, most) for most in (4_096, 2_048, 8_192))
     dense = lengths.dense(20, count // 2, 2_048)
     found = []
-    for world in (1, 8):
-        ranks = "1 rank" if world == 1 else f"{world} ranks"
+    for world_size in (1, 8):
+        ranks = "1 rank" if world_size == 1 else f"{world_size} ranks"
         title = f"Verses of the Bible, room for 32 of 90 words, {ranks}"
-        found.append(Case(title, Task(verses, Memory(32, 90), world), padded() + packed()))
+        found.append(Case(title, Task(verses, Memory(32, 90), world_size), padded() + packed()))
         title = f"Log-normal up to 4,096 tokens, room for 4 of 4,096, {ranks}"
-        found.append(Case(title, Task(four, Memory(4, 4_096), world), padded() + packed()))
+        found.append(Case(title, Task(four, Memory(4, 4_096), world_size), padded() + packed()))
     found += [
         Case("Packs of 2,048, log-normal up to 2,048 tokens, 1 rank", Task(two, Memory(1, 2_048), 1), packed()),
         Case("Packs of 8,192, log-normal up to 8,192 tokens, 8 ranks", Task(eight, Memory(1, 8_192), 8), packed()),
@@ -162,7 +162,7 @@ def main() -> None:
     print(versions())
     results = []
     for case in cases(options.smoke):
-        found = measured(case, 1 if options.smoke else EPOCHS[case.task.world])
+        found = measured(case, 1 if options.smoke else EPOCHS[case.task.world_size])
         print(f"\n### {case.title}\n\n{table(case, found)}", flush=True)
         results.append((case, found))
     if options.json:
@@ -197,7 +197,7 @@ def measured(case: Case, epochs: int) -> list[Result]:
             plan = []
             # What the others left behind is not this one's to collect.
             gc.collect()
-            for rank in range(task.world):
+            for rank in range(task.world_size):
                 gc.disable()
                 began = perf_counter()
                 batches = one.plan(rank, epoch)
@@ -257,7 +257,7 @@ def bound(task: Task) -> int:
 
 def table(case: Case, results: list[Result]) -> str:
     """A line for everyone."""
-    several = case.task.world > 1
+    several = case.task.world_size > 1
     least = bound(case.task)
     heads = ["", "steps", "padding", "of the budget", "slowest rank", "cost max/mean", "packs", "over budget"]
     heads += ["lost", "repeated", "neighbours", "together again", "time"]
@@ -306,7 +306,7 @@ def record(case: Case, results: list[Result]) -> dict[str, Any]:
         }
         for result in results
     ]
-    return {"case": case.title, "world": case.task.world, "packs-bound": bound(case.task), "results": rows}
+    return {"case": case.title, "world_size": case.task.world_size, "packs-bound": bound(case.task), "results": rows}
 
 
 if __name__ == "__main__":

@@ -63,8 +63,8 @@ class Figures(NamedTuple):
 
 def figures(plan: Plan, lengths: NDArray[np.uint32], memory: Memory, capacity: int = 0) -> Figures:
     """The figures of a plan; `capacity` is that of rows which samples share."""
-    world, steps = len(plan), max(map(len, plan))
-    padded, cost = np.zeros((world, steps), np.int64), np.zeros((world, steps), np.int64)
+    world_size, steps = len(plan), max(map(len, plan))
+    padded, cost = np.zeros((world_size, steps), np.int64), np.zeros((world_size, steps), np.int64)
     means, given = [], []
     rows = tokens = empty = 0
     for rank, batches in enumerate(plan):
@@ -99,9 +99,9 @@ def figures(plan: Plan, lengths: NDArray[np.uint32], memory: Memory, capacity: i
         lost=int((times == 0).sum()),
         repeated=int((times - 1).clip(0).sum()),
         padding=(total - tokens) / total,
-        utilisation=tokens / (memory.tokens * steps * world),
-        slowest_rank=tokens / (world * slowest),
-        imbalance=world * slowest_cost / spent,
+        utilisation=tokens / (memory.tokens * steps * world_size),
+        slowest_rank=tokens / (world_size * slowest),
+        imbalance=world_size * slowest_cost / spent,
         neighbours=float(np.mean([correlation(mean) for mean in means])),
     )
 

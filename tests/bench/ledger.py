@@ -39,7 +39,7 @@ def work(samples: NDArray[np.int64], pause: float) -> None:
 
 def fixed(samples: int, path: Path, reader: int, block: int) -> Iterator[NDArray[np.int64]]:
     """A quarter of the epoch."""
-    yield from Sampler(samples, seed=1, rank=reader, world=READERS, remainder="uneven").batches(BATCH)
+    yield from Sampler(samples, seed=1, rank=reader, world_size=READERS, remainder="uneven").batches(BATCH)
 
 
 def claimed(samples: int, path: Path, reader: int, block: int) -> Iterator[NDArray[np.int64]]:

@@ -23,7 +23,7 @@ class Task(NamedTuple):
 
     lengths: Lengths
     memory: Memory
-    world: int
+    world_size: int
 
 
 class Made(NamedTuple):
@@ -53,7 +53,7 @@ def length_grouped(task: Task) -> Made:
         generator = torch.Generator().manual_seed(epoch)
         sampler = LengthGroupedSampler(task.memory.rows, lengths=lengths, generator=generator)
         batches = BatchSampler(sampler, task.memory.rows, drop_last=False)
-        return list(batches if task.world == 1 else BatchSamplerShard(batches, task.world, rank))
+        return list(batches if task.world_size == 1 else BatchSamplerShard(batches, task.world_size, rank))
 
     return Made(plan, single)
 
@@ -66,7 +66,9 @@ def distributed_length_grouped(task: Task) -> Made:
     lengths = task.lengths.tolist()
 
     def plan(rank: int, epoch: int) -> list[list[int]]:
-        sampler = DistributedLengthGroupedSampler(task.memory.rows, num_replicas=task.world, rank=rank, lengths=lengths)
+        sampler = DistributedLengthGroupedSampler(
+            task.memory.rows, num_replicas=task.world_size, rank=rank, lengths=lengths
+        )
         sampler.set_epoch(epoch)
         return list(BatchSampler(sampler, task.memory.rows, drop_last=False))
 
@@ -81,7 +83,12 @@ def batch_rebalance(task: Task) -> Made:
 
     def plan(rank: int, epoch: int) -> list[list[int]]:
         sampler = BatchRebalanceSampler(
-            lengths, task.memory.rows * task.world, dp_size=task.world, grad_accum=1, rank=rank, drop_last=False
+            lengths,
+            task.memory.rows * task.world_size,
+            dp_size=task.world_size,
+            grad_accum=1,
+            rank=rank,
+            drop_last=False,
         )
         sampler.set_epoch(epoch)
         return list(sampler)
@@ -109,7 +116,7 @@ def lhotse(buckets: int) -> Callable[[Task], Made]:
                 max_duration=float(task.memory.tokens),
                 num_buckets=buckets,
                 shuffle=True,
-                world_size=task.world,
+                world_size=task.world_size,
                 rank=rank,
             )
             sampler.set_epoch(epoch)
@@ -173,7 +180,7 @@ def deal(rows: list[Any], task: Task, rank: int, epoch: int) -> list[list[Any]]:
     """Rows to ranks as torch does it, shuffled, in batches of as many as there is memory for."""
     from torch.utils.data import BatchSampler, DistributedSampler
 
-    sampler = DistributedSampler(range(len(rows)), num_replicas=task.world, rank=rank)
+    sampler = DistributedSampler(range(len(rows)), num_replicas=task.world_size, rank=rank)
     sampler.set_epoch(epoch)
     return [[rows[row] for row in batch] for batch in BatchSampler(sampler, task.memory.rows, drop_last=False)]
 

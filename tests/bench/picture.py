@@ -32,7 +32,7 @@ def draw(results: list[tuple[Case, list[Result]]], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(3, 2, figsize=(13, 10.5), layout="constrained", height_ratios=(1, 3, 1.3))
-    several = [result for result in results if result[0].task.world > 1][:2]
+    several = [result for result in results if result[0].task.world_size > 1][:2]
     for column, (case, found) in enumerate(several):
         most = int(case.task.lengths.max())
         axes[0][column].hist(case.task.lengths, bins=range(0, most + 2, max(1, most // 90)), color=COLOURS["tokens"])
@@ -60,7 +60,8 @@ def bars(panel: Any, case: Case, results: list[Result]) -> None:
     tokens = [1.0] * len(results)
     padding = [result.mean("padded") / result.mean("tokens") - 1 for result in results]
     waiting = [
-        (case.task.world * result.mean("slowest") - result.mean("padded")) / result.mean("tokens") for result in results
+        (case.task.world_size * result.mean("slowest") - result.mean("padded")) / result.mean("tokens")
+        for result in results
     ]
     left = np.zeros(len(results))
     for name, share in {"tokens": tokens, "padding": padding, "waiting": waiting}.items():

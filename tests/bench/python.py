@@ -40,70 +40,70 @@ def start() -> float:
     began = perf_counter()
     import samedeal
 
-    _ = samedeal.Sampler(10**8, world=8)[0]
+    _ = samedeal.Sampler(10**8, world_size=8)[0]
     return perf_counter() - began
 
 
-def rank(samples: int, world: int, epoch: int) -> float:
+def rank(samples: int, world_size: int, epoch: int) -> float:
     """All indices of a rank, from the constructor on, as an array."""
     import samedeal
 
     began = perf_counter()
-    indices = samedeal.Sampler(samples, epoch=epoch, world=world).indices()
+    indices = samedeal.Sampler(samples, epoch=epoch, world_size=world_size).indices()
     return done(began, indices)
 
 
-def rank_list(samples: int, world: int, epoch: int) -> float:
+def rank_list(samples: int, world_size: int, epoch: int) -> float:
     """The same as a list of int."""
     import samedeal
 
     began = perf_counter()
-    indices = samedeal.Sampler(samples, epoch=epoch, world=world).indices().tolist()
+    indices = samedeal.Sampler(samples, epoch=epoch, world_size=world_size).indices().tolist()
     return done(began, indices)
 
 
-def rank_order_torch(samples: int, world: int, epoch: int) -> float:
+def rank_order_torch(samples: int, world_size: int, epoch: int) -> float:
     """The indices that torch deals, as an array."""
     import samedeal
 
     began = perf_counter()
-    indices = samedeal.Sampler(samples, epoch=epoch, world=world, order="torch").indices()
+    indices = samedeal.Sampler(samples, epoch=epoch, world_size=world_size, order="torch").indices()
     return done(began, indices)
 
 
-def rank_torch(samples: int, world: int, epoch: int) -> float:
+def rank_torch(samples: int, world_size: int, epoch: int) -> float:
     """The list of torch's own sampler."""
-    sampler = torch_sampler(samples, world)
+    sampler = torch_sampler(samples, world_size)
     began = perf_counter()
     sampler.set_epoch(epoch)
     indices = list(sampler)
     return done(began, indices)
 
 
-def same_as_torch(samples: int, world: int, epoch: int) -> float:
+def same_as_torch(samples: int, world_size: int, epoch: int) -> float:
     """1, if the order `torch` gives the indices of torch's own sampler."""
     import samedeal
 
-    sampler = torch_sampler(samples, world)
+    sampler = torch_sampler(samples, world_size)
     sampler.set_epoch(epoch)
-    ours = samedeal.Sampler(samples, epoch=epoch, world=world, order="torch").indices()
+    ours = samedeal.Sampler(samples, epoch=epoch, world_size=world_size, order="torch").indices()
     return float(ours.tolist() == list(sampler))
 
 
-def first_batch(samples: int, world: int, epoch: int) -> tuple[float, float]:
+def first_batch(samples: int, world_size: int, epoch: int) -> tuple[float, float]:
     """Time to the first batch, and the most memory until then beyond what the imports took."""
     import numpy  # noqa: F401  (samedeal imports it with its first sampler; torch's side has it as well)
     import samedeal
 
     before = reset_peak()
     began = perf_counter()
-    batch = next(iter(samedeal.Sampler(samples, epoch=epoch, world=world).batches(BATCH)))
+    batch = next(iter(samedeal.Sampler(samples, epoch=epoch, world_size=world_size).batches(BATCH)))
     return done(began, batch), memory("VmHWM") - before
 
 
-def first_batch_torch(samples: int, world: int, epoch: int) -> tuple[float, float]:
+def first_batch_torch(samples: int, world_size: int, epoch: int) -> tuple[float, float]:
     """The same with torch's own sampler."""
-    sampler = torch_sampler(samples, world)
+    sampler = torch_sampler(samples, world_size)
     before = reset_peak()
     began = perf_counter()
     sampler.set_epoch(epoch)
@@ -153,7 +153,7 @@ def batch(samples: int, count: int, epoch: int) -> float:
 
     import samedeal
 
-    sampler = samedeal.Sampler(samples, epoch=epoch, world=8)
+    sampler = samedeal.Sampler(samples, epoch=epoch, world_size=8)
     numbers = random.Random(epoch).choices(range(sampler.num_batches(BATCH)), k=count)
     _ = sampler.batch(0, BATCH)
     began = perf_counter()
@@ -267,11 +267,11 @@ def plan(count: int, most: int, epoch: int, **options: object) -> tuple[float, f
     return planned, (perf_counter() - began) / len(numbers), steps
 
 
-def torch_sampler(samples: int, world: int):
+def torch_sampler(samples: int, world_size: int):
     """Torch's sampler over a dataset that takes no memory."""
     from torch.utils.data import DistributedSampler
 
-    return DistributedSampler(range(samples), num_replicas=world, rank=0)
+    return DistributedSampler(range(samples), num_replicas=world_size, rank=0)
 
 
 MEASUREMENTS: dict[str, Callable[..., object]] = {

@@ -121,17 +121,17 @@ def line(name: str, held: int, read: float, figures: Figures, data: Data) -> Non
 
 def sharded(data: Data, lanes: int, window: int, epoch: int) -> tuple[np.ndarray, np.ndarray]:
     """The samples of an epoch, and the row in which their shards are read."""
-    sampler = samedeal.Sampler.sharded(data.sizes, lanes=lanes, window=window, epoch=epoch)
+    sampler = samedeal.Sampler.sharded(data.sizes, lanes=lanes, shuffle_window=window, epoch=epoch)
     bases = np.concatenate(([0], np.cumsum(data.sizes)))
     # With one lane and windows of one, the order is the row itself.
-    row = samedeal.Sampler.sharded(data.sizes, lanes=1, window=1, epoch=epoch).indices()
+    row = samedeal.Sampler.sharded(data.sizes, lanes=1, shuffle_window=1, epoch=epoch).indices()
     assert len(row) == bases[-1]
     return sampler.indices(), row
 
 
 def buffered(data: Data, size: int, epoch: int) -> tuple[np.ndarray, np.ndarray]:
     """The same through a shuffle buffer."""
-    row = samedeal.Sampler.sharded(data.sizes, lanes=1, window=1, epoch=epoch).indices()
+    row = samedeal.Sampler.sharded(data.sizes, lanes=1, shuffle_window=1, epoch=epoch).indices()
 
     def given() -> Iterator[int]:
         chance = random.Random(epoch)
@@ -148,7 +148,7 @@ def buffered(data: Data, size: int, epoch: int) -> tuple[np.ndarray, np.ndarray]
 
 def uniform(data: Data, epoch: int) -> tuple[np.ndarray, np.ndarray]:
     """What both are compared with."""
-    row = samedeal.Sampler.sharded(data.sizes, lanes=1, window=1, epoch=epoch).indices()
+    row = samedeal.Sampler.sharded(data.sizes, lanes=1, shuffle_window=1, epoch=epoch).indices()
     return samedeal.Sampler(len(row), order="fisher-yates", epoch=epoch).indices(), row
 
 

@@ -36,7 +36,7 @@ def main() -> None:
     print("|---:|---:|---:|---:|---:|---:|---:|")
     for lanes, window in SETTINGS:
         orders = [
-            samedeal.Sampler.sharded(sizes, lanes=lanes, window=window, epoch=epoch).indices()
+            samedeal.Sampler.sharded(sizes, lanes=lanes, shuffle_window=window, epoch=epoch).indices()
             for epoch in range(EPOCHS)
         ]
         for readers in READERS:

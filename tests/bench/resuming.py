@@ -14,27 +14,27 @@ from process import done, memory, reset_peak
 BATCH = 32
 
 
-def resume_feistel(samples: int, world: int, epoch: int) -> float:
+def resume_feistel(samples: int, world_size: int, epoch: int) -> float:
     """From a state at 90 % of an epoch to the next index; samplers have been used before in the process."""
-    return resume(samples, world, epoch, "feistel")
+    return resume(samples, world_size, epoch, "feistel")
 
 
-def resume_order_torch(samples: int, world: int, epoch: int) -> float:
+def resume_order_torch(samples: int, world_size: int, epoch: int) -> float:
     """The same in torch's order, whose table is made anew."""
-    return resume(samples, world, epoch, "torch")
+    return resume(samples, world_size, epoch, "torch")
 
 
-def resume(samples: int, world: int, epoch: int, order: str) -> float:
+def resume(samples: int, world_size: int, epoch: int, order: str) -> float:
     """The same in any order."""
     from samedeal.torch import DistributedSampler
 
     def made(count: int) -> Any:
-        return DistributedSampler(range(count), world, 0, order=order)
+        return DistributedSampler(range(count), world_size, 0, order=order)
 
     next(iter(made(1000)))
     before = made(samples)
     before.set_epoch(epoch)
-    state = before.state_dict(samples // world * 9 // 10)
+    state = before.state_dict(samples // world_size * 9 // 10)
     del before
     began = perf_counter()
     sampler = made(samples)
@@ -43,15 +43,15 @@ def resume(samples: int, world: int, epoch: int, order: str) -> float:
     return done(began, (sampler, index))
 
 
-def resume_torchdata(samples: int, world: int, epoch: int) -> float:
+def resume_torchdata(samples: int, world_size: int, epoch: int) -> float:
     """The same with torchdata's sampler."""
     from torchdata.stateful_dataloader.sampler import StatefulDistributedSampler
 
     def made(count: int) -> Any:
-        return StatefulDistributedSampler(range(count), world, 0)
+        return StatefulDistributedSampler(range(count), world_size, 0)
 
     next(iter(made(1000)))
-    state = {"yielded": samples // world * 9 // 10}
+    state = {"yielded": samples // world_size * 9 // 10}
     began = perf_counter()
     sampler = made(samples)
     sampler.set_epoch(epoch)
@@ -73,7 +73,7 @@ class Numbers:
         return indices
 
 
-def passes(samples: int, world: int, epoch: int, count: int) -> tuple[float, float, float]:
+def passes(samples: int, world_size: int, epoch: int, count: int) -> tuple[float, float, float]:
     """A pass of a DataLoader over what costs nothing: with torch's sampler, ours, and ours with feistel, in turns.
 
     The medians of so many passes, each of another epoch.
@@ -83,9 +83,9 @@ def passes(samples: int, world: int, epoch: int, count: int) -> tuple[float, flo
 
     data = Numbers(samples)
     makers: list[Callable[[], Any]] = [
-        lambda: torch.utils.data.DistributedSampler(data, world, 0),
-        lambda: DistributedSampler(data, world, 0),
-        lambda: DistributedSampler(data, world, 0, order="feistel"),
+        lambda: torch.utils.data.DistributedSampler(data, world_size, 0),
+        lambda: DistributedSampler(data, world_size, 0),
+        lambda: DistributedSampler(data, world_size, 0, order="feistel"),
     ]
     samplers = [make() for make in makers]
     loaders = [torch.utils.data.DataLoader(data, BATCH, sampler=one, collate_fn=list) for one in samplers]
@@ -103,18 +103,18 @@ def passes(samples: int, world: int, epoch: int, count: int) -> tuple[float, flo
     return theirs, ours, feistel
 
 
-def first_batch_loader(samples: int, world: int, epoch: int) -> tuple[float, float]:
+def first_batch_loader(samples: int, world_size: int, epoch: int) -> tuple[float, float]:
     """Time to the first batch of a DataLoader with feistel, and the most memory until then beyond the imports."""
     from samedeal.torch import DistributedSampler
 
-    return first(lambda data: DistributedSampler(data, world, 0, order="feistel"), samples, epoch)
+    return first(lambda data: DistributedSampler(data, world_size, 0, order="feistel"), samples, epoch)
 
 
-def first_batch_loader_torch(samples: int, world: int, epoch: int) -> tuple[float, float]:
+def first_batch_loader_torch(samples: int, world_size: int, epoch: int) -> tuple[float, float]:
     """The same with torch's sampler."""
     from torch.utils.data import DistributedSampler
 
-    return first(lambda data: DistributedSampler(data, world, 0), samples, epoch)
+    return first(lambda data: DistributedSampler(data, world_size, 0), samples, epoch)
 
 
 def first(make: Callable[[Any], Any], samples: int, epoch: int) -> tuple[float, float]:

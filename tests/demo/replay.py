@@ -1,6 +1,6 @@
 """One epoch over a folder of Parquet files as one of several ranks: the Python part of `cargo xtask demo`.
 
-    python replay.py DIR --column text --rank 0 --world 4 --batch-size 32
+    python replay.py DIR --column text --rank 0 --world-size 4 --batch-size 32
 
 The samples are the rows of all *.parquet files below DIR whose names do not begin with . or _, laid end to end in the
 order of the paths. Prints what
@@ -38,13 +38,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--column", default="text")
     parser.add_argument("--rank", type=int, default=0)
-    parser.add_argument("--world", type=int, default=1)
+    parser.add_argument("--world-size", type=int, default=1)
     parser.add_argument("--batch-size", type=int, default=32)
     options = parser.parse_args()
 
     start = time.perf_counter()
     dataset = read(options.folder, options.column)
-    sampler = samedeal.Sampler(len(dataset), seed=0, epoch=0, rank=options.rank, world=options.world)
+    sampler = samedeal.Sampler(len(dataset), seed=0, epoch=0, rank=options.rank, world_size=options.world_size)
     digest = hashlib.sha256()
     seen: list[int] = []
     batches = 0

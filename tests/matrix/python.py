@@ -16,21 +16,20 @@ import samedeal
 from samedeal import collate
 from samedeal.batch import binding as batching
 from samedeal.batch.records import split
-from samedeal.bindings import ledger, sampling
-from samedeal.bindings.batches import BatchPlace, BatchRecipe, Run, Segment
+from samedeal.bindings import ledger
+from samedeal.bindings.batches import BatchPlace, BatchRecipe, BatchStream, Run, Segment
 from samedeal.bindings.collation import Packed, Padded
 from samedeal.bindings.ledger import CommittedRun, Event
 from samedeal.bindings.mesh import Axis
 from samedeal.bindings.read import ReadBatch
-from samedeal.bindings.sampling import Sharding
-from samedeal.bindings.shards import Locality, PlanConfig, VerificationInRuns, verify_in_runs
 from samedeal.bindings.types import NamedList
-from samedeal.deal.binding import Deal
+from samedeal.deal import binding as dealing
 from samedeal.engine.component import Component
 from samedeal.engine.core import Core
 from samedeal.ledger.binding import Client, Machine, header
-from samedeal.read.binding import Read
-from samedeal.shard.binding import Plan, verify
+from samedeal.read import binding as reads
+from samedeal.recipe import Recipe
+from samedeal.shard import binding as planning
 from samedeal.topology.binding import Grid, MeshConfig, variables
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
@@ -39,13 +38,13 @@ ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
 MEMORY = 2**31
 SLOW = "SAMEDEAL_SLOW" in os.environ
 """Whether cases that need a table of several hundred megabytes are asked for."""
-TEXTS = {"order", "remainder", "layout", "policy", "worker_policy", "weight", "tier", "name", "role", "environment"}
-TEXTS |= {"text", "deal", "side", "state", "header", "entry", "recipe"}
-TEXTS |= {"entries", "checkpoint"}
+TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
+TEXTS |= {"side"}
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
 WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries"}
-NARROW_CALLS = ("num-shards", "data-world", "data-rank", "rank-at", "reads-per-row", "lanes-read-once", "block")
+NARROW_CALLS = {"num-shards", "data-world-size", "data-rank", "rank-at", "reads-per-row", "lanes-read-once", "block"}
+NARROW_CALLS |= {"rank", "world-size", "workers", "batch-size", "lanes", "shuffle-window"}
 
 
 def u32s(values: list[int]) -> Any:
@@ -56,65 +55,170 @@ def u64s(values: list[int]) -> Any:
     return np.array(values, dtype=np.uint64)
 
 
-def lists(offsets: list[int], values: list[int]) -> list[list[int]] | None:
+def parts(offsets: list[int], values: list[int]) -> list[list[int]] | None:
     """What offsets and values say, if they fit together."""
     if offsets[:1] != [0] or offsets[-1] != len(values) or offsets != sorted(offsets):
         return None
     return [values[start:end] for start, end in pairwise(offsets)]
 
 
-def make_sampler(**config: Any) -> samedeal.Sampler:
-    return samedeal.Sampler(config.pop("samples"), **config)
+Lists = dict[str, list[int]]
 
 
-def make_sharded(config: dict[str, Any], sharding: dict[str, Any]) -> Any:
-    """By the public call, which makes the rest of the configuration itself, where that is the same."""
-    if config["order"] != "sharded" or config["samples"] != sum(sharding["sizes"]):
-        return Deal(samedeal.Config(**config), MEMORY, Sharding(**{**sharding, "sizes": u64s(sharding["sizes"])}))
-    rest = {name: value for name, value in config.items() if name not in ("samples", "order")}
-    return samedeal.Sampler.sharded(**sharding, **rest)
+def document(recipe: str, lists: Lists | None) -> Recipe:
+    """A recipe and the lists beside it, whatever their names are."""
+    return Recipe(recipe, tuple(NamedList(name, u64s(numbers)) for name, numbers in (lists or {}).items()))
 
 
-def make_of_recipe(text: str, lists: dict[str, list[int]]) -> Any:
-    """By the public call, which has a parameter for the sizes and for no other list."""
-    if lists.keys() <= {"sizes"}:
-        return samedeal.Sampler.from_recipe(text, **lists)
-    core = Core(Component.SAMPLING, MEMORY)
-    return sampling.Sampler.from_recipe(core, text, [NamedList(name, u64s(lists[name])) for name in lists])
+class Subject:
+    """An object of a recipe, which moves where the golden cases have another one take its place."""
+
+    kind: type[Any]
+    """The layer below."""
+    lists: frozenset[str] = frozenset({"sizes"})
+    """Those that the public call takes."""
+
+    def __init__(self, public: Callable[..., Any], raw: Callable[[Recipe], Any], recipe: str, lists: Lists) -> None:
+        self.now = self.raw = None
+        if lists.keys() <= self.lists:
+            self.now = public(recipe, **lists)
+        else:
+            # The public call cannot say what the case says.
+            self.raw = raw(document(recipe, lists))
+
+    def use(self, name: str, *values: Any) -> Any:
+        """A method of the layer below."""
+        function = getattr(self.kind, name)
+        return function(self.raw, *values) if self.now is None else self.now._engine.use(function, *values)
+
+    def move(self, name: str, *values: Any) -> None:
+        """Takes the place of another one."""
+        if self.now is None:
+            self.raw.become(getattr(self.raw, name)(*values), self.raw.current)
+        elif name == "at_epoch":
+            # It stays in its epoch, of which a part may be consumed: the whole of it comes by way of another.
+            if self.now.epoch == values[0]:
+                self.now.set_epoch((values[0] + 1) % 2**64)
+            self.now.set_epoch(*values)
+        elif name == "at_rank":
+            self.now.set_rank(*values)
+        elif name == "rest":
+            self.now._engine.ask_and_set(lambda where: where._replace(consumed=values[0]))
+        else:
+            self.now.resume(*values)
+
+    def call(self, name: str, values: tuple[Any, ...]) -> Any:
+        """The public call of that name; what has none is asked of the layer below."""
+        if name in ("at_epoch", "at_rank", "rest", "resume"):
+            return self.move(name, *values)
+        if self.now is None or name in self.windows or not hasattr(self.now, name):
+            result = self.use(name, *values)
+            if self.now is not None and name in self.windows:
+                assert same_values(result, self.windows[name](self.now, *values))
+            return Named(result) if name == "loads" else result
+        found = getattr(self.now, name)
+        return found(*values) if callable(found) else found
+
+    windows: dict[str, Callable[..., Any]] = {}  # noqa: RUF012
+    """What the public calls give in one piece: a part of it, as the layer below gives it."""
 
 
-def make_plan(locality: dict[str, Any] | None, **config: Any) -> Any:
-    """By the public call, where it can say what the lists of the locality say."""
-    if locality is None:
-        return samedeal.ShardPlan(**config)
-    holders = lists(locality["holder_offsets"], locality["holders"])
-    if holders is not None:
-        rest = {name: locality[name] for name in ("rank_nodes", "tolerance")}
-        return samedeal.ShardPlan(holders=holders, **rest, **config)
-    raw = Locality(*(u32s(locality[name]) for name in Locality._fields[:3]), locality["tolerance"])
-    config |= {"sizes": u64s(config["sizes"]), "bytes": u64s(config["bytes"])}
-    return Plan(PlanConfig(locality=raw, **config), MEMORY)
+class Samplers(Subject):
+    kind = dealing.Deal
+    windows = {"indices": lambda made, start, count: made.indices(start, start + count)}  # noqa: RUF012
+
+    def __init__(self, recipe: str, epoch: int, rank: int, lists: Lists | None = None) -> None:
+        def public(text: str, **beside: Any) -> Any:
+            return samedeal.Sampler.from_recipe(text, epoch=epoch, rank=rank, **beside)
+
+        where = dealing.Where(epoch, rank)
+        super().__init__(public, lambda given: dealing.Deal(where, given, MEMORY), recipe, lists or {})
 
 
-def make_mesh(world: int, axes: list[dict[str, Any]]) -> Any:
+class Plans(Subject):
+    kind = planning.Plan
+    lists = frozenset({"sizes", "bytes", "holders", "rank_nodes"})
+    windows = {  # noqa: RUF012
+        "shards": lambda plan, rank, worker, start, count: plan.shards(rank, worker)[start : start + count],
+        "rows": lambda plan, shard, start, count: plan.rows(shard, start, start + count),
+        "loads": lambda plan, tier, start, count: [
+            (name, numbers[start : start + count]) for name, numbers in vars(plan.loads(tier)).items()
+        ],
+        "imbalance": lambda plan, tier, weight: round(plan.balance(tier, weight).imbalance * 10**6),
+    }
+
+    def __init__(self, recipe: str, epoch: int, lists: Lists | None = None) -> None:
+        given: dict[str, Any] = dict(lists or {})
+        nodes = parts(given.get("holder_offsets", []), given.get("holders", []))
+        if nodes is not None and "holders" in given:
+            del given["holder_offsets"]
+            given["holders"] = nodes
+        elif "holders" in given:
+            # The public call takes lists of nodes.
+            self.lists = frozenset()
+            given = dict(lists or {})
+
+        def public(text: str, **beside: Any) -> Any:
+            return samedeal.ShardPlan.from_recipe(text, epoch=epoch, **beside)
+
+        super().__init__(public, lambda made: planning.Plan(epoch, made, MEMORY), recipe, given)
+
+
+class Readings(Subject):
+    kind = reads.Read
+    lists = frozenset({"sizes", "bytes"})
+    windows = {  # noqa: RUF012
+        "indices": lambda made, rank, worker, start, count: made.indices(rank, worker, start, start + count),
+        "round_rows": lambda made, rank, worker, number, start, count: made.round_rows(
+            rank, worker, number, start, start + count
+        ),
+    }
+
+    def __init__(self, recipe: str, epoch: int, lists: Lists | None = None) -> None:
+        def public(text: str, **beside: Any) -> Any:
+            return samedeal.Reading.from_recipe(text, epoch=epoch, **beside)
+
+        super().__init__(public, lambda given: reads.Read(reads.Where(epoch), given, MEMORY), recipe, lists or {})
+
+    def move(self, name: str, *values: Any) -> None:
+        """A reading never changes."""
+        self.now = getattr(self.now, name)(*values)
+
+
+def same_values(some: Any, others: Any) -> bool:
+    """Whether two results have the same numbers."""
+    if isinstance(some, (tuple, list)):
+        return len(some) == len(others) and all(map(same_values, some, others))
+    return bool(np.array_equal(some, others))
+
+
+def make_mesh(world_size: int, axes: list[dict[str, Any]]) -> Any:
     """By the public call, which has no words for two axes of one name."""
     sizes = {axis["name"]: axis["size"] for axis in axes}
     if len(sizes) < len(axes):
-        return Grid(MeshConfig(world, tuple(Axis(**axis) for axis in axes)))
-    return samedeal.Mesh(world, sizes, [axis["name"] for axis in axes if axis["role"] == "divide"])
+        return Grid(MeshConfig(world_size, tuple(Axis(**axis) for axis in axes)))
+    return samedeal.Mesh(world_size, sizes, [axis["name"] for axis in axes if axis["role"] == "shard"])
 
 
-def make_batch_stream(
-    recipe: str, lengths: list[int] | None, epoch: int, rank: int, lists: dict[str, list[int]] | None = None
-) -> Any:
+def make_batch_stream(recipe: str, lengths: list[int] | None, epoch: int, rank: int, lists: Lists | None = None) -> Any:
     """By the public call, which has parameters for the boundaries, and for no other list and no lengths."""
     if lengths is None and (lists or {}).keys() <= {"boundaries"}:
         return samedeal.BatchStream.from_recipe(recipe, epoch=epoch, rank=rank, **lists or {})
-    return batching.Stream(raw_batches(recipe, lengths, lists)._replace(epoch=epoch), rank, MEMORY)
+    if lengths is None:
+        return batching.Stream(document(recipe, lists), epoch, rank, MEMORY)
+    core = Core(Component.BATCHING, MEMORY)
+    beside = document(recipe, lists)
+    made = BatchRecipe(core, beside.text, u32s(lengths), beside.lists)
+    return BatchStream(core, made, epoch, rank)
 
 
-class Batches:
-    """A batcher, which moves where the golden cases have another one take its place."""
+class Batches(Subject):
+    kind = batching.Plan
+    lists = frozenset({"boundaries"})
+    windows = {  # noqa: RUF012
+        "state": lambda made, steps: made.state(steps),
+        "history": lambda made: made.history,
+    }
 
     def __init__(
         self,
@@ -122,56 +226,35 @@ class Batches:
         lengths: list[int] | None,
         epoch: int,
         history: list[dict[str, int]],
-        lists: dict[str, list[int]] | None = None,
+        lists: Lists | None = None,
     ) -> None:
-        pasts = [Segment(past["world_size"], past["steps"]) for past in history]
-        self.raw: batching.Plan | None = None
-        """If the public call cannot say what the case says."""
-        if (lists or {}).keys() <= {"boundaries"}:
-            self.now = samedeal.Batcher.from_recipe(recipe, lengths, epoch=epoch, history=pasts, **lists or {})
-        else:
-            config = raw_batches(recipe, lengths, lists)._replace(epoch=epoch, history=tuple(pasts))
-            self.raw = batching.Plan(config, MEMORY)
+        pasts = tuple(Segment(past["world_size"], past["steps"]) for past in history)
 
-    def use(self, name: str, *values: Any) -> Any:
-        """A method of the layer below."""
-        function = getattr(batching.Plan, name)
-        return function(self.raw, *values) if self.raw else self.now._engine.use(function, *values)
+        def public(text: str, **beside: Any) -> Any:
+            return samedeal.Batcher.from_recipe(text, lengths, epoch=epoch, history=pasts, **beside)
+
+        def raw(given: Recipe) -> Any:
+            beside = None if lengths is None else u32s(lengths)
+            return batching.Plan(batching.Where(epoch, pasts), given, beside, MEMORY)
+
+        super().__init__(public, raw, recipe, lists or {})
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
-        """The public call of that name, and the same of the layer below."""
-        if name in MOVES:
-            if name == "at_epoch" and values[0] == self.use("epoch"):
-                # A batcher stays in its epoch, of which a part may be taken: the whole of it comes by way of another.
-                self.call(name, ((values[0] + 1) % 2**64,))
-            below, public = MOVES[name]
-            self.use(below, *values) if self.raw else getattr(self.now, public)(*values)
-            return None
-        result = self.use("named_metrics" if name == "metrics" else name, *values)
-        if name == "metrics":
-            result = Named(result)
-        if self.raw:
-            return result
-        if name == "take":
+        """The public call of that name; of batches and metrics, also the same of the layer below."""
+        if name == "take" and self.now is not None:
+            result = self.use(name, *values)
             rank, start, count = values
             assert same(split(result), islice(self.now.batches(start, rank), count))
-        elif name == "metrics":
-            public = vars(self.now.metrics())
-            assert all(public[metric.replace("-", "_")] == number for metric, number in result.items())
-        elif name in ("state", "locate", "fingerprint"):
-            assert list(getattr(self.now, name)(*values)) == list(result)
-        elif name == "epoch":
-            assert self.now.epoch == result
-        elif name == "history":
-            assert self.now.history == list(result)
-        return result
+            return result
+        if name == "metrics":
+            result = self.use("named_metrics")
+            public = result if self.now is None else vars(self.now.metrics())
+            assert all(public.get(metric.replace("-", "_"), number) == number for metric, number in result.items())
+            return Named(result)
+        return super().call(name, values)
 
 
-MOVES = {"at_epoch": ("go_to_epoch", "set_epoch"), "resume": ("go_on", "resume")}
-"""What moves a batcher: the call of the layer below, and the public one."""
-
-
-class Named(dict[str, int]):
+class Named(dict[str, Any]):
     """Numbers by name."""
 
 
@@ -181,9 +264,9 @@ class Recipes:
     def __init__(
         self, recipe: str, lengths: list[int] | None = None, lists: dict[str, list[int]] | None = None
     ) -> None:
-        config = raw_batches(recipe, lengths, lists)
+        given = document(recipe, lists)
         core = Core(Component.BATCHING, MEMORY)
-        self.now = BatchRecipe(core, config.recipe, config.lengths, config.lists)
+        self.now = BatchRecipe(core, given.text, None if lengths is None else u32s(lengths), given.lists)
         self.public = None
         if lengths is not None and (lists or {}).keys() <= {"boundaries"}:
             self.public = samedeal.Batcher.from_recipe(recipe, lengths, **lists or {})
@@ -196,52 +279,15 @@ class Recipes:
         return result
 
 
-def raw_batches(recipe: str, lengths: list[int] | None, lists: dict[str, list[int]] | None) -> batching.BatchConfig:
-    named = tuple(NamedList(name, u64s(numbers)) for name, numbers in (lists or {}).items())
-    return batching.BatchConfig(recipe, None if lengths is None else u32s(lengths), named)
-
-
-class Readings:
-    """A reading, in place of which another one comes where a call gives one."""
-
-    def __init__(self, sizes: list[int], options: dict[str, Any]) -> None:
-        names = {name: "world" if name == "world_size" else name for name in options}
-        self.now = samedeal.Reading(sizes, **{names[name]: value for name, value in options.items()})
-
-    def call(self, name: str, values: tuple[Any, ...]) -> Any:
-        """The public call of that name; what has none is asked of the layer below."""
-        if name in ("at_epoch", "resume"):
-            self.now = getattr(self.now, name)(*values)
-            return None
-        if name in ("num_rounds", "round"):
-            return self.now._engine.use(getattr(Read, name), *values)
-        if name == "indices":
-            rank, worker, start, count = values
-            result = self.now._engine.use(Read.indices, *values)
-            assert np.array_equal(result, self.now.indices(rank, worker, start, start + count))
-            return result
-        if name == "round_rows":
-            *which, start, count = values
-            result = self.now._engine.use(Read.round_rows, *values)
-            public = self.now.round_rows(*which, start, start + count)
-            assert np.array_equal(result.rows, public.rows)
-            assert result.padding == public.padding
-            return result
-        if name == "recipe":
-            return self.now._engine.use(Read.recipe)
-        if not hasattr(self.now, name):
-            return self.now._engine.use(getattr(Read, name), *values)
-        found = getattr(self.now, name)
-        return found(*values) if callable(found) else found
+def make_chunks(recipe: str, epoch: int, reader: int) -> samedeal.ChunkStream:
+    return samedeal.ChunkStream.from_recipe(recipe, epoch=epoch, reader=reader)
 
 
 MAKERS: dict[str, Callable[..., Any]] = {
+    "sampler": Samplers,
     "reading": Readings,
-    "config": make_sampler,
-    "sharded": make_sharded,
-    "recipe": make_of_recipe,
-    "plan": make_plan,
-    "chunk-stream": samedeal.ChunkStream,
+    "plan": Plans,
+    "chunk-stream": make_chunks,
     "ledger": Machine,
     "ledger-client": Client,
     "mesh": make_mesh,
@@ -258,28 +304,8 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
     values = tuple(args.values())
     if made is None:
         return FUNCTIONS[name](**args)
-    if isinstance(made, (Readings, Batches, Recipes)):
+    if isinstance(made, (Subject, Recipes)):
         return made.call(name, values)
-    if isinstance(made, samedeal.Sampler) and name in ("indices", "indices32", "batch32"):
-        result = made._engine.use(getattr(Deal, name), *values)
-        if name == "indices":
-            assert np.array_equal(result, made.indices(args["start"], args["start"] + args["count"]))
-        return result
-    if isinstance(made, samedeal.Sampler) and name == "sharding":
-        return made._engine.use(Deal.sharding)
-    if isinstance(made, samedeal.ShardPlan) and name in ("shards", "loads", "rows"):
-        result = made._engine.use(getattr(Plan, name), *values)
-        *whose, start, count = values
-        if name == "rows":
-            public = made.rows(*whose, start, start + count)
-        elif name == "shards":
-            public = made.shards(*whose)[start : start + count]
-        else:
-            public = np.stack(made.loads(*whose), axis=1)[start : start + count].reshape(-1)
-        assert np.array_equal(result, public)
-        return result
-    if isinstance(made, samedeal.ShardPlan) and name == "imbalance":
-        return made._engine.use(Plan.imbalance, *values)
     if isinstance(made, samedeal.Mesh) and name == "rank_at":
         place = args["coordinates"]
         if len(place) != len(made.axes):
@@ -291,9 +317,9 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
         return Named(made._use(batching.Stream.metrics))
     if isinstance(made, samedeal.BatchStream) and name == "take":
         return made._use(batching.Stream.take)
-    if isinstance(made, batching.Stream) and name == "push":
+    if isinstance(made, BatchStream) and name == "push":
         return made.push(u64s(args["samples"]), u32s(args["lengths"]))
-    if isinstance(made, batching.Stream) and name == "metrics":
+    if isinstance(made, BatchStream) and name == "metrics":
         return Named(made.metrics())
     if isinstance(made, Client):
         return getattr(made, name)(*values)
@@ -302,16 +328,14 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
 
 
 def call_verify(shards: int, offsets: list[int], assigned: list[int]) -> samedeal.Verification:
-    readers = lists(offsets, assigned)
-    return verify(shards, u32s(offsets), u32s(assigned)) if readers is None else samedeal.verify_shards(shards, readers)
+    readers = parts(offsets, assigned)
+    if readers is None:
+        return planning.verify(shards, u32s(offsets), u32s(assigned))
+    return samedeal.verify_shards(shards, readers)
 
 
-def call_verify_in_runs(shards: int, offsets: list[int], assigned: list[int]) -> VerificationInRuns:
-    return verify_in_runs(Core(Component.PLANNING, MEMORY), shards, u32s(offsets), u32s(assigned))
-
-
-def call_detect(environment: list[list[str]], rank: int | None, world: int | None) -> samedeal.Detection:
-    return samedeal.detect_rank(rank, world, environment={name: value for name, value in environment})
+def call_detect(environment: list[list[str]], rank: int | None, world_size: int | None) -> samedeal.Detection:
+    return samedeal.detect_rank(rank, world_size, environment={name: value for name, value in environment})
 
 
 def same(some: Iterable[samedeal.Batch], others: Iterable[samedeal.Batch]) -> bool:
@@ -350,7 +374,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "pad": call_pad,
     "pack": call_pack,
     "verify": call_verify,
-    "verify_in_runs": call_verify_in_runs,
     "detect": call_detect,
     "header": header,
     "variables": lambda: list(variables()),
@@ -359,10 +382,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 def written(value: Any) -> Any:
     """A result as the golden cases write it."""
-    if isinstance(value, samedeal.Verification):
-        return {"overlaps": [number for overlap in value.overlaps for number in overlap], "gaps": value.gaps}
     if isinstance(value, Named):
-        return {name: str(number) for name, number in value.items()}
+        return {name: written(number) for name, number in value.items()}
     if isinstance(value, (Run, Padded, Packed)):
         return {
             name.replace("_", "-"): number if isinstance(number, int) else written(number)
@@ -399,7 +420,7 @@ def record(fields: dict[str, Any]) -> dict[str, Any]:
 
 def field(name: str, value: Any) -> Any:
     """One of its values."""
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not hasattr(value, "_asdict"):
         return list(value)
     return value if isinstance(value, int) and name not in WIDE else written(value)
 
@@ -409,7 +430,9 @@ def outcome(name: str, run: Callable[..., Any], *arguments: Any, **named: Any) -
     try:
         found = run(*arguments, **named)
     except samedeal.SamedealError as error:
-        return {"fails": {name: getattr(error, name) for name in ("kind", "field", "value", "allowed")}}
+        told = {name: getattr(error, name) for name in ("kind", "field", "value", "allowed")}
+        facts = [[name, value] for name, values in error.facts.items() for value in values]
+        return {"fails": told | ({"facts": facts} if facts else {})}
     return {"returns": found if name in NARROW_CALLS else written(found)}
 
 

@@ -33,9 +33,9 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def rust(kind: str, killed: Path, world: int, rest: bool = True) -> Ranks:
+def rust(kind: str, killed: Path, world_size: int, rest: bool = True) -> Ranks:
     """By the command, a process for each rank."""
-    asked = ["batches", f"--seed={train.SEED}", f"--world={world}", "--all", "--json"]
+    asked = ["batches", f"--seed={train.SEED}", f"--world-size={world_size}", "--all", "--json"]
     if kind in train.BATCHERS:
         options = train.BATCHERS[kind].items()
         asked += [str(killed / "lengths.json"), "--lengths"]
@@ -46,7 +46,7 @@ def rust(kind: str, killed: Path, world: int, rest: bool = True) -> Ranks:
     # The epoch of the rest is that of the state.
     asked += ["--resume", str(killed / f"{kind}-0.state")] if rest else [f"--epoch={train.EPOCH}"]
     ranks = []
-    for rank in range(world):
+    for rank in range(world_size):
         command = [ROOT / "target/debug/samedeal", *asked, f"--rank={rank}"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
         assert done.returncode == 0, done.stderr
@@ -55,9 +55,12 @@ def rust(kind: str, killed: Path, world: int, rest: bool = True) -> Ranks:
     return ranks
 
 
-def node(kind: str, killed: Path, world: int) -> Ranks:
+def node(kind: str, killed: Path, world_size: int) -> Ranks:
     """By the npm package."""
-    request = {"options": {"seed": train.SEED, "world": world}, "state": (killed / f"{kind}-0.state").read_text()}
+    request = {
+        "options": {"seed": train.SEED, "world_size": world_size},
+        "state": (killed / f"{kind}-0.state").read_text(),
+    }
     if kind in train.BATCHERS:
         names = {"max_batch_size": "maxBatchSize", "max_tokens": "maxTokens"}
         options = {names.get(name, name): value for name, value in train.BATCHERS[kind].items()}
@@ -82,13 +85,13 @@ def test_the_rest_is_read_by_another_language(killed: Path, kind: str) -> None:
     read = [json.loads((killed / f"{rank}.json").read_text())[kind] for rank in range(train.WORLD)]
     assert [len(batches) for batches in read] == [train.SAVED] * train.WORLD
     hosts: list[tuple[Callable[[str, Path, int], Ranks], int]] = [(rust, 3), (node, 5), (node, 1)]
-    for finish, world in hosts:
-        rest = finish(kind, killed, world)
-        assert len(rest) == world
+    for finish, world_size in hosts:
+        rest = finish(kind, killed, world_size)
+        assert len(rest) == world_size
         assert all(rest)
         seen = Counter(sample for ranks in (read, rest) for batches in ranks for batch in batches for sample in batch)
         # The whole epoch, and nothing twice.
-        assert seen == Counter(range(train.SAMPLES)), (finish, world)
+        assert seen == Counter(range(train.SAMPLES)), (finish, world_size)
 
 
 @pytest.mark.parametrize("kind", [*train.SAMPLERS, *train.BATCHERS])

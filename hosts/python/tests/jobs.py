@@ -39,15 +39,15 @@ def preload(*modules: str) -> None:
     PRELOADED.extend(modules)
 
 
-def torchrun(world: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
+def torchrun(world_size: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
     """A script, or `-m` and a module, and its arguments, in so many processes."""
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world_size)]
     words = [*command, *map(str, arguments)]
     environment = os.environ | ONE_THREAD
     return subprocess.run(words, capture_output=True, text=True, timeout=HANG, env=environment, check=False)
 
 
-def ranks(world: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
+def ranks(world_size: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
     """The same without `torchrun`, in the environment that it makes. Ends with the first rank that fails."""
     # As torchrun's agent, this process holds the store, whose port is therefore known and taken.
     from torch.distributed import TCPStore
@@ -55,8 +55,10 @@ def ranks(world: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=HANG))
     words = [*map(str, arguments)]
     with tempfile.TemporaryDirectory() as folder:
-        places = [Path(folder, str(rank)) for rank in range(world)]
-        failed = _run([(words, _environment(rank, world, store.port), str(places[rank])) for rank in range(world)])
+        places = [Path(folder, str(rank)) for rank in range(world_size)]
+        failed = _run(
+            [(words, _environment(rank, world_size, store.port), str(places[rank])) for rank in range(world_size)]
+        )
         out, err = ("".join(place.with_suffix(end).read_text() for place in places) for end in (".out", ".err"))
     for rank, code in failed.items():
         err += f"rank {rank} failed: {signal.Signals(-code).name if code < 0 else code}\n"
@@ -73,15 +75,15 @@ def alone(*arguments: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(words, failed.get(0, 0), out, err)
 
 
-def _environment(rank: int, world: int, port: int) -> dict[str, str]:
+def _environment(rank: int, world_size: int, port: int) -> dict[str, str]:
     """What `torchrun` tells a rank."""
-    told: dict[str, Any] = {"RANK": rank, "WORLD_SIZE": world, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": world}
+    told: dict[str, Any] = {"RANK": rank, "WORLD_SIZE": world_size, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": world_size}
     told |= {
         "GROUP_RANK": 0,
         "GROUP_WORLD_SIZE": 1,
         "ROLE_NAME": "default",
         "ROLE_RANK": rank,
-        "ROLE_WORLD_SIZE": world,
+        "ROLE_WORLD_SIZE": world_size,
     }
     told |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": True}
     told |= {"TORCHELASTIC_RUN_ID": "job", "TORCHELASTIC_RESTART_COUNT": 0, "TORCHELASTIC_MAX_RESTARTS": 0}
@@ -153,7 +155,7 @@ def _begin(words: list[str], environment: dict[str, str], place: str) -> None:
         runpy.run_path(words[0], run_name="__main__")
 
 
-def logs(out: Path, name: str, world: int) -> list[list[Any]]:
+def logs(out: Path, name: str, world_size: int) -> list[list[Any]]:
     """What each rank has written, a line at a time."""
-    texts = [(out / f"{name}-{rank}.jsonl").read_text().splitlines() for rank in range(world)]
+    texts = [(out / f"{name}-{rank}.jsonl").read_text().splitlines() for rank in range(world_size)]
     return [[json.loads(line) for line in text] for text in texts]

@@ -10,18 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 import samedeal
-from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
+from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails, unknown
 from samedeal import OutOfRangeError, Sampler, UnknownNameError, WrongTypeError
 
 
-@pytest.mark.parametrize("field", ["samples", "seed", "epoch", "rank", "world", "memory_limit"])
+@pytest.mark.parametrize("field", ["samples", "seed", "epoch", "rank", "world_size", "memory_limit"])
 @pytest.mark.parametrize("value", [*NOT_WHOLE, Vicious()], ids=lambda value: type(value).__name__)
 def test_constructor_takes_whole_numbers_only(field: str, value: Any) -> None:
+    if value is None and field in ("seed", "world_size"):
+        # The default.
+        return
     with fails(WrongTypeError, field.replace("_", "-")):
         Sampler(**{"samples": 10, field: value})
 
 
-@pytest.mark.parametrize("field", ["samples", "epoch", "rank", "world", "memory_limit"])
+@pytest.mark.parametrize("field", ["samples", "epoch", "rank", "world_size", "memory_limit"])
 @pytest.mark.parametrize("value", TOO_WIDE, ids=lambda value: hex(value)[:20])
 def test_constructor_takes_numbers_that_cross_only(field: str, value: Any) -> None:
     with fails(OutOfRangeError, field.replace("_", "-")):
@@ -37,8 +40,7 @@ def test_constructor_takes_seeds_that_cross_only(seed: int) -> None:
 @pytest.mark.parametrize("seed", [2**63 - 1, -(2**63), -1])
 def test_constructor_takes_every_seed_that_crosses(seed: int) -> None:
     sampler = Sampler(10, seed=seed, epoch=2**64 - 1)
-    assert sampler.config.seed == seed
-    assert sampler.config.epoch == 2**64 - 1
+    assert (sampler.seed, sampler.epoch) == (seed, 2**64 - 1)
     assert sorted(sampler) == list(range(10))
 
 
@@ -48,29 +50,29 @@ def test_constructor_takes_every_seed_that_crosses(seed: int) -> None:
         ("samples", {"samples": 2**53}),
         ("samples", {"samples": 2**64 - 1}),
         ("samples", {"samples": 2**32, "order": "torch"}),
-        ("samples", {"samples": 2**53 - 1, "world": 2}),
-        ("rank", {"samples": 10, "rank": 4, "world": 4}),
-        ("world", {"samples": 10, "world": 0}),
-        ("world", {"samples": 10, "world": 2**32}),
+        ("samples", {"samples": 2**53 - 1, "world_size": 2}),
+        ("rank", {"samples": 10, "rank": 4, "world_size": 4}),
+        ("world_size", {"samples": 10, "world_size": 0}),
+        ("world_size", {"samples": 10, "world_size": 2**32}),
         ("seed", {"samples": 10, "order": "dotnet", "seed": 2**31}),
         ("memory-limit", {"samples": 10, "memory_limit": 0}),
         ("memory-limit", {"samples": 10, "memory_limit": 2**20}),
     ],
 )
 def test_constructor_takes_the_documented_ranges(field: str, arguments: dict[str, Any]) -> None:
-    with fails(OutOfRangeError, field):
+    with fails(OutOfRangeError, field.replace("_", "-")):
         Sampler(**arguments)
 
 
 @pytest.mark.parametrize("field", ["order", "remainder", "layout"])
 @pytest.mark.parametrize("value", UNKNOWN, ids=lambda value: ascii(value)[:20])
 def test_names_must_be_known(field: str, value: str) -> None:
-    with fails(UnknownNameError, field):
+    with fails(unknown(value), field):
         Sampler(10, **{field: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("field", ["order", "remainder", "layout"])
-@pytest.mark.parametrize("value", [None, 0, True, b"pad", ["pad"], Vicious()], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("value", [0, True, b"pad", ["pad"], Vicious()], ids=lambda value: type(value).__name__)
 def test_names_must_be_strings(field: str, value: Any) -> None:
     with fails(WrongTypeError, field):
         Sampler(10, **{field: value})
@@ -81,7 +83,7 @@ def test_unknown_names_list_the_known_ones() -> None:
         Sampler(10, order="shuffle")
     assert caught.value.allowed == ", ".join(samedeal.orders())
     assert str(caught.value) == f"order is 'shuffle'; known: {', '.join(samedeal.orders())}"
-    with pytest.raises(UnknownNameError, match="remainder is 'ceil'; known: drop, pad, uneven"):
+    with pytest.raises(UnknownNameError, match="remainder is 'ceil'; known: pad, drop, uneven"):
         Sampler(10, remainder="ceil")
 
 
@@ -107,7 +109,7 @@ CALLS: dict[str, tuple[str, Call]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_every_call_checks_and_leaves_the_sampler_working(name: str) -> None:
     field, call = CALLS[name]
-    sampler = Sampler(10, order="torch", world=3)
+    sampler = Sampler(10, order="torch", world_size=3)
     before = list(sampler)
     for value in [*NOT_WHOLE, Vicious()]:
         if value is None and name == "indices to":
@@ -143,7 +145,7 @@ def test_every_call_checks_and_leaves_the_sampler_working(name: str) -> None:
     ],
 )
 def test_every_call_has_its_range(field: str, call: Callable[[Sampler], Any]) -> None:
-    sampler = Sampler(10, world=3)
+    sampler = Sampler(10, world_size=3)
     before = list(sampler)
     for _ in range(3):
         with fails(OutOfRangeError, field):
@@ -169,7 +171,7 @@ def test_the_range_is_the_same_for_what_cannot_cross(call: Call, allowed: str) -
     # 100 crosses and is refused by the component.
     for at in (-1, 100, 2**64):
         with pytest.raises(OutOfRangeError) as caught:
-            call(Sampler(10, world=3), at)
+            call(Sampler(10, world_size=3), at)
         assert (caught.value.value, caught.value.allowed) == (str(at), allowed)
 
 
@@ -203,8 +205,8 @@ def test_a_wrong_type_is_told_by_what_it_is(value: Any, shown: str) -> None:
         Sampler(value)
     assert str(caught.value) == f"samples is {shown}; allowed: a whole number, such as len(dataset)"
     with pytest.raises(WrongTypeError) as caught:
-        Sampler(10, world=value)
-    assert str(caught.value) == f"world is {shown}; allowed: a whole number"
+        Sampler(10, rank=value)
+    assert str(caught.value) == f"rank is {shown}; allowed: a whole number"
 
 
 @pytest.mark.parametrize("drop_last", [False, True])
@@ -227,7 +229,7 @@ def test_batches_beyond_the_widest_window(drop_last: bool) -> None:
 
 
 def test_batches_that_become_too_long() -> None:
-    sampler = Sampler(2**21 + 1, world=2, remainder="uneven", rank=1)
+    sampler = Sampler(2**21 + 1, world_size=2, remainder="uneven", rank=1)
     batches = sampler.batches(2**21)
     assert [len(batch) for batch in batches] == [2**20]
     sampler.set_rank(0)
@@ -247,9 +249,12 @@ def test_drop_last_is_a_bool(value: Any) -> None:
 
 
 def test_numpy_integers_are_whole_numbers() -> None:
-    sampler = Sampler(np.int64(10), seed=np.int8(-3), epoch=np.uint64(2**64 - 1), rank=np.uint8(1), world=np.int16(2))
-    same = Sampler(10, seed=-3, epoch=2**64 - 1, rank=1, world=2)
-    assert sampler.config == same.config
+    sampler = Sampler(
+        np.int64(10), seed=np.int8(-3), epoch=np.uint64(2**64 - 1), rank=np.uint8(1), world_size=np.int16(2)
+    )
+    same = Sampler(10, seed=-3, epoch=2**64 - 1, rank=1, world_size=2)
+    assert repr(sampler) == repr(same)
+    assert sampler.config_fingerprint() == same.config_fingerprint()
     assert sampler[np.int32(-1)] == same[-1]
     assert sampler.batch(np.uint64(1), np.array(2)).tolist() == same.batch(1, 2).tolist()
     sampler.set_epoch(np.int64(3))

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
+from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails, unknown
 from limits import HANG
 from notebook import cells
 from samedeal import (
@@ -57,18 +57,18 @@ def plain(batches: Any) -> list[Any]:
     return [tuple(part.tolist() if isinstance(part, np.ndarray) else part for part in batch) for batch in batches]
 
 
-@pytest.mark.parametrize("world", [1, 3])
+@pytest.mark.parametrize("world_size", [1, 3])
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_every_sample_once_and_no_batch_over_its_budget(strategy: str, world: int) -> None:
+def test_every_sample_once_and_no_batch_over_its_budget(strategy: str, world_size: int) -> None:
     window = {} if strategy == "pad-to-max" else {"batch_window": 512}
-    batcher = make(strategy, world=world, seed=9, **window)
+    batcher = make(strategy, world_size=world_size, seed=9, **window)
     metrics = batcher.metrics()
     mixed = 0
     counted = dict.fromkeys(("items", "rows", "tokens", "padded", "cost", "slowest", "slowest_cost"), 0)
     seen: list[int] = []
     for step in range(len(batcher)):
         padded, costs = [], []
-        for rank in range(world):
+        for rank in range(world_size):
             batch = batcher.batch(step, rank)
             rows, width = batch.shape
             assert LENGTHS[batch.samples].tolist() == batch.lengths.tolist()
@@ -97,10 +97,10 @@ def test_every_sample_once_and_no_batch_over_its_budget(strategy: str, world: in
         counted["slowest_cost"] += max(costs)
     assert sorted(seen) == list(range(3_000))
     # Those that are left of each bucket at the end.
-    assert strategy != "bucket" or mixed <= 3 * world
+    assert strategy != "bucket" or mixed <= 3 * world_size
     assert {name: getattr(metrics, name) for name in counted} == counted
     assert metrics.steps == len(batcher) == batcher.num_steps
-    assert batcher.world == world
+    assert batcher.world_size == world_size
 
 
 def test_ratios() -> None:
@@ -111,7 +111,7 @@ def test_ratios() -> None:
 
     # Six decimal places.
     assert ratios([3, 1], strategy="pad-to-max") == (0.333333, 1.0, 0.666667, 1.0)
-    assert ratios([4, 2], strategy="pad-to-max", max_batch_size=1, world=2) == (0.0, 1.0, 0.75, 1.333333)
+    assert ratios([4, 2], strategy="pad-to-max", max_batch_size=1, world_size=2) == (0.0, 1.0, 0.75, 1.333333)
     assert ratios([3, 1, 2], strategy="pack", capacity=4) == (0.25, 0.75, 0.75, 1.0)
     assert ratios([3, 1], max_cost=30, counting="weighted", quadratic=1)[1] == 0.466667
     stream = BatchStream(max_tokens=10)
@@ -164,7 +164,7 @@ def test_the_core_has_the_defaults() -> None:
     assert batch_of(Batcher([1, 100], strategy="bucket", bucket_width=30))["bucket_width"] == 30
     assert batch_of(Batcher([1, 2, 3, 4], strategy="bucket", quantiles=2))["quantiles"] == 2
     assert batch_of(Batcher([1, 2], strategy="bucket", boundaries=(1,)))["boundaries"] == [1]
-    assert (Batcher([1], max_tokens=1).world, BatchStream(max_tokens=1).world) == (1, 1)
+    assert (Batcher([1], max_tokens=1).world_size, BatchStream(max_tokens=1).world_size) == (1, 1)
     assert "lengths" not in batch_of(BatchStream(max_tokens=1))
 
 
@@ -178,11 +178,11 @@ def test_buckets_of_width_are_those_of_their_multiples() -> None:
 def test_defaults_follow_the_world_and_the_lengths() -> None:
     # Half as many samples as the window of 64 ranks has room for, and more than that of one.
     lengths = np.random.default_rng(3).gamma(1.0, 50.0, 60_000).astype(int) + 1
-    for world in (1, 64):
-        follows = Batcher(lengths, max_tokens=1_500, world=world).metrics()
+    for world_size in (1, 64):
+        follows = Batcher(lengths, max_tokens=1_500, world_size=world_size).metrics()
         assert follows.padding_ratio < 0.07
-    assert Batcher(lengths, max_tokens=1_500, world=64, batch_window=8_192).metrics().padding_ratio > 0.1
-    one, many = Batcher(lengths, max_tokens=1_500), Batcher(lengths, max_tokens=1_500, world=64)
+    assert Batcher(lengths, max_tokens=1_500, world_size=64, batch_window=8_192).metrics().padding_ratio > 0.1
+    one, many = Batcher(lengths, max_tokens=1_500), Batcher(lengths, max_tokens=1_500, world_size=64)
     many.resume(one.state(200))
     taken = [sample for step in range(200) for sample in one.batch(step).samples.tolist()]
     left = [s for rank in range(64) for batch in many.batches(0, rank) for s in batch.samples.tolist()]
@@ -233,13 +233,13 @@ def test_too_long_and_tail() -> None:
     found = {(int(s), int(at), int(n)) for b in parts for s, at, n in zip(b.samples, b.starts, b.lengths, strict=True)}
     assert found == {(0, 0, 3), (1, 0, 20), (1, 20, 20), (1, 40, 10), (2, 0, 7)}
     assert Batcher(lengths, max_tokens=10, too_long="single").metrics().over_budget == 1
-    assert Batcher([1, 1, 1], max_tokens=1, world=2, tail="duplicate").metrics().repeated == 1
-    assert Batcher([1, 1, 1], max_tokens=1, world=2, tail="drop").metrics().dropped == 1
-    assert Batcher([1, 1, 1], max_tokens=1, world=2, tail="keep").metrics().empty == 1
+    assert Batcher([1, 1, 1], max_tokens=1, world_size=2, tail="duplicate").metrics().repeated == 1
+    assert Batcher([1, 1, 1], max_tokens=1, world_size=2, tail="drop").metrics().dropped == 1
+    assert Batcher([1, 1, 1], max_tokens=1, world_size=2, tail="keep").metrics().empty == 1
 
 
 def test_epochs_and_ranks() -> None:
-    batcher = make(world=2, rank=1)
+    batcher = make(world_size=2, rank=1)
     first = plain(batcher)
     assert first == plain(batcher.batches(rank=1)) == [plain([batcher.batch(i)])[0] for i in range(len(batcher))]
     assert plain(batcher.batches(5)) == first[5:]
@@ -248,12 +248,12 @@ def test_epochs_and_ranks() -> None:
     batcher.set_epoch(1)
     assert batcher.epoch == 1
     assert plain(batcher) != first
-    assert batcher.fingerprint() == make(world=2, epoch=1).fingerprint() != prints
-    assert batcher.recipe == make(world=2).recipe
+    assert batcher.fingerprint() == make(world_size=2, epoch=1).fingerprint() != prints
+    assert batcher.recipe == make(world_size=2).recipe
     batcher.set_epoch(0)
     assert plain(batcher) == first
     assert batcher.fingerprint() == prints
-    assert (batcher.rank, batcher.world) == (1, 2)
+    assert (batcher.rank, batcher.world_size) == (1, 2)
     assert batcher.lengths.tolist() == LENGTHS.tolist()
 
 
@@ -268,7 +268,7 @@ def test_a_pass_never_mixes_epochs() -> None:
 
 def test_repr_and_copies() -> None:
     for batcher in (
-        make(lengths=[5, 9, 3], world=2, rank=1, seed=-4, epoch=2),
+        make(lengths=[5, 9, 3], world_size=2, rank=1, seed=-4, epoch=2),
         make("bucket", lengths=[5, 90, 3]),
         make("pack", lengths=[5, 90, 3], packing="optimal"),
         make("pad-to-max", lengths=[], counting="weighted", quadratic=3),
@@ -385,7 +385,7 @@ assert samedeal.Batcher([1], max_tokens=1)
     subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
 
 
-NUMBERS = ["seed", "epoch", "rank", "world", "max_batch_size", "max_length", "max_tokens", "batch_size_multiple"]
+NUMBERS = ["seed", "epoch", "rank", "world_size", "max_batch_size", "max_length", "max_tokens", "batch_size_multiple"]
 NUMBERS += ["batch_window", "memory_limit"]
 ELSEWHERE: dict[str, dict[str, Any]] = {
     "max_cost": {"counting": "weighted", "max_tokens": None},
@@ -402,7 +402,7 @@ NAMES = ["order", "strategy", "counting", "packing", "too_long", "tail"]
 
 
 def name_of(field: str) -> str:
-    return "world-size" if field == "world" else field.replace("_", "-")
+    return "world-size" if field == "world_size" else field.replace("_", "-")
 
 
 def refuses_what_is_no_number(field: str, call: Callable[..., Any]) -> None:
@@ -424,9 +424,7 @@ def test_numbers_are_checked(field: str) -> None:
 def test_names_must_be_known(field: str) -> None:
     options: dict[str, Any] = {"strategy": "pack", "capacity": 3} if field == "packing" else {"max_tokens": 3}
     for value in UNKNOWN:
-        # No name has what JSON escapes.
-        error = WrongTypeError if value in ("\0", "\ud800") else UnknownNameError
-        with fails(error, name_of(field)):
+        with fails(unknown(value), name_of(field)):
             Batcher([1], **{**options, field: value})
     for no_name in (0, True, 1.5, b"budget", Vicious()):
         with fails(WrongTypeError, name_of(field)):
@@ -459,8 +457,8 @@ def test_lists_are_of_whole_numbers_that_cross(field: str) -> None:
         (OutOfRangeError, "capacity", {"strategy": "pack", "max_tokens": None, "capacity": 0}),
         (OutOfRangeError, "max-batch-size", {"strategy": "bucket", "max_tokens": None, "max_batch_size": 0}),
         (OutOfRangeError, "batch-size-multiple", {"batch_size_multiple": 0}),
-        (OutOfRangeError, "world-size", {"world": 0}),
-        (OutOfRangeError, "world-size", {"world": 2**20 + 1}),
+        (OutOfRangeError, "world-size", {"world_size": 0}),
+        (OutOfRangeError, "world-size", {"world_size": 2**20 + 1}),
         (OutOfRangeError, "rank", {"rank": 1}),
         (OutOfRangeError, "bucket-width", {"strategy": "bucket", "bucket_width": 0}),
         (OutOfRangeError, "quantiles", {"strategy": "bucket", "quantiles": 0}),
@@ -489,7 +487,7 @@ CALLS: dict[str, tuple[str, Callable[[Batcher, Any], Any]]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_every_call_checks_and_leaves_the_batcher_working(name: str) -> None:
     field, call = CALLS[name]
-    batcher = make(world=2)
+    batcher = make(world_size=2)
     before = plain(batcher)
     for value in [*NOT_WHOLE, Vicious()]:
         if not (value is None and "rank" in name):
@@ -506,7 +504,7 @@ def test_every_call_checks_and_leaves_the_batcher_working(name: str) -> None:
 
 
 def test_no_samples() -> None:
-    batcher = Batcher([], max_tokens=3, world=2)
+    batcher = Batcher([], max_tokens=3, world_size=2)
     assert len(batcher) == 0
     assert list(batcher) == []
     with fails(OutOfRangeError, "step") as caught:
@@ -521,7 +519,14 @@ def make_stream(strategy: str = "budget", **options: Any) -> BatchStream:
 @pytest.mark.parametrize("piece", [1, 100, 3_000])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_stream_gives_what_a_batcher_gives(strategy: str, piece: int) -> None:
-    options: dict[str, Any] = {"world": 2, "rank": 1, "batch_window": 256, "seed": 3, "epoch": 1, "max_length": 500}
+    options: dict[str, Any] = {
+        "world_size": 2,
+        "rank": 1,
+        "batch_window": 256,
+        "seed": 3,
+        "epoch": 1,
+        "max_length": 500,
+    }
     if strategy == "pad-to-max":
         del options["batch_window"]
     batcher = make(strategy, order="sequential", **options)
@@ -537,7 +542,7 @@ def test_a_stream_gives_what_a_batcher_gives(strategy: str, piece: int) -> None:
     assert stream.take() == []
     assert plain(found) == plain(batcher)
     assert stream.metrics() == batcher.metrics()
-    assert (stream.rank, stream.world) == (1, 2)
+    assert (stream.rank, stream.world_size) == (1, 2)
 
 
 def test_numbers_of_samples_are_ones_own() -> None:
@@ -558,8 +563,8 @@ def test_numbers_of_streams_are_checked(field: str) -> None:
     [
         (MissingError, "max-tokens", {"max_tokens": None}),
         (OutOfRangeError, "batch-window", {"batch_window": 2**24 + 1}),
-        (OutOfRangeError, "rank", {"rank": 2, "world": 2}),
-        (OutOfRangeError, "world-size", {"world": 0}),
+        (OutOfRangeError, "rank", {"rank": 2, "world_size": 2}),
+        (OutOfRangeError, "world-size", {"world_size": 0}),
         (UnknownNameError, "tail", {"tail": "even_split"}),
     ],
 )
@@ -642,9 +647,9 @@ def test_an_iteration_that_is_broken_off_loses_nothing() -> None:
 
 
 def test_states_go_on_where_they_were_taken() -> None:
-    batcher = make(world=2, epoch=3)
+    batcher = make(world_size=2, epoch=3)
     state = batcher.state(4)
-    rest = make(world=2)
+    rest = make(world_size=2)
     rest.resume(state)
     assert (rest.epoch, rest.history, len(rest)) == (3, [(2, 4)], len(batcher) - 4)
     assert plain(rest) == plain(batcher.batches(4))
@@ -660,13 +665,13 @@ def test_states_go_on_where_they_were_taken() -> None:
     assert len(rest) == len(batcher) - 5
     rest.set_epoch(4)
     assert rest.history == []
-    other = make(world=3)
+    other = make(world_size=3)
     other.resume(state)
     taken = [int(sample) for rank in (0, 1) for step in range(4) for sample in batcher.batch(step, rank).samples]
     left = [int(sample) for rank in range(3) for batch in other.batches(rank=rank) for sample in batch.samples]
     assert sorted(taken + left) == list(range(len(batcher.lengths)))
     with fails(ContradictionError, "seed"):
-        make(seed=9, world=2).resume(state)
+        make(seed=9, world_size=2).resume(state)
     with fails(OutOfRangeError, "state"):
         rest.resume(" " * (2**14 + 1))
     with fails(WrongTypeError, "state"):
@@ -679,7 +684,7 @@ def test_states_go_on_where_they_were_taken() -> None:
 
 
 def test_samples_are_found_where_they_are() -> None:
-    batcher = make(world=3, tail="duplicate")
+    batcher = make(world_size=3, tail="duplicate")
     for sample in range(0, len(batcher.lengths), 7):
         for place in batcher.locate(sample):
             batch = batcher.batch(place.step, place.rank)
@@ -691,7 +696,7 @@ def test_samples_are_found_where_they_are() -> None:
 def test_an_engine_that_is_left_between_resuming_and_telling_where_is_made_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    batcher = make(world=2)
+    batcher = make(world_size=2)
     state = batcher.state(4)
     before = plain(batcher)
 

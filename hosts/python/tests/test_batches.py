@@ -10,7 +10,7 @@ from samedeal import Batches, Sampler
 
 
 def test_every_pass_begins_anew() -> None:
-    sampler = Sampler(100, seed=3, world=3, remainder="uneven")
+    sampler = Sampler(100, seed=3, world_size=3, remainder="uneven")
     batches = sampler.batches(8)
     for epoch in range(3):
         for rank in range(3):
@@ -31,7 +31,7 @@ def test_passes_are_independent() -> None:
 
 
 def test_the_length_is_that_of_the_rank() -> None:
-    sampler = Sampler(17, world=2, remainder="uneven")
+    sampler = Sampler(17, world_size=2, remainder="uneven")
     batches, full = sampler.batches(8), sampler.batches(8, drop_last=True)
     assert (len(batches), len(full)) == (2, 1)
     sampler.set_rank(1)
@@ -54,7 +54,7 @@ def test_from_a_batch_on(drop_last: bool) -> None:
 
 
 def test_a_rank_that_ends_before_the_start() -> None:
-    sampler = Sampler(17, world=2, remainder="uneven")
+    sampler = Sampler(17, world_size=2, remainder="uneven")
     rest = sampler.batches(8, start=2)
     assert (len(rest), list(rest)) == (0, [])
     sampler.set_rank(1)

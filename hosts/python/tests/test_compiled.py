@@ -11,7 +11,7 @@ import pytest
 from limits import HANG
 from samedeal import Sampler
 
-FINGERPRINT = "import samedeal; print(samedeal.Sampler(1000, seed=9, world=3).fingerprint())"
+FINGERPRINT = "import samedeal; print(samedeal.Sampler(1000, seed=9, world_size=3).fingerprint())"
 
 posix = pytest.mark.skipif(os.name != "posix", reason="the folders of other systems differ")
 
@@ -22,7 +22,7 @@ def deal_in(home: Path, **variables: str) -> list[Path]:
     environment |= {"HOME": str(home), **variables}
     words = [sys.executable, "-c", FINGERPRINT]
     job = subprocess.run(words, capture_output=True, text=True, env=environment, check=True, timeout=HANG)
-    assert (job.stdout.strip(), job.stderr) == (Sampler(1000, seed=9, world=3).fingerprint(), "")
+    assert (job.stdout.strip(), job.stderr) == (Sampler(1000, seed=9, world_size=3).fingerprint(), "")
     folders = [home, *map(Path, variables.values())]
     found = {path for folder in folders for path in folder.rglob("*") if "modules" in path.parts[:-2]}
     # Beside each is how often it was used.

@@ -15,12 +15,8 @@ import pytest
 import wasmtime
 from samedeal import SamedealError, Sampler, bindings
 from samedeal.batch import binding as batching
-from samedeal.batch.binding import BatchConfig
-from samedeal.bindings import read
 from samedeal.bindings.batches import Segment
 from samedeal.bindings.mesh import Axis
-from samedeal.bindings.sampling import Config, Sharding
-from samedeal.bindings.shards import Locality, PlanConfig, StreamConfig
 from samedeal.bindings.types import NamedList
 from samedeal.deal import binding as dealing
 from samedeal.engine import abi
@@ -29,35 +25,13 @@ from samedeal.engine.component import Component
 from samedeal.engine.core import Core
 from samedeal.ledger import binding as ledgers
 from samedeal.read import binding as reads
+from samedeal.recipe import Recipe
 from samedeal.shard import binding as planning
 from samedeal.topology import binding as topology
 from samedeal.topology.binding import MeshConfig
 from wasmtime import component as wc
 
 MEMORY = 2**31
-
-CONFIGS = [
-    Config(0, 0, 0, "feistel", 0, 1, "pad", "strided", 0),
-    Config(10, -3, 2**64 - 1, "torch", 1, 3, "drop", "contiguous", 0),
-    Config(10, 2**63 - 1, 0, "python", 2, 3, "uneven", "strided", 0),
-    Config(3, -(2**63), 5, "fisher-yates", 7, 8, "pad", "contiguous", 0),
-    Config(1000, 2**31 - 1, 1, "dotnet", 0, 7, "uneven", "contiguous", 0),
-    Config(2**53 - 1, 1, 1, "feistel", 0, 1, "drop", "strided", 0),
-    Config(2**32, 1, 1, "sequential", 4, 9, "uneven", "strided", 0),
-    Config(2**32 + 1, 1, 1, "sequential", 4, 9, "uneven", "strided", 0),
-    Config(2**53 - 1, 1, 1, "feistel", 0, 1, "drop", "strided", 2**53 - 2),
-]
-BAD_CONFIGS = [
-    Config(2**53, 0, 0, "feistel", 0, 1, "pad", "strided", 0),
-    Config(10, 0, 0, "x" * 65, 0, 1, "pad", "strided", 0),
-    Config(10, 0, 0, "naïve ✓", 0, 1, "pad", "strided", 0),
-    Config(10, 0, 0, "", 0, 1, "pad", "strided", 0),
-    Config(10, 0, 0, "feistel", 3, 3, "pad", "strided", 0),
-    Config(10, 0, 0, "feistel", 0, 0, "pad", "strided", 0),
-    Config(10, 2**31, 0, "dotnet", 0, 1, "pad", "strided", 0),
-    Config(10, 0, 0, "feistel", 0, 1, "pad", "strided", 2**64 - 1),
-    Config(10, 0, 0, "sharded", 0, 1, "pad", "strided", 0),
-]
 
 
 def u32s(*values: int) -> Any:
@@ -68,84 +42,136 @@ def u64s(*values: int) -> Any:
     return np.array(values, dtype=np.uint64)
 
 
-def sharded(samples: int, rank: int = 0, world: int = 1) -> Config:
-    return Config(samples, -5, 3, "sharded", rank, world, "pad", "strided", 0)
+def document(lists: dict[str, Any], **sections: Any) -> Recipe:
+    """A recipe, and the lists beside it."""
+    named = tuple(NamedList(name, np.array(numbers, dtype=np.uint64)) for name, numbers in lists.items())
+    return Recipe(json.dumps(sections, ensure_ascii=False), named)
 
 
-SHARDED = [
-    (sharded(0), Sharding(u64s(), 1, 1)),
-    (sharded(20, 1, 2), Sharding(u64s(13, 0, 7), 2, 4)),
-    (sharded(1000, 2, 3), Sharding(u64s(*[10] * 100), 64, 8)),
-    (sharded(2**53 - 1), Sharding(u64s(2**53 - 2, 1), 4096, 2**20)),
+Epochs = tuple[Recipe, dealing.Where]
+
+
+def dealt(
+    samples: Any, seed: int = 0, epoch: int = 0, order: str = "feistel", rank: int = 0, consumed: int = 0, **deal: Any
+) -> Epochs:
+    """The recipe of a sampler, and where it begins."""
+    members = {"name": order, "samples": samples, "seed": seed}
+    return document({}, order=members, deal=deal), dealing.Where(epoch, rank, consumed)
+
+
+def sharded(sizes: list[int], lanes: int, window: int, rank: int = 0, **deal: Any) -> Epochs:
+    members = {"name": "sharded", "seed": -5, "lanes": lanes, "shuffle_window": window}
+    return document({"sizes": sizes}, order=members, deal=deal), dealing.Where(3, rank)
+
+
+SAMPLERS = [
+    dealt(0),
+    dealt(10, -3, 2**64 - 1, "torch", 1, world_size=3, remainder="drop", layout="contiguous"),
+    dealt(10, 2**63 - 1, 0, "python", 2, world_size=3, remainder="uneven"),
+    dealt(3, -(2**63), 5, "fisher-yates", 7, world_size=8, layout="contiguous"),
+    dealt(1000, 2**31 - 1, 1, "dotnet", world_size=7, remainder="uneven", layout="contiguous"),
+    dealt(2**53 - 1, 1, 1, remainder="drop"),
+    dealt(2**32, 1, 1, "sequential", 4, world_size=9, remainder="uneven"),
+    dealt(2**32 + 1, 1, 1, "sequential", 4, world_size=9, remainder="uneven"),
+    dealt(2**53 - 1, 1, 1, consumed=2**53 - 2, remainder="drop"),
+    sharded([], 1, 1),
+    sharded([13, 0, 7], 2, 4, 1, world_size=2),
+    sharded([10] * 100, 64, 8, 2, world_size=3),
+    sharded([2**53 - 2, 1], 4096, 2**20),
 ]
-BAD_SHARDED = [
-    (sharded(3), Sharding(u64s(1, 1), 1, 1)),
-    (sharded(2), Sharding(u64s(1, 1), 0, 1)),
-    (sharded(2), Sharding(u64s(1, 1), 1, 2**20 + 1)),
-    (sharded(2), Sharding(u64s(2**64 - 1, 2**63), 1, 1)),
-    (sharded(2)._replace(order="feistel"), Sharding(u64s(1, 1), 1, 1)),
+BAD_SAMPLERS = [
+    dealt(2**53),
+    dealt("many"),
+    dealt(10, order="x" * 65),
+    dealt(10, order="naïve ✓"),
+    dealt(10, order=""),
+    dealt(10, rank=3, world_size=3),
+    dealt(10, world_size=0),
+    dealt(10, 2**31, order="dotnet"),
+    dealt(10, order="sharded"),
+    dealt(10, layout="naïve ✓"),
+    sharded([1, 1], 0, 1),
+    sharded([1, 1], 1, 2**20 + 1),
+    sharded([2**64 - 1, 2**63], 1, 1),
+    (document({"sizes": [1, 1]}, order={"samples": 2}), dealing.Where(0, 0)),
+    (document({"naïve ✓": []}, order={"samples": 2}), dealing.Where(0, 0)),
+    (Recipe("naïve ✓"), dealing.Where(0, 0)),
 ]
 
 Calls = list[tuple[Any, ...]]
 
-LOCALITY = Locality(u32s(0, 1, 3, 4), u32s(7, 2**32 - 1, 7, 9), u32s(7, 2**32 - 1), 50)
-PLAN = PlanConfig(
-    u64s(5, 0, 9), u64s(), 2, 3, "round-robin", "size-aware", "samples", None, False, False, -(2**63), 2**64 - 1
-)
+NODES = {"holder_offsets": [0, 1, 3, 4], "holders": [7, 2**32 - 1, 7, 9], "rank_nodes": [7, 2**32 - 1]}
+
+
+def planned(sizes: Any = (5, 0, 9), lists: Any = None, world_size: int = 2, workers: int = 3, **options: Any) -> Recipe:
+    """The recipe of a plan."""
+    deal = {"world_size": world_size, "workers": workers}
+    return document({"sizes": sizes, **(lists or {})}, shards=options, deal=deal)
+
+
 PLANS = [
-    PLAN,
-    PLAN._replace(sizes=u64s(), world=1),
-    PLAN._replace(bytes=u64s(2**53 - 2, 0, 1), weight="bytes", policy="size-aware", worker_policy="round-robin"),
-    PLAN._replace(locality=LOCALITY, policy="locality-aware", shuffle=True),
-    PLAN._replace(sizes=u64s(*range(1000)), world=7, shuffle=True, reshuffle=True, seed=2**63 - 1, epoch=0),
+    (planned(policy="round-robin", worker_policy="size-aware", shuffle=False, seed=-(2**63)), 2**64 - 1),
+    (planned((), world_size=1), 0),
+    (planned(lists={"bytes": [2**53 - 2, 0, 1]}, weight="bytes", worker_policy="round-robin", shuffle_rows=False), 1),
+    (planned(lists=NODES, policy="locality-aware", tolerance=2), 2),
+    (planned(range(1000), world_size=7, reshuffle=True, seed=2**63 - 1), 0),
 ]
 BAD_PLANS = [
-    PLAN._replace(sizes=u64s(2**64 - 1, 2**64 - 1)),
-    PLAN._replace(bytes=u64s(1)),
-    PLAN._replace(world=0),
-    PLAN._replace(workers=2**32 - 1),
-    PLAN._replace(policy="locality-aware"),
-    PLAN._replace(policy="locality-aware", locality=LOCALITY._replace(holder_offsets=u32s(1, 0))),
-    PLAN._replace(policy="locality-aware", locality=LOCALITY._replace(rank_nodes=u32s())),
-    PLAN._replace(policy="locality-aware", locality=LOCALITY._replace(holder_offsets=u32s(0, 0, 0, 4))),
+    (planned((2**64 - 1, 2**64 - 1)), 0),
+    (planned(lists={"bytes": [1]}), 0),
+    (planned(world_size=0), 0),
+    (planned(workers=2**32 - 1), 0),
+    (planned(policy="locality-aware"), 0),
+    (planned(lists=NODES), 0),
+    (planned(lists=NODES | {"holder_offsets": [1, 0]}, policy="locality-aware"), 0),
+    (planned(lists=NODES | {"rank_nodes": []}, policy="locality-aware"), 0),
+    (planned(lists=NODES | {"holder_offsets": [0, 0, 0, 4]}, policy="locality-aware"), 0),
+    (planned(weight="naïve ✓"), 0),
 ]
+
+
+def streamed(readers: int = 4, reader: int = 1, epoch: int = 0, **order: Any) -> tuple[Recipe, planning.Place]:
+    """The recipe of a stream of chunks, and whose they are."""
+    return document({}, order=order, deal={"readers": readers}), planning.Place(epoch, reader)
+
+
 STREAMS = [
-    StreamConfig(None, 0, 1, "sequential", 0, 0),
-    StreamConfig(12, 1, 4, "feistel", -(2**63), 2**64 - 1),
-    StreamConfig(2**53 - 1, 2**32 - 2, 2**32 - 1, "feistel", 2**63 - 1, 0),
+    streamed(1, 0),
+    streamed(4, 1, 2**64 - 1, chunks=12, seed=-(2**63)),
+    streamed(2**32 - 1, 2**32 - 2, chunks=2**53 - 1, name="feistel", seed=2**63 - 1),
 ]
 BAD_STREAMS = [
-    STREAMS[0]._replace(readers=0),
-    STREAMS[0]._replace(reader=1),
-    STREAMS[0]._replace(order="feistel"),
-    STREAMS[1]._replace(order="naïve ✓"),
-    STREAMS[1]._replace(chunks=2**64 - 1),
-    STREAMS[1]._replace(chunks=0),
+    streamed(0, 0),
+    streamed(1, 1),
+    streamed(name="feistel"),
+    streamed(chunks=12, name="naïve ✓"),
+    streamed(chunks=2**64 - 1),
+    streamed(chunks=0),
 ]
 MESHES = [
     MeshConfig(1, ()),
     MeshConfig(
         24,
         (
-            Axis("dp", 2, "divide"),
-            Axis("naïve ✓", 3, "repeat"),
-            Axis("", 4, "divide"),
+            Axis("dp", 2, "shard"),
+            Axis("naïve ✓", 3, "replicate"),
+            Axis("", 4, "shard"),
         ),
     ),
-    MeshConfig(2**32 - 1, (Axis("x" * 65, 2**32 - 1, "repeat"),)),
+    MeshConfig(2**32 - 1, (Axis("x" * 65, 2**32 - 1, "replicate"),)),
 ]
 BAD_MESHES = [
     MeshConfig(0, ()),
     MeshConfig(
         2,
         (
-            Axis("a", 1, "divide"),
-            Axis("a", 2, "divide"),
+            Axis("a", 1, "shard"),
+            Axis("a", 2, "shard"),
         ),
     ),
-    MeshConfig(2, (Axis("a", 0, "divide"),)),
-    MeshConfig(2, tuple(Axis(f"axis {i}", 2**32 - 1, "repeat") for i in range(64))),
-    MeshConfig(1, tuple(Axis(f"axis {i}", 1, "repeat") for i in range(65))),
+    MeshConfig(2, (Axis("a", 0, "shard"),)),
+    MeshConfig(2, tuple(Axis(f"axis {i}", 2**32 - 1, "replicate") for i in range(64))),
+    MeshConfig(1, tuple(Axis(f"axis {i}", 1, "replicate") for i in range(65))),
 ]
 DETECT: Calls = [
     ([], None, None),
@@ -164,15 +190,17 @@ VERIFY: Calls = [
 ]
 
 
+Batched = tuple[batching.Where, Recipe, Any]
+
+
 def by_recipe(
     beside: Any, history: tuple[Segment, ...] = (), epoch: int = 0, boundaries: Any = None, **members: Any
-) -> BatchConfig:
+) -> Batched:
     """Batches, by the members of their recipe."""
     order = {name: members.pop(name) for name in ("name", "seed") if name in members}
     deal = {"world_size": members.pop("world_size", 2)}
-    text = json.dumps({"order": order, "deal": deal, "batch": members}, ensure_ascii=False)
-    lists = () if boundaries is None else (NamedList("boundaries", boundaries),)
-    return BatchConfig(text, beside, lists, epoch, history)
+    lists = {} if boundaries is None else {"boundaries": boundaries}
+    return batching.Where(epoch, history), document(lists, order=order, deal=deal, batch=members), beside
 
 
 SOME = u32s(5, 0, 9, 2, 2, 7)
@@ -212,8 +240,8 @@ BAD_BATCHERS = [
     by_recipe(SOME, strategy="pack"),
     by_recipe(None, max_tokens=12),
     by_recipe(SOME, max_tokens=12, lengths=[1, 2]),
-    by_recipe(SOME, max_tokens=12)._replace(lists=(NamedList("naïve ✓", u64s()),)),
-    BatchConfig("naïve ✓", SOME),
+    (batching.Where(0), document({"naïve ✓": []}, batch={"max_tokens": 12}), SOME),
+    (batching.Where(0), Recipe("naïve ✓"), SOME),
 ]
 BATCH_STREAM_CALLS: Calls = [
     ("take",),
@@ -237,7 +265,7 @@ BATCH_STREAMS = [
 BAD_BATCH_STREAMS = [
     (by_recipe(None, max_tokens=12, batch_window=2**32 - 1), 0),
     (by_recipe(None, max_tokens=12), 2),
-    (QUANTILES._replace(lengths=None), 0),
+    (by_recipe(None, strategy="bucket", quantiles=3, max_batch_size=2), 0),
     (by_recipe(None, max_tokens=12, name="naïve ✓"), 0),
 ]
 PADS: Calls = [
@@ -413,7 +441,7 @@ def drawn(kind: Any) -> Iterable[Any]:
     if isinstance(kind, wc.Bool):
         return False, True
     if isinstance(kind, wc.String):
-        return "", "{}", "naïve ✓"
+        return "", "{}", "naïve ✓", "workers", "bytes"
     if isinstance(kind, wc.EnumType):
         return kind.names
     if isinstance(kind, wc.OptionType):
@@ -442,36 +470,35 @@ def agree(
         assert ours(getattr(made, name.replace("-", "_")), *arguments) == wanted, (name, arguments)
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=str)
-def test_samplers(config: Config) -> None:
+def made_by(oracle: Oracle, name: str, recipe: Recipe, *others: Any) -> Any:
+    """A resource in its hands, or its failure."""
+    return oracle.call(f"[constructor]{name}", recipe.text, recipe.lists, *others)
+
+
+@pytest.mark.parametrize(("recipe", "where"), SAMPLERS, ids=range(len(SAMPLERS)))
+def test_samplers(recipe: Recipe, where: dealing.Where) -> None:
     oracle = Oracle(Component.SAMPLING, "sampling")
-    theirs = oracle.call("[constructor]sampler", config)
-    calls = (
-        call for call in calls_of(oracle.functions, "sampler") if call[0] != "fingerprint" or config.samples < 2**30
+    theirs = made_by(oracle, "sampler", recipe, where.epoch, where.rank)
+    if where.consumed:
+        theirs = held(oracle.call("[method]sampler.rest", theirs, where.consumed))
+    made = dealing.Deal(where, recipe, MEMORY)
+    slow = ("fingerprint", "round") if made.samples() > 2**30 else ()
+    agree(
+        oracle, "sampler", theirs, made, (each for each in calls_of(oracle.functions, "sampler") if each[0] not in slow)
     )
-    agree(oracle, "sampler", theirs, dealing.Deal(config, MEMORY), calls)
 
 
-@pytest.mark.parametrize(("config", "sharding"), SHARDED, ids=str)
-def test_samplers_over_shards(config: Config, sharding: Sharding) -> None:
-    oracle = Oracle(Component.SAMPLING, "sampling")
-    theirs = oracle.call("[static]sampler.sharded", config, sharding)
-    slow = ("fingerprint", "round") if config.samples > 2**30 else ()
-    calls = (call for call in calls_of(oracle.functions, "sampler") if call[0] not in slow)
-    agree(oracle, "sampler", theirs, dealing.Deal(config, MEMORY, sharding), calls)
-
-
-@pytest.mark.parametrize("config", PLANS, ids=range(len(PLANS)))
-def test_plans(config: PlanConfig) -> None:
+@pytest.mark.parametrize(("recipe", "epoch"), PLANS, ids=range(len(PLANS)))
+def test_plans(recipe: Recipe, epoch: int) -> None:
     oracle = Oracle(Component.PLANNING, "shards")
-    agree(oracle, "plan", oracle.call("[constructor]plan", config), planning.Plan(config, MEMORY))
+    agree(oracle, "plan", made_by(oracle, "plan", recipe, epoch), planning.Plan(epoch, recipe, MEMORY))
 
 
-@pytest.mark.parametrize("config", STREAMS, ids=str)
-def test_streams(config: StreamConfig) -> None:
+@pytest.mark.parametrize(("recipe", "place"), STREAMS, ids=range(len(STREAMS)))
+def test_streams(recipe: Recipe, place: planning.Place) -> None:
     oracle = Oracle(Component.PLANNING, "shards")
-    theirs = oracle.call("[constructor]chunk-stream", config)
-    agree(oracle, "chunk-stream", theirs, planning.Stream(config, MEMORY))
+    theirs = oracle.call("[constructor]chunk-stream", recipe.text, *place)
+    agree(oracle, "chunk-stream", theirs, planning.Stream(place, recipe, MEMORY))
 
 
 def test_ledgers() -> None:
@@ -492,137 +519,154 @@ def test_clients_of_ledgers() -> None:
     assert ours(ledgers.Client, STATE, 1, 2**64 - 1, 0) == wanted
 
 
-def read_by(oracle: Oracle, config: reads.ReadConfig) -> Any:
+Readings = tuple[reads.Where, Recipe]
+
+
+def read_by(oracle: Oracle, where: reads.Where, recipe: Recipe) -> Any:
     """A reading in its hands, or its failure."""
-    options = oracle.call("[constructor]options", config.sizes)
-    for name, value in config.options:
-        oracle.call(f"[method]options.set-{name}", options, value)
-    made = oracle.call("[constructor]reading", options)
-    if config.state is not None:
-        return oracle.call("[method]reading.resume", made, config.state)
-    return oracle.call("[method]reading.at-epoch", made, config.epoch) if config.epoch else made
+    made = made_by(oracle, "reading", recipe, where.epoch)
+    return made if where.state is None else oracle.call("[method]reading.resume", made, where.state)
 
 
-def by_shards(**options: Any) -> reads.ReadConfig:
-    named = tuple((name.replace("_", "-"), value) for name, value in options.items())
-    return reads.ReadConfig(np.array([40, 0, 13], dtype=np.uint64), named)
+def by_shards(lists: Any = None, epoch: int = 0, state: str | None = None, **sections: Any) -> Readings:
+    recipe = document({"sizes": [40, 0, 13], **(lists or {})}, **(sections or {"order": {}}))
+    return reads.Where(epoch, state), recipe
 
 
-WEIGHED = by_shards(
-    seed=-(2**63), deal="shards", shuffle=True, shuffle_rows=False, reshuffle=True, policy="round-robin",
-    worker_policy="size-aware", weight="bytes", bytes=np.array([1, 2**52, 3], dtype=np.uint64), drop_last=True,
-    batch_size=5,
-)  # fmt: skip
-WOVEN = by_shards(lanes=4, window=5, remainder="drop", world_size=2, workers=3, batch_size=2)
-READINGS = [by_shards(), WOVEN, WOVEN._replace(epoch=2**64 - 1), WEIGHED, by_shards(shuffle=False, workers=2)]
-READINGS.append(by_shards(workers=2)._replace(state=reads.Read(by_shards(world_size=3, workers=2), MEMORY).state(1)))
+WEIGHED: dict[str, Any] = {
+    "lists": {"bytes": [1, 2**52, 3]},
+    "shards": {"seed": -(2**63), "shuffle_rows": False, "reshuffle": True, "policy": "round-robin", "weight": "bytes"},
+    "batch": {"batch_size": 5, "drop_last": True},
+}
+WOVEN: dict[str, Any] = {
+    "order": {"lanes": 4, "shuffle_window": 5},
+    "deal": {"remainder": "drop", "world_size": 2, "workers": 3},
+    "batch": {"batch_size": 2},
+}
+STORED: dict[str, Any] = {"order": {"name": "sequential"}, "deal": {"workers": 2}}
+THREE: dict[str, Any] = {"order": {}, "deal": {"world_size": 3, "workers": 2}}
+READINGS = [
+    by_shards(),
+    by_shards(**WOVEN),
+    by_shards(**WOVEN, epoch=2**64 - 1),
+    by_shards(**WEIGHED),
+    by_shards(**STORED),
+    by_shards(order={}, deal={"workers": 2}, state=reads.Read(*by_shards(**THREE), MEMORY).state(1)),
+]
 BAD_READINGS = [
-    by_shards(deal="naïve ✓"),
-    by_shards(world_size=0),
-    by_shards(deal="shards", lanes=3),
-    by_shards()._replace(state="{}"),
-    WOVEN._replace(state=reads.Read(WEIGHED, MEMORY).state(1)),
+    by_shards(order={"name": "naïve ✓"}),
+    by_shards(order={}, deal={"world_size": 0}),
+    by_shards(order={"lanes": 3}, shards={}),
+    by_shards(deal={}),
+    by_shards(state="{}"),
+    by_shards(**WOVEN, state=reads.Read(*by_shards(**WEIGHED), MEMORY).state(1)),
 ]
 
 
-@pytest.mark.parametrize("config", READINGS, ids=range(len(READINGS)))
-def test_readings(config: reads.ReadConfig) -> None:
+@pytest.mark.parametrize(("where", "recipe"), READINGS, ids=range(len(READINGS)))
+def test_readings(where: reads.Where, recipe: Recipe) -> None:
     oracle = Oracle(Component.PLANNING, "read")
-    agree(oracle, "reading", read_by(oracle, config), reads.Read(config, MEMORY))
+    theirs = held(read_by(oracle, where, recipe))
+    agree(oracle, "reading", theirs, reads.Read(where, recipe, MEMORY))
 
 
-def test_options() -> None:
-    # A setter gives nothing back: what it sets shows in the readings above.
-    oracle = Oracle(Component.PLANNING, "read")
-    theirs = oracle.call("[constructor]options", u64s(1, 2))
-    options = read.Options(Core(Component.PLANNING, MEMORY), u64s(1, 2))
-    agree(oracle, "options", theirs, options)
-    wanted = plain(oracle.call("[constructor]reading", theirs))
-    assert ours(read.Reading, options.core, options) == wanted
-    options.drop()
+def held(value: Any) -> Any:
+    """The resource in a result of their side."""
+    return value.payload if isinstance(value, wc.Variant) else value
 
 
-@pytest.mark.parametrize("config", BAD_READINGS, ids=range(len(BAD_READINGS)))
-def test_readings_that_are_refused(config: reads.ReadConfig) -> None:
-    failure = ours(reads.Read, config, MEMORY)
-    assert failure == plain(read_by(Oracle(Component.PLANNING, "read"), config))
+@pytest.mark.parametrize(("where", "recipe"), BAD_READINGS, ids=range(len(BAD_READINGS)))
+def test_readings_that_are_refused(where: reads.Where, recipe: Recipe) -> None:
+    failure = ours(reads.Read, where, recipe, MEMORY)
+    assert failure == plain(read_by(Oracle(Component.PLANNING, "read"), where, recipe))
     assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
-@pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world)
+@pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world_size)
 def test_meshes(config: MeshConfig) -> None:
     oracle = Oracle(Component.SAMPLING, "mesh")
     agree(oracle, "mesh", oracle.call("[constructor]mesh", *config), topology.Grid(config))
 
 
-def batches_by(oracle: Oracle, config: BatchConfig, *rank: int) -> Any:
+def batches_by(oracle: Oracle, config: Batched, *rank: int) -> Any:
     """A batcher, or with a rank a stream, in its hands, or its failure."""
-    recipe = oracle.call("[constructor]batch-recipe", config.recipe, config.lengths, config.lists)
-    if not isinstance(recipe, wc.ResourceAny):
-        return recipe
+    where, recipe, lengths = config
+    made = oracle.call("[constructor]batch-recipe", recipe.text, lengths, recipe.lists)
+    if not isinstance(made, wc.ResourceAny):
+        return made
     if rank:
-        return oracle.call("[constructor]batch-stream", recipe, config.epoch, *rank)
-    return oracle.call("[constructor]batcher", recipe, config.epoch, config.history)
+        return oracle.call("[constructor]batch-stream", made, where.epoch, *rank)
+    return oracle.call("[constructor]batcher", made, *where)
+
+
+def stream_of(config: Batched, rank: int) -> batching.Stream:
+    where, recipe, _ = config
+    return batching.Stream(recipe, where.epoch, rank, MEMORY)
 
 
 @pytest.mark.parametrize("config", [*BATCHERS, QUANTILES], ids=range(len(BATCHERS) + 1))
-def test_batchers(config: BatchConfig) -> None:
+def test_batchers(config: Batched) -> None:
     oracle = Oracle(Component.BATCHING, "batches")
-    agree(oracle, "batcher", batches_by(oracle, config), batching.Plan(config, MEMORY))
+    agree(oracle, "batcher", batches_by(oracle, config), batching.Plan(*config, MEMORY))
 
 
 @pytest.mark.parametrize("config", [*BATCHERS, QUANTILES], ids=range(len(BATCHERS) + 1))
-def test_batch_recipes(config: BatchConfig) -> None:
+def test_batch_recipes(config: Batched) -> None:
     oracle = Oracle(Component.BATCHING, "batches")
-    theirs = oracle.call("[constructor]batch-recipe", config.recipe, config.lengths, config.lists)
-    agree(oracle, "batch-recipe", theirs, batching.Plan(config, MEMORY).recipe)
+    _, recipe, lengths = config
+    theirs = oracle.call("[constructor]batch-recipe", recipe.text, lengths, recipe.lists)
+    agree(oracle, "batch-recipe", theirs, batching.Plan(*config, MEMORY).recipe)
 
 
 @pytest.mark.parametrize("config", BATCH_STREAMS, ids=range(len(BATCH_STREAMS)))
-def test_batch_streams(config: BatchConfig) -> None:
+def test_batch_streams(config: Batched) -> None:
     oracle = Oracle(Component.BATCHING, "batches")
-    made = batching.Stream(config, 1, MEMORY)
-    agree(oracle, "batch-stream", batches_by(oracle, config, 1), made, BATCH_STREAM_CALLS)
+    agree(oracle, "batch-stream", batches_by(oracle, config, 1), stream_of(config, 1), BATCH_STREAM_CALLS)
 
 
 @pytest.mark.parametrize("config", BAD_BATCHERS, ids=range(len(BAD_BATCHERS)))
-def test_batchers_that_are_refused(config: BatchConfig) -> None:
-    failure = ours(batching.Plan, config, MEMORY)
+def test_batchers_that_are_refused(config: Batched) -> None:
+    failure = ours(batching.Plan, *config, MEMORY)
     assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config))
     assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
 @pytest.mark.parametrize(("config", "rank"), BAD_BATCH_STREAMS, ids=range(len(BAD_BATCH_STREAMS)))
-def test_batch_streams_that_are_refused(config: BatchConfig, rank: int) -> None:
-    failure = ours(batching.Stream, config, rank, MEMORY)
+def test_batch_streams_that_are_refused(config: Batched, rank: int) -> None:
+    failure = ours(stream_of, config, rank)
     assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config, rank))
     assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
-def make_deal(config: Config, *sharding: Sharding) -> dealing.Deal:
-    return dealing.Deal(config, MEMORY, *sharding)
+def in_recipe(recipe: Recipe, *others: Any) -> tuple[Any, ...]:
+    """What crosses for a recipe."""
+    return (recipe.text, recipe.lists, *others)
 
 
 CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
-    (Component.SAMPLING, "sampling#[constructor]sampler", make_deal, [(config,) for config in BAD_CONFIGS]),
-    (Component.SAMPLING, "sampling#[static]sampler.sharded", make_deal, BAD_SHARDED),
+    (
+        Component.SAMPLING,
+        "sampling#[constructor]sampler",
+        lambda text, lists, *place: dealing.Deal(dealing.Where(*place), Recipe(text, lists), MEMORY),
+        [in_recipe(recipe, where.epoch, where.rank) for recipe, where in BAD_SAMPLERS],
+    ),
     (
         Component.PLANNING,
         "shards#[constructor]plan",
-        lambda config: planning.Plan(config, MEMORY),
-        [(config,) for config in BAD_PLANS],
+        lambda text, lists, epoch: planning.Plan(epoch, Recipe(text, lists), MEMORY),
+        [in_recipe(recipe, epoch) for recipe, epoch in BAD_PLANS],
     ),
     (
         Component.PLANNING,
         "shards#[constructor]chunk-stream",
-        lambda config: planning.Stream(config, MEMORY),
-        [(config,) for config in BAD_STREAMS],
+        lambda text, *place: planning.Stream(planning.Place(*place), Recipe(text), MEMORY),
+        [(recipe.text, *place) for recipe, place in BAD_STREAMS],
     ),
     (Component.PLANNING, "ledger#[constructor]ledger", ledgers.Machine, BAD_HEADERS),
     (
         Component.SAMPLING,
         "mesh#[constructor]mesh",
-        lambda world, axes: topology.Grid(MeshConfig(world, axes)),
+        lambda world_size, axes: topology.Grid(MeshConfig(world_size, axes)),
         BAD_MESHES,
     ),
 ]
@@ -654,7 +698,6 @@ RESOURCES = {
     "ledger#ledger": test_ledgers,
     "ledger#client-options": test_clients_of_ledgers,
     "ledger#client": test_clients_of_ledgers,
-    "read#options": test_options,
     "read#reading": test_readings,
     "batches#batch-recipe": test_batch_recipes,
     "batches#batcher": test_batchers,
@@ -739,7 +782,8 @@ def test_nothing_is_imported(component: Component) -> None:
 
 
 def test_indices_into_is_indices() -> None:
-    deal = dealing.Deal(CONFIGS[4], MEMORY)
+    recipe, where = SAMPLERS[4]
+    deal = dealing.Deal(where, recipe, MEMORY)
     out = np.zeros(50, dtype=np.int64)
     deal.indices_into(out, 7)
     assert out.tolist() == deal.indices(7, 50).tolist()
@@ -747,7 +791,8 @@ def test_indices_into_is_indices() -> None:
 
 def test_memory_may_grow_between_calls() -> None:
     # Each round needs more memory than there was, so that the views of the round before end too early.
-    deal = dealing.Deal(Config(2**23, 0, 0, "sequential", 0, 1, "pad", "strided", 0), MEMORY)
+    recipe, where = dealt(2**23, order="sequential")
+    deal = dealing.Deal(where, recipe, MEMORY)
     for count in (1, 2**10, 2**15, 2**18, 2**20):
         assert deal.indices(5, count).tolist() == list(range(5, 5 + count))
         assert deal.indices32(5, count).tolist() == list(range(5, 5 + count))
@@ -756,8 +801,9 @@ def test_memory_may_grow_between_calls() -> None:
 def test_large_lists_cross_whole() -> None:
     # Larger than the memory of a new instance, which moves or grows while they are put into it.
     sizes = np.arange(300_000, dtype=np.uint64)
-    plan = planning.Plan(PLAN._replace(sizes=sizes, bytes=sizes[::-1].copy(), world=1, workers=1), MEMORY)
+    plan = planning.Plan(0, planned(sizes, {"bytes": sizes[::-1]}, 1, 1, shuffle=False), MEMORY)
     assert plan.shards(0, 0, 0, 300_000).tolist() == list(range(300_000))
-    assert plan.loads("ranks", 0, 1).tolist() == [300_000, int(sizes.sum()), int(sizes.sum()), 0]
+    loads = {name: numbers.tolist() for name, numbers in plan.loads("ranks", 0, 1)}
+    assert loads == {"shards": [300_000], "samples": [sizes.sum()], "bytes": [sizes.sum()]}
     assigned = np.roll(np.arange(300_000, dtype=np.uint32), 7)
     assert planning.verify(300_000, u32s(0, 300_000), assigned).ok

@@ -48,11 +48,17 @@ def alarms(handler: Callable[[], None]) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+def place(sampler: Sampler) -> tuple[int, int, int]:
+    """Where the component stands: epoch, rank, and what is consumed."""
+    found: tuple[int, int, int] = sampler._engine.use(lambda deal: (deal.epoch(), deal.rank(), deal.consumed()))
+    return found
+
+
 @signals
 @pytest.mark.parametrize("order", ["feistel", "torch"])
 def test_signal_handlers_may_ask(order: str) -> None:
-    sampler = Sampler(10_000, seed=3, order=order, world=2)
-    config, fingerprint, model = sampler.config, sampler.fingerprint(), sampler.indices().tolist()
+    sampler = Sampler(10_000, seed=3, order=order, world_size=2)
+    config, fingerprint, model = place(sampler), sampler.fingerprint(), sampler.indices().tolist()
     nested = 0
     failures: list[BaseException] = []
 
@@ -60,7 +66,7 @@ def test_signal_handlers_may_ask(order: str) -> None:
         nonlocal nested
         nested += inside(sampler)
         try:
-            assert sampler.config == config
+            assert place(sampler) == config
             assert sampler.num_batches(32) == 157
             assert sampler.batch(3, 32).tolist() == model[96:128]
             assert sampler.fingerprint() == fingerprint
@@ -71,7 +77,7 @@ def test_signal_handlers_may_ask(order: str) -> None:
         for i in range(ROUNDS):
             number = i % 157
             assert sampler.batch(number, 32).tolist() == model[32 * number : 32 * number + 32]
-            assert sampler.config == config
+            assert place(sampler) == config
             assert sampler.indices().tolist() == model
             if nested >= 100 or failures:
                 break
@@ -81,7 +87,7 @@ def test_signal_handlers_may_ask(order: str) -> None:
 
 @signals
 def test_signal_handlers_may_move_the_sampler() -> None:
-    sampler = Sampler(1000, world=1000)
+    sampler = Sampler(1000, world_size=1000)
     epochs = itertools.count(1)
     nested, last = 0, 0
     seen: list[tuple[int, int, int]] = []
@@ -97,17 +103,17 @@ def test_signal_handlers_may_move_the_sampler() -> None:
             rank = i % 1000
             sampler.set_rank(rank)
             before = last
-            state = sampler.rank, sampler.epoch, sampler.config.epoch, sampler.config.rank
+            state = sampler.rank, sampler.epoch, *place(sampler)
             index = sampler[0]
             if last == before:
                 # Nothing came between, so all of these are of one state, and no move is lost.
-                assert state == (rank, before, before, rank)
+                assert state == (rank, before, before, rank, 0)
                 seen.append((before, rank, index))
             if nested >= 100:
                 break
     assert nested >= 100
     for epoch, rank, index in seen[:: len(seen) // 100 + 1]:
-        assert Sampler(1000, world=1000, epoch=epoch, rank=rank)[0] == index
+        assert Sampler(1000, world_size=1000, epoch=epoch, rank=rank)[0] == index
 
 
 class Interrupted(Exception):
@@ -167,7 +173,7 @@ class Interrupter:
 @pytest.mark.parametrize("name", ["call", "refresh", "unpack", "u64s", "string"])
 @pytest.mark.parametrize("after", [False, True])
 def test_a_call_may_end_at_every_step(name: str, after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    sampler = Sampler(2**20, world=2, order="sequential", memory_limit=2**25)
+    sampler = Sampler(2**20, world_size=2, order="sequential", memory_limit=2**25)
     step = Interrupter(monkeypatch, name, after)
     for _ in range(50):
         for call in (
@@ -182,7 +188,7 @@ def test_a_call_may_end_at_every_step(name: str, after: bool, monkeypatch: pytes
                 call()
             step.armed = False
             # Moved or not: the component is where the sampler says.
-            assert sampler.config[2:5] == (sampler.epoch, "sequential", sampler.rank)
+            assert place(sampler) == (sampler.epoch, sampler.rank, 0)
             assert sampler[1] == 2 + sampler.rank
         sampler.set_rank(0)
 
@@ -190,7 +196,7 @@ def test_a_call_may_end_at_every_step(name: str, after: bool, monkeypatch: pytes
 @pytest.mark.parametrize("name", ["call", "refresh", "unpack", "view", "u64s", "u32s", "allocate"])
 @pytest.mark.parametrize("after", [False, True])
 def test_a_call_of_a_plan_may_end_at_every_step(name: str, after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = ShardPlan(range(1000), world=3, shuffle=True, memory_limit=2**22)
+    plan = ShardPlan(range(1000), world_size=3, shuffle=True, memory_limit=2**22)
     models = []
     for epoch in range(2):
         plan.set_epoch(epoch)
@@ -227,7 +233,7 @@ def test_failures_out_of_a_handler_are_not_those_of_the_call(monkeypatch: pytest
 @pytest.mark.parametrize("name", ["call", "refresh", "unpack"])
 def test_finalizers_may_ask(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sampler = Sampler(1000, seed=3)
-    config, model = sampler.config, sampler.indices().tolist()
+    config, model = place(sampler), sampler.indices().tolist()
     nested = []
 
     class Owner:
@@ -235,7 +241,7 @@ def test_finalizers_may_ask(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
             self.cycle = self
 
         def __del__(self) -> None:
-            nested.append((inside(sampler), sampler.config, sampler.batch(0, 10).tolist()))
+            nested.append((inside(sampler), place(sampler), sampler.batch(0, 10).tolist()))
 
     step = getattr(Core, name)
     collecting = False
@@ -255,7 +261,7 @@ def test_finalizers_may_ask(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for i in range(50):
         assert sampler.batch(i, 10).tolist() == model[10 * i : 10 * i + 10]
         assert sampler.locate(model[i], 10) == sampler.place_of(i, 10)
-        assert sampler.config == config
+        assert place(sampler) == config
     assert sum(under_way for under_way, *_ in nested) >= 150
     assert all(found[1:] == (config, model[:10]) for found in nested)
 
@@ -292,7 +298,7 @@ READS: dict[str, Callable[[Sampler], list[Any]]] = {
 
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
 def test_reads_are_of_one_epoch_and_rank(read: Callable[[Sampler], list[Any]]) -> None:
-    sampler = Sampler(400_001, world=2, remainder="uneven")
+    sampler = Sampler(400_001, world_size=2, remainder="uneven")
     models = []
     for epoch, rank in itertools.product(range(2), range(2)):
         sampler.set_epoch(epoch)

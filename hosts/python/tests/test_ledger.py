@@ -102,9 +102,9 @@ def test_a_reader_that_comes_back_begins_anew(tmp_path: Path) -> None:
 
 def test_what_is_left_of_an_epoch(tmp_path: Path) -> None:
     """A ledger takes over from a fixed deal: what is left, by a state."""
-    dealt = [Sampler(50, seed=1, rank=rank, world=4) for rank in range(4)]
+    dealt = [Sampler(50, seed=1, rank=rank, world_size=4) for rank in range(4)]
     seen = [sampler.indices(0, 5) for sampler in dealt]
-    rest = Sampler(50, seed=1, rank=2, world=3)
+    rest = Sampler(50, seed=1, rank=2, world_size=3)
     rest.resume(dealt[0].state(5))
     for claim in Ledger(rest, FileLog(tmp_path / "log"), reader=0, block=7):
         seen.append(claim.samples)
@@ -166,7 +166,7 @@ def event(name: str, reader: int, start: int, count: int) -> str:
 
 def test_threads_share_a_log() -> None:
     log, seen, lock = MemoryLog(), [], threading.Lock()
-    sampler = Sampler.sharded([300, 0, 500], lanes=4, window=8, seed=2)
+    sampler = Sampler.sharded([300, 0, 500], lanes=4, shuffle_window=8, seed=2)
 
     def run(number: int) -> None:
         for claim in Ledger(sampler, log, reader=number, block=16):
@@ -453,8 +453,8 @@ def test_a_checkpoint_is_searched_in_all_of_a_file(tmp_path: Path) -> None:
 
 
 RUST = (
-    '{"samedeal":1,"kind":"ledger","order":"feistel","samples":10,"seed":0,"epoch":0,"consumed":0,"block":4,'
-    '"lease":60000,"fingerprint":"b819dd3b75931dbc3041201600cfd5d29f259df7fd3017af65f88602a8713ad6"}\n'
+    '{"samedeal":1,"kind":"ledger","recipe":{"order":{"name":"feistel","samples":10,"seed":0}},"epoch":0,"consumed":0,'
+    '"block":4,"lease":60000}\n'
     '{"event":"join","reader":1,"life":"0000000000000002"}\n'
     '{"event":"claim","reader":1,"start":0,"count":4}\n'
     '{"event":"lease","reader":1,"lease":7000}\n'

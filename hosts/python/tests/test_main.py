@@ -32,46 +32,46 @@ def test_rank(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
 def test_every_place_is_that_of_the_sampler(capsys: pytest.CaptureFixture[str]) -> None:
     seen = {}
     for sample in range(10):
-        found = answer(capsys, f"locate --samples 10 --seed 4 --world 4 --batch-size 2 --sample {sample}")
+        found = answer(capsys, f"locate --samples 10 --seed 4 --world-size 4 --batch-size 2 --sample {sample}")
         assert found["places"][0]["status"] == "to come"
         for place in found["places"]:
             seen[place["rank"], place["batch"], place["index_in_batch"]] = sample
             assert (place["status"] == "padding") == (place["position"] >= 10)
     expected: dict[tuple[int, int, int], int] = {}
     for rank in range(4):
-        for number, batch in enumerate(Sampler(10, seed=4, rank=rank, world=4).batches(2)):
-            expected |= {(rank, number, slot): sample for slot, sample in enumerate(batch.tolist())}
+        for number, batch in enumerate(Sampler(10, seed=4, rank=rank, world_size=4).batches(2)):
+            expected |= {(rank, number, index_in_batch): sample for index_in_batch, sample in enumerate(batch.tolist())}
     assert seen == expected
 
 
 def test_a_state_says_what_was_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     deal = "--samples 1,000 --seed 4 --remainder drop"
-    assert main(f"state {deal} --world 3 --taken 100".split()) == 0
+    assert main(f"state {deal} --world-size 3 --taken 100".split()) == 0
     state = tmp_path / "state.json"
     state.write_text(capsys.readouterr().out)
-    assert state.read_text().strip() == Sampler(1000, seed=4, world=3, remainder="drop").state(100)
+    assert state.read_text().strip() == Sampler(1000, seed=4, world_size=3, remainder="drop").state(100)
     order = Sampler(1000, seed=4).indices().tolist()
-    asked = f"locate {deal} --world 6 --resume {state} --sample"
+    asked = f"locate {deal} --world-size 6 --resume {state} --sample"
     assert answer(capsys, f"{asked} {order[299]}")["status"] == "seen"
-    rest = Sampler(1000, seed=4, world=6, rank=0, remainder="drop", consumed=300)
+    rest = Sampler(1000, seed=4, world_size=6, rank=0, remainder="drop", consumed=300)
     found = answer(capsys, f"{asked} {order[300]}")
     assert (found["status"], found["places"][0]["rank"]) == ("to come", 0)
     assert rest[0] == order[300]
     assert answer(capsys, f"{asked} {order[999]}")["status"] == "dropped"
-    found = answer(capsys, f"verify {deal} --world 6 --resume {state}")
+    found = answer(capsys, f"verify {deal} --world-size 6 --resume {state}")
     assert (found["ok"], found["consumed"], found["dropped"], found["not_dealt"]) == (True, 300, 4, 304)
 
 
 @pytest.mark.parametrize("remainder", ["pad", "drop", "uneven"])
 def test_verify(capsys: pytest.CaptureFixture[str], remainder: str) -> None:
-    found = answer(capsys, f"verify --samples 1001 --world 8 --remainder {remainder} --batch-size 32")
+    found = answer(capsys, f"verify --samples 1001 --world-size 8 --remainder {remainder} --batch-size 32")
     assert found["ok"]
     assert (found["padding"], found["dropped"]) == {"pad": (7, 0), "drop": (0, 1), "uneven": (0, 0)}[remainder]
 
 
 def test_verify_finds_what_is_dealt_twice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(Sampler, "set_rank", lambda self, rank: None)
-    assert main(["verify", "--samples", "100", "--world", "4"]) == 1
+    assert main(["verify", "--samples", "100", "--world-size", "4"]) == 1
     assert capsys.readouterr().out.startswith("WRONG: 4 ranks")
 
 

@@ -25,19 +25,19 @@ from samedeal.topology.binding import variables
 
 
 def make(**changes: Any) -> Mesh:
-    return Mesh(**{"world": 8, "axes": {"dp": 2, "tp": 2, "cp": 2}, "divide": ["dp"], **changes})
+    return Mesh(**{"world_size": 8, "axes": {"dp": 2, "tp": 2, "cp": 2}, "shard": ["dp"], **changes})
 
 
 def test_peers_get_the_same_samples() -> None:
     mesh = make()
-    samplers = [Sampler(100, rank=mesh.data_rank(rank), world=mesh.data_world) for rank in range(8)]
+    samplers = [Sampler(100, rank=mesh.data_rank(rank), world_size=mesh.data_world_size) for rank in range(8)]
     for rank, other in itertools.product(range(8), repeat=2):
         common = set(samplers[rank]) & set(samplers[other])
         assert common == (set(samplers[rank]) if other in mesh.peers(rank) else set())
 
 
 def test_coordinates_are_those_of_a_grid() -> None:
-    mesh = Mesh(np.int64(24), {"pp": 2, "dp": np.uint8(3), "tp": 4}, divide=("dp", "pp"))
+    mesh = Mesh(np.int64(24), {"pp": 2, "dp": np.uint8(3), "tp": 4}, shard=("dp", "pp"))
     grid = np.arange(24).reshape(2, 3, 4)
     for rank in range(24):
         place = mesh.coordinates(rank)
@@ -46,24 +46,24 @@ def test_coordinates_are_those_of_a_grid() -> None:
         assert mesh.rank_at(place) == mesh.rank_at(dict(reversed(place.items()))) == rank
         assert mesh.data_rank(rank) == place["pp"] * 3 + place["dp"]
         assert mesh.peers(rank) == grid[place["pp"], place["dp"]].tolist()
-    assert mesh.data_world == 6
+    assert mesh.data_world_size == 6
     assert mesh.axes == {"pp": 2, "dp": 3, "tp": 4}
-    assert (mesh.world, mesh.divide) == (24, ("pp", "dp"))
-    assert repr(mesh) == "Mesh(24, {'pp': 2, 'dp': 3, 'tp': 4}, divide=['pp', 'dp'])"
+    assert (mesh.world_size, mesh.shard) == (24, ("pp", "dp"))
+    assert repr(mesh) == "Mesh(24, {'pp': 2, 'dp': 3, 'tp': 4}, shard=['pp', 'dp'])"
     assert repr(eval(repr(mesh))) == repr(mesh)
 
 
 def test_meshes_of_little() -> None:
-    assert Mesh(1, {}, divide=[]).coordinates(0) == {}
+    assert Mesh(1, {}, shard=[]).coordinates(0) == {}
     assert Mesh(1, {}, []).rank_at({}) == 0
-    assert Mesh(4, {"tp": 4}, []).data_world == 1
+    assert Mesh(4, {"tp": 4}, []).data_world_size == 1
     assert Mesh(4, OrderedDict(dp=4), iter(["dp"])).peers(3) == [3]
 
 
 @pytest.mark.parametrize("value", [*NOT_WHOLE, Vicious()], ids=lambda value: type(value).__name__)
 def test_numbers_are_whole(value: Any) -> None:
-    with fails(WrongTypeError, "world"):
-        make(world=value)
+    with fails(WrongTypeError, "world-size"):
+        make(world_size=value)
     with fails(WrongTypeError, "axes"):
         make(axes={"dp": value})
     mesh = make()
@@ -76,8 +76,8 @@ def test_numbers_are_whole(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [*TOO_WIDE, 2**32], ids=lambda value: hex(value)[:20])
 def test_numbers_cross(value: int) -> None:
-    with fails(OutOfRangeError, "world"):
-        make(world=value)
+    with fails(OutOfRangeError, "world-size"):
+        make(world_size=value)
     with fails(OutOfRangeError, "axes"):
         make(axes={"dp": value})
     mesh = make()
@@ -107,26 +107,26 @@ def test_axes_are_sizes_by_name(axes: Any) -> None:
         make(axes=axes)
 
 
-@pytest.mark.parametrize("divide", [None, 1, "dp", b"dp", {"dp": 2}, [None], [["dp"]]])
-def test_divide_is_a_list_of_names(divide: Any) -> None:
-    with fails(WrongTypeError, "divide"):
-        make(divide=divide)
+@pytest.mark.parametrize("shard", [None, 1, "dp", b"dp", {"dp": 2}, [None], [["dp"]]])
+def test_shard_is_a_list_of_names(shard: Any) -> None:
+    with fails(WrongTypeError, "shard"):
+        make(shard=shard)
 
 
 def test_divide_names_axes() -> None:
-    with pytest.raises(UnknownNameError, match="divide is 'dq'; known: dp, tp, cp"):
-        make(divide=["dp", "dq"])
+    with pytest.raises(UnknownNameError, match="shard is 'dq'; known: dp, tp, cp"):
+        make(shard=["dp", "dq"])
 
 
 @pytest.mark.parametrize(
     ("error", "field", "options"),
     [
-        (OutOfRangeError, "world", {"world": 0, "axes": {}, "divide": []}),
+        (OutOfRangeError, "world-size", {"world_size": 0, "axes": {}, "shard": []}),
         (OutOfRangeError, "axes", {"axes": {"dp": 0, "tp": 8}}),
-        (ContradictionError, "axes", {"world": 9}),
+        (ContradictionError, "axes", {"world_size": 9}),
         (ContradictionError, "axes", {"axes": {"dp": 2**32 - 1, "tp": 2**32 - 1}}),
         (OutOfRangeError, "axes", {"axes": {f"axis {i}": 1 for i in range(65)}}),
-        (ContradictionError, "axes", {"axes": {"x" * 100: 8, "x" * 101: 1}, "divide": []}),
+        (ContradictionError, "axes", {"axes": {"x" * 100: 8, "x" * 101: 1}, "shard": []}),
     ],
 )
 def test_meshes_that_cannot_be(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:
@@ -138,13 +138,13 @@ def test_a_contradiction_shows_the_arithmetic() -> None:
     with pytest.raises(
         ContradictionError, match="axes is dp 2 x tp 2 x cp 2 = 8; allowed: sizes whose product is the world"
     ):
-        make(world=9)
+        make(world_size=9)
 
 
 def test_long_names_stay_what_they_are() -> None:
     mesh = Mesh(2, {"x" * 10**6: 2, "\ud800é": 1}, ["\ud800é"])
     assert list(mesh.coordinates(1)) == ["x" * 10**6, "\ud800é"]
-    assert mesh.divide == ("\ud800é",)
+    assert mesh.shard == ("\ud800é",)
 
 
 @pytest.mark.parametrize("place", [None, 3, [0, 0, 0], "dp", {None: 0}])
@@ -166,7 +166,7 @@ def test_too_many_peers() -> None:
     mesh = Mesh(2**21, {"tp": 2**21}, [])
     with fails(OutOfRangeError, "axes"):
         mesh.peers(0)
-    assert mesh.data_world == 1
+    assert mesh.data_world_size == 1
 
 
 TORCHRUN = {"RANK": "3", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2"}
@@ -180,7 +180,7 @@ def test_detection() -> None:
     found = detect_rank(environment={"SLURM_PROCID": "1", "SLURM_NTASKS": "3", **TORCHRUN})
     assert found.warnings == ("slurm says SLURM_PROCID=1, SLURM_NTASKS=3; used: rank 3 of 8 (torchrun)",)
     found = detect_rank(np.int64(0), 2, environment=TORCHRUN)
-    assert (found.rank, found.world) == (0, 2)
+    assert (found.rank, found.world_size) == (0, 2)
     assert found.warnings == ("not used: RANK=3, WORLD_SIZE=8; used: rank 0 of 2 (explicit)",)
     assert detect_rank(environment={"LOCAL_RANK": "0", "WORLD_SIZE": "1"}).used == ("LOCAL_RANK=0", "WORLD_SIZE=1")
     assert detect_rank(environment={"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}).launcher == "open-mpi"
@@ -236,11 +236,11 @@ def test_values_are_strings() -> None:
     assert detect_rank(environment={"OTHER": 3}).rank == 0  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("field", ["rank", "world"])
+@pytest.mark.parametrize("field", ["rank", "world_size"])
 def test_explicit_values_are_checked(field: str) -> None:
     for value in [value for value in [*NOT_WHOLE, Vicious()] if value is not None]:
-        with fails(WrongTypeError, field):
+        with fails(WrongTypeError, field.replace("_", "-")):
             detect_rank(**{field: value}, environment=TORCHRUN)
     for wide in [*TOO_WIDE, 2**32]:
-        with fails(OutOfRangeError, field):
+        with fails(OutOfRangeError, field.replace("_", "-")):
             detect_rank(**{field: wide}, environment=TORCHRUN)

@@ -77,6 +77,7 @@ assert not hasattr(samedeal, "Shuffle")
 LAYERS = (
     "engine",
     "bindings",
+    "recipe",
     "topology",
     "deal",
     "shard",
@@ -193,7 +194,7 @@ def test_wheel_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
     (site / "borrowed.pth").write_text("\n".join(borrowed))
     code = (
         "import samedeal; from pathlib import Path; print(Path(samedeal.__file__).parents[1]);"
-        "s = samedeal.Sampler(10, order='torch', seed=42, epoch=1, world=3); print(s.indices().tolist())"
+        "s = samedeal.Sampler(10, order='torch', seed=42, epoch=1, world_size=3); print(s.indices().tolist())"
     )
     done = subprocess.run([python, "-I", "-c", code], check=True, capture_output=True, text=True)
     where, numbers = done.stdout.splitlines()

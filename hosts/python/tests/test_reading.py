@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 import pickle
 from typing import Any
 
@@ -20,11 +22,11 @@ from samedeal import (
 )
 
 SIZES = [40, 0, 100, 7]
-GROUP: dict[str, Any] = {"world": 2, "workers": 3, "batch_size": 4}
+GROUP: dict[str, Any] = {"world_size": 2, "workers": 3, "batch_size": 4}
 
 
-def all_of(reading: Reading, world: int, workers: int) -> list[int]:
-    readers = [(rank, worker) for rank in range(world) for worker in range(workers)]
+def all_of(reading: Reading, world_size: int, workers: int) -> list[int]:
+    readers = [(rank, worker) for rank in range(world_size) for worker in range(workers)]
     return [i for rank, worker in readers for i in reading.indices(rank, worker).tolist()]
 
 
@@ -34,13 +36,13 @@ def all_of(reading: Reading, world: int, workers: int) -> list[int]:
 def test_every_sample_once_over_a_chain_of_groups(options: dict[str, Any]) -> None:
     state: str | None = None
     seen: list[int] = []
-    for world, workers, size, steps in ((2, 3, 4, 5), (3, 2, 3, 4), (1, 2, 5, 3), (4, 1, 2, 0)):
-        reading = Reading(SIZES, seed=5, world=world, workers=workers, batch_size=size, **options)
+    for world_size, workers, size, steps in ((2, 3, 4, 5), (3, 2, 3, 4), (1, 2, 5, 3), (4, 1, 2, 0)):
+        reading = Reading(SIZES, seed=5, world_size=world_size, workers=workers, batch_size=size, **options)
         reading = reading.at_epoch(2) if state is None else reading.resume(state)
         assert reading.epoch == 2
         assert reading.is_rest == (state is not None)
-        queues = [[reading.indices(rank, worker) for worker in range(workers)] for rank in range(world)]
-        left = all_of(reading, world, workers)
+        queues = [[reading.indices(rank, worker) for worker in range(workers)] for rank in range(world_size)]
+        left = all_of(reading, world_size, workers)
         assert sorted(seen + left) == list(range(sum(SIZES)))
         for own in queues:
             batches = [[part[at : at + size] for at in range(0, len(part), size)] for part in own]
@@ -54,19 +56,21 @@ def test_every_sample_once_over_a_chain_of_groups(options: dict[str, Any]) -> No
 def test_rounds_hold_what_they_promise() -> None:
     bases = np.cumsum([0, *SIZES])
     for options in (
-        {"lanes": 6, "window": 4},
+        {"lanes": 6, "shuffle_window": 4},
         {"shuffle": False},
         {"deal": "shards"},
         {"deal": "shards", "shuffle": False},
     ):
         whole = Reading(SIZES, **GROUP, **options)
-        for reading in (whole, Reading(SIZES, world=2, workers=2, batch_size=3, **options).resume(whole.state(4))):
+        for reading in (whole, Reading(SIZES, world_size=2, workers=2, batch_size=3, **options).resume(whole.state(4))):
             samples = reading.indices(1, 1)
             at = 0
             for start, count, spans in reading.rounds(1, 1):
                 assert start == at
                 rows = {
-                    int(bases[shard]) + row for _, shard, first, n in spans.tolist() for row in range(first, first + n)
+                    int(bases[shard]) + row
+                    for _, shard, first, n in zip(*spans, strict=True)
+                    for row in range(first, first + n)
                 }
                 assert set(samples[start : start + count].tolist()) <= rows
                 at += count
@@ -84,37 +88,67 @@ def test_it_never_changes_and_travels() -> None:
     assert (rest.epoch, rest.is_rest, reading.is_rest) == (7, True, False)
     for twin in (pickle.loads(pickle.dumps(rest)), copy.copy(rest), copy.deepcopy(rest)):
         assert np.array_equal(twin.indices(1, 2), rest.indices(1, 2))
-    assert repr(rest) == "<Reading of 4 shards, seed=1, world_size=2, workers=3, batch_size=4, epoch=7, the rest>"
+    assert (
+        repr(moved)
+        == "Reading([40, 0, 100, 7], order='sharded', seed=1, world_size=2, workers=3, batch_size=4, epoch=7)"
+    )
+    assert repr(rest) == f"{moved!r}.resume(...)"
     assert isinstance(rest.steps(), Steps)
-    recipe = {"seed": 1, "shuffle": True, "deal": "samples", "lanes": 64, "window": 256}
-    assert rest.recipe == recipe | {"samples": 147, "shards": 4, "sizes": SIZES}
+    assert (
+        rest.recipe
+        == reading.recipe
+        == (
+            '{"samedeal":1,"order":{"name":"sharded","samples":147,"seed":1,"lanes":64,"shuffle_window":256,"shards":4,'
+            '"sizes":[40,0,100,7]},"deal":{"world_size":2,"workers":3,"remainder":"pad"},'
+            '"batch":{"batch_size":4,"drop_last":false}}'
+        )
+    )
+    assert rest.recipe_fingerprint() == hashlib.sha256(rest.recipe.encode()).hexdigest()
+    assert rest.sizes.tolist() == SIZES
+    assert (rest.seed, rest.world_size, rest.workers, rest.batch_size) == (1, 2, 3, 4)
     assert reading.resume({"samedeal": moved.state(2)}).state(0) == rest.state(0)
+
+
+@pytest.mark.parametrize("options", [{}, {"shuffle": False}, {"deal": "shards"}, {"deal": "shards", "shuffle": False}])
+def test_a_reading_is_made_again_by_its_recipe(options: dict[str, Any]) -> None:
+    for sizes in (SIZES, np.arange(300)):
+        reading = Reading(sizes, **GROUP, **options).at_epoch(3)
+        for recipe in (reading.recipe, json.loads(reading.recipe)):
+            again = Reading.from_recipe(recipe, sizes=sizes, epoch=3)
+            assert (again.recipe, again.epoch) == (reading.recipe, 3)
+            assert all_of(again, 2, 3) == all_of(reading, 2, 3)
+        with pytest.raises(ContradictionError, match="sizes"):
+            Reading.from_recipe(reading.recipe, sizes=[*sizes[:-1], 3])
+    with pytest.raises(MissingError, match="sizes is missing"):
+        Reading.from_recipe(reading.recipe)
 
 
 def test_rows_of_rounds() -> None:
     bases = np.concatenate(([0], np.cumsum(SIZES)))
     padded = 0
-    for options in ({"lanes": 6, "window": 5}, {"deal": "shards"}):
+    for options in ({"lanes": 6, "shuffle_window": 5}, {"deal": "shards"}):
         reading = Reading(SIZES, **GROUP, **options)
         for rank, worker in ((0, 0), (1, 2)):
             for start, count, spans in reading.rounds(rank, worker):
                 number = reading.round_of(rank, worker, start)
                 rows, padding = reading.round_rows(rank, worker, number)
-                stored = np.concatenate([bases[shard] + np.arange(row, row + many) for _, shard, row, many in spans])
+                stored = np.concatenate(
+                    [bases[shard] + np.arange(row, row + many) for _, shard, row, many in zip(*spans, strict=True)]
+                )
                 assert stored[rows].tolist() == reading.indices(rank, worker, start, start + count).tolist()
                 assert reading.round_rows(rank, worker, number, 1, count).rows.tolist() == rows[1:].tolist()
                 padded += padding
         with pytest.raises(OutOfRangeError, match="stop"):
             reading.round_rows(0, 0, 0, 0, 10**6)
-    assert padded == Reading(SIZES, **GROUP, lanes=6, window=5).num_padding(1, 2) > 0
+    assert padded == Reading(SIZES, **GROUP, lanes=6, shuffle_window=5).num_padding(1, 2) > 0
 
 
 def test_advice_about_lanes() -> None:
-    reading = Reading(SIZES, world=3)
+    reading = Reading(SIZES, world_size=3)
     assert (reading.reads_per_row, reading.lanes_read_once, reading.mixing_advice()) == (3, 63, None)
-    found = Reading([1_003], world=8, batch_size=32).mixing_advice()
+    found = Reading([1_003], world_size=8, batch_size=32).mixing_advice()
     assert found is not None
-    assert found._asdict() == {"lanes_per_reader": 8, "variance_ratio": 4, "lanes": 128, "window": 128}
+    assert found._asdict() == {"lanes_per_reader": 8, "variance_ratio": 4, "lanes": 128, "shuffle_window": 128}
     for none in (Reading(SIZES, shuffle=False), Reading(SIZES, deal="shards"), reading.resume(reading.state(1))):
         assert (none.lanes_read_once, none.mixing_advice()) == (None, None)
 
@@ -130,9 +164,9 @@ def test_advice_about_lanes() -> None:
         (OutOfRangeError, "seed", {"seed": 2**63}),
         (OutOfRangeError, "lanes", {"lanes": 2**32}),
         (OutOfRangeError, "lanes", {"lanes": 0}),
-        (OutOfRangeError, "window", {"window": -1}),
-        (OutOfRangeError, "world", {"world": -1}),
-        (OutOfRangeError, "world-size", {"world": 2**22 + 1}),
+        (OutOfRangeError, "shuffle-window", {"shuffle_window": -1}),
+        (OutOfRangeError, "world-size", {"world_size": -1}),
+        (OutOfRangeError, "world-size", {"world_size": 2**22 + 1}),
         (OutOfRangeError, "batch-size", {"batch_size": 0}),
         (ContradictionError, "lanes", {"deal": "shards", "lanes": 4}),
         (ContradictionError, "policy", {"policy": "size-aware"}),
@@ -162,7 +196,7 @@ def test_questions_that_are_not_allowed() -> None:
         with pytest.raises(OutOfRangeError) as caught:
             ask()
         assert caught.value.field == field
-    with pytest.raises(ContradictionError, match=r"^deal is samples"):
+    with pytest.raises(ContradictionError, match=r"^shards is"):
         reading.shards(0)
     with pytest.raises(WrongTypeError, match=r"^state is"):
         reading.resume(3)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import array
-import json
 from typing import Any
 
 import numpy as np
 import pytest
-from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
+from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails, unknown
 from numpy.typing import NDArray
 from samedeal import (
     ContradictionError,
@@ -18,7 +17,7 @@ from samedeal import (
     SamedealError,
     Sampler,
     ShardPlace,
-    UnknownNameError,
+    Spans,
     WrongTypeError,
 )
 
@@ -26,7 +25,7 @@ SIZES = [13, 0, 7, 100, 1, 0, 60]
 
 
 def make(**changes: Any) -> Sampler:
-    return Sampler.sharded(**{"sizes": SIZES, "lanes": 4, "window": 8, **changes})
+    return Sampler.sharded(**{"sizes": SIZES, "lanes": 4, "shuffle_window": 8, **changes})
 
 
 def where(samples: NDArray[np.int64]) -> list[tuple[int, int]]:
@@ -36,22 +35,26 @@ def where(samples: NDArray[np.int64]) -> list[tuple[int, int]]:
     return list(zip(shards.tolist(), (samples - (ends - SIZES)[shards]).tolist(), strict=True))
 
 
-@pytest.mark.parametrize("world", [1, 2, 3, 4])
+@pytest.mark.parametrize("world_size", [1, 2, 3, 4])
 @pytest.mark.parametrize("remainder", ["pad", "drop", "uneven"])
 @pytest.mark.parametrize("layout", ["strided", "contiguous"])
-def test_rounds_are_what_a_rank_reads(world: int, remainder: str, layout: str) -> None:
+def test_rounds_are_what_a_rank_reads(world_size: int, remainder: str, layout: str) -> None:
     seen = []
-    for rank in range(world):
-        sampler = make(rank=rank, world=world, remainder=remainder, layout=layout)
+    for rank in range(world_size):
+        sampler = make(rank=rank, world_size=world_size, remainder=remainder, layout=layout)
         rounds = [sampler.round(number) for number in range(sampler.num_rounds)]
         assert [number for start, count, _ in rounds for number in range(start, start + count)] == [
             *range(len(sampler))
         ]
         for start, count, spans in rounds:
-            stored = {(shard, row) for _, shard, first, size in spans.tolist() for row in range(first, first + size)}
+            stored = {
+                (int(shard), int(row))
+                for _, shard, first, size in zip(*spans, strict=True)
+                for row in range(first, first + size)
+            }
             wanted = where(sampler.indices(start, start + count))
             assert stored >= set(wanted)
-            if layout == "strided" and 4 % world == 0 and sampler.num_padding == 0 and sampler.num_dropped == 0:
+            if layout == "strided" and 4 % world_size == 0 and sampler.num_padding == 0 and sampler.num_dropped == 0:
                 assert sorted(stored) == sorted(wanted)
         seen += [*sampler]
     assert set(seen) <= set(range(sum(SIZES)))
@@ -61,11 +64,14 @@ def test_rounds_are_what_a_rank_reads(world: int, remainder: str, layout: str) -
 
 def test_the_order_does_not_depend_on_the_world() -> None:
     whole = make(seed=7, epoch=2).indices()
-    for world in (2, 4):
-        parts = [make(seed=7, epoch=2, rank=rank, world=world, remainder="uneven").indices() for rank in range(world)]
+    for world_size in (2, 4):
+        parts = [
+            make(seed=7, epoch=2, rank=rank, world_size=world_size, remainder="uneven").indices()
+            for rank in range(world_size)
+        ]
         dealt = np.empty_like(whole)
         for rank, part in enumerate(parts):
-            dealt[rank::world] = part
+            dealt[rank::world_size] = part
         assert dealt.tolist() == whole.tolist()
 
 
@@ -75,9 +81,9 @@ def test_a_round_is_three_things() -> None:
     start, count, spans = found
     assert (found.start, found.count) == (start, count) == (0, 32)
     assert found.spans is spans
-    assert spans.dtype == np.int64
-    assert spans.shape[1] == 4
-    assert int(spans[:, 3].sum()) == 32
+    assert type(spans) is Spans
+    assert len(spans.lane) == len(spans.shard) == len(spans.first_row)
+    assert int(spans.num_rows.sum()) == 32
     assert make(sizes=[]).num_rounds == 0
 
 
@@ -95,21 +101,22 @@ def test_where_samples_are_stored() -> None:
 
 
 def test_properties_and_the_call_that_makes_an_equal_sampler() -> None:
-    sampler = make(seed=-3, rank=1, world=2, remainder="uneven", layout="contiguous")
+    sampler = make(seed=-3, rank=1, world_size=2, remainder="uneven", layout="contiguous")
     sampler.set_epoch(9)
     assert sampler.sizes is not None
     assert sampler.sizes.tolist() == SIZES
     assert sampler.sizes.dtype == np.int64
-    assert (sampler.lanes, sampler.window, sampler.order, sampler.samples) == (4, 8, "sharded", 181)
-    assert sampler.config == (181, -3, 9, "sharded", 1, 2, "uneven", "contiguous", 0)
+    assert (sampler.lanes, sampler.shuffle_window, sampler.order, sampler.samples) == (4, 8, "sharded", 181)
+    assert (sampler.seed, sampler.epoch, sampler.rank, sampler.world_size) == (-3, 9, 1, 2)
+    assert (sampler.remainder, sampler.layout, sampler.consumed) == ("uneven", "contiguous", 0)
     assert repr(sampler) == (
-        "Sampler.sharded([13, 0, 7, 100, 1, 0, 60], lanes=4, window=8, seed=-3, epoch=9, rank=1, world=2, "
-        "remainder='uneven', layout='contiguous')"
+        "Sampler.sharded([13, 0, 7, 100, 1, 0, 60], seed=-3, lanes=4, shuffle_window=8, world_size=2, "
+        "remainder='uneven', layout='contiguous', epoch=9, rank=1)"
     )
     other = eval(repr(sampler))
     assert other.fingerprint() == sampler.fingerprint()
     assert other.config_fingerprint() == sampler.config_fingerprint()
-    assert "Sampler.sharded(<1000 numbers>, lanes=64, window=256, " in repr(Sampler.sharded(range(1000)))
+    assert repr(Sampler.sharded(range(1000), lanes=3)) == "Sampler.sharded(<1000 numbers>, lanes=3, epoch=0, rank=0)"
 
 
 def test_the_sizes_are_those_that_were_given() -> None:
@@ -119,9 +126,9 @@ def test_the_sizes_are_those_that_were_given() -> None:
     sizes[:] = 1
     own = sampler.sizes
     assert own is not None
-    with pytest.raises(ValueError, match="read-only"):
-        own[0] = 1
-    assert own.tolist() == SIZES
+    own[0] = 1
+    assert sampler.sizes is not None
+    assert sampler.sizes.tolist() == SIZES
     sampler.set_epoch(1)
     sampler.set_epoch(0)
     assert sampler.fingerprint() == before
@@ -161,7 +168,6 @@ class NoArray:
 @pytest.mark.parametrize(
     "sizes",
     [
-        None,
         3,
         1.5,
         "13",
@@ -208,13 +214,15 @@ def test_sizes_of_arrays_must_cross(sizes: Any) -> None:
 
 @pytest.mark.parametrize("sizes", [[2**53], [2**53 - 1, 1], [2**64 - 1] * 3, np.full(3, 2**64 - 1, dtype=np.uint64)])
 def test_too_many_samples_together(sizes: Any) -> None:
-    with fails(OutOfRangeError, "samples"):
+    with fails(OutOfRangeError, "sizes"):
         make(sizes=sizes)
 
 
-@pytest.mark.parametrize("field", ["lanes", "window", "seed", "epoch", "rank", "world", "memory_limit"])
+@pytest.mark.parametrize("field", ["lanes", "shuffle_window", "seed", "epoch", "rank", "world_size", "memory_limit"])
 def test_numbers_are_checked(field: str) -> None:
     for value in [*NOT_WHOLE, Vicious()]:
+        if value is None and field in ("lanes", "shuffle_window", "seed", "world_size"):
+            continue
         with fails(WrongTypeError, field.replace("_", "-")):
             make(**{field: value})
     for wide in (2**64, -(2**64), 10**5000):
@@ -223,17 +231,25 @@ def test_numbers_are_checked(field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("lanes", 0), ("lanes", 4097), ("window", 0), ("window", 2**20 + 1), ("rank", 1), ("world", 0)]
+    ("field", "value"),
+    [
+        ("lanes", 0),
+        ("lanes", 4097),
+        ("shuffle_window", 0),
+        ("shuffle_window", 2**20 + 1),
+        ("rank", 1),
+        ("world_size", 0),
+    ],
 )
 def test_numbers_have_their_range(field: str, value: int) -> None:
-    with fails(OutOfRangeError, field):
+    with fails(OutOfRangeError, field.replace("_", "-")):
         make(**{field: value})
 
 
 @pytest.mark.parametrize("field", ["remainder", "layout"])
 def test_names_must_be_known(field: str) -> None:
     for value in UNKNOWN:
-        with fails(UnknownNameError, field):
+        with fails(unknown(value), field):
             make(**{field: value})
 
 
@@ -270,8 +286,8 @@ def test_other_orders_have_no_shards() -> None:
     for call in (lambda: sampler.num_rounds, lambda: sampler.round(0), lambda: sampler.shard_of(0)):
         with fails(ContradictionError, "order"):
             call()
-    assert (sampler.sizes, sampler.lanes, sampler.window) == (None, None, None)
-    with fails(MissingError, "sharding"):
+    assert (sampler.sizes, sampler.lanes, sampler.shuffle_window) == (None, None, None)
+    with fails(MissingError, "sizes"):
         Sampler(10, order="sharded")
     assert sorted(sampler) == list(range(10))
 
@@ -289,51 +305,3 @@ def test_every_failure_is_of_the_package() -> None:
     for sizes in (None, [1.5], [-1], [2**64], [2**53]):
         with pytest.raises(SamedealError):
             Sampler.sharded(sizes)  # type: ignore[arg-type]
-
-
-def test_a_dictionary_makes_the_same_sampler_again() -> None:
-    plain = Sampler(10**12, seed=-3, epoch=2**60, order="feistel", rank=3, world=8, remainder="drop")
-    sharded = Sampler.sharded([5, 0, 60], lanes=4, window=8, seed=1, epoch=2, rank=1, world=2)
-    for sampler in (plain, sharded):
-        saved = json.loads(json.dumps(sampler.to_dict()))
-        again = Sampler.from_dict(saved)
-        assert again.to_dict() == sampler.to_dict()
-        assert again.indices(0, 20).tolist() == sampler.indices(0, 20).tolist()
-        assert again.config_fingerprint() == sampler.config_fingerprint()
-    # As JavaScript writes it.
-    assert sharded.to_dict() == {
-        "samples": "65",
-        "seed": "1",
-        "epoch": "2",
-        "order": "sharded",
-        "rank": 1,
-        "world": 2,
-        "remainder": "pad",
-        "layout": "strided",
-        "consumed": "0",
-        "sharding": {"sizes": ["5", "0", "60"], "lanes": 4, "window": 8},
-    }
-
-
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        ({"samples": "66"}, ContradictionError),
-        ({"samples": None}, WrongTypeError),
-        ({"order": "feistel"}, ContradictionError),
-        ({"seed": "1e3"}, WrongTypeError),
-        ({"seed": "9" * 20}, OutOfRangeError),
-        ({"other": 1}, UnknownNameError),
-        ({"sharding": 3}, WrongTypeError),
-        ({"sharding": {"sizes": "5", "lanes": 4, "window": 8}}, WrongTypeError),
-        ({"sharding": {"sizes": ["x"], "lanes": 4, "window": 8}}, WrongTypeError),
-        ({"sharding": {"sizes": ["65"], "lanes": 0, "window": 8}}, OutOfRangeError),
-    ],
-)
-def test_a_dictionary_from_elsewhere_is_checked(change: dict[str, object], error: type[Exception]) -> None:
-    saved = Sampler.sharded([5, 0, 60], lanes=4, window=8).to_dict()
-    with pytest.raises(error):
-        Sampler.from_dict(saved | change)
-    del saved["seed"]
-    with pytest.raises(MissingError):
-        Sampler.from_dict(saved)

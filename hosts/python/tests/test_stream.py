@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from samedeal import (
 
 def test_streams() -> None:
     assert ChunkStream(1, 2).chunks(0, 5).tolist() == [1, 3, 5, 7, 9]
-    assert ChunkStream(3, 4, chunks=12).chunks(0, 3).tolist() == [3, 7, 11]
+    assert ChunkStream(3, 4, chunks=12, order="sequential").chunks(0, 3).tolist() == [3, 7, 11]
     stream = ChunkStream(1, 3, chunks=10, order="feistel", seed=4, epoch=2)
     cycles = [Sampler(10, order="feistel", seed=4, epoch=epoch).indices() for epoch in range(2, 2002)]
     wanted = np.concatenate(cycles)[1::3]
@@ -29,12 +30,17 @@ def test_streams() -> None:
     assert stream.chunks(100, 7).tolist() == wanted[100:107].tolist()
     assert list(itertools.islice(stream, 3000)) == wanted[:3000].tolist()
     assert all(type(chunk) is int for chunk in itertools.islice(stream, 3))
-    assert (stream.num_chunks, stream.reader, stream.readers) == (10, 1, 3)
+    assert (stream.reader, stream.epoch) == (1, 2)
     endless = ChunkStream(1, 3)
-    assert endless.num_chunks is None
-    assert repr(eval(repr(endless))) == repr(endless)
-    assert (stream.order, stream.seed, stream.epoch) == ("feistel", 4, 2)
-    assert repr(stream) == "ChunkStream(1, 3, chunks=10, order='feistel', seed=4, epoch=2)"
+    assert repr(eval(repr(endless))) == repr(endless) == "ChunkStream(1, readers=3, epoch=0)"
+    assert eval(repr(stream)).chunks(0, 60).tolist() == wanted[:60].tolist()
+    text = '{"samedeal":1,"order":{"name":"feistel","chunks":10,"seed":4},"deal":{"readers":3}}'
+    assert stream.recipe == text
+    again = ChunkStream.from_recipe(json.loads(text), reader=1, epoch=2)
+    assert (again.recipe, again.chunks(0, 60).tolist()) == (text, wanted[:60].tolist())
+    # The order has a default only if there is a number of chunks.
+    assert ChunkStream(0, 1, chunks=5).chunks(0, 5).tolist() == Sampler(5).indices().tolist()
+    assert ChunkStream(0, 1).chunks(0, 5).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_a_stream_that_does_end() -> None:
@@ -56,7 +62,7 @@ def test_numbers_of_streams_are_checked(field: str) -> None:
         return ChunkStream(**{"reader": 0, "readers": 2, field: value})
 
     for value in [*NOT_WHOLE, Vicious()]:
-        if value is None and field == "chunks":
+        if value is None and field in ("chunks", "readers", "seed"):
             continue
         with fails(WrongTypeError, field.replace("_", "-")):
             call(value)
@@ -76,7 +82,6 @@ def test_numbers_of_streams_are_checked(field: str) -> None:
         (UnknownNameError, "order", {"order": "x" * 10**6}),
         (ContradictionError, "order", {"order": "feistel"}),
         (ContradictionError, "order", {"order": "sharded", "chunks": 4}),
-        (WrongTypeError, "order", {"order": None}),
     ],
 )
 def test_streams_that_cannot_be(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Which sample goes to which rank and batch: the same deal in Rust, Python and JavaScript.
 
 >>> import samedeal
->>> sampler = samedeal.Sampler(10, seed=42, rank=1, world=4, order="torch")
+>>> sampler = samedeal.Sampler(10, seed=42, rank=1, world_size=4, order="torch")
 >>> sampler.indices().tolist()
 [6, 5, 7]
 """
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from .engine import component as _component  # noqa: F401
 
 # isort: split
-from .bindings.sampling import Config, Place, ShardPlace
+from .bindings.sampling import Place, Round, ShardPlace
+from .bindings.types import Spans
 from .deal.batches import Batches
 from .deal.binding import orders
-from .deal.records import Round
 from .deal.sampler import Sampler
 from .engine.errors import (
     ContradictionError,
@@ -37,9 +37,11 @@ if TYPE_CHECKING:
     from .batch.stream import BatchStream
     from .bindings.batches import BatchPlace, Segment
     from .bindings.launch import Detection
-    from .read import Reading, ReadRound
+    from .bindings.read import ReadRound
+    from .bindings.shards import Overlaps, ShardRuns
+    from .read.reading import Reading
     from .shard.plan import ShardPlan, verify_shards
-    from .shard.records import Balance, Loads, Overlap, Steps, Verification
+    from .shard.records import Balance, Loads, Steps, Verification
     from .shard.stream import ChunkStream
     from .topology.launch import detect_rank
     from .topology.mesh import Mesh
@@ -54,7 +56,6 @@ __all__ = [
     "Batcher",
     "Batches",
     "ChunkStream",
-    "Config",
     "ContradictionError",
     "Detection",
     "IndexOutOfRangeError",
@@ -65,7 +66,7 @@ __all__ = [
     "MovedError",
     "OutOfMemoryError",
     "OutOfRangeError",
-    "Overlap",
+    "Overlaps",
     "Place",
     "ReadRound",
     "Reading",
@@ -75,6 +76,8 @@ __all__ = [
     "Segment",
     "ShardPlace",
     "ShardPlan",
+    "ShardRuns",
+    "Spans",
     "Steps",
     "UnknownNameError",
     "Verification",
@@ -97,11 +100,12 @@ _LATER = {
     "Loads": "shard.records",
     "Mesh": "topology.mesh",
     "Metrics": "batch.records",
-    "Overlap": "shard.records",
-    "ReadRound": "read",
-    "Reading": "read",
+    "Overlaps": "bindings.shards",
+    "ReadRound": "bindings.read",
+    "Reading": "read.reading",
     "Segment": "bindings.batches",
     "ShardPlan": "shard.plan",
+    "ShardRuns": "bindings.shards",
     "Steps": "shard.records",
     "Verification": "shard.records",
     "detect_rank": "topology.launch",

@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m samedeal",
         description="Which rank this process is; when and where a sample is seen; the state of an epoch; whether ranks "
         "together see every sample.",
-        epilog="example: python -m samedeal locate --samples 50000 --seed 42 --world 8 --batch-size 32 --sample 1234   "
+        epilog="example: python -m samedeal locate --samples 50000 --world-size 8 --batch-size 32 --sample 1234   "
         "Exit code: 0 if all is well, 1 if `verify` found something wrong, 2 if the question cannot be answered.",
     )
     found.add_argument("--version", action="version", version=f"samedeal {__version__}")
@@ -59,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
         asked.add_argument("--epoch", type=_number, default=0, help="number of the epoch (default: 0)")
         known = [name for name in orders() if name != "sharded"]
         asked.add_argument("--order", default=known[0], help=f"one of {', '.join(known)} (default: {known[0]})")
-        asked.add_argument("--world", type=_number, default=1, metavar="W", help="how many ranks (default: 1)")
+        asked.add_argument("--world-size", type=_number, default=1, metavar="W", help="how many ranks (default: 1)")
         asked.add_argument("--remainder", choices=["pad", "drop", "uneven"], default="pad", help="(default: pad)")
         asked.add_argument(
             "--resume", type=Path, metavar="FILE", help="go on where a state was taken: the file with it"
@@ -77,7 +77,7 @@ def _number(text: str) -> int:
 
 
 def _sampler(options: argparse.Namespace, **others: Any) -> Sampler:
-    names = ("seed", "epoch", "order", "world", "remainder")
+    names = ("seed", "epoch", "order", "world_size", "remainder")
     sampler = Sampler(options.samples, **{name: getattr(options, name) for name in names} | others)
     if options.resume is not None:
         sampler.resume(options.resume.read_text(encoding="utf-8"))
@@ -88,9 +88,9 @@ def _rank(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
     found = detect_rank()
     for warning in found.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    answer = {"rank": found.rank, "world_size": found.world, "launcher": found.launcher, "used": list(found.used)}
+    answer = {"rank": found.rank, "world_size": found.world_size, "launcher": found.launcher, "used": list(found.used)}
     used = f", from {' '.join(found.used)}" if found.used else ""
-    return answer, f"rank {found.rank} of {found.world} (launcher: {found.launcher}{used})", 0
+    return answer, f"rank {found.rank} of {found.world_size} (launcher: {found.launcher}{used})", 0
 
 
 def _locate(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
@@ -110,7 +110,13 @@ def _locate(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
         sampler.place_of(place.position + k * sampler.samples, options.batch_size) for k in range(1, place.copies + 1)
     ]
     found = [
-        {"position": one.position, "rank": one.rank, "batch": one.batch, "index_in_batch": one.slot, "status": status}
+        {
+            "position": one.position,
+            "rank": one.rank,
+            "batch": one.batch,
+            "index_in_batch": one.index_in_batch,
+            "status": status,
+        }
         for one, status in zip(places, ["to come", *["padding"] * place.copies], strict=True)
     ]
     lines = [
@@ -134,7 +140,7 @@ def _verify(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
         raise OutOfRangeError("samples", str(sampler.samples), f"up to {MOST:,}, which take a byte of memory each")
     times = np.zeros(sampler.samples, dtype=np.uint8)
     steps, padding = set(), 0
-    for rank in range(sampler.world):
+    for rank in range(sampler.world_size):
         sampler.set_rank(rank)
         steps.add(sampler.num_batches(options.batch_size))
         padding += sampler.num_padding
@@ -155,8 +161,9 @@ def _verify(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
         "ok": not wrong,
     }
     text = (
-        f"{'WRONG' if wrong else 'ok'}: {sampler.world} ranks, {sampler.samples - len(missing):,} samples dealt once, "
-        f"{sampler.consumed:,} consumed before, {sampler.num_dropped:,} dropped, {padding:,} repeated as padding, "
+        f"{'WRONG' if wrong else 'ok'}: {sampler.world_size} ranks, "
+        f"{sampler.samples - len(missing):,} samples dealt once, {sampler.consumed:,} consumed before, "
+        f"{sampler.num_dropped:,} dropped, {padding:,} repeated as padding, "
         f"{' or '.join(f'{number:,}' for number in sorted(steps))} steps"
     )
     if len(again):

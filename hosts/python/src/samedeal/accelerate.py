@@ -55,7 +55,7 @@ def check_mesh(accelerator: accelerate.Accelerator, sampler: Any) -> None:
     config = getattr(accelerator, "parallelism_config", None)
     sharing = getattr(config, "non_data_parallel_size", 1)
     if sharing > 1 and not sampler._shares:
-        allowed = "one with mesh=..., the dimension of the accelerator's mesh that divides the data"
+        allowed = "one with mesh=..., the dimension of the accelerator's mesh along which ranks get different samples"
         value = f"a {type(sampler).__name__} for all processes, of which {sharing} share data"
         raise ContradictionError("sampler", value, allowed)
 

@@ -10,6 +10,7 @@ steps that they should, 1 where not, on every rank, and 2 where it could not be 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -59,12 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     for warning in place.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    if place.world in (1, place.local_world):
+    if place.world_size in (1, place.local_world_size):
         # All ranks are on this machine.
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
         os.environ.setdefault("MASTER_PORT", "29511")
     try:
-        dist.init_process_group("gloo", rank=place.rank, world_size=place.world)
+        dist.init_process_group("gloo", rank=place.rank, world_size=place.world_size)
     except (ValueError, RuntimeError) as error:
         print(f"samedeal.validate: the ranks do not find each other: {error}", file=sys.stderr)
         return 2
@@ -107,7 +108,7 @@ def parser() -> argparse.ArgumentParser:
     add("--drop-last", action="store_true", help="leave out last batches that are shorter")
     add("--seed", type=int, default=0, help="seed of the shuffles (default: 0)")
     add("--lanes", type=int, metavar="L", help="with --deal samples: lanes (default: 64)")
-    add("--window", type=int, metavar="W", help="with --deal samples: rows shuffled together (default: 256)")
+    add("--shuffle-window", type=int, metavar="W", help="with --deal samples: rows shuffled together (default: 256)")
     add("--remainder", choices=["pad", "drop", "uneven"], help="with --deal samples (default: pad)")
     add("--policy", choices=["size-aware", "round-robin"], help="with --deal shards, for ranks and for workers")
     add("--no-shuffle", action="store_true", help="rows in the order of the files")
@@ -159,7 +160,7 @@ def _dataset(options: argparse.Namespace) -> ShardedDataset:
         deal=options.deal,
         seed=options.seed,
         lanes=options.lanes,
-        window=options.window,
+        shuffle_window=options.shuffle_window,
         remainder=options.remainder,
         policy=options.policy,
         worker_policy=options.policy,
@@ -261,11 +262,8 @@ def _exceptions(dataset: ShardedDataset, workers: int) -> tuple[NDArray[np.int64
     total, dealt = dataset.shards.samples, sampler.num_positions
     again = [sampler.sample_at(position) for position in range(total, dealt)]
     # To one reader every position is dealt.
-    if sampler.lanes is None or sampler.window is None:
-        whole = Sampler(total, order=sampler.order)
-    else:
-        sizes, lanes, window = dataset.shards.sizes, sampler.lanes, sampler.window
-        whole = Sampler.sharded(sizes, lanes=lanes, window=window, seed=sampler.seed, epoch=sampler.epoch)
+    order = json.loads(sampler.recipe)["order"]
+    whole = Sampler.from_recipe({"order": order}, sizes=sampler.sizes, epoch=sampler.epoch)
     left_out = [whole.sample_at(position) for position in range(dealt, total)]
     return np.array(again, np.int64), np.array(left_out, np.int64)
 

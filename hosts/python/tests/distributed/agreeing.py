@@ -21,16 +21,18 @@ from torch.utils.data import DistributedSampler as Theirs
 LENGTHS = [3, 9, 4, 4, 7, 1, 2, 5] * 10
 
 
-def cases(rank: int, world: int, files: Path, equal: Path) -> dict[str, Any]:
+def cases(rank: int, world_size: int, files: Path, equal: Path) -> dict[str, Any]:
     """A sampler per case. The last rank is the odd one."""
-    data, odd = range(100), rank == world - 1
-    first: dict[str, Any] = {"num_replicas": world, "rank": rank}
-    grid: dict[str, Any] = {"mesh": Mesh(world, {"dp": world // 2, "tp": 2}, divide=["dp"])} if world % 2 == 0 else {}
+    data, odd = range(100), rank == world_size - 1
+    first: dict[str, Any] = {"num_replicas": world_size, "rank": rank}
+    grid: dict[str, Any] = (
+        {"mesh": Mesh(world_size, {"dp": world_size // 2, "tp": 2}, shard=["dp"])} if world_size % 2 == 0 else {}
+    )
 
     device: dict[str, Any] = {}
-    if world % 2 == 0:
+    if world_size % 2 == 0:
         # All ranks along "tp" read the same.
-        device["mesh"] = init_device_mesh("cpu", (world // 2, 2), mesh_dim_names=("dp", "tp"))["dp"]
+        device["mesh"] = init_device_mesh("cpu", (world_size // 2, 2), mesh_dim_names=("dp", "tp"))["dp"]
         assert DistributedSampler(data, **device).rank == DistributedSampler(data, **grid).rank == rank // 2
 
     def moved(sampler: Any, epoch: int) -> Any:
@@ -57,10 +59,10 @@ def cases(rank: int, world: int, files: Path, equal: Path) -> dict[str, Any]:
         "remainder": DistributedSampler(data, drop_last=odd),
         "consumed": taken(DistributedSampler(data), 2 + odd),
         "dataset": DistributedSampler(part),
-        "rank": DistributedSampler(data, num_replicas=world, rank=0 if odd else rank),
-        "world": DistributedSampler(data, num_replicas=1, rank=0),
-        "world too": DistributedSampler(data, num_replicas=world + odd, rank=rank),
-        "world twice": DistributedSampler(data, num_replicas=2 * world, rank=rank),
+        "rank": DistributedSampler(data, num_replicas=world_size, rank=0 if odd else rank),
+        "world-size": DistributedSampler(data, num_replicas=1, rank=0),
+        "world-size too": DistributedSampler(data, num_replicas=world_size + odd, rank=rank),
+        "world-size twice": DistributedSampler(data, num_replicas=2 * world_size, rank=rank),
         "sampler": BatchSampler(LENGTHS, max_tokens=20) if odd else DistributedSampler(data),
         "lengths": BatchSampler([*LENGTHS[:-1], 6 if odd else 7], max_tokens=20),
         "max-tokens": BatchSampler(LENGTHS, max_tokens=20 + odd),
@@ -117,11 +119,11 @@ def main(out: Path) -> None:
     """Asks for each case."""
     dist.init_process_group("gloo")
     torch.set_num_threads(1)
-    rank, world = dist.get_rank(), dist.get_world_size()
+    rank, world_size = dist.get_rank(), dist.get_world_size()
     files = write(out / f"files-{rank}", (20, 13))
     equal = write(out / f"equal-{rank}", (10, 12, 11, 10))
     told: dict[str, Any] = {}
-    made = cases(rank, world, files, equal)
+    made = cases(rank, world_size, files, equal)
     for name, sampler in made.items():
         try:
             verify_ranks(sampler)

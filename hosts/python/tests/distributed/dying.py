@@ -30,7 +30,7 @@ def main(data: Path, out: Path, what: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return ids
 
-    dataset = ShardedDataset(data, batch_size=16, lanes=12, window=8, transform=seen)
+    dataset = ShardedDataset(data, batch_size=16, lanes=12, shuffle_window=8, transform=seen)
     loader = DataLoader(dataset, batch_size=None, num_workers=2, multiprocessing_context="fork")
     with (out / f"{rank}.jsonl").open("w") as log:
         for step, ids in enumerate(loader):

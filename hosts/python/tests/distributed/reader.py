@@ -20,8 +20,8 @@ from torch.utils.data import DataLoader, get_worker_info
 EPOCHS = 2
 BATCH_SIZE = 37
 DEALS: dict[str, dict[str, Any]] = {
-    "samples": {"lanes": 24, "window": 16, "remainder": "uneven"},
-    "padded": {"lanes": 5, "window": 16},
+    "samples": {"lanes": 24, "shuffle_window": 16, "remainder": "uneven"},
+    "padded": {"lanes": 5, "shuffle_window": 16},
     "shards": {"deal": "shards"},
     "plain": {"deal": "shards", "shuffle": False, "policy": "round-robin", "worker_policy": "round-robin"},
 }
@@ -42,7 +42,7 @@ def main(data: Path, out: Path, combinations: list[str]) -> None:
         method, count, deal = combination.split(":")
         workers = int(count)
         dataset = ShardedDataset(data, batch_size=BATCH_SIZE, seed=11, transform=seen, **DEALS[deal])
-        assert (dataset.rank, dataset.world) == (rank, dist.get_world_size())
+        assert (dataset.rank, dataset.world_size) == (rank, dist.get_world_size())
         loader = DataLoader(
             dataset,
             batch_size=None,

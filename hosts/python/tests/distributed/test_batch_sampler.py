@@ -28,7 +28,7 @@ from samedeal.torch import BatchSampler, PackCollator, PadCollator
 from torch.utils.data import DataLoader
 
 LENGTHS = np.random.default_rng(3).integers(0, 200, 1_000)
-ONE: dict[str, Any] = {"rank": 0, "world": 1}
+ONE: dict[str, Any] = {"rank": 0, "world_size": 1}
 LABELLED = [{"input_ids": [1], "labels": [1]}]
 UNEQUAL = [torch.tensor(1), torch.ones(2)]
 MASKED: Any = np.ma.array([1, 2], mask=[False, True])
@@ -48,7 +48,7 @@ class Texts(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_under_a_loader(workers: int) -> None:
-    samplers = [BatchSampler(LENGTHS, max_tokens=2_000, rank=rank, world=3, seed=5) for rank in range(3)]
+    samplers = [BatchSampler(LENGTHS, max_tokens=2_000, rank=rank, world_size=3, seed=5) for rank in range(3)]
     for epoch in (0, 1):
         seen: list[int] = []
         counts = set()
@@ -71,14 +71,14 @@ def test_under_a_loader(workers: int) -> None:
 
 def test_it_is_the_batcher() -> None:
     options: dict[str, Any] = {"strategy": "pack", "capacity": 512, "seed": 1, "epoch": 3}
-    sampler = BatchSampler(torch.from_numpy(LENGTHS), rank=1, world=2, **options)
-    batcher = Batcher(LENGTHS, rank=1, world=2, **options)
+    sampler = BatchSampler(torch.from_numpy(LENGTHS), rank=1, world_size=2, **options)
+    batcher = Batcher(LENGTHS, rank=1, world_size=2, **options)
     wanted = [batch.samples.tolist() for batch in batcher]
     assert list(sampler) == wanted
     assert all(type(number) is int for number in wanted[0])
     assert sampler.metrics() == batcher.metrics()
-    assert (sampler.rank, sampler.world, sampler.epoch) == (1, 2, 3)
-    rest = BatchSampler(LENGTHS, rank=1, world=2, start=5, **options)
+    assert (sampler.rank, sampler.world_size, sampler.epoch) == (1, 2, 3)
+    rest = BatchSampler(LENGTHS, rank=1, world_size=2, start=5, **options)
     assert list(rest) == wanted[5:]
     assert len(rest) == len(wanted) - 5
     assert list(pickle.loads(pickle.dumps(rest))) == wanted[5:]
@@ -188,10 +188,10 @@ def test_the_rank_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "5")
     monkeypatch.setenv("WORLD_SIZE", "8")
     sampler = BatchSampler(LENGTHS, max_tokens=2_000)
-    assert (sampler.rank, sampler.world) == (5, 8)
-    mesh = samedeal.Mesh(8, {"dp": 2, "tp": 4}, divide=["dp"])
+    assert (sampler.rank, sampler.world_size) == (5, 8)
+    mesh = samedeal.Mesh(8, {"dp": 2, "tp": 4}, shard=["dp"])
     shared = BatchSampler(LENGTHS, max_tokens=2_000, mesh=mesh)
-    assert (shared.rank, shared.world) == (1, 2)
+    assert (shared.rank, shared.world_size) == (1, 2)
 
 
 def test_the_rank_of_a_group_that_comes_later(tmp_path: Path) -> None:
@@ -202,9 +202,9 @@ from samedeal.torch import BatchSampler
 rank, place = int(sys.argv[1]), sys.argv[2]
 lengths = [3, 9, 4, 4, 7, 1, 0, 5]
 sampler = BatchSampler(lengths, max_tokens=9, epoch=2)
-assert sampler.world == 1
+assert sampler.world_size == 1
 dist.init_process_group("gloo", init_method=f"file://{place}", rank=rank, world_size=2)
-wanted = [batch.samples.tolist() for batch in Batcher(lengths, max_tokens=9, epoch=2, rank=rank, world=2)]
+wanted = [batch.samples.tolist() for batch in Batcher(lengths, max_tokens=9, epoch=2, rank=rank, world_size=2)]
 assert list(sampler) == wanted and len(sampler) == len(wanted)
 dist.barrier()
 """
@@ -221,7 +221,7 @@ dist.barrier()
     [
         (MissingError, "max-tokens", {}),
         (ContradictionError, "too-long", {"max_tokens": 9, "too_long": "split"}),
-        (MissingError, "world", {"max_tokens": 9, "world": None}),
+        (MissingError, "world-size", {"max_tokens": 9, "world_size": None}),
         (OutOfRangeError, "rank", {"max_tokens": 9, "rank": 1}),
         (OutOfRangeError, "start", {"max_tokens": 9, "start": 10}),
         (WrongTypeError, "start", {"max_tokens": 9, "start": "1"}),

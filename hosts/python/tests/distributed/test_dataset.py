@@ -41,14 +41,20 @@ def ids(dataset: ShardedDataset) -> list[int]:
 
 
 @pytest.mark.parametrize(("lanes", "window"), [(1, 1), (1, 5_000), (4, 10), (6, 64), (64, 1_024), (3_000, 7)])
-@pytest.mark.parametrize("world", [1, 2, 3, 5])
+@pytest.mark.parametrize("world_size", [1, 2, 3, 5])
 @pytest.mark.parametrize("remainder", ["pad", "drop", "uneven"])
 @pytest.mark.filterwarnings("ignore::samedeal.torch.LanesWarning")
 def test_samples_come_in_the_order_of_the_sampler(
-    data: Path, lanes: int, window: int, world: int, remainder: str
+    data: Path, lanes: int, window: int, world_size: int, remainder: str
 ) -> None:
-    for rank in range(world):
-        place = {"lanes": lanes, "window": window, "remainder": remainder, "rank": rank, "world": world}
+    for rank in range(world_size):
+        place = {
+            "lanes": lanes,
+            "shuffle_window": window,
+            "remainder": remainder,
+            "rank": rank,
+            "world_size": world_size,
+        }
         dataset = ShardedDataset(data, batch_size=50, columns=["id"], seed=3, epoch=1, **place)  # type: ignore[arg-type]
         sampler = Sampler.sharded(SIZES, seed=3, epoch=1, **place)  # type: ignore[arg-type]
         assert ids(dataset) == sampler.indices().tolist()
@@ -58,8 +64,8 @@ def test_samples_come_in_the_order_of_the_sampler(
 def test_padding_of_more_readers_than_samples(tmp_path: Path) -> None:
     folder = write(tmp_path, (2, 1))
     for rank in range(7):
-        dataset = ShardedDataset(folder, batch_size=2, rank=rank, world=7, lanes=2, window=2)
-        expected = Sampler.sharded([2, 1], rank=rank, world=7, lanes=2, window=2).indices().tolist()
+        dataset = ShardedDataset(folder, batch_size=2, rank=rank, world_size=7, lanes=2, shuffle_window=2)
+        expected = Sampler.sharded([2, 1], rank=rank, world_size=7, lanes=2, shuffle_window=2).indices().tolist()
         assert ids(dataset) == expected
         assert len(expected) == 1
 
@@ -71,7 +77,7 @@ def test_whole_shards_come_as_planned(data: Path, shuffle: bool, policy: str, we
     seen = []
     for rank in range(3):
         dataset = ShardedDataset(
-            data, batch_size=32, deal="shards", policy=policy, weight=weight, shuffle=shuffle, rank=rank, world=3
+            data, batch_size=32, deal="shards", policy=policy, weight=weight, shuffle=shuffle, rank=rank, world_size=3
         )
         info = dataset.shard_info()
         plan = dataset.plan()
@@ -87,7 +93,7 @@ def test_whole_shards_come_as_planned(data: Path, shuffle: bool, policy: str, we
 
 
 def test_workers_are_numbered_within_their_rank(data: Path) -> None:
-    dataset = ShardedDataset(data, rank=1, world=2)
+    dataset = ShardedDataset(data, rank=1, world_size=2)
     assert dataset.sampler(2, 3).rank == 1 + 2 * 2
     assert dataset.sampler().rank == 1
     with pytest.raises(OutOfRangeError, match="worker is 3"):
@@ -97,7 +103,7 @@ def test_workers_are_numbered_within_their_rank(data: Path) -> None:
 
 
 def test_rows_are_dictionaries(data: Path) -> None:
-    rows = list(ShardedDataset(data, lanes=2, window=8))
+    rows = list(ShardedDataset(data, lanes=2, shuffle_window=8))
     assert len(rows) == SAMPLES
     for row in rows:
         i = row["id"]
@@ -186,16 +192,16 @@ def test_steps_are_equal_where_promised(data: Path) -> None:
     for remainder in ("pad", "drop"):
         for workers in (1, 2, 3):
             for rank in range(4):
-                dataset = ShardedDataset(data, batch_size=50, rank=rank, world=4, remainder=remainder)
+                dataset = ShardedDataset(data, batch_size=50, rank=rank, world_size=4, remainder=remainder)
                 assert dataset.steps(workers).equal
-    steps = ShardedDataset(data, batch_size=50, rank=0, world=4, deal="shards").steps()
+    steps = ShardedDataset(data, batch_size=50, rank=0, world_size=4, deal="shards").steps()
     assert not steps.equal
     assert steps.most == -(-1_611 // 50)
 
 
 def test_a_mesh_gives_peers_the_same_samples(data: Path) -> None:
-    mesh = Mesh(4, {"dp": 2, "tp": 2}, divide=["dp"])
-    read = [ids(ShardedDataset(data, batch_size=64, rank=rank, world=4, mesh=mesh)) for rank in range(4)]
+    mesh = Mesh(4, {"dp": 2, "tp": 2}, shard=["dp"])
+    read = [ids(ShardedDataset(data, batch_size=64, rank=rank, world_size=4, mesh=mesh)) for rank in range(4)]
     assert read[0] == read[1]
     assert read[2] == read[3]
     assert sorted(read[0] + read[2])[:3] == [0, 1, 2]
@@ -206,14 +212,14 @@ def test_the_rank_comes_from_the_launcher(data: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("RANK", "2")
     monkeypatch.setenv("WORLD_SIZE", "5")
     dataset = ShardedDataset(data, batch_size=64)
-    assert (dataset.rank, dataset.world) == (2, 5)
+    assert (dataset.rank, dataset.world_size) == (2, 5)
     monkeypatch.delenv("RANK")
     with pytest.raises(MissingError, match="RANK"):
         ShardedDataset(data)
 
 
 def test_a_dataset_survives_a_pickle(data: Path) -> None:
-    dataset = ShardedDataset(data, batch_size=64, epoch=7, rank=1, world=2)
+    dataset = ShardedDataset(data, batch_size=64, epoch=7, rank=1, world_size=2)
     copy: ShardedDataset = pickle.loads(pickle.dumps(dataset))
     assert ids(copy) == ids(dataset)
     copy.set_epoch(8)
@@ -273,15 +279,15 @@ def test_under_a_loader_without_workers(data: Path) -> None:
         ({"deal": "shards", "shuffle": "yes"}, TypeError, "^shuffle is"),
         ({"deal": "rows"}, UnknownNameError, "samples, shards"),
         ({"lanes": 0}, OutOfRangeError, "lanes"),
-        ({"window": 2**20 + 1}, OutOfRangeError, "window"),
+        ({"shuffle_window": 2**20 + 1}, OutOfRangeError, "shuffle_window"),
         ({"remainder": "cut"}, UnknownNameError, "remainder"),
-        ({"policy": "size-aware"}, ContradictionError, 'deal="shards"'),
-        ({"deal": "shards", "lanes": 4}, ContradictionError, 'deal="samples"'),
+        ({"policy": "size-aware"}, ContradictionError, "policy .* single samples are dealt"),
+        ({"deal": "shards", "lanes": 4}, ContradictionError, "lanes .* whole shards are dealt"),
         ({"deal": "shards", "policy": "best"}, UnknownNameError, "round-robin"),
         ({"batch_size": 0}, OutOfRangeError, "batch_size"),
         ({"epoch": -1}, OutOfRangeError, "epoch"),
-        ({"rank": 2, "world": 2}, OutOfRangeError, "rank"),
-        ({"rank": 2}, MissingError, "world"),
+        ({"rank": 2, "world_size": 2}, OutOfRangeError, "rank"),
+        ({"rank": 2}, MissingError, "world_size"),
         ({"sample_column": "id"}, ContradictionError, "sample_column"),
         ({"drop_last": 1}, TypeError, "drop_last"),
         ({"drop_last": True}, ContradictionError, "batch_size"),
@@ -290,10 +296,10 @@ def test_under_a_loader_without_workers(data: Path) -> None:
         ({"columns": ["id", "id"]}, ContradictionError, "once"),
         ({"padding_column": "value"}, ContradictionError, "padding_column"),
         ({"sample_column": "a", "padding_column": "a"}, ContradictionError, "padding_column"),
-        ({"deal": "shards", "policy": "locality-aware"}, UnknownNameError, "size-aware, round-robin"),
+        ({"deal": "shards", "policy": "locality-aware"}, ContradictionError, "size-aware or round-robin"),
         ({"mesh": "dp"}, TypeError, "Mesh"),
-        ({"rank": 0, "world": 4, "mesh": Mesh(8, {"dp": 8}, divide=["dp"])}, ContradictionError, "mesh of 8"),
-        ({"rank": 0, "world": 4, "mesh": Mesh(2, {"dp": 2}, divide=["dp"])}, ContradictionError, "mesh of 2"),
+        ({"rank": 0, "world_size": 4, "mesh": Mesh(8, {"dp": 8}, shard=["dp"])}, ContradictionError, "mesh of 8"),
+        ({"rank": 0, "world_size": 4, "mesh": Mesh(2, {"dp": 2}, shard=["dp"])}, ContradictionError, "mesh of 2"),
         ({"batch_size": 1.5}, TypeError, "batch_size"),
     ],
 )
@@ -360,7 +366,7 @@ def test_shards_that_were_found_before(data: Path) -> None:
 
 
 def test_padding_is_marked(data: Path) -> None:
-    place = {"rank": 4, "world": 5, "lanes": 5, "window": 8}
+    place = {"rank": 4, "world_size": 5, "lanes": 5, "shuffle_window": 8}
     marked = ShardedDataset(data, batch_size=100, padding_column="padding", **place)  # type: ignore[arg-type]
     flags = [flag for batch in marked for flag in batch.column("padding").to_pylist()]
     assert marked.shard_info().padding == 1
@@ -386,7 +392,7 @@ def test_rows_may_stay_in_order_within_shuffled_shards(data: Path) -> None:
 
 
 def test_lanes_that_readers_share_are_told_once(data: Path) -> None:
-    dataset = ShardedDataset(data, batch_size=64, rank=0, world=3)
+    dataset = ShardedDataset(data, batch_size=64, rank=0, world_size=3)
     with pytest.warns(LanesWarning, match=r"3 readers .* do not divide 64 lanes.* decoded by 3 of them; lanes=63"):
         ids(dataset)
     assert dataset.shard_info().reads == 3
@@ -394,15 +400,15 @@ def test_lanes_that_readers_share_are_told_once(data: Path) -> None:
         warnings.simplefilter("error")
         dataset.set_epoch(1)
         ids(dataset)
-        other = ShardedDataset(data, batch_size=32, rank=0, world=4)
+        other = ShardedDataset(data, batch_size=32, rank=0, world_size=4)
         ids(other)
     assert other.shard_info().reads == 1
 
 
 def test_readers_of_few_lanes_are_told_once(data: Path) -> None:
-    dataset = ShardedDataset(data, batch_size=32, rank=0, world=8)
+    dataset = ShardedDataset(data, batch_size=32, rank=0, world_size=8)
     advice = (
-        r"8 readers of 64 lanes have 8 lanes each.* from 8 places .* about 4 times .* lanes=128, window=128 mix better"
+        r"8 readers of 64 lanes have 8 lanes each.* from 8 places .* about 4 times .* lanes=128, shuffle_window=128"
     )
     with pytest.warns(LanesWarning, match=advice):
         ids(dataset)
@@ -411,10 +417,10 @@ def test_readers_of_few_lanes_are_told_once(data: Path) -> None:
         dataset.set_epoch(1)
         ids(dataset)
         # What is advised, another rank, batches that are made elsewhere, and whole files.
-        ids(ShardedDataset(data, batch_size=32, rank=0, world=8, lanes=128, window=128))
-        ids(ShardedDataset(data, batch_size=32, rank=1, world=8))
-        ids(ShardedDataset(data, batch_size=32, rank=0, world=1))
-        ids(ShardedDataset(data, batch_size=32, rank=0, world=2, deal="shards"))
+        ids(ShardedDataset(data, batch_size=32, rank=0, world_size=8, lanes=128, shuffle_window=128))
+        ids(ShardedDataset(data, batch_size=32, rank=1, world_size=8))
+        ids(ShardedDataset(data, batch_size=32, rank=0, world_size=1))
+        ids(ShardedDataset(data, batch_size=32, rank=0, world_size=2, deal="shards"))
 
 
 def test_an_iteration_stays_in_its_epoch(data: Path) -> None:
@@ -461,24 +467,24 @@ def test_memory_is_that_of_windows(tmp_path: Path) -> None:
     pq.write_table(pa.table({"blob": blob}), tmp_path / "a.parquet", row_group_size=512, compression="none")
     del noise, blob
     base, most = pa.total_allocated_bytes(), 0
-    for _ in ShardedDataset(tmp_path, batch_size=64, lanes=8, window=64):
+    for _ in ShardedDataset(tmp_path, batch_size=64, lanes=8, shuffle_window=64):
         most = max(most, pa.total_allocated_bytes() - base)
     assert 0 < most < 32 * 2**20
 
 
-@pytest.mark.parametrize("world", [1, 2, 3, 5])
+@pytest.mark.parametrize("world_size", [1, 2, 3, 5])
 @pytest.mark.parametrize("remainder", ["pad", "drop", "uneven"])
 @pytest.mark.parametrize("size", [7, 1_500])
-def test_rows_in_stored_order(data: Path, world: int, remainder: str, size: int) -> None:
-    for rank in range(world):
-        place = {"remainder": remainder, "rank": rank, "world": world}
+def test_rows_in_stored_order(data: Path, world_size: int, remainder: str, size: int) -> None:
+    for rank in range(world_size):
+        place = {"remainder": remainder, "rank": rank, "world_size": world_size}
         options = {"columns": ["id"], "shuffle": False, "padding_column": "padding", **place}
         dataset = ShardedDataset(data, batch_size=size, **options)  # type: ignore[arg-type]
         expected = Sampler(SAMPLES, order="sequential", **place)  # type: ignore[arg-type]
         assert ids(dataset) == expected.indices().tolist() == dataset.sampler().indices().tolist()
         flags = [flag for batch in dataset for flag in batch.column("padding").to_pylist()]
         assert flags == [i >= len(expected) - expected.num_padding for i in range(len(expected))]
-        assert dataset.shard_info().reads == world
+        assert dataset.shard_info().reads == world_size
         # The rest of it, of which the state is that of a sampler.
         passed = iter(dataset)
         first = next(passed).column("id").to_pylist()
@@ -492,7 +498,7 @@ def test_an_evaluation_is_read_again_without_a_word(data: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for workers in (0, 2):
-            dataset = ShardedDataset(data, batch_size=64, shuffle=False, transform=to_tensors, rank=0, world=3)
+            dataset = ShardedDataset(data, batch_size=64, shuffle=False, transform=to_tensors, rank=0, world_size=3)
             loader = DataLoader(dataset, batch_size=None, num_workers=workers)
             passes = [[i for batch in loader for i in batch["id"].tolist()] for _ in range(3)]
             assert passes[0] == passes[1] == passes[2]
@@ -501,37 +507,37 @@ def test_an_evaluation_is_read_again_without_a_word(data: Path) -> None:
     ids(rows)
     with pytest.warns(UserWarning, match="epoch 0 is read a second time"):
         ids(rows)
-    for name in ("lanes", "window"):
-        with pytest.raises(ContradictionError, match=f"^{name} is 4; allowed: none where shuffle is false"):
+    for name in ("lanes", "shuffle_window"):
+        with pytest.raises(ContradictionError, match=f"^{name} is 4; allowed: none with the order sequential"):
             ShardedDataset(data, shuffle=False, **{name: 4})  # type: ignore[arg-type]
 
 
 @pytest.mark.filterwarnings("default::samedeal.torch.StepsWarning")
 def test_ranks_that_end_at_different_steps_are_told_of_at_once(data: Path, tmp_path: Path) -> None:
     with pytest.warns(StepsWarning, match=r"4 ranks have 2 to 33 batches of an epoch; .*hang.*deal=\"samples\""):
-        dataset = ShardedDataset(data, batch_size=50, deal="shards", rank=0, world=4)
+        dataset = ShardedDataset(data, batch_size=50, deal="shards", rank=0, world_size=4)
     folder = write(tmp_path, (40, 40))
     with pytest.warns(
         StepsWarning, match=r"3 ranks have 0 to 4 batches .* and 1 of 3 readers .* have no batches: .* 2 "
     ):
-        ShardedDataset(folder, batch_size=10, deal="shards", rank=0, world=3)
+        ShardedDataset(folder, batch_size=10, deal="shards", rank=0, world_size=3)
     with pytest.warns(StepsWarning, match=r"7 ranks have 11 to 12 rows .*remainder=\"pad\""):
-        ShardedDataset(folder, rank=0, world=7, remainder="uneven", lanes=7)
+        ShardedDataset(folder, rank=0, world_size=7, remainder="uneven", lanes=7)
     with pytest.warns(
         StepsWarning, match=r"^90 of 90 readers \(90 ranks x 1 workers\) have no rows: there are 80 rows"
     ):
-        ShardedDataset(folder, rank=0, world=90, remainder="drop", lanes=90)
+        ShardedDataset(folder, rank=0, world_size=90, remainder="drop", lanes=90)
     with pytest.warns(StepsWarning, match=r"^4 of 4 readers \(4 ranks x 1 workers\) have no batches"):
-        ShardedDataset(folder, rank=0, world=4, batch_size=30, drop_last=True)
+        ShardedDataset(folder, rank=0, world_size=4, batch_size=30, drop_last=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # Once, and not on other ranks, nor where all is well.
         ids(dataset)
-        ShardedDataset(data, batch_size=50, deal="shards", rank=1, world=4)
-        ShardedDataset(data, batch_size=50, rank=0, world=4)
-        two = ShardedDataset(folder, batch_size=10, deal="shards", rank=0, world=2)
+        ShardedDataset(data, batch_size=50, deal="shards", rank=1, world_size=4)
+        ShardedDataset(data, batch_size=50, rank=0, world_size=4)
+        two = ShardedDataset(folder, batch_size=10, deal="shards", rank=0, world_size=2)
         ids(two)
-        reader = ShardedDataset(folder, batch_size=10, deal="shards", rank=0, world=1)
+        reader = ShardedDataset(folder, batch_size=10, deal="shards", rank=0, world_size=1)
     # Of workers, the first pass knows.
     reader._board.workers = 0
     with pytest.warns(StepsWarning, match=r"^1 of 3 readers \(1 ranks x 3 workers\) have no batches"):
@@ -543,9 +549,9 @@ def test_ranks_that_end_at_different_steps_are_told_of_at_once(data: Path, tmp_p
 @pytest.mark.filterwarnings("ignore::samedeal.torch.LanesWarning")
 def test_readers_without_a_batch_are_counted(tmp_path: Path, deal: dict[str, Any], drop_last: bool) -> None:
     folder = write(tmp_path, (5, 0, 1, 13, 8, 2))
-    for world, workers, size in ((1, 2, 2), (3, 4, 3), (5, 9, 1), (2, 20, 1)):
-        options = {"batch_size": size, "drop_last": drop_last, "world": world, **deal}
-        ranks = [ShardedDataset(folder, rank=rank, **options) for rank in range(world)]
+    for world_size, workers, size in ((1, 2, 2), (3, 4, 3), (5, 9, 1), (2, 20, 1)):
+        options = {"batch_size": size, "drop_last": drop_last, "world_size": world_size, **deal}
+        ranks = [ShardedDataset(folder, rank=rank, **options) for rank in range(world_size)]
         without = 0
         for dataset in ranks:
             for worker in range(workers):

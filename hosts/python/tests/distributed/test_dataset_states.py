@@ -33,18 +33,18 @@ from tqdm import tqdm
 SIZES = (5, 0, 1, 13, 8, 2)
 SAMPLES = sum(SIZES)
 DEALS: dict[str, dict[str, Any]] = {
-    "pad": {"lanes": 3, "window": 2},
-    "drop": {"lanes": 3, "window": 2, "remainder": "drop"},
-    "uneven": {"lanes": 4, "window": 3, "remainder": "uneven"},
+    "pad": {"lanes": 3, "shuffle_window": 2},
+    "drop": {"lanes": 3, "shuffle_window": 2, "remainder": "drop"},
+    "uneven": {"lanes": 4, "shuffle_window": 3, "remainder": "uneven"},
     "stored": {"shuffle": False, "remainder": "uneven"},
-    "drop last": {"lanes": 3, "window": 2, "remainder": "uneven", "drop_last": True},
+    "drop last": {"lanes": 3, "shuffle_window": 2, "remainder": "uneven", "drop_last": True},
     "shards": {"deal": "shards"},
     "plain": {"deal": "shards", "shuffle": False, "policy": "round-robin"},
     "shards drop last": {"deal": "shards", "drop_last": True},
 }
 READERS = [(1, 2, 2), (2, 2, 1), (2, 3, 2), (3, 2, 3)]
 """Ranks, workers and sizes of batches."""
-LARGE: dict[str, dict[str, Any]] = {"samples": {"lanes": 8, "window": 16}, "shards": {"deal": "shards"}}
+LARGE: dict[str, dict[str, Any]] = {"samples": {"lanes": 8, "shuffle_window": 16}, "shards": {"deal": "shards"}}
 OTHERS = [*READERS, (1, 1, 1), (2, 1, 4), (1, 4, 3)]
 
 pytestmark = [
@@ -65,9 +65,16 @@ class Job:
     """All ranks of a job, whose loaders take batches from their workers in turn."""
 
     def __init__(self, folder: Path, deal: str, readers: tuple[int, int, int], state: Any = None) -> None:
-        world, self.workers, size = readers
-        options = {"columns": ["id"], "seed": 3, "epoch": 2, "world": world, "batch_size": size, **DEALS[deal]}
-        self.ranks = [ShardedDataset(folder, rank=rank, **options) for rank in range(world)]
+        world_size, self.workers, size = readers
+        options = {
+            "columns": ["id"],
+            "seed": 3,
+            "epoch": 2,
+            "world_size": world_size,
+            "batch_size": size,
+            **DEALS[deal],
+        }
+        self.ranks = [ShardedDataset(folder, rank=rank, **options) for rank in range(world_size)]
         for dataset in self.ranks if state is not None else ():
             dataset.load_state_dict(state)
         self.whole = [self._loader(dataset) for dataset in self.ranks]
@@ -161,9 +168,9 @@ def ids(batch: Any) -> list[int]:
     return found
 
 
-def dataset_of(data: Path, deal: str, rank: int, world: int, **options: Any) -> ShardedDataset:
+def dataset_of(data: Path, deal: str, rank: int, world_size: int, **options: Any) -> ShardedDataset:
     options = {"columns": ["id"], "batch_size": 50, "seed": 1, "transform": ids, **LARGE[deal], **options}
-    return ShardedDataset(data, rank=rank, world=world, **options)
+    return ShardedDataset(data, rank=rank, world_size=world_size, **options)
 
 
 def loader_of(dataset: ShardedDataset, workers: int, made: Any = DataLoader, **options: Any) -> Any:
@@ -307,7 +314,7 @@ def test_a_state_of_one_worker_goes_with_it_alone(data: Path, monkeypatch: pytes
         with pytest.raises(ContradictionError) as caught:
             other.load_state_dict(state)
         assert caught.value.field == field
-    for wrong in ({}, {"samedeal": "{}"}, {**state, "reader": 3}, {**state, "reader": {"world": 2}}):
+    for wrong in ({}, {"samedeal": "{}"}, {**state, "reader": 3}, {**state, "reader": {"world_size": 2}}):
         with pytest.raises(WrongTypeError):
             again.load_state_dict(wrong)
     monkeypatch.undo()
@@ -344,10 +351,11 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     assert (other.field, other.value) == ("paths", "6 files of 29 rows")
     options: dict[str, Any] = {"lanes": 7} if deal == "samples" else {"policy": "round-robin"}
     told(ContradictionError, dataset_of(data, deal, 0, 2, **options), state)
+    sections = {"samples": "the section order", "shards": "the section shards"}
     another = "shards" if deal == "samples" else "samples"
     other = told(ContradictionError, dataset_of(data, another, 0, 2), state)
-    assert (other.field, other.value) == ("deal", another)
-    assert other.allowed.startswith(f"{deal}, as in the state")
+    assert (other.field, other.value) == ("recipe", sections[another])
+    assert other.allowed.startswith(f"{sections[deal]}, as in the state")
     for wrong in (None, "{}", {}, {"samedeal": 3}, {"samedeal": "{}"}, {"samedeal": "[" * 9_000}):
         told(WrongTypeError, dataset, wrong)
     told(OutOfRangeError, dataset, {"samedeal": " " * 2**15})
@@ -365,14 +373,14 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     parts: list[dict[str, Any]] = [
         {"samedeal": 2},
         {"kind": "sampler"},
-        {"recipe": {}},
+        {"recipe": 3},
         {"epoch": -1},
         {"consumed": 10**6},
     ]
     for part in parts:
         told(OutOfRangeError if "consumed" in part else WrongTypeError, dataset, text(**part))
     with pytest.raises(WrongTypeError, match="a state of a sampler"):
-        Sampler.sharded(LARGE_SIZES, seed=1, lanes=8, window=16).resume(state["samedeal"])
+        Sampler.sharded(LARGE_SIZES, seed=1, lanes=8, shuffle_window=16).resume(state["samedeal"])
     with pytest.raises(ContradictionError, match="batch_size is 4"):
         Resumable(DataLoader(dataset, batch_size=4))
     dataset.load_state_dict(state)
@@ -385,7 +393,7 @@ def test_states_are_what_any_host_resumes(data: Path, taken: int) -> None:
     take(loader, taken)
     state = loader.state_dict()
     assert set(state) == {"samedeal"}
-    reading = Reading(LARGE_SIZES, seed=1, lanes=8, window=16).resume(state["samedeal"])
+    reading = Reading(LARGE_SIZES, seed=1, lanes=8, shuffle_window=16).resume(state["samedeal"])
     assert reading.is_rest
     assert reading.num_samples(0) == sum(LARGE_SIZES) - taken * 2 * 50
     dataset = dataset_of(data, "samples", 0, 1)
@@ -396,7 +404,7 @@ def test_states_are_what_any_host_resumes(data: Path, taken: int) -> None:
 @pytest.mark.filterwarnings("ignore::samedeal.torch.EpochWarning")
 @pytest.mark.parametrize("workers", [0, 2])
 def test_passes_of_others_do_not_count(small: Path, workers: int) -> None:
-    dataset = ShardedDataset(small, rank=0, world=1, batch_size=2, columns=["id"], lanes=4, window=2)
+    dataset = ShardedDataset(small, rank=0, world_size=1, batch_size=2, columns=["id"], lanes=4, shuffle_window=2)
     loader = Resumable(DataLoader(dataset, batch_size=None, num_workers=workers))
     start = loader.state_dict()
     length = len(loader)
@@ -418,14 +426,14 @@ def test_passes_of_others_do_not_count(small: Path, workers: int) -> None:
 
 UNEQUAL: dict[str, dict[str, Any]] = {
     "round robin": {"deal": "shards", "shuffle": False, "policy": "round-robin", "worker_policy": "round-robin"},
-    "uneven": {"lanes": 4, "window": 3, "remainder": "uneven"},
+    "uneven": {"lanes": 4, "shuffle_window": 3, "remainder": "uneven"},
 }
 
 
-def unequal(folder: Path, deal: str, world: int, state: Any = None) -> list[ShardedDataset]:
+def unequal(folder: Path, deal: str, world_size: int, state: Any = None) -> list[ShardedDataset]:
     """All ranks, each as a process of its own has it."""
     options: dict[str, Any] = {"batch_size": 20, "columns": ["id"], "transform": ids, **UNEQUAL[deal]}
-    ranks = [ShardedDataset(folder, rank=rank, world=world, **options) for rank in range(world)]
+    ranks = [ShardedDataset(folder, rank=rank, world_size=world_size, **options) for rank in range(world_size)]
     for dataset in ranks if state is not None else ():
         dataset.load_state_dict(state)
     return ranks
@@ -440,16 +448,16 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.filterwarnings("ignore::samedeal.torch.StepsWarning", "ignore:epoch 0 is read")
 @pytest.mark.parametrize("deal", UNEQUAL)
 @pytest.mark.parametrize("workers", [0, 2])
-@pytest.mark.parametrize("world", [1, 2, 3, 5])
-def test_a_pass_that_has_ended_leaves_nothing_to_any_rank(two: Path, deal: str, workers: int, world: int) -> None:
-    loaders = [Resumable(loader_of(dataset, workers)) for dataset in unequal(two, deal, world)]
+@pytest.mark.parametrize("world_size", [1, 2, 3, 5])
+def test_a_pass_that_has_ended_leaves_nothing_to_any_rank(two: Path, deal: str, workers: int, world_size: int) -> None:
+    loaders = [Resumable(loader_of(dataset, workers)) for dataset in unequal(two, deal, world_size)]
     assert sorted(i for loader in loaders for batch in loader for i in batch) == list(range(141))
     states = [loader.state_dict() for loader in loaders]
     # The rank that has fewest batches says the same as the one that has most.
     assert all(state == states[0] for state in states)
     if workers == 0:
         # The dataset's own count agrees.
-        datasets = unequal(two, deal, world)
+        datasets = unequal(two, deal, world_size)
         assert all(list(dataset) is not None for dataset in datasets)
         assert [dataset.state_dict() for dataset in datasets] == states
     for other in (1, 2, 3):
@@ -479,7 +487,7 @@ def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, st
     for other in (1, 2, 3, 5):
         rest = unequal(two, deal, other, states[0])
         assert sorted(first + [i for dataset in rest for batch in dataset for i in batch]) == list(range(141))
-    # And a second interruption, of the same steps on another world.
+    # And a second interruption, of the same steps on another world size.
     more, again = taken(unequal(two, deal, 3, states[0]))
     for other in (1, 2, 3, 5) if again else ():
         rest = unequal(two, deal, other, again[0])
@@ -491,8 +499,8 @@ def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, st
     ("deal", "options", "told"),
     [
         ("samples", {"lanes": 7}, "lanes is 7; allowed: 8, as in the state"),
-        ("samples", {"window": 9}, "window is 9; allowed: 16, as in the state"),
-        ("stored", {"shuffle": True}, "shuffle is true; allowed: false, as in the state"),
+        ("samples", {"shuffle_window": 9}, "shuffle_window is 9; allowed: 16, as in the state"),
+        ("stored", {"shuffle": True}, "order is sharded; allowed: sequential, as in the state"),
         (
             "shards",
             {"policy": "round-robin"},
@@ -519,7 +527,7 @@ def test_what_differs_from_a_state_is_named(data: Path, tmp_path: Path, deal: st
     }
 
     def made(folder: Path, **more: Any) -> ShardedDataset:
-        return ShardedDataset(folder, **{"batch_size": 50, "rank": 0, "world": 2, **deals[deal], **more})
+        return ShardedDataset(folder, **{"batch_size": 50, "rank": 0, "world_size": 2, **deals[deal], **more})
 
     dataset = made(data)
     next(passed := iter(dataset))
@@ -539,6 +547,6 @@ def test_what_differs_from_a_state_is_named(data: Path, tmp_path: Path, deal: st
 
 
 def test_another_remainder_goes_on(data: Path) -> None:
-    dataset = ShardedDataset(data, batch_size=50, rank=0, world=2, remainder="pad")
-    dataset.load_state_dict(ShardedDataset(data, batch_size=50, rank=0, world=2, remainder="drop").state_dict(3))
+    dataset = ShardedDataset(data, batch_size=50, rank=0, world_size=2, remainder="pad")
+    dataset.load_state_dict(ShardedDataset(data, batch_size=50, rank=0, world_size=2, remainder="drop").state_dict(3))
     assert dataset.shard_info().samples == len(dataset.sampler()) - 150

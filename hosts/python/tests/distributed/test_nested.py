@@ -32,7 +32,7 @@ def only(found: Any) -> Any:
 
 @pytest.mark.parametrize("kind", [DataLoader, StatefulDataLoader])
 def test_a_sampler_of_batches_under_a_batch_size(kind: Any) -> None:
-    sampler = BatchSampler(LENGTHS, max_tokens=20, rank=0, world=2)
+    sampler = BatchSampler(LENGTHS, max_tokens=20, rank=0, world_size=2)
     nested = kind(Lengths(), batch_size=4, sampler=sampler, collate_fn=only)
     with pytest.warns(BatchWarning, match="batches of the batches that the sampler gives: pass the BatchSampler as"):
         next(iter(nested))
@@ -49,7 +49,7 @@ def test_a_sampler_of_batches_under_a_batch_size(kind: Any) -> None:
 @pytest.mark.parametrize("kind", [DataLoader, StatefulDataLoader])
 def test_a_dataset_of_batches_under_a_batch_size(kind: Any, data: Path) -> None:
     def dataset(batch_size: int | None) -> ShardedDataset:
-        return ShardedDataset(data, columns=["id"], batch_size=batch_size, transform=to_tensors, rank=0, world=2)
+        return ShardedDataset(data, columns=["id"], batch_size=batch_size, transform=to_tensors, rank=0, world_size=2)
 
     with pytest.warns(BatchWarning, match="batches of 32 rows that the dataset gives: pass batch_size=None"):
         found = next(iter(kind(dataset(32), batch_size=4)))

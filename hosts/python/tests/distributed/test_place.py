@@ -24,7 +24,7 @@ def test_half_of_a_place_is_refused_where_nobody_says_the_other_half(given: dict
     """As PyTorch does: rank 0 of every process would leave half of the data unread."""
     with pytest.raises(ValueError, match="init_process_group"):
         Theirs(range(10), **given)
-    shared: dict[str, Any] = {"mesh": Mesh(2, {"dp": 2}, divide=["dp"])}
+    shared: dict[str, Any] = {"mesh": Mesh(2, {"dp": 2}, shard=["dp"])}
     for mesh in ({}, shared):
         with pytest.raises(MissingError, match=r"init_process_group") as caught:
             DistributedSampler(range(10), **given, **mesh)
@@ -37,12 +37,12 @@ def test_the_other_samplers_refuse_half_of_a_place(data: Path) -> None:
     made: list[Callable[..., Any]] = [lambda **given: BatchSampler([1, 2, 3, 4], max_tokens=8, **given)]
     made.append(lambda **given: ShardedDataset(data, **given))
     for make in made:
-        for given in ({"rank": 0}, {"world": 2}):
+        for given in ({"rank": 0}, {"world_size": 2}):
             with pytest.raises(MissingError):
                 make(**given)
     with pytest.raises(SamedealError, match="mesh"):
         # Which of its ranks this process is, nobody says.
-        DistributedSampler(range(10), mesh=Mesh(2, {"dp": 2}, divide=["dp"]))
+        DistributedSampler(range(10), mesh=Mesh(2, {"dp": 2}, shard=["dp"]))
 
 
 def test_half_of_a_place_is_completed_by_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,25 +22,25 @@ DEALS = tuple(reader.DEALS)
 SPAWNED = {1: ["spawn:2:samples", "spawn:1:plain"], 3: ["spawn:2:shards"]}
 
 
-def combinations(world: int) -> list[str]:
+def combinations(world_size: int) -> list[str]:
     """Every deal with every number of workers that are forked; spawned ones, which import torch anew, a few times."""
     forked = [f"fork:{workers}:{deal}" for workers in range(4) for deal in DEALS]
-    return forked + SPAWNED[world]
+    return forked + SPAWNED[world_size]
 
 
-def expected(combination: str, epoch: int, rank: int, world: int) -> list[list[int]]:
+def expected(combination: str, epoch: int, rank: int, world_size: int) -> list[list[int]]:
     """What each worker of a rank has to see, from the plan and the sampler."""
     _, count, deal = combination.split(":")
     workers = max(1, int(count))
     options: dict[str, Any] = dict(reader.DEALS[deal])
     if options.pop("deal", "samples") == "samples":
-        readers = [(rank + world * worker, world * workers) for worker in range(workers)]
+        readers = [(rank + world_size * worker, world_size * workers) for worker in range(workers)]
         return [
-            Sampler.sharded(SIZES, seed=11, epoch=epoch, rank=number, world=of, **options).indices().tolist()
+            Sampler.sharded(SIZES, seed=11, epoch=epoch, rank=number, world_size=of, **options).indices().tolist()
             for number, of in readers
         ]
     options = {"shuffle": True, "policy": "size-aware", "worker_policy": "size-aware", **options}
-    plan = ShardPlan(SIZES, world=world, workers=workers, seed=11, epoch=epoch, **options)
+    plan = ShardPlan(SIZES, world_size=world_size, workers=workers, seed=11, epoch=epoch, **options)
     bases = np.cumsum((0, *SIZES)).tolist()
 
     def rows_of(plan: ShardPlan, shard: int) -> list[int]:
@@ -52,20 +52,20 @@ def expected(combination: str, epoch: int, rank: int, world: int) -> list[list[i
     ]
 
 
-@pytest.mark.parametrize("world", WORLDS)
-def test_every_sample_once_and_in_order(data: Path, tmp_path: Path, world: int) -> None:
-    run = ranks(world, HERE / "reader.py", data, tmp_path, *combinations(world))
+@pytest.mark.parametrize("world_size", WORLDS)
+def test_every_sample_once_and_in_order(data: Path, tmp_path: Path, world_size: int) -> None:
+    run = ranks(world_size, HERE / "reader.py", data, tmp_path, *combinations(world_size))
     assert run.returncode == 0, run.stderr
     records: list[dict[str, Any]] = []
-    for rank in range(world):
+    for rank in range(world_size):
         records += json.loads((tmp_path / f"{rank}.json").read_text())
-    assert len(records) == world * len(combinations(world)) * reader.EPOCHS
-    for combination in combinations(world):
+    assert len(records) == world_size * len(combinations(world_size)) * reader.EPOCHS
+    for combination in combinations(world_size):
         for epoch in range(reader.EPOCHS):
             found = [r for r in records if r["combination"] == combination and r["epoch"] == epoch]
             for record in found:
                 told = (combination, epoch, record["rank"])
-                assert record["readers"] == expected(*told, world), told
+                assert record["readers"] == expected(*told, world_size), told
             everything = sorted(i for record in found for ids in record["readers"] for i in ids)
             steps = [record["steps"] for record in found]
             assert [min(steps), max(steps)] == found[0]["promised"], combination
@@ -73,7 +73,7 @@ def test_every_sample_once_and_in_order(data: Path, tmp_path: Path, world: int) 
                 # The same number of steps for every rank; the price are counted repetitions.
                 assert len(set(steps)) == 1
                 assert set(everything) == set(range(SAMPLES))
-                readers = world * len(found[0]["readers"])
+                readers = world_size * len(found[0]["readers"])
                 assert len(everything) == -(-SAMPLES // readers) * readers
             else:
                 assert everything == list(range(SAMPLES)), combination
@@ -92,7 +92,7 @@ def test_a_reader_that_dies_ends_the_run_and_spoils_nothing(data: Path, tmp_path
     assert not list(tmp_path.glob("*.done"))
     for rank in range(3):
         batches = [json.loads(line) for line in (tmp_path / f"{rank}.jsonl").read_text().splitlines()]
-        options = {"lanes": 12, "window": 8, "world": 6}
+        options = {"lanes": 12, "shuffle_window": 8, "world_size": 6}
         workers = [Sampler.sharded(SIZES, rank=rank + 3 * worker, **options).indices() for worker in range(2)]  # type: ignore[arg-type]
         assert rank == 1 or batches
         for step, batch in enumerate(batches):

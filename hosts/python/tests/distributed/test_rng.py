@@ -34,7 +34,9 @@ def loader_of(kind: str, generator: torch.Generator | None) -> Any:
     more: dict[str, Any] = {"batch_size": 4, "sampler": sampler}
     if kind == "budget":
         more = {
-            "batch_sampler": BatchSampler([1 + i % 7 for i in range(SAMPLES)], max_tokens=12, rank=0, world=1, seed=3)
+            "batch_sampler": BatchSampler(
+                [1 + i % 7 for i in range(SAMPLES)], max_tokens=12, rank=0, world_size=1, seed=3
+            )
         }
     return Resumable(DataLoader(Augmented(), generator=generator, collate_fn=list, **more))
 

@@ -1,4 +1,4 @@
-"""States of samplers under loaders: plain ones, torchdata's, with workers that read ahead, on any world."""
+"""States of samplers under loaders: plain ones, torchdata's, with workers that read ahead, on any world size."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ class Numbers(Dataset[int]):  # type: ignore[misc]
         return index
 
 
-def sampler_of(kind: str, rank: int, world: int, **options: Any) -> Any:
+def sampler_of(kind: str, rank: int, world_size: int, **options: Any) -> Any:
     if kind == "samples":
-        return DistributedSampler(Numbers(), world, rank, seed=7, **options)
+        return DistributedSampler(Numbers(), world_size, rank, seed=7, **options)
     strategy: dict[str, Any] = {
         "budget": {"max_tokens": 4_000},
         "pack": {"strategy": "pack", "capacity": 512, "max_batch_size": 3},
     }
-    return BatchSampler(LENGTHS, rank=rank, world=world, seed=7, tail="keep", **strategy[kind], **options)
+    return BatchSampler(LENGTHS, rank=rank, world_size=world_size, seed=7, tail="keep", **strategy[kind], **options)
 
 
-def loader_of(kind: str, rank: int, world: int, workers: int = 0, made: Any = DataLoader, **options: Any) -> Any:
-    sampler = sampler_of(kind, rank, world)
+def loader_of(kind: str, rank: int, world_size: int, workers: int = 0, made: Any = DataLoader, **options: Any) -> Any:
+    sampler = sampler_of(kind, rank, world_size)
     how: dict[str, Any] = {"batch_size": 16, "sampler": sampler} if kind == "samples" else {"batch_sampler": sampler}
     return made(Numbers(), collate_fn=list, num_workers=workers, **how, **options)
 
@@ -91,17 +91,17 @@ def test_what_the_loop_got_is_what_a_state_counts(kind: str, workers: int) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("worlds", [(4, 4, 4), (4, 3, 1), (1, 6, 2)])
-def test_any_world_takes_what_is_left(kind: str, worlds: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("world_sizes", [(4, 4, 4), (4, 3, 1), (1, 6, 2)])
+def test_any_world_takes_what_is_left(kind: str, world_sizes: tuple[int, ...]) -> None:
     seen: Counter[int] = Counter()
     state = None
-    for number, world in enumerate(worlds):
-        loaders = [Resumable(loader_of(kind, rank, world, 2 if rank == 0 else 0)) for rank in range(world)]
+    for number, world_size in enumerate(world_sizes):
+        loaders = [Resumable(loader_of(kind, rank, world_size, 2 if rank == 0 else 0)) for rank in range(world_size)]
         if state is not None:
             for loader in loaders:
                 loader.load_state_dict(state)
         (length,) = {len(loader) for loader in loaders}
-        count = length if number + 1 == len(worlds) else max(1, length // 3)
+        count = length if number + 1 == len(world_sizes) else max(1, length // 3)
         padding = 0
         for loader in loaders:
             seen.update(itertools.chain(*take(loader, count)))
@@ -252,7 +252,7 @@ def test_a_group_that_comes_after_the_state(monkeypatch: pytest.MonkeyPatch) -> 
         next(iter(whole))
         sampler = sampler_of(kind, 0, 1)
         sampler.load_state_dict(whole.state_dict())
-        sampler._place = sampler._place._replace(rank=1, world=3)
+        sampler._place = sampler._place._replace(rank=1, world_size=3)
         twin = sampler_of(kind, 1, 3)
         twin.load_state_dict(whole.state_dict())
         assert len(sampler) == len(twin)
@@ -262,7 +262,7 @@ def test_a_group_that_comes_after_the_state(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_dataset_that_grew_does_not_resume() -> None:
     data = list(range(20))
     sampler = DistributedSampler(data, 2, 0)
-    sampler.load_state_dict({"samedeal": Sampler(20, order=sampler.order, world=2).state(3)})
+    sampler.load_state_dict({"samedeal": Sampler(20, order=sampler.order, world_size=2).state(3)})
     data.append(20)
     with pytest.raises(ContradictionError, match="changed its length") as caught:
         len(sampler)

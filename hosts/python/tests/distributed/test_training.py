@@ -1,4 +1,4 @@
-"""Training with DDP and FSDP in real processes: killed within an epoch, and resumed on this and on other worlds."""
+"""Training with DDP and FSDP in real processes: killed within an epoch, and resumed on this and other world sizes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("files") / "shards", (100, 1, 0, 90, 60), row_group=20)
 
 
-def run(world: int, files: Path, out: Path, *arguments: Any) -> Any:
+def run(world_size: int, files: Path, out: Path, *arguments: Any) -> Any:
     out.mkdir()
-    return ranks(world, HERE / "training.py", files, out, *arguments)
+    return ranks(world_size, HERE / "training.py", files, out, *arguments)
 
 
-def batches(out: Path, name: str, world: int) -> list[list[tuple[int, list[int]]]]:
+def batches(out: Path, name: str, world_size: int) -> list[list[tuple[int, list[int]]]]:
     """The epoch and the samples of each step, for each rank."""
-    logs = [(out / f"{name}-{rank}.jsonl").read_text().splitlines() for rank in range(world)]
+    logs = [(out / f"{name}-{rank}.jsonl").read_text().splitlines() for rank in range(world_size)]
     return [[tuple(json.loads(line)) for line in log] for log in logs]
 
 
@@ -47,11 +47,11 @@ def killed(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-@pytest.mark.parametrize("world", [WORLD, 3])
-def test_every_sample_is_read_once(files: Path, killed: Path, tmp_path: Path, world: int) -> None:
-    job = run(world, files, tmp_path / "rest", killed)
+@pytest.mark.parametrize("world_size", [WORLD, 3])
+def test_every_sample_is_read_once(files: Path, killed: Path, tmp_path: Path, world_size: int) -> None:
+    job = run(world_size, files, tmp_path / "rest", killed)
     assert job.returncode == 0, job.stderr
-    if world == WORLD:
+    if world_size == WORLD:
         whole = run(WORLD, files, tmp_path / "whole", tmp_path / "none")
         assert whole.returncode == 0, whole.stderr
     middle = 0
@@ -62,7 +62,7 @@ def test_every_sample_is_read_once(files: Path, killed: Path, tmp_path: Path, wo
         assert 0 < DEATH - steps <= training.EVERY
         # What came after the checkpoint is not in the weights, and is read again.
         before = [log[:steps] for log in batches(killed, name, WORLD)]
-        after = batches(tmp_path / "rest", name, world)
+        after = batches(tmp_path / "rest", name, world_size)
         for epoch in range(training.EPOCHS):
             first, rest = (
                 [i for log in logs for at, samples in log if at == epoch for i in samples] for logs in (before, after)
@@ -71,18 +71,18 @@ def test_every_sample_is_read_once(files: Path, killed: Path, tmp_path: Path, wo
             # PyTorch's samplers repeat a few of what is left, so that every rank has as many.
             then = 1
             if kind in training.FILES:
-                then = max(1, workers if world == WORLD else training.OTHER_WORKERS[workers])
-            left, readers = training.SAMPLES - len(first), world * then
+                then = max(1, workers if world_size == WORLD else training.OTHER_WORKERS[workers])
+            left, readers = training.SAMPLES - len(first), world_size * then
             if not rest:
                 left, readers = training.SAMPLES, WORLD * (max(1, workers) if kind in training.FILES else 1)
             padding = 0 if kind in training.BATCHES else -left % readers
             assert len(first) + len(rest) == training.SAMPLES + padding, (name, epoch)
             assert {*first, *rest} == set(range(training.SAMPLES)), (name, epoch)
-        if world == WORLD:
+        if world_size == WORLD:
             assert [one + other for one, other in zip(before, after, strict=True)] == batches(
                 tmp_path / "whole", name, WORLD
             )
-            for rank in range(world):
+            for rank in range(world_size):
                 weights = f"{name}-{rank}.weights"
                 assert (tmp_path / "rest" / weights).read_text() == (tmp_path / "whole" / weights).read_text()
     # Each of them was interrupted within an epoch.

@@ -13,35 +13,35 @@ from samedeal.torch import DistributedSampler, EpochWarning, ShardedDataset, ver
 from test_processes import HERE
 
 
-@pytest.mark.parametrize("world", [2, 4])
-def test_every_rank_is_told_what_differs_and_where(world: int, tmp_path: Path) -> None:
-    run = ranks(world, HERE / "agreeing.py", tmp_path)
+@pytest.mark.parametrize("world_size", [2, 4])
+def test_every_rank_is_told_what_differs_and_where(world_size: int, tmp_path: Path) -> None:
+    run = ranks(world_size, HERE / "agreeing.py", tmp_path)
     assert run.returncode == 0, run.stderr
-    told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(world)]
+    told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(world_size)]
     broken, foreign, failing = (
         [one.pop(name) for one in told] for name in ("broken", "broken loader", "broken otherwise")
     )
     for name, found in told[0].items():
         if name == "milliseconds":
             continue
-        assert [one[name] for one in told] == [found] * world, name
+        assert [one[name] for one in told] == [found] * world_size, name
         if name.startswith("fine"):
             assert found is None, name
         elif name != "reminders":
             error, field, text = found
             assert (error, field) == ("ContradictionError", name.split()[0]), text
-    last = world - 1
+    last = world_size - 1
     texts = {name: found[2] for name, found in told[0].items() if found and name not in ("reminders", "milliseconds")}
     others = f"ranks {', '.join(map(str, range(last)))}" if last > 1 else "rank 0"
     assert f"seed is 0 on {others}, 1 on rank {last}; allowed: the same on every rank" == texts["seed"]
     assert texts["seed and epoch"].endswith("the same on every rank; also different: epoch")
     assert f"4 on rank {last}" in texts["epoch"]
     assert "divided twice" in texts["dataset"]
-    assert texts["world"] == f"world is 1; allowed: {world}, as many ranks as there are"
+    assert texts["world-size"] == f"world_size is 1; allowed: {world_size}, as many ranks as there are"
     assert f"0 on ranks 0, {last}" in texts["rank"]
     # The larger of two files has 20 rows, the other 13; there is no third.
     shared = "the same on every rank: "
-    if world == 2:
+    if world_size == 2:
         waiting = (
             f"{shared}where one ends, the others would wait for ever (ranks that do not wait take equal_steps=False)"
         )
@@ -74,7 +74,7 @@ def test_one_process() -> None:
 
 
 def test_an_evaluation_is_about_to_be_read_again(data: Path) -> None:
-    shuffled = ShardedDataset(data, batch_size=64, rank=0, world=1)
+    shuffled = ShardedDataset(data, batch_size=64, rank=0, world_size=1)
     verify_ranks(shuffled)
     assert len(list(shuffled)) > 1
     with pytest.warns(EpochWarning, match="epoch 0 is about to be read again"):
@@ -82,7 +82,7 @@ def test_an_evaluation_is_about_to_be_read_again(data: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for deal in ("samples", "shards"):
-            dataset = ShardedDataset(data, batch_size=64, deal=deal, shuffle=False, rank=0, world=1)
+            dataset = ShardedDataset(data, batch_size=64, deal=deal, shuffle=False, rank=0, world_size=1)
             for _ in range(2):
                 verify_ranks(dataset)
                 assert len(list(dataset)) > 1

@@ -35,7 +35,7 @@ BATCHES: dict[str, dict[str, Any]] = {
     "budget": {"max_tokens": 500},
     "pack": {"strategy": "pack", "capacity": 128, "max_batch_size": 2},
 }
-FILES: dict[str, dict[str, Any]] = {"files": {"lanes": 12, "window": 4}}
+FILES: dict[str, dict[str, Any]] = {"files": {"lanes": 12, "shuffle_window": 4}}
 """A dataset in files, of as many samples."""
 
 
@@ -56,9 +56,9 @@ class Run(NamedTuple):
 RUNS = [Run("torch", 0), Run("torch", 2), Run("feistel", 0), Run("budget", 0), Run("budget", 2), Run("pack", 2)]
 RUNS += [Run("files", 0), Run("files", 2), Run("torch", 0, fsdp=True), Run("pack", 0, fsdp=True)]
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
-"""A checkpoint has the whole of each parameter, for any world."""
+"""A checkpoint has the whole of each parameter, for any world size."""
 OTHER_WORKERS = {0: 3, 2: 1}
-"""How many workers read files where the run goes on in another world."""
+"""How many workers read files where the run goes on with another world size."""
 
 
 class Features(Dataset[Any]):  # type: ignore[misc]

@@ -46,19 +46,19 @@ class Features(Dataset[Any]):  # type: ignore[misc]
 
 
 class Data(ResumableData, LightningDataModule):  # type: ignore[misc]
-    """What the run reads. Rank and world may be given, to be a rank without a process group."""
+    """What the run reads. Rank and world size may be given, to be a rank without a process group."""
 
-    def __init__(self, kind: str, workers: int, rank: int | None = None, world: int | None = None) -> None:
+    def __init__(self, kind: str, workers: int, rank: int | None = None, world_size: int | None = None) -> None:
         super().__init__()
-        self.kind, self.workers, self.rank, self.world = kind, workers, rank, world
+        self.kind, self.workers, self.rank, self.world_size = kind, workers, rank, world_size
 
     def train_dataloader(self) -> Any:
         data, how = Features(), {"num_workers": self.workers, "persistent_workers": self.workers > 0}
         if self.kind == "budget":
-            batches = BatchSampler(LENGTHS, max_tokens=350, seed=5, rank=self.rank, world=self.world)
+            batches = BatchSampler(LENGTHS, max_tokens=350, seed=5, rank=self.rank, world_size=self.world_size)
             return DataLoader(data, batch_sampler=batches, **how)
         return DataLoader(
-            data, 5, sampler=DistributedSampler(data, self.world, self.rank, seed=5, order=self.kind), **how
+            data, 5, sampler=DistributedSampler(data, self.world_size, self.rank, seed=5, order=self.kind), **how
         )
 
     def val_dataloader(self) -> Any:
@@ -115,9 +115,9 @@ def checkpoint(folder: Path, step: int) -> Path:
 
 def train(run: tuple[str, int, bool], out: Path, checkpoints: Path, stop: int | None, kill: bool) -> None:
     """Trains one model."""
-    world, rank, name = int(os.environ["WORLD_SIZE"]), int(os.environ["RANK"]), name_of(*run)
+    world_size, rank, name = int(os.environ["WORLD_SIZE"]), int(os.environ["RANK"]), name_of(*run)
     kind, workers, replace = run
-    trainer = trainer_of(out / name, devices=world, strategy="ddp", use_distributed_sampler=replace)
+    trainer = trainer_of(out / name, devices=world_size, strategy="ddp", use_distributed_sampler=replace)
     model = Model(stop, kill)
     found = checkpoint(checkpoints / name, 9)
     log = out / f"{name}-{rank}.json"

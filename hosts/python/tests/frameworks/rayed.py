@@ -36,11 +36,11 @@ DEATH = 5
 def train(config: dict[str, Any]) -> None:
     """What each worker does."""
     context = ray.train.get_context()
-    rank, world = context.get_world_rank(), context.get_world_size()
+    rank, world_size = context.get_world_rank(), context.get_world_size()
     torch.manual_seed(3)
     data = [(i, torch.sin(torch.arange(1, 5) * (i + 1))) for i in range(SAMPLES)]
     sampler = DistributedSampler(data, seed=5)
-    assert (sampler.rank, sampler.num_replicas) == (rank, world) == (dist.get_rank(), dist.get_world_size())
+    assert (sampler.rank, sampler.num_replicas) == (rank, world_size) == (dist.get_rank(), dist.get_world_size())
     prepared = ray.train.torch.prepare_data_loader(DataLoader(data, BATCH, sampler=sampler, num_workers=rank))
     assert prepared.sampler is sampler
     loader = Resumable(prepared)
@@ -87,7 +87,7 @@ def look(config: dict[str, Any]) -> None:
     context = ray.train.get_context()
     sampler = DistributedSampler(range(10), shuffle=False)
     told = {"ray": [context.get_world_rank(), context.get_world_size()], "group": dist.is_initialized()}
-    told |= {"sampler": [sampler.rank, sampler.num_replicas], "variables": samedeal.detect_rank().world}
+    told |= {"sampler": [sampler.rank, sampler.num_replicas], "variables": samedeal.detect_rank().world_size}
     Path(config["out"], f"look-{context.get_world_rank()}.json").write_text(json.dumps(told))
 
 

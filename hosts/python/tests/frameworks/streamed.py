@@ -1,6 +1,6 @@
 """Ranks that read Hugging Face's datasets: `streamed.py OUT first|rest`.
 
-First, whole epochs, and a part of one of each kind, whose states are saved; then what they leave, on any world.
+First, whole epochs, and a part of one of each kind, whose states are saved; then what they leave, on any world size.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def by_node(workers: int) -> StatefulDataLoader:
 
 def shard_by_shard(state: str | None, count: int | None) -> tuple[list[int], str]:
     """A stream whose shards a sampler deals: up to `count` of them, and the state after that."""
-    data, (rank, world) = stream(), (dist.get_rank(), dist.get_world_size())
-    sampler = Sampler(data.num_shards, seed=3, rank=rank, world=world, remainder="uneven")
+    data, (rank, world_size) = stream(), (dist.get_rank(), dist.get_world_size())
+    sampler = Sampler(data.num_shards, seed=3, rank=rank, world_size=world_size, remainder="uneven")
     if state is not None:
         sampler.resume(state)
     seen = []

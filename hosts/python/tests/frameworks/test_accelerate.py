@@ -1,4 +1,4 @@
-"""Accelerate: loaders it would deal a second time, and training with it that is killed, and resumed on any world."""
+"""Accelerate: loaders it would deal a second time, and training that is killed, and resumed on any world size."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ DEATH = 11
 preload("accelerate", "samedeal.accelerate")
 
 
-def run(world: int, out: Path, *arguments: Any, start: Any = ranks) -> subprocess.CompletedProcess[str]:
+def run(world_size: int, out: Path, *arguments: Any, start: Any = ranks) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    job: subprocess.CompletedProcess[str] = start(world, HERE / "accelerated.py", out, *arguments)
+    job: subprocess.CompletedProcess[str] = start(world_size, HERE / "accelerated.py", out, *arguments)
     return job
 
 
-def batches(out: Path, name: str, world: int) -> list[list[Any]]:
+def batches(out: Path, name: str, world_size: int) -> list[list[Any]]:
     """Epoch, samples, and whether the gradients made a step, of each batch of each rank."""
-    return logs(out, name, world)
+    return logs(out, name, world_size)
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +90,11 @@ def test_a_second_deal_loses_samples_and_is_told(killed: Path) -> None:
         assert len(seen) < accelerated.SAMPLES * 0.6, name
 
 
-def shards(batch_sampler: Any, world: int = 2, *ranks: int, **options: Any) -> list[list[list[int]]]:
+def shards(batch_sampler: Any, world_size: int = 2, *ranks: int, **options: Any) -> list[list[list[int]]]:
     """What Accelerate gives processes, by default all of them, of a batch sampler's batches."""
-    made = [data_loader.BatchSamplerShard(batch_sampler, world, rank, **options) for rank in ranks or range(world)]
+    made = [
+        data_loader.BatchSamplerShard(batch_sampler, world_size, rank, **options) for rank in ranks or range(world_size)
+    ]
     return [[list(batch) for batch in one] for one in made]
 
 
@@ -106,7 +108,7 @@ def test_how_accelerate_deals() -> None:
     dropped = torch.utils.data.BatchSampler(range(10), 4, drop_last=True)
     assert shards(dropped) == [[[0, 1, 2, 3]], [[4, 5, 6, 7]]]
     # Of batches of different length it takes the whole ones that come in turn: no padding, but a batch twice.
-    ours = BatchSampler([5, 1, 4, 2, 3, 3], max_tokens=9, rank=0, world=1, tail="keep")
+    ours = BatchSampler([5, 1, 4, 2, 3, 3], max_tokens=9, rank=0, world_size=1, tail="keep")
     given = shards(ours)
     assert len(ours) % 2 == 1
     assert len(given[0]) == len(given[1]) == len(ours) // 2 + 1
@@ -194,7 +196,7 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setattr(accelerate.Accelerator, "parallelism_config", property(lambda self: sharing))
         with pytest.raises(ContradictionError, match="of which 2 share data"):
             prepare(accelerator, good)
-        shared = DistributedSampler(range(20), 2, 0, mesh=Mesh(2, {"dp": 1, "tp": 2}, divide=["dp"]))
+        shared = DistributedSampler(range(20), 2, 0, mesh=Mesh(2, {"dp": 1, "tp": 2}, shard=["dp"]))
         verify_ranks(shared)
         assert len(prepare(accelerator, DataLoader(range(20), 4, sampler=shared))) == 5
     del accelerator._custom_objects[:]

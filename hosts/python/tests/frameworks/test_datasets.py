@@ -26,11 +26,11 @@ WORLD = 2
 preload("datasets", "torchdata.stateful_dataloader")
 
 
-def run(world: int, out: Path, what: str) -> list[dict[str, Any]]:
+def run(world_size: int, out: Path, what: str) -> list[dict[str, Any]]:
     """The first part under torchrun."""
-    job = (torchrun if what == "first" else ranks)(world, HERE / "streamed.py", out, what)
+    job = (torchrun if what == "first" else ranks)(world_size, HERE / "streamed.py", out, what)
     assert job.returncode == 0, job.stderr
-    return [json.loads((out / f"{what}-{rank}.json").read_text()) for rank in range(world)]
+    return [json.loads((out / f"{what}-{rank}.json").read_text()) for rank in range(world_size)]
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +88,11 @@ def test_a_batch_is_one_request(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", [None, "torch", "numpy", "arrow", "pandas"])
 def test_lengths_of_a_column_in_any_format(kind: str | None) -> None:
     data = streamed.rows().with_format(kind)
-    expected = [*BatchSampler(streamed.LENGTHS, max_tokens=400, rank=0, world=1)]
+    expected = [*BatchSampler(streamed.LENGTHS, max_tokens=400, rank=0, world_size=1)]
     for column in ("length", "input_ids"):
-        assert [*BatchSampler(data, column=column, max_tokens=400, rank=0, world=1)] == expected
+        assert [*BatchSampler(data, column=column, max_tokens=400, rank=0, world_size=1)] == expected
     with pytest.raises(WrongTypeError, match="the column 'width'"):
-        BatchSampler(data, column="width", max_tokens=400, rank=0, world=1)
+        BatchSampler(data, column="width", max_tokens=400, rank=0, world_size=1)
 
 
 def test_streams_have_no_numbers() -> None:

@@ -33,14 +33,14 @@ STOP, SAVED = 11, 9
 preload("lightning.pytorch", "samedeal.lightning")
 
 
-def run(world: int, out: Path, *arguments: Any, start: Any = ranks) -> subprocess.CompletedProcess[str]:
+def run(world_size: int, out: Path, *arguments: Any, start: Any = ranks) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    job: subprocess.CompletedProcess[str] = start(world, HERE / "lit.py", out, *arguments)
+    job: subprocess.CompletedProcess[str] = start(world_size, HERE / "lit.py", out, *arguments)
     return job
 
 
-def told(out: Path, name: str, world: int) -> list[dict[str, Any]]:
-    return [json.loads((out / f"{name}-{rank}.json").read_text()) for rank in range(world)]
+def told(out: Path, name: str, world_size: int) -> list[dict[str, Any]]:
+    return [json.loads((out / f"{name}-{rank}.json").read_text()) for rank in range(world_size)]
 
 
 @pytest.fixture(scope="module")
@@ -95,12 +95,12 @@ def test_every_sample_is_trained_once(whole: Path, stopped: Path, tmp_path: Path
         assert len(after[0]["validated"]) == (-(-8 // WORLD) if shares else 8)
 
 
-def in_this_process(folder: Path, kind: str, world: int = 1, rank: int = 0, **options: Any) -> Any:
-    """Trains as one rank of this world would, which no process group knows; gives trainer and model."""
+def in_this_process(folder: Path, kind: str, world_size: int = 1, rank: int = 0, **options: Any) -> Any:
+    """Trains as one rank of this world size would, which no process group knows; gives trainer and model."""
     model = lit.Model(options.pop("stop", None))
     trainer = lit.trainer_of(folder, *options.pop("more", ()), **{"limit_val_batches": 0} | options.pop("trainer", {}))
     saved = options.pop("saved", None)
-    trainer.fit(model, datamodule=lit.Data(kind, 0, rank, world), ckpt_path=saved, weights_only=False)
+    trainer.fit(model, datamodule=lit.Data(kind, 0, rank, world_size), ckpt_path=saved, weights_only=False)
     return trainer, model
 
 
@@ -122,11 +122,11 @@ def test_checkpoints_of_any_kind_go_on_with_any_world(
         # It has fewer steps than there are batches of five.
         step -= 8 - trainer.num_training_batches
     first = [i for log in logs for one in log[:step] for i in one["samples"]]
-    for world in (1, WORLD, 4):
+    for world_size in (1, WORLD, 4):
         rest = []
-        for rank in range(world):
+        for rank in range(world_size):
             options = {"trainer": {"max_steps": max_steps}, "saved": tmp_path / "all" / f"0-step={step}.ckpt"}
-            trainer, model = in_this_process(tmp_path / "rest", kind, world, rank, **options)
+            trainer, model = in_this_process(tmp_path / "rest", kind, world_size, rank, **options)
             rest += [i for one in model.seen for i in one["samples"]]
             # Every epoch begins with batch 0, or where it was, and ends with the last of those that it says it has.
             ends = [one["batch"] + 1 == one["batches"] for one in model.seen]
@@ -135,11 +135,11 @@ def test_checkpoints_of_any_kind_go_on_with_any_world(
             ]
             assert ends[-1]
             assert starts[1:] == [0] * (ends.count(True) - 1)
-            if world == WORLD:
+            if world_size == WORLD:
                 assert [one["samples"] for one in model.seen] == [one["samples"] for one in logs[rank][step:]]
         counts = Counter(first + rest)
         assert set(counts) == set(range(lit.SAMPLES))
-        padding = 0 if kind == "budget" else 2 * WORLD + world
+        padding = 0 if kind == "budget" else 2 * WORLD + world_size
         assert 2 * lit.SAMPLES <= counts.total() <= 2 * lit.SAMPLES + padding
 
 
@@ -206,7 +206,7 @@ def test_epochs_of_different_length(tmp_path: Path, every: int) -> None:
     class Uneven(lit.Data):
         def train_dataloader(self) -> Any:
             asked.append("train")
-            batches = BatchSampler(lit.LENGTHS, max_tokens=120, batch_window=0, seed=5, rank=0, world=1)
+            batches = BatchSampler(lit.LENGTHS, max_tokens=120, batch_window=0, seed=5, rank=0, world_size=1)
             return DataLoader(lit.Features(), batch_sampler=batches)
 
         def val_dataloader(self) -> Any:

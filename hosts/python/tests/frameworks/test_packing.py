@@ -114,7 +114,7 @@ def one_by_one(model: Any) -> float:
 def packed(collator: PackCollator, rows: int = 3) -> DataLoader[Any]:
     """Several rows a batch with padding, or one row without, as the collator has it."""
     options: dict[str, Any] = {"strategy": "pack", "capacity": CAPACITY, "max_batch_size": rows}
-    sampler = BatchSampler(Sequences.lengths, rank=0, world=1, seed=4, **options)
+    sampler = BatchSampler(Sequences.lengths, rank=0, world_size=1, seed=4, **options)
     return DataLoader(Sequences(), batch_sampler=sampler, collate_fn=collator)
 
 
@@ -179,7 +179,7 @@ def test_trainer_takes_it(tmp_path: Path, capacity: int | None) -> None:
     (sum_of_losses(alone, data) / count).backward()
     for made, more in (
         (transformers.Trainer, {}),
-        (Trainer, {"train_sampler": BatchSampler(data.lengths, max_tokens=10**4, rank=0, world=1)}),
+        (Trainer, {"train_sampler": BatchSampler(data.lengths, max_tokens=10**4, rank=0, world_size=1)}),
     ):
         model = model_of("llama", "sdpa")
         arguments = TrainingArguments(

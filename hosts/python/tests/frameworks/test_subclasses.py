@@ -30,31 +30,39 @@ Make = Callable[[int, int], Any]
 
 MAKES: dict[type, list[Make]] = {
     ElasticDistributedSampler: [
-        lambda rank, world: ElasticDistributedSampler(range(103), world, rank),
-        lambda rank, world: ElasticDistributedSampler(range(103), world, rank, start_index=40),
+        lambda rank, world_size: ElasticDistributedSampler(range(103), world_size, rank),
+        lambda rank, world_size: ElasticDistributedSampler(range(103), world_size, rank, start_index=40),
     ],
     StatefulDistributedSampler: [
-        lambda rank, world: StatefulDistributedSampler(range(103), world, rank, seed=3),
-        lambda rank, world: StatefulDistributedSampler(range(103), world, rank, shuffle=False, drop_last=True),
+        lambda rank, world_size: StatefulDistributedSampler(range(103), world_size, rank, seed=3),
+        lambda rank, world_size: StatefulDistributedSampler(
+            range(103), world_size, rank, shuffle=False, drop_last=True
+        ),
     ],
     lightning.UnrepeatedDistributedSampler: [
-        lambda rank, world: lightning.UnrepeatedDistributedSampler(range(103), world, rank),
-        lambda rank, world: lightning.UnrepeatedDistributedSampler(range(103), world, rank, shuffle=False),
-        lambda rank, world: lightning.UnrepeatedDistributedSamplerWrapper(
-            [*range(50, 0, -1)], num_replicas=world, rank=rank
+        lambda rank, world_size: lightning.UnrepeatedDistributedSampler(range(103), world_size, rank),
+        lambda rank, world_size: lightning.UnrepeatedDistributedSampler(range(103), world_size, rank, shuffle=False),
+        lambda rank, world_size: lightning.UnrepeatedDistributedSamplerWrapper(
+            [*range(50, 0, -1)], num_replicas=world_size, rank=rank
         ),
     ],
     fabric.DistributedSamplerWrapper: [
-        lambda rank, world: fabric.DistributedSamplerWrapper([*range(50, 0, -1)], num_replicas=world, rank=rank),
+        lambda rank, world_size: fabric.DistributedSamplerWrapper(
+            [*range(50, 0, -1)], num_replicas=world_size, rank=rank
+        ),
     ],
     transformers.DistributedSamplerWithLoop: [
-        lambda rank, world: transformers.DistributedSamplerWithLoop(
-            range(103), batch_size=8, num_replicas=world, rank=rank
+        lambda rank, world_size: transformers.DistributedSamplerWithLoop(
+            range(103), batch_size=8, num_replicas=world_size, rank=rank
         ),
     ],
     transformers.DistributedLengthGroupedSampler: [
-        lambda rank, world: transformers.DistributedLengthGroupedSampler(4, None, world, rank, 5, lengths=LENGTHS),
-        lambda rank, world: transformers.DistributedLengthGroupedSampler(4, None, world, rank, 5, True, LENGTHS),
+        lambda rank, world_size: transformers.DistributedLengthGroupedSampler(
+            4, None, world_size, rank, 5, lengths=LENGTHS
+        ),
+        lambda rank, world_size: transformers.DistributedLengthGroupedSampler(
+            4, None, world_size, rank, 5, True, LENGTHS
+        ),
     ],
 }
 
@@ -81,11 +89,11 @@ def read(sampler: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("subclass", MAKES, ids=lambda subclass: str(subclass.__name__))
-@pytest.mark.parametrize("world", [1, 4])
-def test_subclasses_of_libraries(subclass: Any, world: int) -> None:
-    expected = [[read(make(rank, world)) for rank in range(world)] for make in MAKES[subclass]]
+@pytest.mark.parametrize("world_size", [1, 4])
+def test_subclasses_of_libraries(subclass: Any, world_size: int) -> None:
+    expected = [[read(make(rank, world_size)) for rank in range(world_size)] for make in MAKES[subclass]]
     with on_ours(subclass):
-        samplers = [[make(rank, world) for rank in range(world)] for make in MAKES[subclass]]
+        samplers = [[make(rank, world_size) for rank in range(world_size)] for make in MAKES[subclass]]
         assert isinstance(samplers[0][0], DistributedSampler)
         assert [[read(sampler) for sampler in ranks] for ranks in samplers] == expected
         for sampler in itertools.chain.from_iterable(samplers):
@@ -150,7 +158,7 @@ def test_ranks_are_set_for_the_next_pass() -> None:
     assert (sampler.num_samples, sampler.total_size, len(sampler)) == (52, 104, 52)
     # The pass that was under way is still of the rank that it began for.
     assert [first, *begun] == [*Theirs(data, 4, 3, seed=2)]
-    mesh = samedeal.Mesh(4, {"dp": 2, "tp": 2}, divide=["dp"])
+    mesh = samedeal.Mesh(4, {"dp": 2, "tp": 2}, shard=["dp"])
     sampler = DistributedSampler(data, 4, 3, mesh=mesh)
     assert (sampler.rank, sampler.num_replicas) == (1, 2)
     sampler.rank = 0

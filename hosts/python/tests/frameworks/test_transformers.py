@@ -1,4 +1,4 @@
-"""Trainer: what it reads, and training with it that is killed, and resumed on any world."""
+"""Trainer: what it reads, and training with it that is killed, and resumed on any world size."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ DEATH = 3
 jobs.preload("samedeal.transformers")
 
 
-def run(world: int, out: Path, *arguments: Any, start: Any = jobs.ranks) -> subprocess.CompletedProcess[str]:
+def run(world_size: int, out: Path, *arguments: Any, start: Any = jobs.ranks) -> subprocess.CompletedProcess[str]:
     out.mkdir()
-    job: subprocess.CompletedProcess[str] = start(world, HERE / "trained.py", out, *arguments)
+    job: subprocess.CompletedProcess[str] = start(world_size, HERE / "trained.py", out, *arguments)
     return job
 
 
-def steps(out: Path, name: str, world: int) -> list[list[Any]]:
+def steps(out: Path, name: str, world_size: int) -> list[list[Any]]:
     """Of each rank and step: its number, the epoch, the last step, and the samples of each batch."""
-    return jobs.logs(out, name, world)
+    return jobs.logs(out, name, world_size)
 
 
 def samples(logs: list[list[Any]], epoch: int) -> list[int]:
@@ -142,7 +142,7 @@ def test_epochs_need_not_be_equally_long(tmp_path: Path) -> None:
     """A budget makes as many batches as it needs."""
     lengths = [1 + (i * 7919 % 97) ** 2 // 40 for i in range(trained.SAMPLES)]
     steps = 0
-    sampler = BatchSampler(lengths, max_tokens=1_000, batch_window=20, seed=1, rank=0, world=1)
+    sampler = BatchSampler(lengths, max_tokens=1_000, batch_window=20, seed=1, rank=0, world_size=1)
     counts = []
     for epoch in range(4):
         sampler.set_epoch(epoch)
@@ -191,7 +191,7 @@ def test_a_resume_gives_no_warning(tmp_path: Path, kind: str) -> None:
         if kind == "feistel":
             given = DistributedSampler(trained.Features(), 1, 0, order="feistel", seed=4)
         elif kind == "budget":
-            given = BatchSampler(trained.LENGTHS, max_tokens=400, rank=0, world=1)
+            given = BatchSampler(trained.LENGTHS, max_tokens=400, rank=0, world_size=1)
         return trainer_of(tmp_path / folder, given=given, num_train_epochs=2, save_steps=1)
 
     whole = trainer("whole")
@@ -251,7 +251,7 @@ def test_the_loader_knows_the_size_of_a_step(tmp_path: Path) -> None:
     assert (loader.total_batch_size, len(loader)) == (theirs.total_batch_size, len(theirs)) == (8, 32)
     among_three = DistributedSampler(trained.Features(), 3, 1)
     assert trainer_of(tmp_path, given=among_three).get_train_dataloader().total_batch_size == 24
-    budget = BatchSampler(trained.LENGTHS, rank=0, world=1, max_tokens=400)
+    budget = BatchSampler(trained.LENGTHS, rank=0, world_size=1, max_tokens=400)
     loader = trainer_of(tmp_path, given=budget).get_train_dataloader()
     assert not hasattr(loader, "total_batch_size")
     assert len(loader) == len(budget)

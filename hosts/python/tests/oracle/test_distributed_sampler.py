@@ -23,12 +23,12 @@ def attributes(sampler: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("samples", [0, 1, 2, 3, 5, 11, 12, 1_001, 40_000])
-@pytest.mark.parametrize("world", [1, 2, 3, 7, 16])
+@pytest.mark.parametrize("world_size", [1, 2, 3, 7, 16])
 @pytest.mark.parametrize("drop_last", [False, True])
 @pytest.mark.parametrize("shuffle", [False, True])
-def test_the_same_indices(samples: int, world: int, drop_last: bool, shuffle: bool) -> None:
-    for rank in {0, world // 2, world - 1}:
-        arguments: Any = (range(samples), world, rank, shuffle, 5, drop_last)
+def test_the_same_indices(samples: int, world_size: int, drop_last: bool, shuffle: bool) -> None:
+    for rank in {0, world_size // 2, world_size - 1}:
+        arguments: Any = (range(samples), world_size, rank, shuffle, 5, drop_last)
         mine, theirs = ours.DistributedSampler(*arguments), Original(*arguments)
         assert attributes(mine) == attributes(theirs)
         # The second time around, too.
@@ -120,7 +120,9 @@ def test_orders() -> None:
     for order in samedeal.orders():
         mine = ours.DistributedSampler(range(101), 4, 1, seed=3, order=order)
         mine.set_epoch(2)
-        assert list(mine) == samedeal.Sampler(101, seed=3, epoch=2, rank=1, world=4, order=order).indices().tolist()
+        assert (
+            list(mine) == samedeal.Sampler(101, seed=3, epoch=2, rank=1, world_size=4, order=order).indices().tolist()
+        )
         assert mine.order == order
     assert next(iter(ours.DistributedSampler(range(2**52), 4, 1, order="feistel"))) < 2**52
 
@@ -131,7 +133,7 @@ def test_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     data = range(100)
     for arguments, place in (
         ({}, (5, 8)),
-        ({"mesh": samedeal.Mesh(8, {"dp": 2, "tp": 4}, divide=["dp"])}, (1, 2)),
+        ({"mesh": samedeal.Mesh(8, {"dp": 2, "tp": 4}, shard=["dp"])}, (1, 2)),
         ({"rank": 1}, (1, 8)),
         ({"num_replicas": 6}, (5, 6)),
         ({"rank": 1, "num_replicas": 2}, (1, 2)),

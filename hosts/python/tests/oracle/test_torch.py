@@ -18,20 +18,20 @@ def test_randperm(samples: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("samples", [1, 2, 3, 5, 10, 11, 12, 100, 1001])
-@pytest.mark.parametrize("world", [1, 2, 3, 4, 7, 16])
+@pytest.mark.parametrize("world_size", [1, 2, 3, 4, 7, 16])
 @pytest.mark.parametrize("drop_last", [False, True])
 @pytest.mark.parametrize("shuffle", [False, True])
-def test_distributed_sampler(samples: int, world: int, drop_last: bool, shuffle: bool) -> None:
+def test_distributed_sampler(samples: int, world_size: int, drop_last: bool, shuffle: bool) -> None:
     dataset = range(samples)
     ours = Sampler(
         samples,
         seed=5,
         order="torch" if shuffle else "sequential",
-        world=world,
+        world_size=world_size,
         remainder="drop" if drop_last else "pad",
     )
-    for rank in range(world):
-        theirs = DistributedSampler(dataset, world, rank, shuffle=shuffle, seed=5, drop_last=drop_last)
+    for rank in range(world_size):
+        theirs = DistributedSampler(dataset, world_size, rank, shuffle=shuffle, seed=5, drop_last=drop_last)
         ours.set_rank(rank)
         for epoch in (0, 1, 2, 1000):
             theirs.set_epoch(epoch)
@@ -43,7 +43,7 @@ def test_distributed_sampler(samples: int, world: int, drop_last: bool, shuffle:
 def test_data_loader() -> None:
     data = torch.utils.data
     dataset = [torch.tensor(i) for i in range(1003)]
-    ours = Sampler(1003, seed=1, order="torch", world=4, rank=3)
+    ours = Sampler(1003, seed=1, order="torch", world_size=4, rank=3)
     theirs = DistributedSampler(dataset, 4, 3, seed=1)
     for workers in (0, 2):
         for epoch in range(2):
@@ -63,9 +63,8 @@ def test_data_loader_resumes(workers: int) -> None:
     theirs = DistributedSampler(dataset, 4, 3, seed=1)
     theirs.set_epoch(5)
     whole = [batch.tolist() for batch in data.DataLoader(dataset, 32, sampler=theirs)]
-    before = Sampler(1003, seed=1, order="torch", world=4, rank=3, epoch=5)
     for done in (0, 3, len(whole)):
-        sampler = Sampler(**before.config._asdict())
+        sampler = Sampler(1003, seed=1, order="torch", world_size=4, rank=3, epoch=5)
         rest = data.DataLoader(dataset, batch_sampler=sampler.batches(32, start=done), num_workers=workers)
         assert len(rest) == len(whole) - done
         assert [batch.tolist() for batch in rest] == whole[done:]
@@ -76,7 +75,7 @@ def test_data_loader_resumes(workers: int) -> None:
 def test_data_loader_with_batches(workers: int, drop_last: bool) -> None:
     data = torch.utils.data
     dataset = [torch.tensor(i) for i in range(1003)]
-    ours = Sampler(1003, seed=1, order="torch", world=4, rank=3)
+    ours = Sampler(1003, seed=1, order="torch", world_size=4, rank=3)
     theirs = DistributedSampler(dataset, 4, 3, seed=1)
     # Made once, as a training run does; the second epoch must be as full as the first.
     loaders = [

@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
+from .. import recipe as recipes
 from ..bindings.batches import BatchPlace, Segment
 from ..engine import arguments as check
 from ..engine.errors import OutOfMemoryError, OutOfRangeError
 from ..engine.instance import Answered, Engine
-from .binding import BatchConfig, Plan, recipe_fingerprint, recipe_text
-from .recipe import configured, lengths_of, options_of, written
+from ..recipe import Recipe
+from .binding import Plan, Where, recipe_fingerprint, recipe_text
+from .recipe import past, written
 from .records import Batch, Metrics, split
 
 if TYPE_CHECKING:
@@ -34,8 +36,8 @@ class Batcher(Answered):
     `ValueError`, if a value is not allowed.
     """
 
-    _engine: Engine[Plan, BatchConfig]
-    _known_world: int | None
+    _engine: Engine[Plan, Where]
+    _known_world_size: int | None
 
     def __init__(
         self,
@@ -45,7 +47,7 @@ class Batcher(Answered):
         epoch: SupportsIndex = 0,
         order: str | None = None,
         rank: SupportsIndex = 0,
-        world: SupportsIndex | None = None,
+        world_size: SupportsIndex | None = None,
         strategy: str | None = None,
         max_batch_size: SupportsIndex | None = None,
         max_length: SupportsIndex | None = None,
@@ -73,8 +75,8 @@ class Batcher(Answered):
             seed: Seed of the order, and of the order of steps, -2**63 to 2**63 - 1; 0.
             epoch: Number of the epoch, 0 to 2**64 - 1; `set_epoch` plans another.
             order: The order of the epoch, one of `samedeal.orders()`; "feistel".
-            rank: Which rank iteration answers for, 0 to `world` - 1.
-            world: How many data-parallel ranks there are, 1 to 2**20; 1.
+            rank: Which rank iteration answers for, 0 to `world_size` - 1.
+            world_size: How many data-parallel ranks there are, 1 to 2**20; 1.
             strategy: How samples become batches. "budget" (the default): as many samples of similar length as
                 `max_tokens` or `max_cost` allows. "bucket": `max_batch_size` samples of one bucket of lengths, or fewer
                 if `max_tokens` or `max_cost` does not allow so many. "pack": `max_batch_size` rows of `capacity`
@@ -103,9 +105,9 @@ class Batcher(Answered):
                 lengths allow. Without `bucket_width`, `boundaries` and `quantiles`, there are 64 buckets with the same
                 number of tokens each.
             batch_window: How many samples are sorted together. A larger window makes fuller batches, a smaller one
-                keeps more of the random order. With "budget" and 0, nothing is sorted. The default depends on `world`:
-                the samples of 64 steps of average batches, at least 8,192. After a resume on another world size, each
-                world size has its own default.
+                keeps more of the random order. With "budget" and 0, nothing is sorted. The default depends on
+                `world_size`: the samples of 64 steps of average batches, at least 8,192. After a resume on another
+                world size, each world size has its own default.
             too_long: What happens to samples that are longer than `max_length`, or too long for `max_tokens`,
                 `max_cost` or `capacity`. "error" (the default): the batcher is refused. "truncate": their beginning is
                 kept. "drop": they are left out. "split": each of them becomes several items. "single": each of them is
@@ -129,8 +131,7 @@ class Batcher(Answered):
             OutOfMemoryError: There is no memory for so many samples.
         """
         recipe = written(locals())
-        numbers = check.u32s("lengths", lengths, check.U32)
-        self._begin(configured(recipe, numbers, epoch=epoch, history=history), rank, memory_limit)
+        self._begin(recipe, check.u32s("lengths", lengths, check.U32), epoch, history, rank, memory_limit)
 
     @classmethod
     def from_recipe(
@@ -165,13 +166,22 @@ class Batcher(Answered):
         """
         numbers = None if lengths is None else check.u32s("lengths", lengths, check.U32)
         self = cls.__new__(cls)
-        self._begin(configured(recipe, numbers, boundaries, epoch, history), rank, memory_limit)
+        self._begin(recipes.read(recipe, boundaries=boundaries), numbers, epoch, history, rank, memory_limit)
         return self
 
-    def _begin(self, config: BatchConfig, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
+    def _begin(
+        self,
+        recipe: Recipe,
+        lengths: NDArray[np.uint32] | None,
+        epoch: SupportsIndex,
+        history: Iterable[tuple[SupportsIndex, SupportsIndex]],
+        rank: SupportsIndex,
+        memory_limit: SupportsIndex,
+    ) -> None:
+        where = Where(check.integer("epoch", epoch, check.U64), past(history))
         self._rank = check.integer("rank", rank, check.RANK)
-        self._engine = Engine(Plan, config, check.integer("memory-limit", memory_limit, check.MEMORY))
-        self._known_world = None
+        self._engine = Engine(Plan, where, recipe, lengths, check.integer("memory-limit", memory_limit, check.MEMORY))
+        self._known_world_size = None
         if self._rank:
             # The component says what is wrong with it.
             self._engine.use(Plan.take, self._rank, 0, 0)
@@ -192,7 +202,9 @@ class Batcher(Answered):
     @property
     def lengths(self) -> NDArray[np.uint32]:
         """The length of every sample; not to be written to."""
-        return lengths_of(self._engine.config)
+        recipe, lengths, _ = self._engine.fixed
+        # The recipe has them, if they do not stand beside it.
+        return check.u32s("lengths", recipe.options["lengths"], check.U32) if lengths is None else lengths
 
     @property
     def epoch(self) -> int:
@@ -205,13 +217,13 @@ class Batcher(Answered):
         return self._rank
 
     @property
-    def world(self) -> int:
+    def world_size(self) -> int:
         """How many ranks there are."""
-        if self._known_world is None:
+        if self._known_world_size is None:
             # The canonical text costs a hash of all lengths.
-            found = options_of(self._engine.config).get("world")
-            self._known_world = json.loads(self.recipe)["deal"]["world_size"] if found is None else found
-        return self._known_world
+            found = self._recipe.options.get("world_size")
+            self._known_world_size = json.loads(self.recipe)["deal"]["world_size"] if found is None else found
+        return self._known_world_size
 
     @property
     def num_steps(self) -> int:
@@ -231,7 +243,7 @@ class Batcher(Answered):
             OutOfMemoryError: There is no memory for the plan. The old epoch is still planned.
         """
         number = check.integer("epoch", epoch, check.U64)
-        self._engine.ask_and_set(Plan.go_to_epoch, lambda config, _: config.in_epoch(number), number)
+        self._engine.ask_and_set(lambda where: where.in_epoch(number))
 
     def state(self, steps: SupportsIndex) -> str:
         """The state after every rank has taken so many steps: a text for a checkpoint.
@@ -240,7 +252,7 @@ class Batcher(Answered):
         size.
 
         Raises:
-            OutOfRangeError: There are not so many steps, or more than 64 worlds took a part of this epoch.
+            OutOfRangeError: There are not so many steps, or more than 64 world sizes took a part of this epoch.
         """
         return self._engine.use(Plan.state, check.integer("steps", steps, check.U64))
 
@@ -260,12 +272,7 @@ class Batcher(Answered):
             OutOfRangeError: It is too long, or says that more was taken than there is.
             OutOfMemoryError: There is no memory for the plan.
         """
-        text = check.state(state)
-
-        def moved(config: BatchConfig, found: BatchConfig) -> BatchConfig:
-            return config._replace(epoch=found.epoch, history=found.history)
-
-        self._engine.ask_and_set(Plan.go_on, moved, text)
+        self._engine.resume(Plan.go_on, check.state(state), lambda _, found: found)
 
     @property
     def history(self) -> list[Segment]:
@@ -295,7 +302,7 @@ class Batcher(Answered):
             OutOfMemoryError: There is no memory for the batch.
         """
         number = check.number("step", step, lambda: self.num_steps)
-        whose = self._rank if rank is None else check.number("rank", rank, lambda: self.world, check.U32_MAX)
+        whose = self._rank if rank is None else check.number("rank", rank, lambda: self.world_size, check.U32_MAX)
         return self._engine.use(_batch, whose, number)
 
     def batches(self, start: SupportsIndex = 0, rank: SupportsIndex | None = None) -> Iterator[Batch]:
@@ -310,7 +317,7 @@ class Batcher(Answered):
         Raises:
             OutOfRangeError: There is no such step or rank.
         """
-        whose = self._rank if rank is None else check.number("rank", rank, lambda: self.world, check.U32_MAX)
+        whose = self._rank if rank is None else check.number("rank", rank, lambda: self.world_size, check.U32_MAX)
         first = check.whole("start", start)
         config, steps = self._engine.use(_extent, whose)
         if not 0 <= first <= steps:
@@ -327,16 +334,19 @@ class Batcher(Answered):
 
     def __repr__(self) -> str:
         """The call that makes an equal batcher, without the memory limit; long lists in short."""
-        config = self._engine.config
-        named: dict[str, Any] = options_of(config) | {"epoch": config.epoch, "rank": self._rank}
-        if config.history:
-            named["history"] = self.history
-        if "boundaries" in named:
-            named["boundaries"] = check.u32s("boundaries", named["boundaries"], check.U32)
-        arguments = ", ".join(f"{name}={_shown(value)}" for name, value in named.items())
-        return f"Batcher({check.shortened(self.lengths)}, {arguments})"
+        options = self._recipe.options | {"epoch": self.epoch, "rank": self._rank}
+        options.pop("lengths", None)
+        if self.history:
+            options["history"] = self.history
+        return recipes.call("Batcher", self.lengths, options)
 
-    def _pass(self, rank: int, config: BatchConfig, start: int, stop: int) -> Iterator[Batch]:
+    @property
+    def _recipe(self) -> Recipe:
+        """As it was given."""
+        found: Recipe = self._engine.fixed[0]
+        return found
+
+    def _pass(self, rank: int, config: Where, start: int, stop: int) -> Iterator[Batch]:
         count = _WINDOW
         while start < stop:
             try:
@@ -354,12 +364,8 @@ class Batcher(Answered):
             start += len(found)
 
 
-def _shown(value: Any) -> str:
-    return check.shortened(value) if hasattr(value, "tolist") else repr(value)
-
-
-def _stay(config: BatchConfig, current: BatchConfig) -> None:
-    if (config.epoch, config.history) != (current.epoch, current.history):
+def _stay(config: Where, current: Where) -> None:
+    if config != current:
         raise RuntimeError("the batcher moved during iteration; call iter() again after set_epoch or resume")
 
 
@@ -371,12 +377,12 @@ def _batch(plan: Plan, rank: int, step: int) -> Batch:
     return batch
 
 
-def _extent(plan: Plan, rank: int) -> tuple[BatchConfig, int]:
+def _extent(plan: Plan, rank: int) -> tuple[Where, int]:
     # The component says what is wrong with the rank.
     plan.take(rank, 0, 0)
     return plan.current, plan.num_steps()
 
 
-def _window(plan: Plan, config: BatchConfig, rank: int, start: int, count: int) -> list[Batch]:
+def _window(plan: Plan, config: Where, rank: int, start: int, count: int) -> list[Batch]:
     _stay(config, plan.current)
     return split(plan.take(rank, start, count))

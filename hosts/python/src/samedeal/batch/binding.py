@@ -8,13 +8,14 @@ from ..bindings import batches, collation
 from ..engine.component import Component
 from ..engine.core import Core
 from ..engine.errors import OutOfMemoryError
+from ..engine.instance import Resource
+from ..recipe import Recipe
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ..bindings.batches import Segment
-    from ..bindings.types import NamedList
 
 PADDING = 2**32 - 1
 """The source of a cell of padding."""
@@ -22,58 +23,45 @@ PADDING = 2**32 - 1
 Cells = TypeVar("Cells", collation.Padded, collation.Packed)
 
 
-class BatchConfig(NamedTuple):
-    """What decides batches."""
+class Where(NamedTuple):
+    """Which epoch, or rest of one, is planned."""
 
-    recipe: str
-    """As it was given."""
-    lengths: NDArray[np.uint32] | None
-    """None where the recipe has them, or where they come one by one."""
-    lists: tuple[NamedList, ...] = ()
-    """Those that the recipe has as a hash."""
-    epoch: int = 0
+    epoch: int
     history: tuple[Segment, ...] = ()
     """What was taken of the epoch before."""
 
-    def in_epoch(self, epoch: int) -> BatchConfig:
+    def in_epoch(self, epoch: int) -> Where:
         """In another epoch, of which nothing was taken."""
-        return self if self.epoch == epoch else self._replace(epoch=epoch, history=())
+        return self if self.epoch == epoch else Where(epoch)
 
 
-class Plan(batches.Batcher):
+class Plan(Resource, batches.Batcher):
     """A `batcher` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
-    def __init__(self, config: BatchConfig, memory_limit: int) -> None:
-        count = "those of the recipe" if config.lengths is None else f"{len(config.lengths)} of them"
+    current: Where
+
+    def __init__(self, where: Where, recipe: Recipe, lengths: NDArray[np.uint32] | None, memory_limit: int) -> None:
+        count = "those of the recipe" if lengths is None else f"{len(lengths)} of them"
         core = Core(Component.BATCHING, memory_limit, "lengths", count)
-        self.recipe = batches.BatchRecipe(core, config.recipe, config.lengths, config.lists)
-        super().__init__(core, self.recipe, config.epoch, config.history)
-        self.current = config
-        """What the component's batches are of, whenever its core is `whole`."""
+        self.recipe = batches.BatchRecipe(core, recipe.text, lengths, recipe.lists)
+        super().__init__(core, self.recipe, *where)
+        self.current = where
 
-    def move(self, config: BatchConfig) -> bool:
-        """Moves to the epoch and the history of a configuration that differs in nothing else."""
-        if (config.epoch, config.history) != (self.current.epoch, self.current.history):
-            if config.history:
-                made = batches.Batcher(self.core, self.recipe, config.epoch, config.history)
-            else:
-                made = self.at_epoch(config.epoch)
-            self._become(made, config)
-        self.current = config
-        return True
+    def move(self, where: Where) -> None:
+        """Plans another epoch, or rest of one."""
+        if where != self.current:
+            begun = where.history
+            self.become(batches.Batcher(self.core, self.recipe, *where) if begun else self.at_epoch(where.epoch), where)
+        self.current = where
 
-    def go_to_epoch(self, epoch: int) -> None:
-        """Plans another epoch."""
-        self.move(self.current.in_epoch(epoch))
-
-    def go_on(self, state: str) -> BatchConfig:
-        """Goes on where a state was taken; what it is then."""
+    def go_on(self, state: str) -> Where:
+        """Goes on where a state was taken; where that is."""
         made = self.resume(state)
         # If an interruption comes now, nobody frees what was made.
         self.core.whole = False
-        config = self.current._replace(epoch=made.epoch(), history=made.history())
-        self._become(made, config)
-        return config
+        where = Where(made.epoch(), made.history())
+        self.become(made, where)
+        return where
 
     def named_metrics(self) -> dict[str, int]:
         """What all batches add up to, by name."""
@@ -83,20 +71,14 @@ class Plan(batches.Batcher):
         """How many batches every rank has."""
         return self.named_metrics()["steps"]
 
-    def _become(self, other: batches.Batcher, config: BatchConfig) -> None:
-        # Until the end of the last call: both change, or the instance goes.
-        self.core.whole = False
-        before, self.handle, self.current = self.handle, other.handle, config
-        batches.call_batcher_drop(self.core, before)
-
 
 class Stream(batches.BatchStream):
     """A `batch-stream` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
-    def __init__(self, config: BatchConfig, rank: int, memory_limit: int) -> None:
-        core = Core(Component.BATCHING, memory_limit)
-        self.recipe = batches.BatchRecipe(core, config.recipe, config.lengths, config.lists)
-        super().__init__(core, self.recipe, config.epoch, rank)
+    def __init__(self, recipe: Recipe, epoch: int, rank: int, memory_limit: int) -> None:
+        core = recipe.core(Component.BATCHING, memory_limit)
+        self.recipe = batches.BatchRecipe(core, recipe.text, None, recipe.lists)
+        super().__init__(core, self.recipe, epoch, rank)
 
     def push(self, samples: NDArray[np.uint64], lengths: NDArray[np.uint32]) -> None:
         """Adds samples."""
@@ -116,7 +98,7 @@ def recipe_fingerprint(made: Plan | Stream) -> str:
     return made.recipe.fingerprint()
 
 
-class Collation:
+class Collation(Resource):
     """The functions of collation, in an instance of their own. The arguments must have been checked to cross."""
 
     # What a large batch leaves behind is more than another instance costs.
@@ -126,10 +108,6 @@ class Collation:
         self.core = Core(Component.BATCHING, 2**31)
         self.core.whole = True
         self.current = config
-
-    def move(self, config: None) -> bool:
-        """There is nothing to move."""
-        return True
 
     def pad(self, lengths: NDArray[np.uint32], width: int, multiple: int, side: collation.Side) -> collation.Padded:
         """Where each cell of a row per sequence comes from."""

@@ -8,10 +8,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
+from .. import recipe as recipes
 from ..engine import arguments as check
 from ..engine import component as components
-from .binding import BatchConfig, Stream, recipe_fingerprint, recipe_text
-from .recipe import configured, written
+from ..recipe import Recipe
+from .binding import Stream, recipe_fingerprint, recipe_text
+from .recipe import written
 from .records import Batch, Metrics, split
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class BatchStream:
         seed: SupportsIndex | None = None,
         epoch: SupportsIndex = 0,
         rank: SupportsIndex = 0,
-        world: SupportsIndex | None = None,
+        world_size: SupportsIndex | None = None,
         strategy: str | None = None,
         max_batch_size: SupportsIndex | None = None,
         max_length: SupportsIndex | None = None,
@@ -66,8 +68,8 @@ class BatchStream:
         Args:
             seed: Seed of the order of steps, -2**63 to 2**63 - 1; 0.
             epoch: Number of the epoch, 0 to 2**64 - 1.
-            rank: Whose batches they are, 0 to `world` - 1.
-            world: As in `Batcher`.
+            rank: Whose batches they are, 0 to `world_size` - 1.
+            world_size: As in `Batcher`.
             strategy: As in `Batcher`.
             max_batch_size: As in `Batcher`.
             max_length: As in `Batcher`.
@@ -90,8 +92,7 @@ class BatchStream:
         Raises:
             SamedealError: As `Batcher`.
         """
-        config = configured(written(locals()), None, epoch=epoch)
-        self._begin(config, rank, memory_limit)
+        self._begin(written(locals()), epoch, rank, memory_limit)
 
     @classmethod
     def from_recipe(
@@ -116,14 +117,15 @@ class BatchStream:
             SamedealError: As `Batcher`.
         """
         self = cls.__new__(cls)
-        self._begin(configured(recipe, None, boundaries, epoch), rank, memory_limit)
+        self._begin(recipes.read(recipe, boundaries=boundaries), epoch, rank, memory_limit)
         return self
 
-    def _begin(self, config: BatchConfig, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
+    def _begin(self, recipe: Recipe, epoch: SupportsIndex, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
         self._rank = check.integer("rank", rank, check.RANK)
         self._process = components.process
         self._lock = threading.RLock()
-        self._stream = Stream(config, self._rank, check.integer("memory-limit", memory_limit, check.MEMORY))
+        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+        self._stream = Stream(recipe, check.integer("epoch", epoch, check.U64), self._rank, limit)
         self._left: deque[Batch] = deque()
 
     @property
@@ -141,7 +143,7 @@ class BatchStream:
         return self._rank
 
     @property
-    def world(self) -> int:
+    def world_size(self) -> int:
         """How many ranks there are."""
         found: int = json.loads(self.recipe)["deal"]["world_size"]
         return found

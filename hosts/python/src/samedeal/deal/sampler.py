@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
-from ..bindings.sampling import Config, Place, Sharding, ShardPlace
-from ..bindings.types import LAYOUT_NAMES, REMAINDER_NAMES
+from .. import recipe as recipes
+from ..bindings.sampling import Place, Round, ShardPlace
 from ..engine import arguments as check
-from ..engine.errors import ContradictionError, MissingError, UnknownNameError, WrongTypeError
 from ..engine.instance import Answered, Engine
+from ..recipe import Recipe
 from . import windows
 from .batches import Batches
-from .binding import Deal, in_epoch
-from .recipe import read as read_recipe
-from .records import Round
+from .binding import Deal, Where
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,37 +33,38 @@ class Sampler(Answered):
     Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
     """
 
-    _engine: Engine[Deal, Config]
+    _engine: Engine[Deal, Where]
 
     def __init__(
         self,
         samples: SupportsIndex,
         *,
-        seed: SupportsIndex = 0,
+        seed: SupportsIndex | None = None,
         epoch: SupportsIndex = 0,
-        order: str = "feistel",
+        order: str | None = None,
         rank: SupportsIndex = 0,
-        world: SupportsIndex = 1,
-        remainder: str = "pad",
-        layout: str = "strided",
+        world_size: SupportsIndex | None = None,
+        remainder: str | None = None,
+        layout: str | None = None,
         consumed: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> None:
-        """Checks the configuration; costs O(1).
+        """Checks the configuration; costs O(1). An option that is None has its default.
 
         Orders that need a table build it at the first call that asks for an index.
 
         Args:
             samples: Number of samples in the dataset, 0 to 2**53 - 1; orders that hold a table take at most
                 2**32 - 1 ("dotnet" 2**31 - 1), and no more than `memory_limit` has room for.
-            seed: Seed of the order, -2**63 to 2**63 - 1; with the order "dotnet", -2**31 to 2**31 - 1.
+            seed: Seed of the order, -2**63 to 2**63 - 1; with the order "dotnet", -2**31 to 2**31 - 1. 0 by default.
             epoch: Number of the epoch, 0 to 2**64 - 1. A new epoch is a new order.
-            order: Name of the order, one of `samedeal.orders()`.
-            rank: Number of this data-parallel reader, 0 to `world` - 1.
-            world: Number of data-parallel readers, 1 to 2**32 - 1.
-            remainder: What happens if `world` does not divide `samples`: "drop" leaves out the last samples,
-                "pad" repeats the first ones, "uneven" gives some ranks one sample more.
-            layout: Which positions belong to a rank: "strided" (rank, rank + world, ...) or "contiguous".
+            order: Name of the order, one of `samedeal.orders()`; "feistel" by default.
+            rank: Number of this data-parallel reader, 0 to `world_size` - 1.
+            world_size: Number of data-parallel readers, 1 to 2**32 - 1; 1 by default.
+            remainder: What happens if `world_size` does not divide `samples`: "pad" (the default) repeats the first
+                ones, "drop" leaves out the last samples, "uneven" gives some ranks one sample more.
+            layout: Which positions belong to a rank: "strided" (the default; rank, rank + world_size, ...) or
+                "contiguous".
             consumed: How many positions of this epoch were dealt before, maybe to another number of ranks. They are the
                 first ones; the other positions are dealt. 0 to `samples`. `resume` takes it from a state.
             memory_limit: Bytes of memory that the engine may use for this sampler; 2**31 is the most it can use.
@@ -76,23 +75,24 @@ class Sampler(Answered):
             WrongTypeError: A value is not of the type that its parameter takes.
             OutOfMemoryError: There is no memory for another sampler.
         """
-        number = check.integer("samples", samples, check.COUNT)
-        config = _config(number, seed, epoch, check.name("order", order), rank, world, remainder, layout, consumed)
-        self._engine = Engine(Deal, config, check.integer("memory-limit", memory_limit, check.MEMORY), None)
+        order_section = {"order": order, "samples": check.whole("samples", samples), "seed": seed}
+        deal = {"world_size": world_size, "remainder": remainder, "layout": layout}
+        recipe = recipes.made({"order": order_section, "deal": deal})
+        self._begin(recipe, epoch, rank, consumed, memory_limit)
 
     @classmethod
     def sharded(
         cls: type[Self],
         sizes: ArrayLike | Iterable[SupportsIndex],
         *,
-        lanes: SupportsIndex = 64,
-        window: SupportsIndex = 256,
-        seed: SupportsIndex = 0,
+        lanes: SupportsIndex | None = None,
+        shuffle_window: SupportsIndex | None = None,
+        seed: SupportsIndex | None = None,
         epoch: SupportsIndex = 0,
         rank: SupportsIndex = 0,
-        world: SupportsIndex = 1,
-        remainder: str = "pad",
-        layout: str = "strided",
+        world_size: SupportsIndex | None = None,
+        remainder: str | None = None,
+        layout: str | None = None,
         consumed: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> Self:
@@ -106,13 +106,13 @@ class Sampler(Answered):
         Args:
             sizes: Number of samples in each shard: a list, or an array of whole numbers. Sample index 0 is the first
                 sample of the first shard; indices go on through the shards in this order. Shards may be empty.
-            lanes: Number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096. Choose a
-                multiple of every number of readers that may read the dataset.
-            window: How many neighbouring samples of a lane are shuffled together, 1 to 2**20.
+            lanes: Number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096; 64 by default.
+                Choose a multiple of every number of readers that may read the dataset.
+            shuffle_window: How many neighbouring samples of a lane are shuffled together, 1 to 2**20; 256 by default.
             seed: As for `Sampler`.
             epoch: As for `Sampler`.
             rank: As for `Sampler`.
-            world: As for `Sampler`.
+            world_size: As for `Sampler`.
             remainder: As for `Sampler`.
             layout: As for `Sampler`.
             consumed: As for `Sampler`.
@@ -124,16 +124,11 @@ class Sampler(Answered):
             WrongTypeError: A value is not of the type that its parameter takes.
             OutOfMemoryError: There is no memory for so many shards.
         """
-        sharding = Sharding(
-            check.u64s("sizes", sizes, check.COUNT),
-            check.integer("lanes", lanes, check.Width(0, check.U32_MAX, "1 to 4096")),
-            check.integer("window", window, check.Width(0, check.U32_MAX, f"1 to {2**20}")),
-        )
-        # Where that does not cross any more, the component refuses it as well.
-        samples = min(check.total(sharding.sizes), check.U64_MAX)
-        config = _config(samples, seed, epoch, "sharded", rank, world, remainder, layout, consumed)
+        order = {"order": "sharded", "seed": seed, "lanes": lanes, "shuffle_window": shuffle_window}
+        deal = {"world_size": world_size, "remainder": remainder, "layout": layout}
         self = cls.__new__(cls)
-        self._engine = Engine(Deal, config, check.integer("memory-limit", memory_limit, check.MEMORY), sharding)
+        recipe = recipes.made({"order": order, "deal": deal}, sizes=sizes)
+        self._begin(recipe, epoch, rank, consumed, memory_limit)
         return self
 
     @classmethod
@@ -167,15 +162,24 @@ class Sampler(Answered):
             ContradictionError: A field is there that the order does not use, or `sizes` are not those of the recipe.
             OutOfMemoryError: There is no memory for so many shards.
         """
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        config, sharding = read_recipe(recipe, sizes, limit)
-        config = config._replace(
-            rank=check.number("rank", rank, lambda: config.world, check.U32_MAX),
-            epoch=check.integer("epoch", epoch, check.U64),
-        )
         self = cls.__new__(cls)
-        self._engine = Engine(Deal, config, limit, sharding)
+        self._begin(recipes.read(recipe, sizes=sizes), epoch, rank, 0, memory_limit)
         return self
+
+    def _begin(
+        self,
+        recipe: Recipe,
+        epoch: SupportsIndex,
+        rank: SupportsIndex,
+        consumed: SupportsIndex,
+        memory_limit: SupportsIndex,
+    ) -> None:
+        where = Where(
+            check.integer("epoch", epoch, check.U64),
+            check.integer("rank", rank, check.RANK),
+            check.integer("consumed", consumed, check.COUNT),
+        )
+        self._engine = Engine(Deal, where, recipe, check.integer("memory-limit", memory_limit, check.MEMORY))
 
     @property
     def recipe(self) -> str:
@@ -193,12 +197,12 @@ class Sampler(Answered):
     @property
     def samples(self) -> int:
         """Number of samples in the dataset."""
-        return self._engine.config.samples
+        return self._engine.use(Deal.samples)
 
     @property
     def seed(self) -> int:
         """Seed of the order."""
-        return self._engine.config.seed
+        return self._engine.use(Deal.seed)
 
     @property
     def epoch(self) -> int:
@@ -208,7 +212,7 @@ class Sampler(Answered):
     @property
     def order(self) -> str:
         """Name of the order."""
-        return self._engine.config.order
+        return self._engine.use(Deal.order)
 
     @property
     def rank(self) -> int:
@@ -216,83 +220,34 @@ class Sampler(Answered):
         return self._engine.config.rank
 
     @property
-    def world(self) -> int:
+    def world_size(self) -> int:
         """Number of data-parallel readers."""
-        return self._engine.config.world
+        return self._engine.use(Deal.world_size)
 
     @property
     def remainder(self) -> str:
-        """What happens if `world` does not divide `samples`."""
-        return self._engine.config.remainder
+        """What happens if `world_size` does not divide `samples`."""
+        return self._engine.use(Deal.remainder)
 
     @property
     def layout(self) -> str:
         """Which positions belong to a rank."""
-        return self._engine.config.layout
+        return self._engine.use(Deal.layout)
 
     @property
     def sizes(self) -> NDArray[np.int64] | None:
-        """Samples in each shard, with the order "sharded", else None; not to be written to."""
-        return None if (sharding := self._sharding) is None else check.read_only(sharding.sizes)
+        """Samples in each shard, with the order "sharded", else None."""
+        return self._engine.use(Deal.sizes)
 
     @property
     def lanes(self) -> int | None:
         """Number of lanes, with the order "sharded", else None."""
-        return None if (sharding := self._sharding) is None else sharding.lanes
+        return self._engine.use(Deal.lanes)
 
     @property
-    def window(self) -> int | None:
+    def shuffle_window(self) -> int | None:
         """Number of neighbouring samples of a lane that are shuffled together, with the order "sharded", else None."""
-        return None if (sharding := self._sharding) is None else sharding.window
-
-    @property
-    def config(self) -> Config:
-        """The configuration as it stands in the component, with the current epoch and rank."""
-        return self._engine.use(Deal.config)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything that decides the deal, for JSON, in the form of JavaScript's `toJSON`. `from_dict` reads it.
-
-        Numbers of 64 bits are decimal strings, so that no reader rounds them.
-        """
-        config, sharding = self._engine.config, self._sharding
-        found: dict[str, Any] = config._asdict()
-        found |= {name: str(found[name]) for name in ("samples", "seed", "epoch", "consumed")}
-        if sharding is not None:
-            sizes = [str(size) for size in sharding.sizes.tolist()]
-            found["sharding"] = {"sizes": sizes, "lanes": sharding.lanes, "window": sharding.window}
-        return found
-
-    @classmethod
-    def from_dict(cls: type[Self], found: Mapping[str, Any]) -> Self:
-        """Makes the sampler again from the result of `to_dict`, or of `toJSON` in JavaScript.
-
-        Raises:
-            SamedealError: A value is not allowed, or one is missing.
-        """
-        if not isinstance(found, Mapping):
-            raise WrongTypeError("found", check.described(found), "what to_dict gives")
-        given: dict[str, Any] = {"consumed": "0", **found}
-        sharding = given.pop("sharding", None)
-        for name in ("samples", "seed", "epoch", "consumed"):
-            if name not in given:
-                raise MissingError(name, "", "what to_dict gives")
-            given[name] = check.decimal(name, given[name])
-        unknown = given.keys() - Config._fields
-        if unknown:
-            raise UnknownNameError("options", sorted(map(str, unknown))[0][:64], ", ".join(Config._fields))
-        if sharding is None:
-            return cls(given.pop("samples"), **given)
-        if not isinstance(sharding, Mapping) or sharding.keys() != {"sizes", "lanes", "window"}:
-            raise WrongTypeError("sharding", check.described(sharding), "sizes, lanes and window")
-        samples, order = given.pop("samples"), given.pop("order", "sharded")
-        sizes = [check.decimal("sizes", size) for size in check.listed("sizes", sharding["sizes"])]
-        made = cls.sharded(sizes, lanes=sharding["lanes"], window=sharding["window"], **given)
-        if order != "sharded":
-            raise ContradictionError("order", check.shown(order), "sharded, where there is a sharding")
-        if check.whole("samples", samples) != made.samples:
-            raise ContradictionError("samples", check.shown(samples), f"{made.samples}, as many as all shards hold")
-        return made
+        return self._engine.use(Deal.shuffle_window)
 
     @property
     def num_samples(self) -> int:
@@ -325,12 +280,12 @@ class Sampler(Answered):
         If it is the current epoch, nothing changes, even if a part of it was consumed.
         """
         number = check.integer("epoch", epoch, check.U64)
-        self._engine.set(lambda config: in_epoch(config, number))
+        self._engine.set(lambda where: where.in_epoch(number))
 
     def set_rank(self, rank: SupportsIndex) -> None:
-        """Moves to another rank of the same deal, 0 to `world` - 1, in O(1). A table that was built is kept."""
+        """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1). A table that was built is kept."""
         number = check.integer("rank", rank, check.RANK)
-        self._engine.ask_and_set(Deal.set_rank, lambda config, _: config._replace(rank=number), number)
+        self._engine.ask_and_set(lambda where: where._replace(rank=number))
 
     def state(self, taken: SupportsIndex) -> str:
         """The state for a checkpoint, after every rank has taken `taken` of its samples (or all that it has).
@@ -358,12 +313,11 @@ class Sampler(Answered):
             WrongTypeError: The value is no state of a sampler.
             OutOfRangeError: The state is too long, or has more samples than there are.
         """
-        text = check.state(state)
 
-        def moved(config: Config, found: Config) -> Config:
-            return config._replace(epoch=found.epoch, consumed=found.consumed)
+        def moved(where: Where, found: Where) -> Where:
+            return where._replace(epoch=found.epoch, consumed=found.consumed)
 
-        self._engine.ask_and_set(_resumed, moved, text)
+        self._engine.resume(Deal.go_on, check.state(state), moved)
 
     def indices(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> NDArray[np.int64]:
         """The samples number `start` to `stop` - 1 of this rank, in order; by default all.
@@ -465,16 +419,16 @@ class Sampler(Answered):
     def round(self, number: SupportsIndex) -> Round:
         """With the order "sharded": the rows that this rank reads for a run of its samples.
 
-        Round k of a whole epoch has the positions k * `lanes` * `window` to (k + 1) * `lanes` * `window` - 1: window k
-        of every lane.
+        Round k of a whole epoch has the positions k * `lanes` * `shuffle_window` to (k + 1) * `lanes` *
+        `shuffle_window` - 1: window k of every lane.
 
         Raises:
             ContradictionError: The order is another one.
-            OutOfRangeError: `number` is not below `num_rounds`; or the round has more than 2**20 spans, and `window` is
-                too wide for so many lanes or so small shards.
+            OutOfRangeError: `number` is not below `num_rounds`; or the round has more than 2**20 spans, and
+                `shuffle_window` is too wide for so many lanes or so small shards.
             OutOfMemoryError: There is no memory for the spans.
         """
-        return Round.of(self._engine.use(Deal.round, check.number("number", number, lambda: self.num_rounds)))
+        return self._engine.use(Deal.round, check.number("number", number, lambda: self.num_rounds))
 
     def shard_of(self, sample: SupportsIndex) -> ShardPlace:
         """With the order "sharded": the shard and the row of a sample, in O(log shards).
@@ -498,50 +452,16 @@ class Sampler(Answered):
 
     def __repr__(self) -> str:
         """The call that makes an equal sampler, without the memory limit; many sizes in short."""
-        config, sharding = self._engine.config._asdict(), self._sharding
-        if config["consumed"] == 0:
-            del config["consumed"]
-        if sharding is None:
-            made, first = "Sampler", repr(config.pop("samples"))
-        else:
-            made, first = "Sampler.sharded", check.shortened(sharding.sizes)
-            del config["samples"], config["order"]
-            config = {"lanes": sharding.lanes, "window": sharding.window, **config}
-        return f"{made}({first}, {', '.join(f'{name}={value!r}' for name, value in config.items())})"
-
-    @property
-    def _sharding(self) -> Sharding | None:
-        found: Sharding | None = self._engine.fixed[1]
-        return found
+        recipe: Recipe = self._engine.fixed[0]
+        options = recipe.options | self._engine.config._asdict()
+        if options["consumed"] == 0:
+            del options["consumed"]
+        if "sizes" not in options:
+            return recipes.call("Sampler", options.pop("samples"), options)
+        sizes = options.pop("sizes")
+        for name in ("order", "samples", "shards"):
+            options.pop(name, None)
+        return recipes.call("Sampler.sharded", sizes, options)
 
     def _position(self, position: SupportsIndex) -> int:
         return check.number("position", position, lambda: self.consumed + self.num_positions)
-
-
-def _resumed(deal: Deal, state: str) -> Config:
-    deal.resume(state)
-    return deal.current
-
-
-def _config(
-    samples: int,
-    seed: SupportsIndex,
-    epoch: SupportsIndex,
-    order: str,
-    rank: SupportsIndex,
-    world: SupportsIndex,
-    remainder: str,
-    layout: str,
-    consumed: SupportsIndex,
-) -> Config:
-    return Config(
-        samples,
-        check.integer("seed", seed, check.S64),
-        check.integer("epoch", epoch, check.U64),
-        order,
-        check.integer("rank", rank, check.RANK),
-        check.integer("world", world, check.U32_FROM_1),
-        check.enum("remainder", remainder, REMAINDER_NAMES),
-        check.enum("layout", layout, LAYOUT_NAMES),
-        check.integer("consumed", consumed, check.Width(0, check.U64_MAX, f"0 to {samples}")),
-    )

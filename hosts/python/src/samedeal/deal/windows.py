@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, SupportsIndex
 
-from ..bindings.sampling import Config
 from ..engine import arguments as check
 from ..engine.errors import IndexOutOfRangeError, OutOfMemoryError, OutOfRangeError
 from ..engine.instance import Engine
-from .binding import Deal, max_window
+from .binding import Deal, Where, max_count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,10 +70,10 @@ def whole_slice(at: slice) -> slice:
 
 
 class Pass:
-    """One pass over the samples of a rank, bound to the configuration that it begins with."""
+    """One pass over the samples of a rank, bound to the epoch, rest and rank that it begins with."""
 
     def __init__(
-        self, engine: Engine[Deal, Config], batch_size: int = 1, drop_last: bool = False, start: int = 0
+        self, engine: Engine[Deal, Where], batch_size: int = 1, drop_last: bool = False, start: int = 0
     ) -> None:
         self._engine = engine
         self._size = batch_size
@@ -112,22 +111,22 @@ def batches_left(deal: Deal, batch_size: int, drop_last: bool, start: int) -> in
     return count - start
 
 
-def _extent(deal: Deal, batch_size: int, drop_last: bool, start: int) -> tuple[Config, int]:
+def _extent(deal: Deal, batch_size: int, drop_last: bool, start: int) -> tuple[Where, int]:
     """What a pass is bound to, and where it ends."""
     batches = start + batches_left(deal, batch_size, drop_last, start)
     end = min(batches * batch_size, deal.num_samples())
-    if batch_size > WINDOW and min(batch_size, end) > max_window():
+    if batch_size > WINDOW and min(batch_size, end) > max_count():
         # The first batch is as long as any; the component says what is wrong with it.
         deal.batch(0, batch_size, drop_last)
     return deal.current, end
 
 
-def _window(deal: Deal, config: Config, start: int, stop: int) -> NDArray[np.int64]:
+def _window(deal: Deal, config: Where, start: int, stop: int) -> NDArray[np.int64]:
     _stay(config, deal.current)
     return _read(deal, start, stop)
 
 
-def _stay(config: Config, current: Config) -> None:
+def _stay(config: Where, current: Where) -> None:
     if current != config:
         raise RuntimeError(
             "the sampler moved to another epoch or rank during iteration; call iter() again after set_epoch or set_rank"

@@ -237,6 +237,10 @@ class Handle:
         made.core, made.handle = core, handle
         return made
 
+    def drop(self) -> None:
+        """Frees it in the instance."""
+        raise NotImplementedError
+
 
 def handle(kind: type[H]) -> Type[H]:
     """A resource, owned or borrowed."""

@@ -37,11 +37,17 @@ def _told(least: int, most: int) -> tuple[str, Mapping[str, tuple[str, ...]]]:
     return f"{least} to {most}", {"least": (str(least),), "most": (str(most),)}
 
 
+def up_to(most: int) -> tuple[str, Mapping[str, tuple[str, ...]]]:
+    """An upper bound in words and as a fact."""
+    return f"up to {most}", {"most": (str(most),)}
+
+
 COUNT = Width(0, U64_MAX, *_told(0, MAX_EXACT))
 COUNT_FROM_1 = Width(0, U64_MAX, *_told(1, MAX_EXACT))
 U64 = Width(0, U64_MAX, *_told(0, U64_MAX))
 S64 = Width(-(2**63), 2**63 - 1, *_told(-(2**63), 2**63 - 1))
-RANK = Width(0, U32_MAX, "0 to world - 1")
+RANK = Width(0, U32_MAX, "0 to world_size - 1")
+READER = Width(0, U32_MAX, "0 to readers - 1")
 MEMORY = Width(0, 2**63 - 1, f"up to {2**31} bytes")
 U32 = Width(0, U32_MAX, *_told(0, U32_MAX))
 U32_FROM_1 = Width(0, U32_MAX, *_told(1, U32_MAX))
@@ -73,19 +79,6 @@ def is_masked(value: Any) -> bool:
     """Whether a masked array of NumPy has a value that is masked out: as an array, it shows what is under the mask."""
     masked = sys.modules.get("numpy.ma")
     return masked is not None and isinstance(value, masked.MaskedArray) and bool(masked.is_masked(value))
-
-
-def decimal(field: str, value: Any) -> Any:
-    """A decimal string as an `int`; anything else as it is, for its own check."""
-    digits = value.removeprefix("-") if isinstance(value, str) else ""
-    return int(value) if digits.isascii() and digits.isdigit() and len(digits) <= 20 else value
-
-
-def listed(field: str, value: Any) -> list[Any]:
-    """`value`, if it is a list."""
-    if isinstance(value, list):
-        return value
-    raise WrongTypeError(field, described(value), "a list")
 
 
 def number(field: str, value: Any, count: Callable[[], int], most: int = U64_MAX) -> int:
@@ -164,32 +157,21 @@ def _items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
     return list(values)
 
 
-def total(values: NDArray[np.uint64]) -> int:
-    """Their sum, which may not fit in 64 bits."""
-    return (int((values >> 32).sum()) << 32) + int((values & U32_MAX).sum())
-
-
-def read_only(values: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The same numbers, below 2**63, as a view that nobody writes to."""
-    view: NDArray[np.int64] = values.view("int64")
-    view.flags.writeable = False
-    return view
-
-
 FEW = 100
 """Up to so many numbers are shown one by one."""
 
 
-def shortened(values: NDArray[Any]) -> str:
-    """Numbers as `repr` shows a list of them, unless they are many."""
-    return repr(values.tolist()) if len(values) <= FEW else f"<{len(values)} numbers>"
+def is_boolean(value: Any) -> bool:
+    """Whether `value` is True or False (NumPy's included)."""
+    return value is True or value is False or (type(value).__module__, type(value).__name__) in _NUMPY_BOOLEANS
+
+
+_NUMPY_BOOLEANS = {("numpy", "bool"), ("numpy", "bool_")}
 
 
 def boolean(field: str, value: Any) -> bool:
-    """`value` as a `bool`, if it is one (NumPy's included)."""
-    if value is True or value is False:
-        return bool(value)
-    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+    """`value` as a `bool`, if it is one."""
+    if is_boolean(value):
         return bool(value)
     raise WrongTypeError(field, described(value), "True or False")
 
@@ -222,7 +204,7 @@ def state(value: Any) -> str:
         raise WrongTypeError("state", described(value), "the text that `state` gave")
     size = len(value.encode("utf-8", "backslashreplace"))
     if size > STATE:
-        raise OutOfRangeError("state", f"of {size} bytes", f"up to {STATE}")
+        raise OutOfRangeError("state", f"of {size} bytes", *up_to(STATE))
     return value.encode("utf-8", "backslashreplace").decode()
 
 

@@ -5,76 +5,32 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from . import component as components
-from .abi import Function
-from .core import Core
-from .errors import SamedealError
+from .abi import Handle
 
 T = TypeVar("T")
+R = TypeVar("R", bound="Resource")
+C = TypeVar("C")
 
 
-class Resource(Protocol):
-    """A resource of the interface in an instance of its own."""
+class Resource(Handle):
+    """A resource of the interface in an instance of its own. It never changes; another one may take its place there."""
 
-    core: Core
     current: Any
-    """The configuration of it, whenever its core is `whole`."""
+    """What it is of, besides what is fixed, whenever its core is `whole`."""
 
-    def move(self, config: Any) -> bool:
-        """Moves to a configuration that differs only in what can be moved; False where another one must be made."""
+    def move(self, config: Any) -> None:
+        """Puts the resource of another configuration into its place."""
+        raise NotImplementedError
 
-
-def move_by(function: Function[None], resource: Any, change: Callable[[Any], Any], *arguments: Any) -> None:
-    """Calls a method that moves a resource, and changes its configuration the moment that it has moved."""
-
-    def lift(core: Core, result: int) -> SamedealError | None:
-        failure = function.lift(core, result)
-        if failure is None:
-            resource.current = change(resource.current)
-        return failure
-
-    function.read(resource.core, lift, resource.handle, *arguments)
-
-
-class EpochMoved:
-    """A resource whose configuration is moved to another epoch, and in nothing else."""
-
-    _to_epoch: ClassVar[Function[None]]
-    """Its function for that."""
-    core: Core
-    current: Any
-    handle: int
-
-    def move(self, config: Any) -> bool:
-        """Moves to the epoch of a configuration that differs in nothing else."""
-        if self.current.epoch != config.epoch:
-            self.set_epoch(config.epoch)
-        self.current = config
-        return True
-
-    def set_epoch(self, epoch: int) -> None:
-        """Plans another epoch."""
-        move_by(self._to_epoch, self, lambda config: self.in_epoch(config, epoch), epoch)
-
-    @staticmethod
-    def in_epoch(config: Any, epoch: int) -> Any:
-        """A configuration in another epoch."""
-        return config._replace(epoch=epoch)
-
-
-ANYWHERE = -1
-"""The epoch of a resource that was moved, and has not told yet where to."""
-
-
-def anywhere(config: Any) -> Any:
-    """A configuration that no other is equal to: until the resource tells where it is."""
-    return config._replace(epoch=ANYWHERE)
-
-
-R = TypeVar("R", bound=Resource)
-C = TypeVar("C", bound=Any)
+    def become(self, made: Handle, config: Any) -> None:
+        """Puts a new resource of the same instance into its place, which is of this configuration."""
+        # Until the end of the last call: everything changes, or the instance goes.
+        self.core.whole = False
+        self.handle, made.handle, self.current = made.handle, self.handle, config
+        made.drop()
 
 
 class _Home(Generic[R]):
@@ -114,8 +70,8 @@ class Engine(Generic[R, C]):
             if resource is None:
                 resource = self._make(config, *self.fixed)
             try:
-                if resource.current is not config and not resource.move(config):
-                    resource = self._make(config, *self.fixed)
+                if resource.current is not config:
+                    resource.move(config)
                 return function(resource, *arguments)
             finally:
                 if resource.core.whole:
@@ -126,11 +82,17 @@ class Engine(Generic[R, C]):
         with self._settle().lock:
             self._replace(change)
 
-    def ask_and_set(self, function: Callable[..., T], change: Callable[[C, T], C], *arguments: Any) -> None:
-        """The same, if the component takes it: `function(resource, *arguments)` says so, and what to change."""
+    def ask_and_set(self, change: Callable[[C], C]) -> None:
+        """The same, if the component takes it."""
         with self._settle().lock:
-            answer = self.use(function, *arguments)
-            self._replace(lambda config: change(config, answer))
+            self.use(_move, change)
+            self._replace(change)
+
+    def resume(self, function: Callable[[R, str], C], state: str, change: Callable[[C, C], C]) -> None:
+        """Answers from where a state was taken: `function(resource, state)` goes there, and returns where that is."""
+        with self._settle().lock:
+            found = self.use(function, state)
+            self._replace(lambda config: change(config, found))
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the instance, for pickle and copy."""
@@ -155,6 +117,11 @@ class Engine(Generic[R, C]):
 
 def _nothing(resource: Resource) -> None:
     """Asks for no more than that it is there."""
+
+
+def _move(resource: Resource, change: Callable[[Any], Any]) -> None:
+    """Asks for what can be refused."""
+    resource.move(change(resource.current))
 
 
 class Answered:

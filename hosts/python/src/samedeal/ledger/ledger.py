@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import copy
+import json
 import secrets
 import threading
 import time
@@ -171,7 +171,7 @@ class Ledger:
 
         Args:
             sampler: The sampler whose epoch is read, or the rest of it after its `consumed` positions. Its rank and
-                world do not matter.
+                world size do not matter.
             log: The log that all readers share, such as a `FileLog` or a `samedeal.torch.StoreLog`. Each epoch has its
                 own log.
             reader: The number of this reader, 0 to 2**32 - 1. Each reader has another number.
@@ -373,8 +373,10 @@ class Ledger:
 
 def _whole(sampler: Sampler) -> Sampler:
     """The same order, for one rank alone."""
-    found = copy.copy(sampler)
-    found._engine.set(lambda config: config._replace(rank=0, world=1, remainder="uneven", layout="strided"))
+    order = json.loads(sampler.recipe)["order"]
+    recipe = {"order": order, "deal": {"remainder": "uneven"}}
+    found = Sampler.from_recipe(recipe, sizes=sampler.sizes, memory_limit=sampler._engine.fixed[1])
+    found._engine.set(lambda _: sampler._engine.config._replace(rank=0))
     return found
 
 

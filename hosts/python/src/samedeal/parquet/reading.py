@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -60,23 +61,23 @@ def read_reader(
     Raises:
         OSError: A shard cannot be read, or is not as long as it was.
     """
-    recipe = reading.recipe
-    stored = recipe["deal"] == "shards" and not recipe["shuffle_rows"]
+    stored = not json.loads(reading.recipe).get("shards", {"shuffle_rows": True})["shuffle_rows"]
     bases = np.concatenate(([0], np.cumsum(shards.sizes)))
     cursors: dict[int, Cursor] = {}
-    streams = 1
+    lanes = 1
     try:
-        for begin, count, spans in reading.rounds(rank, worker, start):
+        for begin, count, columns in reading.rounds(rank, worker, start):
             first = max(begin, start)
-            here = {*spans[:, 0].tolist()}
-            streams = max(streams, len(here))
-            for stream in here - cursors.keys():
+            spans = list(zip(*(column.tolist() for column in columns), strict=True))
+            here = {lane for lane, *_ in spans}
+            lanes = max(lanes, len(here))
+            for lane in here - cursors.keys():
                 least, most = LANE_BYTES
-                held = SHARD_BYTES if streams == 1 else min(most, max(least, LANES_BYTES // streams))
-                cursors[stream] = Cursor(shards, held)
+                held = SHARD_BYTES if lanes == 1 else min(most, max(least, LANES_BYTES // lanes))
+                cursors[lane] = Cursor(shards, held)
             if stored:
                 # A shard of any size, of which nothing has to be held.
-                _, shard, row, length = spans[0].tolist()
+                _, shard, row, length = spans[0]
                 row, length = row + first - begin, length - (first - begin)
                 at = int(bases[shard]) + row
                 for run in cursors[0].read(shard, row, length):
@@ -92,8 +93,8 @@ def read_reader(
                 yield from read_rows(shards, samples.tolist(), own, marks, cursors[here.pop()])
                 continue
             read: list[pa.RecordBatch] = []
-            for stream, shard, row, length in spans.tolist():
-                read.extend(cursors[stream].read(shard, row, length))
+            for lane, shard, row, length in spans:
+                read.extend(cursors[lane].read(shard, row, length))
             table = pa.Table.from_batches(read, shards.schema)
             del read
             yield from _taken(table, rows, samples, own, marks)

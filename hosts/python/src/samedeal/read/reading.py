@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
-from ..bindings.read import MixingAdvice, RoundRows
+from .. import recipe as recipes
+from ..bindings.read import MixingAdvice, ReadRound, RoundRows
 from ..engine import arguments as check
 from ..engine.instance import Answered, Engine
+from ..recipe import Recipe
 from ..shard.records import Steps
-from .binding import Read, ReadConfig, ReadRound
+from .binding import Read, Where
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+Self = TypeVar("Self", bound="Reading")
+
+DEALS = ("samples", "shards")
+"""What may be dealt."""
 WINDOW = 2**16
 """Indices that are read at a time."""
 ROWS = 2**20
@@ -29,25 +34,25 @@ class Reading(Answered):
     method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
 
         >>> from samedeal import Reading
-        >>> reading = Reading([40, 100], world=2, workers=2, batch_size=16)
+        >>> reading = Reading([40, 100], world_size=2, workers=2, batch_size=16)
         >>> reading.steps()
         Steps(least=6, most=6)
-        >>> rest = Reading([40, 100], world=3).resume(reading.state(3))
+        >>> rest = Reading([40, 100], world_size=3).resume(reading.state(3))
         >>> sum(rest.num_samples(rank) for rank in range(3))
         45
     """
 
-    _engine: Engine[Read, ReadConfig]
+    _engine: Engine[Read, Where]
 
     def __init__(
         self,
         sizes: ArrayLike | Iterable[SupportsIndex],
         *,
         seed: SupportsIndex | None = None,
-        deal: str | None = None,
+        deal: str = "samples",
         shuffle: bool | None = None,
         lanes: SupportsIndex | None = None,
-        window: SupportsIndex | None = None,
+        shuffle_window: SupportsIndex | None = None,
         remainder: str | None = None,
         shuffle_rows: bool | None = None,
         reshuffle: bool | None = None,
@@ -55,7 +60,7 @@ class Reading(Answered):
         worker_policy: str | None = None,
         weight: str | None = None,
         bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        world: SupportsIndex | None = None,
+        world_size: SupportsIndex | None = None,
         workers: SupportsIndex | None = None,
         batch_size: SupportsIndex | None = None,
         drop_last: bool | None = None,
@@ -70,8 +75,8 @@ class Reading(Answered):
             shuffle: Whether the epoch is shuffled; True by default.
             lanes: With "samples": number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096;
                 64 by default.
-            window: With "samples": number of neighbouring samples of a lane that are shuffled together, 1 to 2**20; 256
-                by default.
+            shuffle_window: With "samples": number of neighbouring samples of a lane that are shuffled together, 1 to
+                2**20; 256 by default.
             remainder: With "samples": what happens if the number of readers does not divide the samples: "pad" (the
                 default), "drop" or "uneven".
             shuffle_rows: With "shards": whether the rows within each shard are shuffled; by default as `shuffle`.
@@ -81,37 +86,73 @@ class Reading(Answered):
             worker_policy: With "shards": how the shards of a rank are dealt to its workers; "size-aware" by default.
             weight: With "shards": what "size-aware" balances, "samples" (the default) or "bytes".
             bytes: With the weight "bytes": number of bytes in each shard.
-            world: Number of ranks, 1 to 2**22; 1 by default.
+            world_size: Number of ranks, 1 to 2**22; 1 by default.
             workers: Number of loader workers of each rank, 1 to 2**16; 1 by default.
             batch_size: Number of samples in a batch; 1 by default.
             drop_last: Whether a reader drops its last batch if that is shorter; False by default.
             memory_limit: Bytes of memory that the engine may use.
         """
-        checked: dict[str, Any] = {
-            "seed": _given(check.integer, "seed", seed, check.S64),
-            "deal": _given(check.name, "deal", deal),
-            "shuffle": _given(check.boolean, "shuffle", shuffle),
-            "lanes": _given(check.integer, "lanes", lanes, check.Width(0, check.U32_MAX, "1 to 4096")),
-            "window": _given(check.integer, "window", window, check.Width(0, check.U32_MAX, f"1 to {2**20}")),
-            "remainder": _given(check.name, "remainder", remainder),
-            "shuffle-rows": _given(check.boolean, "shuffle-rows", shuffle_rows),
-            "reshuffle": _given(check.boolean, "reshuffle", reshuffle),
-            "policy": _given(check.name, "policy", policy),
-            "worker-policy": _given(check.name, "worker-policy", worker_policy),
-            "weight": _given(check.name, "weight", weight),
-            "bytes": _given(check.u64s, "bytes", bytes, check.COUNT),
-            "world-size": _given(check.integer, "world", world, check.Width(0, check.U32_MAX, f"1 to {2**22}")),
-            "workers": _given(check.integer, "workers", workers, check.Width(0, check.U32_MAX, f"1 to {2**16}")),
-            "batch-size": _given(check.integer, "batch-size", batch_size, check.U32),
-            "drop-last": _given(check.boolean, "drop-last", drop_last),
+        order: dict[str, Any] = {"lanes": lanes, "shuffle_window": shuffle_window}
+        shards: dict[str, Any] = {
+            "shuffle_rows": shuffle_rows,
+            "reshuffle": reshuffle,
+            "policy": policy,
+            "worker_policy": worker_policy,
+            "weight": weight,
         }
-        options = tuple((name, value) for name, value in checked.items() if value is not None)
-        config = ReadConfig(check.u64s("sizes", sizes, check.COUNT), options)
-        self._engine = Engine(Read, config, check.integer("memory-limit", memory_limit, check.MEMORY))
+        if check.enum("deal", deal, DEALS) == "samples":
+            shuffled = shuffle is None or check.boolean("shuffle", shuffle)
+            order |= {"order": "sharded" if shuffled else "sequential", "seed": seed}
+        else:
+            shards |= {"shuffle": shuffle, "seed": seed}
+        # The core refuses options of the other deal: the name of an order says that single samples are dealt.
+        sections = {
+            **({"order": order} if recipes.is_given(order) else {}),
+            **({"shards": shards} if deal == "shards" or recipes.is_given(shards) else {}),
+            "deal": {"world_size": world_size, "workers": workers, "remainder": remainder},
+            "batch": {"batch_size": batch_size, "drop_last": drop_last},
+        }
+        self._begin(recipes.made(sections, sizes=sizes, bytes=bytes), 0, memory_limit)
+
+    @classmethod
+    def from_recipe(
+        cls: type[Self],
+        recipe: str | Mapping[str, Any],
+        *,
+        sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
+        bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
+        epoch: SupportsIndex = 0,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> Self:
+        """The reading of a recipe: one document that has the order or the shards, the readers, and the batches.
+
+            Reading.from_recipe({"order": {"sizes": [40, 100]}, "deal": {"world_size": 2}, "batch": {"batch_size": 16}})
+
+        Args:
+            recipe: A dictionary, or a text of JSON. If single samples are dealt, it has "order", with "name" ("sharded"
+                or "sequential"), "lanes", "shuffle_window", "seed" and "sizes". If whole shards are dealt, it has
+                "shards", with the options of `ShardPlan`. "deal" has "world_size", "workers" and, with "order",
+                "remainder"; "batch" has "batch_size" and "drop_last". What is not there has its default.
+            sizes: Samples in each shard, if the recipe has their hash, or does not have them.
+            bytes: Bytes in each shard, likewise.
+            epoch: Number of the epoch, 0 to 2**64 - 1.
+            memory_limit: As for `Reading`.
+
+        Raises:
+            SamedealError: As `Reading`. It is a ContradictionError if a list is not that of the recipe, and a
+                MissingError if neither has it.
+        """
+        self = cls.__new__(cls)
+        self._begin(recipes.read(recipe, sizes=sizes, bytes=bytes), epoch, memory_limit)
+        return self
+
+    def _begin(self, recipe: Recipe, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
+        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+        self._engine = Engine(Read, Where(check.integer("epoch", epoch, check.U64)), recipe, limit)
 
     def at_epoch(self, epoch: SupportsIndex) -> Reading:
         """The whole epoch `epoch`, 0 to 2**64 - 1, for the same readers."""
-        return self._moved(epoch=check.integer("epoch", epoch, check.U64), state=None)
+        return self._moved(Where(check.integer("epoch", epoch, check.U64)))
 
     def resume(self, state: Any) -> Reading:
         """The rest of the epoch of a state, for the readers of this reading.
@@ -124,12 +165,11 @@ class Reading(Answered):
             WrongTypeError: The value is no state of a reading.
             OutOfRangeError: The state is too long, or has more steps than there are.
         """
-        return self._moved(state=check.state(state))
+        return self._moved(self._engine.config._replace(state=check.state(state)))
 
-    def _moved(self, **changes: Any) -> Reading:
+    def _moved(self, where: Where) -> Reading:
         made = self.__class__.__new__(self.__class__)
-        engine = self._engine
-        made._engine = Engine(Read, engine.config._replace(**changes), *engine.fixed)
+        made._engine = Engine(Read, where, *self._engine.fixed)
         return made
 
     def state(self, steps: SupportsIndex) -> str:
@@ -141,10 +181,42 @@ class Reading(Answered):
         return self._engine.use(Read.state, check.integer("steps", steps, check.U64))
 
     @property
-    def recipe(self) -> dict[str, Any]:
-        """The recipe: every option that decides the order of every epoch. States contain it."""
-        found: dict[str, Any] = json.loads(self._engine.use(Read.recipe))
-        return found
+    def recipe(self) -> str:
+        """The recipe of this reading: JSON in one line, with every default; `from_recipe` takes it.
+
+        It is the same in all epochs, and the same text in every language. Lists of more than 256 numbers are a hash.
+        States have the section "order" or "shards" of it.
+        """
+        return self._engine.use(Read.recipe)
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over the recipe, in hexadecimal: it names the run."""
+        return self._engine.use(Read.recipe_fingerprint)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of samples in each shard."""
+        return self._engine.use(Read.sizes)
+
+    @property
+    def seed(self) -> int:
+        """Seed of all shuffles."""
+        return self._engine.use(Read.seed)
+
+    @property
+    def world_size(self) -> int:
+        """Number of ranks."""
+        return self._engine.use(Read.world_size)
+
+    @property
+    def workers(self) -> int:
+        """Number of loader workers of each rank."""
+        return self._engine.use(Read.workers)
+
+    @property
+    def batch_size(self) -> int:
+        """Number of samples in a batch."""
+        return self._engine.use(Read.batch_size)
 
     @property
     def epoch(self) -> int:
@@ -171,7 +243,7 @@ class Reading(Answered):
         return self._engine.use(Read.lanes_read_once)
 
     def mixing_advice(self) -> MixingAdvice | None:
-        """The lanes and the window to use instead, if batches mix badly: batch size / lanes of a reader is above 2.
+        """The lanes and the shuffle window to use instead, if batch size / lanes of a reader is above 2.
 
         None if it is not, if no number of lanes up to 4,096 is better, if a reader has at most one batch of samples, if
         the order has no lanes, or if this is the rest of an epoch.
@@ -234,7 +306,7 @@ class Reading(Answered):
             return
         begin = self._engine.use(Read.round_of, *reader, first)
         for number in range(begin, self._engine.use(Read.num_rounds, *reader)):
-            found = ReadRound.of(self._engine.use(Read.round, *reader, number))
+            found = self._engine.use(Read.round, *reader, number)
             if found.count:
                 yield found
 
@@ -284,16 +356,9 @@ class Reading(Answered):
 
     def __repr__(self) -> str:
         """The options that were given, and where it stands."""
-        config = self._engine.config
-        options = [
-            f"{name.replace('-', '_')}={check.shown(value)}" for name, value in config.options if name != "bytes"
-        ]
-        where = f"epoch={self.epoch}" + (", the rest" if self.is_rest else "")
-        return f"<Reading of {len(config.sizes)} shards, {', '.join([*options, where])}>"
-
-
-def _given(checked: Any, field: str, value: Any, *more: Any) -> Any:
-    return None if value is None else checked(field, value, *more)
+        recipe: Recipe = self._engine.fixed[0]
+        options = recipe.options | {"epoch": self.epoch}
+        return recipes.call("Reading", options.pop("sizes"), options) + (".resume(...)" if self.is_rest else "")
 
 
 def _reader(rank: SupportsIndex, worker: SupportsIndex) -> tuple[int, int]:

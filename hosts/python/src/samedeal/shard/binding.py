@@ -2,48 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..bindings import shards
 from ..engine.component import Component
 from ..engine.core import Core
-from ..engine.instance import EpochMoved
+from ..engine.instance import Resource
+from ..recipe import Recipe
 from .records import Verification
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_VERIFY_MEMORY = 2**27
-"""Memory of a verification, besides the lists that it compares: enough for eight million shards that nobody has."""
 
-
-class Plan(EpochMoved, shards.Plan):
+class Plan(Resource, shards.Plan):
     """A `plan` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
-    _to_epoch = shards.call_plan_set_epoch
+    def __init__(self, epoch: int, recipe: Recipe, memory_limit: int) -> None:
+        super().__init__(recipe.core(Component.PLANNING, memory_limit), recipe.text, recipe.lists, epoch)
+        self.current = epoch
+        self._sizes: NDArray[np.int64] | None = None
 
-    def __init__(self, config: shards.PlanConfig, memory_limit: int) -> None:
-        super().__init__(Core(Component.PLANNING, memory_limit, "sizes", f"{len(config.sizes)} shards"), config)
-        self.current = config
-        """What the component's plan is of, whenever its core is `whole`."""
+    def move(self, epoch: int) -> None:
+        """Plans another epoch."""
+        if epoch != self.current:
+            self.become(self.at_epoch(epoch), epoch)
+        self.current = epoch
+
+    def kept_sizes(self) -> NDArray[np.int64]:
+        """Number of samples in each shard, for many calls."""
+        if self._sizes is None:
+            self._sizes = self.sizes()
+        return self._sizes
 
 
-class Stream(shards.ChunkStream):
+class Place(NamedTuple):
+    """Whose chunks they are, and from which epoch on."""
+
+    epoch: int
+    reader: int
+
+
+class Stream(Resource, shards.ChunkStream):
     """A `chunk-stream` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
-    def __init__(self, config: shards.StreamConfig, memory_limit: int) -> None:
-        super().__init__(Core(Component.PLANNING, memory_limit, "readers", str(config.readers)), config)
-        self.current = config
-
-    def move(self, config: shards.StreamConfig) -> bool:
-        """Nothing moves a stream."""
-        return True
+    def __init__(self, place: Place, recipe: Recipe, memory_limit: int) -> None:
+        super().__init__(recipe.core(Component.PLANNING, memory_limit), recipe.text, *place)
+        self.current = place
 
 
 def verify(count: int, offsets: NDArray[np.uint32], assigned: NDArray[np.uint32]) -> Verification:
     """Compares what readers have with the shards that there are."""
-    # Shards that nobody has come back as a list: memory follows what is passed, and not the number of shards.
-    memory = min(2**31, _VERIFY_MEMORY + 16 * (len(offsets) + len(assigned)))
-    core = Core(Component.PLANNING, memory, "shards", str(count))
-    return Verification.of(shards.verify(core, count, offsets, assigned))
+    core = Core(Component.PLANNING, 2**31, "shards", str(count))
+    return Verification(*shards.verify(core, count, offsets, assigned))

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
-from ..bindings.shards import (
-    POLICY_NAMES,
-    TIER_NAMES,
-    WEIGHT_NAMES,
-    WORKER_POLICY_NAMES,
-    Locality,
-    PlanConfig,
-)
+from .. import recipe as recipes
 from ..engine import arguments as check
-from ..engine.errors import MissingError, OutOfMemoryError
 from ..engine.instance import Answered, Engine
+from ..recipe import Recipe
 from . import windows
 from .binding import Plan, verify
 from .records import Balance, Loads, Steps, Verification
@@ -25,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-_READERS = check.Width(0, check.U32_MAX, f"1 to {2**22}")
+Self = TypeVar("Self", bound="ShardPlan")
 
 
 class ShardPlan(Answered):
@@ -36,48 +29,51 @@ class ShardPlan(Answered):
     allowed.
     """
 
-    _engine: Engine[Plan, PlanConfig]
+    _engine: Engine[Plan, int]
 
     def __init__(
         self,
         sizes: ArrayLike | Iterable[SupportsIndex],
         *,
         bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        world: SupportsIndex = 1,
-        workers: SupportsIndex = 1,
-        policy: str = "round-robin",
-        worker_policy: str = "round-robin",
-        weight: str = "samples",
+        world_size: SupportsIndex | None = None,
+        workers: SupportsIndex | None = None,
+        policy: str | None = None,
+        worker_policy: str | None = None,
+        weight: str | None = None,
         holders: Sequence[Iterable[SupportsIndex]] | None = None,
         rank_nodes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        tolerance: SupportsIndex = 50,
-        shuffle: bool = False,
-        reshuffle: bool = False,
-        seed: SupportsIndex = 0,
+        tolerance: SupportsIndex | None = None,
+        shuffle: bool | None = None,
+        shuffle_rows: bool | None = None,
+        reshuffle: bool | None = None,
+        seed: SupportsIndex | None = None,
         epoch: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> None:
-        """Plans the epoch.
+        """Plans the epoch. An option that is None has its default; one that the policy does not use is refused.
 
         Args:
             sizes: Number of samples in each shard, at most 2**53 - 1 in all of them together: a list, or an array of
                 whole numbers.
             bytes: Number of bytes in each shard, if they are to be balanced or reported.
-            world: Number of ranks, at least 1; `world` * `workers` is at most 2**22.
-            workers: Number of loader workers of each rank, at least 1.
-            policy: How shards are dealt to ranks. "round-robin": rank i % world gets shard i. "size-aware": all ranks
-                get about the same weight. "locality-aware": ranks get shards that are stored on their own node, as long
-                as their weight stays within the tolerance.
-            worker_policy: How the shards of a rank are dealt to its workers: "round-robin" or "size-aware".
-            weight: The weight of a shard: its "samples" or its "bytes".
+            world_size: Number of ranks, 1 by default; `world_size` * `workers` is at most 2**22.
+            workers: Number of loader workers of each rank, 1 by default.
+            policy: How shards are dealt to ranks. "size-aware" (the default): all ranks get about the same weight.
+                "round-robin": rank i % world_size gets shard i. "locality-aware": ranks get shards that are stored on
+                their own node, as long as their weight stays within the tolerance.
+            worker_policy: How the shards of a rank are dealt to its workers: "size-aware" (the default) or
+                "round-robin".
+            weight: The weight of a shard: its "samples" (the default) or its "bytes".
             holders: For each shard, the numbers of the nodes that store it, at least one; for "locality-aware".
             rank_nodes: The number of the node of each rank; for "locality-aware".
-            tolerance: How far the weight of a rank may exceed the mean weight for the sake of locality, in thousandths
-                of the mean.
-            shuffle: Whether the list of shards is shuffled before it is dealt. The shuffle is the same on all ranks.
-                (The order of `rows` does not depend on this.)
-            reshuffle: Whether each reader shuffles its own shards again, after the deal.
-            seed: Seed of the shuffles, -2**63 to 2**63 - 1.
+            tolerance: With "locality-aware": how far the weight of a rank may exceed the mean weight for the sake of
+                locality, in thousandths of the mean; 50 by default.
+            shuffle: Whether the list of shards is shuffled before it is dealt; True by default. The shuffle is the same
+                on all ranks.
+            shuffle_rows: Whether the rows within each shard are shuffled (`rows`); by default as `shuffle`.
+            reshuffle: Whether each reader shuffles its own shards again, after the deal; False by default.
+            seed: Seed of all shuffles, -2**63 to 2**63 - 1; 0 by default.
             epoch: Epoch of the shuffles, 0 to 2**64 - 1; `set_epoch` plans another.
             memory_limit: Bytes of memory that the engine may use for this plan; 2**31 is the most it can use.
 
@@ -86,113 +82,114 @@ class ShardPlan(Answered):
             UnknownNameError: There is no such policy or weight.
             WrongTypeError: A value is not of the type that its parameter takes.
             MissingError: The policy or the weight needs a value that is missing.
-            ContradictionError: The number of bytes, holders or rank nodes is not that of the shards or ranks.
+            ContradictionError: The number of bytes, holders or rank nodes is not that of the shards or ranks, or an
+                option is given that the policy does not use.
             OutOfMemoryError: There is no memory for so many shards or readers.
         """
-        config = PlanConfig(
-            check.u64s("sizes", sizes, check.COUNT),
-            check.u64s("bytes", () if bytes is None else bytes, check.COUNT),
-            check.integer("world", world, _READERS),
-            check.integer("workers", workers, _READERS),
-            check.enum("policy", policy, POLICY_NAMES),
-            check.enum("worker-policy", worker_policy, WORKER_POLICY_NAMES),
-            check.enum("weight", weight, WEIGHT_NAMES),
-            _locality(holders, rank_nodes, check.integer("tolerance", tolerance, check.U32)),
-            check.boolean("shuffle", shuffle),
-            check.boolean("reshuffle", reshuffle),
-            check.integer("seed", seed, check.S64),
-            check.integer("epoch", epoch, check.U64),
-        )
-        self._engine = Engine(Plan, config, check.integer("memory-limit", memory_limit, check.MEMORY))
+        options = {
+            "shuffle": shuffle,
+            "shuffle_rows": shuffle_rows,
+            "reshuffle": reshuffle,
+            "seed": seed,
+            "policy": policy,
+            "worker_policy": worker_policy,
+            "weight": weight,
+            "tolerance": tolerance,
+        }
+        lists = {"sizes": sizes, "bytes": bytes, "rank_nodes": rank_nodes, **_nodes(holders)}
+        deal = {"world_size": world_size, "workers": workers}
+        self._begin(recipes.made({"shards": options, "deal": deal}, **lists), epoch, memory_limit)
+
+    @classmethod
+    def from_recipe(
+        cls: type[Self],
+        recipe: str | Mapping[str, Any],
+        *,
+        sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
+        bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
+        holders: Sequence[Iterable[SupportsIndex]] | None = None,
+        rank_nodes: ArrayLike | Iterable[SupportsIndex] | None = None,
+        epoch: SupportsIndex = 0,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> Self:
+        """The plan of a recipe: one document that has the numbers of ranks and workers, and how shards are dealt.
+
+            ShardPlan.from_recipe({"shards": {"sizes": [40, 100]}, "deal": {"world_size": 2}})
+
+        Args:
+            recipe: A dictionary, or a text of JSON. "shards" has the options of `ShardPlan`, by the same names, and
+                "holder_offsets"; "deal" has "world_size" and "workers". What is not there has its default. "shards"
+                must be there.
+            sizes: Samples in each shard, if the recipe has their hash, or does not have them.
+            bytes: Bytes in each shard, likewise.
+            holders: For each shard, the nodes that store it, likewise.
+            rank_nodes: The node of each rank, likewise.
+            epoch: As for `ShardPlan`.
+            memory_limit: As for `ShardPlan`.
+
+        Raises:
+            SamedealError: As `ShardPlan`. It is a ContradictionError if a list is not that of the recipe, and a
+                MissingError if neither has it.
+        """
+        lists = {"sizes": sizes, "bytes": bytes, "rank_nodes": rank_nodes, **_nodes(holders)}
+        self = cls.__new__(cls)
+        self._begin(recipes.read(recipe, **lists), epoch, memory_limit)
+        return self
+
+    def _begin(self, recipe: Recipe, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
+        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+        self._engine = Engine(Plan, check.integer("epoch", epoch, check.U64), recipe, limit)
+
+    @property
+    def recipe(self) -> str:
+        """The recipe of this plan: JSON in one line, with every default; `from_recipe` takes it.
+
+        It is the same in all epochs, and the same text in every language. Lists of more than 256 numbers are a hash.
+        """
+        return self._engine.use(Plan.recipe)
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over the recipe, in hexadecimal: it names the run."""
+        return self._engine.use(Plan.recipe_fingerprint)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Samples in each shard; not to be written to."""
-        return check.read_only(self._engine.config.sizes)
+        """Number of samples in each shard."""
+        return self._engine.use(Plan.sizes)
 
     @property
     def bytes(self) -> NDArray[np.int64] | None:
-        """Number of bytes in each shard, or None; not to be written to."""
-        given = self._engine.config.bytes
-        return check.read_only(given) if len(given) else None
+        """Number of bytes in each shard, or None."""
+        return self._engine.use(Plan.bytes)
 
     @property
-    def world(self) -> int:
+    def world_size(self) -> int:
         """Number of ranks."""
-        return self._engine.config.world
+        return self._engine.use(Plan.world_size)
 
     @property
     def workers(self) -> int:
         """Number of loader workers of each rank."""
-        return self._engine.config.workers
-
-    @property
-    def policy(self) -> str:
-        """How shards are dealt to ranks."""
-        return self._engine.config.policy
-
-    @property
-    def worker_policy(self) -> str:
-        """How the shards of a rank are dealt to its workers."""
-        return self._engine.config.worker_policy
-
-    @property
-    def weight(self) -> str:
-        """The weight of a shard: "samples" or "bytes"."""
-        return self._engine.config.weight
-
-    @property
-    def holders(self) -> list[list[int]] | None:
-        """For each shard, the nodes that store it, or None."""
-        found = self._engine.config.locality
-        if found is None:
-            return None
-        nodes: list[int] = found.holders.tolist()
-        return [nodes[start:end] for start, end in pairwise(found.holder_offsets.tolist())]
-
-    @property
-    def rank_nodes(self) -> list[int] | None:
-        """The node of each rank, or None."""
-        found = self._engine.config.locality
-        if found is None:
-            return None
-        nodes: list[int] = found.rank_nodes.tolist()
-        return nodes
-
-    @property
-    def tolerance(self) -> int | None:
-        """How far the weight of a rank may exceed the mean for locality, in thousandths of the mean; or None."""
-        found = self._engine.config.locality
-        return None if found is None else found.tolerance
-
-    @property
-    def shuffle(self) -> bool:
-        """Whether the list of shards is shuffled before it is dealt."""
-        return self._engine.config.shuffle
-
-    @property
-    def reshuffle(self) -> bool:
-        """Whether each reader shuffles its own shards again, after the deal."""
-        return self._engine.config.reshuffle
+        return self._engine.use(Plan.workers)
 
     @property
     def seed(self) -> int:
-        """Seed of the shuffles."""
-        return self._engine.config.seed
+        """Seed of all shuffles."""
+        return self._engine.use(Plan.seed)
 
     @property
     def epoch(self) -> int:
         """Epoch of the shuffles; `set_epoch` plans another."""
-        return self._engine.config.epoch
+        return self._engine.config
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Plans another epoch, 0 to 2**64 - 1. If anything is shuffled, this costs as much as a new plan.
+        """Plans another epoch, 0 to 2**64 - 1. This costs as much as a new plan.
 
         Raises:
             OutOfMemoryError: There is no memory for it. The plan is still that of the epoch before.
         """
         number = check.integer("epoch", epoch, check.U64)
-        self._engine.ask_and_set(Plan.set_epoch, lambda config, _: Plan.in_epoch(config, number), number)
+        self._engine.ask_and_set(lambda _: number)
 
     def num_shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
         """Number of shards of a worker of a rank."""
@@ -205,10 +202,10 @@ class ShardPlan(Answered):
     def rows(
         self, shard: SupportsIndex, start: SupportsIndex = 0, stop: SupportsIndex | None = None
     ) -> NDArray[np.int64]:
-        """A shuffled order of the rows of a shard; by default all of them.
+        """The rows of a shard, in the order in which its reader gives them; by default all of them.
 
-        The order depends on the seed, the epoch and the shard, and on nothing else. To read rows in storage order, do
-        not call this function.
+        With `shuffle_rows`, the order depends on the seed, the epoch and the shard, and on nothing else. Otherwise, it
+        is the storage order.
 
         Args:
             shard: Number of the shard.
@@ -219,12 +216,12 @@ class ShardPlan(Answered):
             OutOfRangeError: There is no such shard, or not 0 <= start <= stop <= its samples.
             OutOfMemoryError: There is no memory for the rows.
         """
-        number = check.number("shard", shard, lambda: len(self._engine.config.sizes), check.U32_MAX)
+        number = check.number("shard", shard, lambda: len(self.sizes), check.U32_MAX)
         return self._engine.use(windows.rows, number, start, stop)
 
     def loads(self, tier: str = "ranks") -> Loads:
         """What each rank (tier "ranks") or each worker ("workers", those of rank 0 first) has to read."""
-        return self._engine.use(windows.loads, check.enum("tier", tier, TIER_NAMES))
+        return self._engine.use(windows.loads, check.name("tier", tier))
 
     def balance(self, tier: str = "ranks", weight: str = "samples") -> Balance:
         """The smallest, largest and total load of the ranks or the workers, in samples or in bytes.
@@ -232,8 +229,7 @@ class ShardPlan(Answered):
         Raises:
             MissingError: The weight is "bytes", and the plan has no bytes.
         """
-        which = check.enum("tier", tier, TIER_NAMES), check.enum("weight", weight, WEIGHT_NAMES)
-        return self._engine.use(windows.balance, *which)
+        return self._engine.use(windows.balance, check.name("tier", tier), check.name("weight", weight))
 
     def steps(self, batch_size: SupportsIndex, drop_last: bool = False) -> Steps:
         """The smallest and the largest number of steps of a rank, if each worker makes batches from its own samples.
@@ -253,25 +249,16 @@ class ShardPlan(Answered):
 
     def __repr__(self) -> str:
         """The call that makes an equal plan, without the memory limit; long lists in short."""
-        config = self._engine.config
-        named: dict[str, str] = {}
-        if len(config.bytes):
-            named["bytes"] = check.shortened(config.bytes)
-        for name in ("world", "workers", "policy", "worker_policy", "weight"):
-            named[name] = repr(getattr(config, name))
-        if config.locality is not None:
-            few = len(config.sizes) <= check.FEW
-            named["holders"] = repr(self.holders) if few else f"<{len(config.sizes)} lists>"
-            named["rank_nodes"] = check.shortened(config.locality.rank_nodes)
-            named["tolerance"] = repr(config.locality.tolerance)
-        for name in ("shuffle", "reshuffle", "seed", "epoch"):
-            named[name] = repr(getattr(config, name))
-        arguments = ", ".join(f"{name}={value}" for name, value in named.items())
-        return f"ShardPlan({check.shortened(config.sizes)}, {arguments})"
+        recipe: Recipe = self._engine.fixed[0]
+        options = recipe.options | {"epoch": self.epoch}
+        if "holder_offsets" in options:
+            offsets, nodes = (list(options.pop(name)) for name in ("holder_offsets", "holders"))
+            options["holders"] = [nodes[start:end] for start, end in pairwise(offsets)]
+        return recipes.call("ShardPlan", options.pop("sizes"), options)
 
     def _reader(self, rank: SupportsIndex, worker: SupportsIndex) -> tuple[int, int]:
         return (
-            check.number("rank", rank, lambda: self.world, check.U32_MAX),
+            check.number("rank", rank, lambda: self.world_size, check.U32_MAX),
             check.number("worker", worker, lambda: self.workers, check.U32_MAX),
         )
 
@@ -286,31 +273,17 @@ def verify_shards(shards: SupportsIndex, assigned: Iterable[ArrayLike | Iterable
     Raises:
         OutOfRangeError: A reader has a shard that does not exist.
         WrongTypeError: A value is not a whole number, or not a list of lists of them.
-        OutOfMemoryError: There is no memory for so many: some million shards more than the readers have.
+        OutOfMemoryError: There is no memory for so many.
     """
     count = check.integer("shards", shards, check.U32)
     within = check.Width(0, check.U32_MAX, check.below(count))
     offsets, flat = check.ragged("assigned", assigned, within)
-    try:
-        return verify(count, offsets, flat)
-    except OutOfMemoryError:
-        allowed = f"about as many as the readers have ({len(flat)}), and up to eight million more, which are listed"
-        raise OutOfMemoryError("shards", str(count), allowed) from None
+    return verify(count, offsets, flat)
 
 
-def _locality(
-    holders: Sequence[Iterable[SupportsIndex]] | None,
-    rank_nodes: ArrayLike | Iterable[SupportsIndex] | None,
-    tolerance: int,
-) -> Locality | None:
-    if holders is None and rank_nodes is None:
-        return None
+def _nodes(holders: Sequence[Iterable[SupportsIndex]] | None) -> dict[str, Any]:
+    """The lists that a recipe has for the nodes of each shard."""
     if holders is None:
-        raise MissingError("holders", "", "for each shard, the numbers of the nodes that hold it, beside rank_nodes")
-    if rank_nodes is None:
-        raise MissingError("rank-nodes", "", "for each rank, the number of its node, beside holders")
-    return Locality(
-        *check.ragged("holders", holders, check.U32),
-        check.u32s("rank-nodes", rank_nodes, check.U32),
-        tolerance,
-    )
+        return {}
+    offsets, nodes = check.ragged("holders", holders, check.U32)
+    return {"holders": nodes, "holder_offsets": offsets}

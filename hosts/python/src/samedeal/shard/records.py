@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 from ..bindings import shards
 from ..engine.tables import table
@@ -12,22 +13,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Loads(NamedTuple):
-    """What each rank, or each worker, has to read."""
+class Loads(SimpleNamespace):
+    """What each rank, or each worker, has to read: an array of int64 for each column.
+
+    `vars` gives all columns by name, also those that a newer component adds.
+    """
 
     shards: NDArray[np.int64]
     """How many shards."""
     samples: NDArray[np.int64]
     """How many samples."""
-    bytes: NDArray[np.int64]
-    """How many bytes; 0 where the plan does not know."""
-    local: NDArray[np.int64]
-    """How many bytes (samples where bytes are not known) are stored on the rank's own node."""
+    bytes: NDArray[np.int64] | None = None
+    """How many bytes; None if the plan does not know."""
+    local: NDArray[np.int64] | None = None
+    """With the policy "locality-aware": how many bytes (samples if bytes are not known) are stored on the rank's own
+    node. Otherwise None."""
 
     def _repr_html_(self) -> str:
         """A table for notebooks, a row for each rank or worker."""
-        rows = ((number, *row) for number, row in enumerate(zip(*self, strict=True)))
-        return table("Loads", ("reader", *self._fields), rows, len(self.shards))
+        rows = ((number, *row) for number, row in enumerate(zip(*vars(self).values(), strict=True)))
+        return table("Loads", ("reader", *vars(self)), rows, len(self.shards))
 
 
 class Balance(shards.Balance):
@@ -54,31 +59,12 @@ class Steps(shards.Steps):
         return self.least == self.most
 
 
-class Overlap(NamedTuple):
-    """A shard that is read twice."""
+class Verification(shards.Verification):
+    """Shards that are read more than once (`overlaps`), and runs of shards that no reader has (`gaps`)."""
 
-    shard: int
-    """Number of the shard."""
-    first: int
-    """The reader that has it first."""
-    other: int
-    """Another one that has it, or the same, again."""
-
-
-class Verification(NamedTuple):
-    """Shards that are read twice, and shards that are not read."""
-
-    overlaps: list[Overlap]
-    """Each further reader of a shard that has one."""
-    gaps: list[int]
-    """Shards that no reader has, ascending."""
+    __slots__ = ()
 
     @property
     def ok(self) -> bool:
         """Whether every shard has exactly one reader."""
-        return not self.overlaps and not self.gaps
-
-    @classmethod
-    def of(cls, found: shards.Verification) -> Verification:
-        """With the overlaps by name."""
-        return cls([Overlap(*row) for row in found.overlaps.reshape(-1, 3).tolist()], found.gaps.tolist())
+        return not len(self.overlaps.shard) and not len(self.gaps.first_shard)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, SupportsIndex
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
-from ..bindings.shards import StreamConfig
+from .. import recipe as recipes
 from ..engine import arguments as check
 from ..engine.errors import OutOfRangeError
 from ..engine.instance import Answered, Engine
-from .binding import Stream
+from ..recipe import Recipe
+from .binding import Place, Stream
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+Self = TypeVar("Self", bound="ChunkStream")
 
 _WINDOW = 2**10
 """Chunks that iteration reads at a time."""
@@ -23,12 +26,11 @@ class ChunkStream(Answered):
     """The chunks of one reader, without end. Chunks are the numbered parts of a stream.
 
     The stream is an endless list of chunks: 0, 1, 2, and so on, or one cycle through a known number of chunks after the
-    other. Reader r of n takes the chunks at the places r, r + n, r + 2n, and so on. It can be pickled (as its
-    configuration), and used from
+    other. Reader r of n takes the chunks at the places r, r + n, r + 2n, and so on. It can be pickled, and used from
     several threads, in signal handlers and finalizers, and on both sides of a fork.
     """
 
-    _engine: Engine[Stream, StreamConfig]
+    _engine: Engine[Stream, Place]
 
     def __init__(
         self,
@@ -36,23 +38,23 @@ class ChunkStream(Answered):
         readers: SupportsIndex,
         *,
         chunks: SupportsIndex | None = None,
-        order: str = "sequential",
-        seed: SupportsIndex = 0,
+        order: str | None = None,
+        seed: SupportsIndex | None = None,
         epoch: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> None:
-        """Checks the configuration; costs O(1).
+        """Checks the configuration; costs O(1). An option that is None has its default.
 
         Args:
             reader: Number of this reader, 0 to `readers` - 1.
             readers: Number of readers, 1 to 2**32 - 1.
             chunks: Number of chunks, 1 to 2**53 - 1 or what the order allows. The stream goes through them again and
                 again. None if the number is not known.
-            order: Order of the chunks within each cycle, one of `samedeal.orders()`. It must be "sequential" if their
-                number is not known.
-            seed: Seed of the order, -2**63 to 2**63 - 1.
+            order: Order of the chunks within each cycle, one of `samedeal.orders()`; "feistel" by default. If their
+                number is not known, the order is "sequential", and no other one is allowed.
+            seed: Seed of the order, -2**63 to 2**63 - 1; 0 by default.
             epoch: The epoch of the first cycle, 0 to 2**64 - 1. Each cycle has the epoch after that of the cycle
-            before.
+                before.
             memory_limit: Bytes of memory that the engine may use for this stream; 2**31 is the most it can use.
 
         Raises:
@@ -62,41 +64,47 @@ class ChunkStream(Answered):
             ContradictionError: The number of chunks is not known, and the order is not "sequential".
             OutOfMemoryError: There is no memory for another stream.
         """
-        count = check.integer("readers", readers, check.U32_FROM_1)
-        config = StreamConfig(
-            None if chunks is None else check.integer("chunks", chunks, check.COUNT_FROM_1),
-            check.number("reader", reader, lambda: count, check.U32_MAX),
-            count,
-            check.name("order", order),
-            check.integer("seed", seed, check.S64),
-            check.integer("epoch", epoch, check.U64),
-        )
-        self._engine = Engine(Stream, config, check.integer("memory-limit", memory_limit, check.MEMORY))
+        of_chunks = {"order": order, "chunks": chunks, "seed": seed}
+        self._begin(recipes.made({"order": of_chunks, "deal": {"readers": readers}}), reader, epoch, memory_limit)
+
+    @classmethod
+    def from_recipe(
+        cls: type[Self],
+        recipe: str | Mapping[str, Any],
+        *,
+        reader: SupportsIndex = 0,
+        epoch: SupportsIndex = 0,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> Self:
+        """The stream of a recipe: one document that has the order of the chunks and the number of readers.
+
+        Args:
+            recipe: A dictionary, or a text of JSON. "order" has "name", "chunks" and "seed"; "deal" has "readers". What
+                is not there has its default.
+            reader: As for `ChunkStream`.
+            epoch: As for `ChunkStream`.
+            memory_limit: As for `ChunkStream`.
+
+        Raises:
+            SamedealError: As `ChunkStream`.
+        """
+        self = cls.__new__(cls)
+        self._begin(recipes.read(recipe), reader, epoch, memory_limit)
+        return self
+
+    def _begin(self, recipe: Recipe, reader: SupportsIndex, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
+        place = Place(check.integer("epoch", epoch, check.U64), check.integer("reader", reader, check.READER))
+        self._engine = Engine(Stream, place, recipe, check.integer("memory-limit", memory_limit, check.MEMORY))
 
     @property
-    def num_chunks(self) -> int | None:
-        """Number of chunks; None if it is not known."""
-        return self._engine.config.chunks
+    def recipe(self) -> str:
+        """The recipe of this stream: JSON in one line, with every default; `from_recipe` takes it."""
+        return self._engine.use(Stream.recipe)
 
     @property
     def reader(self) -> int:
         """Number of this reader."""
         return self._engine.config.reader
-
-    @property
-    def readers(self) -> int:
-        """Number of readers."""
-        return self._engine.config.readers
-
-    @property
-    def order(self) -> str:
-        """The order of the chunks in each cycle."""
-        return self._engine.config.order
-
-    @property
-    def seed(self) -> int:
-        """Seed of the order."""
-        return self._engine.config.seed
 
     @property
     def epoch(self) -> int:
@@ -134,6 +142,5 @@ class ChunkStream(Answered):
 
     def __repr__(self) -> str:
         """The call that makes an equal stream, without the memory limit."""
-        chunks, reader, readers, order, seed, epoch = self._engine.config
-        named = f"chunks={chunks}, order={order!r}, seed={seed}, epoch={epoch}"
-        return f"ChunkStream({reader}, {readers}, {named})"
+        recipe: Recipe = self._engine.fixed[0]
+        return recipes.call("ChunkStream", self.reader, recipe.options | {"epoch": self.epoch})

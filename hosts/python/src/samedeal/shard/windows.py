@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, SupportsIndex
 
-from ..bindings.shards import Tier, Weight
 from ..engine import arguments as check
 from ..engine.arguments import MILLION
 from ..engine.errors import OutOfMemoryError
@@ -35,10 +34,10 @@ def rows(plan: Plan, shard: int, start: SupportsIndex, stop: SupportsIndex | Non
     """A run of the rows of a shard, or all of them."""
     import numpy
 
-    if shard >= len(plan.current.sizes):
+    if shard >= len(plan.kept_sizes()):
         # The component says what is wrong with it.
         plan.rows(shard, 0, 0)
-    end = int(plan.current.sizes[shard])
+    end = int(plan.kept_sizes()[shard])
     first = check.integer("start", start, check.Width(0, end, f"0 to {end}"))
     last = end if stop is None else check.integer("stop", stop, check.Width(first, end, f"{first} to {end}"))
     try:
@@ -51,19 +50,19 @@ def rows(plan: Plan, shard: int, start: SupportsIndex, stop: SupportsIndex | Non
     return out
 
 
-def loads(plan: Plan, tier: Tier) -> Loads:
+def loads(plan: Plan, tier: str) -> Loads:
     """What every rank or worker has to read."""
     import numpy
 
-    members = plan.current.world * (1 if tier == "ranks" else plan.current.workers)
-    out = numpy.empty((4, members), dtype=numpy.int64)
+    members = plan.world_size() * (1 if tier == "ranks" else plan.workers())
+    columns: dict[str, list[NDArray[np.int64]]] = {}
     for start in range(0, members, WINDOW):
-        part = out[:, start : start + WINDOW]
-        part[:] = plan.loads(tier, start, part.shape[1]).reshape(-1, 4).T
-    return Loads(*out)
+        for name, numbers in plan.loads(tier, start, min(WINDOW, members - start)):
+            columns.setdefault(name, []).append(numbers.view("int64"))
+    return Loads(**{name: numpy.concatenate(parts) for name, parts in columns.items()})
 
 
-def balance(plan: Plan, tier: Tier, weight: Weight) -> Balance:
+def balance(plan: Plan, tier: str, weight: str) -> Balance:
     """How evenly loads are spread."""
     return Balance(*plan.balance(tier, weight), imbalance=plan.imbalance(tier, weight) / MILLION)
 
@@ -72,10 +71,10 @@ def verify(plan: Plan) -> Verification:
     """What all readers have, compared with the shards that there are."""
     import numpy
 
-    workers = plan.current.workers
+    workers = plan.workers()
     counts = loads(plan, "workers").shards
     ends = numpy.concatenate(([0], numpy.cumsum(counts)))
     assigned = numpy.empty(ends[-1], dtype=numpy.uint32)
     for reader in numpy.flatnonzero(counts).tolist():
         assigned[ends[reader] : ends[reader + 1]] = shards(plan, *divmod(reader, workers))
-    return planning.verify(len(plan.current.sizes), ends.astype(numpy.uint32), assigned)
+    return planning.verify(len(plan.kept_sizes()), ends.astype(numpy.uint32), assigned)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..bindings import launch, mesh
 from ..engine.component import Component
 from ..engine.core import Core
+from ..engine.instance import Resource
 
 _MEMORY = 2**31
 """Memory limit: nothing here grows with the data."""
@@ -16,22 +17,18 @@ _MEMORY = 2**31
 class MeshConfig(NamedTuple):
     """Everything that decides who shares data."""
 
-    world: int
-    """How many ranks there are."""
+    world_size: int
+    """Number of ranks."""
     axes: tuple[mesh.Axis, ...]
     """The slowest first."""
 
 
-class Grid(mesh.Mesh):
+class Grid(Resource, mesh.Mesh):
     """A `mesh` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, config: MeshConfig) -> None:
-        super().__init__(Core(Component.SAMPLING, _MEMORY, "world", str(config.world)), *config)
+        super().__init__(Core(Component.SAMPLING, _MEMORY, "world-size", str(config.world_size)), *config)
         self.current = config
-
-    def move(self, config: MeshConfig) -> bool:
-        """Nothing moves a mesh."""
-        return True
 
 
 @functools.cache
@@ -40,6 +37,6 @@ def variables() -> tuple[str, ...]:
     return launch.variables(Core(Component.SAMPLING, _MEMORY))
 
 
-def detect(environment: list[tuple[str, str]], rank: int | None, world: int | None) -> launch.Detection:
-    """The rank and the world of a process."""
-    return launch.detect(Core(Component.SAMPLING, _MEMORY), environment, rank, world)
+def detect(environment: list[tuple[str, str]], rank: int | None, world_size: int | None) -> launch.Detection:
+    """The rank of a process, and the number of ranks."""
+    return launch.detect(Core(Component.SAMPLING, _MEMORY), environment, rank, world_size)

@@ -14,25 +14,26 @@ from .binding import detect, variables
 
 def detect_rank(
     rank: SupportsIndex | None = None,
-    world: SupportsIndex | None = None,
+    world_size: SupportsIndex | None = None,
     *,
     environment: Mapping[str, str] | None = None,
 ) -> Detection:
-    """The rank and the world of this process, from the environment variables that launchers set.
+    """The rank of this process and the number of ranks, from the environment variables that launchers set.
 
     Explicit values win; then the first of torchrun, Open MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK
-    counts only where the world equals LOCAL_WORLD_SIZE, or is 1, since it is a number within one node. Where nothing is
+    counts only if the world size equals LOCAL_WORLD_SIZE, or is 1, since it is a number within one node. If nothing is
     set, the process is rank 0 of 1.
 
     Args:
-        rank: Which process of the job this is, where that is known.
-        world: How many there are, where that is known.
+        rank: Number of this process in the job, if it is known.
+        world_size: Number of processes, if it is known.
         environment: The variables; by default those of this process.
 
     Raises:
         WrongTypeError: A variable is no number.
-        OutOfRangeError: A variable is too large, or a rank is not below its world.
-        MissingError: There is a rank without a world, a world without a rank, or LOCAL_RANK alone; it says what to set.
+        OutOfRangeError: A variable is too large, or a rank is not below the world size.
+        MissingError: There is a rank without a world size, a world size without a rank, or LOCAL_RANK alone; it says
+            what to set.
     """
     given = os.environ if environment is None else environment
     if not isinstance(given, Mapping):
@@ -41,5 +42,5 @@ def detect_rank(
     return detect(
         found,
         None if rank is None else check.integer("rank", rank, check.RANK),
-        None if world is None else check.integer("world", world, check.U32_FROM_1),
+        None if world_size is None else check.integer("world-size", world_size, check.U32_FROM_1),
     )

@@ -17,51 +17,52 @@ _MOST_AXES = 64
 class Mesh(Answered):
     """All ranks of a job as a grid, the last axis counting fastest (row-major, as torch's `init_device_mesh`).
 
-    `Sampler(samples, rank=mesh.data_rank(rank), world=mesh.data_world)` deals the same samples to ranks that differ
-    only along axes that repeat the data, and different ones to others. It pickles by its configuration, and may be used
-    from several threads, in signal handlers and finalizers, and on both sides of a fork.
+    `Sampler(samples, rank=mesh.data_rank(rank), world_size=mesh.data_world_size)` deals different samples to ranks that
+    differ along an axis with the role "shard", and the same samples to other ranks. It pickles by its configuration,
+    and may be used from several threads, in signal handlers and finalizers, and on both sides of a fork.
     """
 
     _engine: Engine[Grid, MeshConfig]
 
-    def __init__(self, world: SupportsIndex, axes: Mapping[str, SupportsIndex], divide: Iterable[str]) -> None:
+    def __init__(self, world_size: SupportsIndex, axes: Mapping[str, SupportsIndex], shard: Iterable[str]) -> None:
         """Checks the mesh.
 
         Args:
-            world: How many ranks there are, 1 to 2**32 - 1.
+            world_size: How many ranks there are, 1 to 2**32 - 1.
             axes: The size of each axis by its name, the slowest first: `{"dp": 2, "tp": 4}`. Up to 64 of them.
-            divide: The names of the axes that divide the data: data parallelism, replicated or sharded. Ranks along the
-                others (tensor, context, pipeline parallelism) get the same samples.
+            shard: The names of the axes along which ranks get different samples, as in data parallelism. Along the
+                other axes, the data is replicated: ranks get the same samples, as in tensor, context and pipeline
+                parallelism.
 
         Raises:
-            OutOfRangeError: `world` or a size is 0, or there are too many axes.
-            UnknownNameError: There is no such axis in `divide`.
-            ContradictionError: The product of the sizes is not `world`.
+            OutOfRangeError: `world_size` or a size is 0, or there are too many axes.
+            UnknownNameError: There is no such axis in `shard`.
+            ContradictionError: The product of the sizes is not `world_size`.
             WrongTypeError: A value is not of the type that its parameter takes.
         """
-        ranks = check.integer("world", world, check.U32_FROM_1)
+        ranks = check.integer("world-size", world_size, check.U32_FROM_1)
         if not isinstance(axes, Mapping):
             raise WrongTypeError("axes", check.described(axes), 'sizes by name, such as {"dp": 2, "tp": 4}')
         if ranks and len(axes) > _MOST_AXES:
-            # As the component says it, after the world, but before anybody looks at millions of names.
-            raise OutOfRangeError("axes", f"{len(axes)} axes", f"up to {_MOST_AXES}")
+            # As the component says it, after the world size, but before anybody looks at millions of names.
+            raise OutOfRangeError("axes", f"{len(axes)} axes", *check.up_to(_MOST_AXES))
         shown = {name: check.name("axes", name) for name in axes}
         self._names = tuple(shown)
-        self._divide = _chosen(divide, shown)
+        self._shard = _chosen(shard, shown)
         sizes = [
             Axis(
                 crossing,
                 _of_axis("axes", crossing, axes[name], f"1 to {ranks}"),
-                "divide" if name in self._divide else "repeat",
+                "shard" if name in self._shard else "replicate",
             )
             for name, crossing in shown.items()
         ]
         self._engine = Engine(Grid, MeshConfig(ranks, tuple(sizes)))
 
     @property
-    def world(self) -> int:
+    def world_size(self) -> int:
         """How many ranks there are."""
-        return self._engine.config.world
+        return self._engine.config.world_size
 
     @property
     def axes(self) -> dict[str, int]:
@@ -69,17 +70,17 @@ class Mesh(Answered):
         return dict(zip(self._names, (axis.size for axis in self._engine.config.axes), strict=True))
 
     @property
-    def divide(self) -> tuple[str, ...]:
-        """The names of the axes that divide the data."""
-        return tuple(name for name in self._names if name in self._divide)
+    def shard(self) -> tuple[str, ...]:
+        """The names of the axes along which ranks get different samples."""
+        return tuple(name for name in self._names if name in self._shard)
 
     @property
-    def data_world(self) -> int:
-        """How many ranks get different samples: the `world` of a sampler."""
-        return self._engine.use(Grid.data_world)
+    def data_world_size(self) -> int:
+        """How many ranks get different samples: the `world_size` of a sampler."""
+        return self._engine.use(Grid.data_world_size)
 
     def data_rank(self, rank: SupportsIndex) -> int:
-        """Which of the `data_world` readers a rank is: the `rank` of a sampler."""
+        """Which of the `data_world_size` readers a rank is: the `rank` of a sampler."""
         return self._engine.use(Grid.data_rank, self._rank(rank))
 
     def coordinates(self, rank: SupportsIndex) -> dict[str, int]:
@@ -117,10 +118,10 @@ class Mesh(Answered):
 
     def __repr__(self) -> str:
         """The call that makes an equal mesh."""
-        return f"Mesh({self.world}, {self.axes!r}, divide={list(self.divide)!r})"
+        return f"Mesh({self.world_size}, {self.axes!r}, shard={list(self.shard)!r})"
 
     def _rank(self, rank: SupportsIndex) -> int:
-        return check.number("rank", rank, lambda: self.world, check.U32_MAX)
+        return check.number("rank", rank, lambda: self.world_size, check.U32_MAX)
 
     def _named(self) -> Iterable[tuple[Axis, str]]:
         return zip(self._engine.config.axes, self._names, strict=True)
@@ -134,15 +135,15 @@ class Mesh(Answered):
         return _of_axis("coordinates", axis.name, coordinates[name], check.below(axis.size))
 
 
-def _chosen(divide: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
-    """The axes named in `divide`."""
-    if isinstance(divide, (str, bytes, Mapping)) or not isinstance(divide, Iterable):
-        raise WrongTypeError("divide", check.described(divide), 'a list of names, such as ["dp"]')
-    names = list(divide)
+def _chosen(shard: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
+    """The axes that are named."""
+    if isinstance(shard, (str, bytes, Mapping)) or not isinstance(shard, Iterable):
+        raise WrongTypeError("shard", check.described(shard), 'a list of names, such as ["dp"]')
+    names = list(shard)
     for name in names:
-        shown = check.name("divide", name)
+        shown = check.name("shard", name)
         if name not in known:
-            raise UnknownNameError("divide", shown[:64], ", ".join(known.values()))
+            raise UnknownNameError("shard", shown[:64], ", ".join(known.values()))
     return frozenset(names)
 
 

@@ -35,7 +35,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         column: str | None = None,
         unit: str | None = None,
         rank: SupportsIndex | None = None,
-        world: SupportsIndex | None = None,
+        world_size: SupportsIndex | None = None,
         mesh: Any = None,
         start: SupportsIndex = 0,
         **options: Any,
@@ -49,11 +49,11 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
             unit: What to count in a column of texts, which have no length in tokens: "words" (between white space),
                 "characters" or "bytes" (in UTF-8), as in the command. A column of tokens or of lengths gives better
                 batches. For a column of bytes, "bytes" is allowed too, and for a column of sequences "items".
-            rank: Rank of this process; pass `world` with it. By default, the rank of the process group or of the
+            rank: Rank of this process; pass `world_size` with it. By default, the rank of the process group or of the
                 launcher's variables (`samedeal.detect_rank`).
-            world: Number of ranks.
+            world_size: Number of ranks.
             mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
-                the data. Rank and world are then those of the mesh.
+                the data. Rank and world size are then those of the mesh.
             start: The first step of every pass, to continue an interrupted epoch.
             options: All other parameters of `Batcher`.
 
@@ -64,7 +64,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
             allowed = "another; the parts of samples are what samedeal.Batcher gives"
             raise ContradictionError("too-long", "split", allowed)
         self._shares = mesh is not None
-        own, readers, self._mesh = place.in_mesh(rank, world, mesh)
+        own, readers, self._mesh = place.in_mesh(rank, world_size, mesh)
         self._place = place.find(own, readers)
         self._options = options
         self._start = check.whole("start", start)
@@ -86,9 +86,9 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         return self.batcher.rank
 
     @property
-    def world(self) -> int:
+    def world_size(self) -> int:
         """How many there are."""
-        return self.batcher.world
+        return self.batcher.world_size
 
     def metrics(self) -> Metrics:
         """Metrics of the batches of all ranks."""
@@ -138,14 +138,14 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
     def _current(self) -> Batcher:
         self._place = place.current(self._place)
         core = self._core
-        if place.data_rank(self._place, self._mesh) != (core.rank, core.world):
+        if place.data_rank(self._place, self._mesh) != (core.rank, core.world_size):
             self._core = self._made(core.epoch, core.history)
         return self._core
 
     def _made(self, epoch: int | None = None, history: Iterable[tuple[int, int]] = ()) -> Batcher:
-        rank, world = place.data_rank(self._place, self._mesh)
+        rank, world_size = place.data_rank(self._place, self._mesh)
         options = self._options if epoch is None else {**self._options, "epoch": epoch, "history": history}
-        return Batcher(self._lengths, rank=rank, world=world, **options)
+        return Batcher(self._lengths, rank=rank, world_size=world_size, **options)
 
     def _first(self) -> int:
         return self._start

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from .. import (
 from ..engine import arguments as check
 from ..parquet import Marks, Shards
 from ..parquet.paths import Paths
+from ..read.reading import DEALS
 from . import place
 from .board import Board
 from .deals import Group
@@ -31,8 +33,6 @@ from .nested import warn_of_collated_batches
 from .passes import READER, Items, Opening
 from .rest import Progress
 from .states import Count, EpochWarning, Resuming, Start, text_of
-
-DEALS = ("samples", "shards")
 
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
 MAX_WORKERS = 2**16
@@ -54,7 +54,7 @@ class ShardInfo:
 
     rank: int
     """Which data-parallel reader this is."""
-    world: int
+    world_size: int
     """Of how many."""
     worker: int
     """Which loader worker of the rank."""
@@ -108,7 +108,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         seed: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
         lanes: SupportsIndex | None = None,
-        window: SupportsIndex | None = None,
+        shuffle_window: SupportsIndex | None = None,
         remainder: str | None = None,
         shuffle: bool | None = None,
         shuffle_rows: bool | None = None,
@@ -117,7 +117,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         worker_policy: str | None = None,
         weight: str | None = None,
         rank: SupportsIndex | None = None,
-        world: SupportsIndex | None = None,
+        world_size: SupportsIndex | None = None,
         mesh: Mesh | None = None,
         sample_column: str | None = None,
         padding_column: str | None = None,
@@ -139,8 +139,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             epoch: The first epoch; `set_epoch` moves on.
             lanes: With "samples": number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096;
                 64 by default.
-            window: With "samples": number of neighbouring rows of a lane that are shuffled together, 1 to 2**20; 256 by
-                default.
+            shuffle_window: With "samples": number of neighbouring rows of a lane that are shuffled together, 1 to
+                2**20; 256 by default.
             remainder: With "samples": what happens if the number of readers does not divide the rows: "pad" (the
                 default), "drop" or "uneven".
             shuffle: With "samples": False gives the rows in storage order, for example for an evaluation. Of n readers,
@@ -153,10 +153,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             worker_policy: With "shards": the same for the workers of a rank.
             weight: With "shards": what "size-aware" balances, "samples" (the default) or "bytes" of the columns that
                 are read.
-            rank: Rank of this process; pass `world` with it. By default, the rank of the process group or of the
+            rank: Rank of this process; pass `world_size` with it. By default, the rank of the process group or of the
                 launcher's variables (`samedeal.detect_rank`).
-            world: Number of ranks.
-            mesh: A mesh, if some ranks read the same data. Rank and world are then those of the mesh.
+            world_size: Number of ranks.
+            mesh: A mesh, if some ranks read the same data. Rank and world size are then those of the mesh.
             sample_column: The name of a column to add: the index of each row in the dataset.
             padding_column: The name of a column to add: whether the row is padding. Metrics should leave padding out.
             filesystem: A file system of pyarrow or fsspec that has the paths. By default, it follows from the paths.
@@ -168,14 +168,17 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         super().__init__()
         self.deal = check.enum("deal", deal, DEALS)
         self.seed = check.integer("seed", seed, check.S64)
-        given = {"lanes": lanes, "window": window, "remainder": remainder, "shuffle": shuffle, "policy": policy}
-        given |= {
-            "worker_policy": worker_policy,
-            "weight": weight,
+        self._given = {
+            "lanes": lanes,
+            "shuffle_window": shuffle_window,
+            "remainder": remainder,
+            "shuffle": shuffle,
             "shuffle_rows": shuffle_rows,
             "reshuffle": reshuffle,
+            "policy": policy,
+            "worker_policy": worker_policy,
+            "weight": weight,
         }
-        self._given = {name: value for name, value in given.items() if value is not None}
         self.batch_size = None if batch_size is None else check.integer("batch-size", batch_size, _BATCH)
         self.drop_last = check.boolean("drop-last", drop_last)
         if self.drop_last and self.batch_size is None:
@@ -185,7 +188,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self.transform = transform
         self.mesh = mesh
         self._shares = mesh is not None
-        self._place = place.find(rank, world)
+        self._place = place.find(rank, world_size)
         self._find_rank()
         if isinstance(paths, Shards):
             if columns is not None:
@@ -207,7 +210,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._start_with(Progress(check.integer("epoch", epoch, _EPOCHS)))
         self._board.tell(self._core, 0)
         # Whatever is wrong shows here and not in a worker.
-        self._recipe = self._group(1).reading(self._core).recipe
+        recipe = json.loads(self._group(1).reading(self._core).recipe)
+        self._order: dict[str, Any] = recipe["order" if self.deal == "samples" else "shards"]
+        """The section of the recipe that says how the data is ordered, whoever reads it."""
         self._warn_of_steps(0, level=3)
 
     @property
@@ -257,7 +262,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         shards = None if self.deal == "samples" else tuple(reading.shards(self.rank, own).tolist())
         samples, padding = reading.num_samples(self.rank, own), reading.num_padding(self.rank, own)
         reads = reading.reads_per_row
-        return ShardInfo(self.rank, self.world, own, count, self.epoch, samples, padding, shards, reads)
+        return ShardInfo(self.rank, self.world_size, own, count, self.epoch, samples, padding, shards, reads)
 
     def sampler(self, worker: int = 0, workers: int = 0) -> Sampler:
         """With `deal="samples"`: the sampler of a worker of this rank, for a whole epoch.
@@ -270,11 +275,12 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         workers = max(1, check.integer("workers", workers, _WORKERS))
         if not 0 <= check.whole("worker", worker) < workers:
             raise OutOfRangeError("worker", str(worker), check.below(workers))
-        deal: dict[str, Any] = {"rank": self.rank + self.world * worker, "world": self.world * workers}
-        deal |= {"seed": self.seed, "epoch": self.epoch, "remainder": self._given.get("remainder", "pad")}
-        if not self._recipe["shuffle"]:
+        deal: dict[str, Any] = {"rank": self.rank + self.world_size * worker, "world_size": self.world_size * workers}
+        deal |= {"seed": self.seed, "epoch": self.epoch, "remainder": self._given["remainder"]}
+        if not self._is_shuffled:
             return Sampler(self.shards.samples, order="sequential", **deal)
-        return Sampler.sharded(self.shards.sizes, lanes=self._recipe["lanes"], window=self._recipe["window"], **deal)
+        lanes, window = self._order["lanes"], self._order["shuffle_window"]
+        return Sampler.sharded(self.shards.sizes, lanes=lanes, shuffle_window=window, **deal)
 
     def plan(self, workers: int = 0) -> ShardPlan:
         """With `deal="shards"`: the plan that gives shards to the workers of all ranks, for a whole epoch.
@@ -284,16 +290,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """
         if self.deal != "shards":
             raise ContradictionError("deal", self.deal, "shards, where there is a plan")
-        names = ("shuffle", "reshuffle", "policy", "worker_policy", "weight")
-        return ShardPlan(
-            self.shards.sizes,
-            bytes=self.shards.bytes,
-            world=self.world,
-            workers=max(1, check.integer("workers", workers, _WORKERS)),
-            seed=self.seed,
-            epoch=self.epoch,
-            **{name: self._recipe[name] for name in names},
-        )
+        deal = {"world_size": self.world_size, "workers": max(1, check.integer("workers", workers, _WORKERS))}
+        recipe = {"shards": self._order, "deal": deal}
+        return ShardPlan.from_recipe(recipe, sizes=self.shards.sizes, bytes=self.shards.bytes, epoch=self.epoch)
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
         """The state for a checkpoint. It is the same on all ranks, and resumes on any number of ranks and workers.
@@ -365,11 +364,11 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def __repr__(self) -> str:
         """What is dealt, and to whom."""
-        kept = ("seed", "deal", "samples", "shards", "sizes", "bytes")
-        options = ", ".join(f"{name}={value!r}" for name, value in self._recipe.items() if name not in kept)
+        kept = ("seed", "samples", "shards", "sizes", "bytes")
+        options = ", ".join(f"{name}={value!r}" for name, value in self._order.items() if name not in kept)
         return (
             f"<ShardedDataset of {self.shards.samples:,} rows in {len(self.shards)} shards, deal={self.deal!r}, "
-            f"{options}, seed={self.seed}, epoch={self.epoch}, rank {self.rank} of {self.world}>"
+            f"{options}, seed={self.seed}, epoch={self.epoch}, rank {self.rank} of {self.world_size}>"
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -385,13 +384,13 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def _find_rank(self) -> None:
         self._place = place.current(self._place)
-        self.rank, self.world = place.data_rank(self._place, self.mesh)
+        self.rank, self.world_size = place.data_rank(self._place, self.mesh)
 
     def _group(self, workers: int) -> Group:
         """The readers that there are now, with so many workers of a loader."""
         self._find_rank()
         options = {"deal": self.deal, "seed": self.seed, **self._given}
-        return Group(self.shards, options, self.world, max(1, workers), self.batch_size or 1, self.drop_last)
+        return Group(self.shards, options, self.world_size, max(1, workers), self.batch_size or 1, self.drop_last)
 
     def _reading(self, workers: int) -> Reading:
         """What is left for them."""
@@ -445,8 +444,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     @property
     def _is_shuffled(self) -> bool:
         """Whether epochs differ."""
-        recipe = self._recipe
-        return bool(recipe["shuffle"] or recipe.get("reshuffle") or recipe.get("shuffle_rows"))
+        if self.deal == "samples":
+            return bool(self._order["name"] != "sequential")
+        return any(self._order[name] for name in ("shuffle", "shuffle_rows", "reshuffle"))
 
     def _warn(self, workers: int) -> None:
         """Once for each of what goes wrong in silence."""
@@ -456,7 +456,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             warnings.warn(again, EpochWarning, stacklevel=3)
         self._warn_of_steps(workers, level=4)
         # Only rank 0 warns. Without lanes, there is nothing to choose.
-        if "lanes" in self._recipe and self.rank == 0:
+        if "lanes" in self._order and self.rank == 0:
             reading = self._reading(workers)
             self._warn_of_shared_lanes(reading, workers)
             self._warn_of_mixing(reading, workers)
@@ -466,10 +466,12 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         reads = reading.reads_per_row
         if reads == 1 or not self._board.is_first_of_lanes():
             return
-        readers, lanes = self.world * workers, self._recipe["lanes"]
+        readers, lanes = self.world_size * workers, self._order["lanes"]
         fits = reading.lanes_read_once
         advice = "" if fits is None else f"; lanes={fits} would be read once"
-        several = f"{readers} readers ({self.world} ranks x {workers} workers) do not divide {lanes} lanes, so that"
+        several = (
+            f"{readers} readers ({self.world_size} ranks x {workers} workers) do not divide {lanes} lanes, so that"
+        )
         told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
         warnings.warn(told, LanesWarning, stacklevel=4)
 
@@ -481,11 +483,12 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         own = advice.lanes_per_reader
         lanes_each = f"{own} {'lane' if own == 1 else 'lanes'}"
         places = f"{own} {'place' if own == 1 else 'places'}"
-        readers, lanes = self.world * workers, self._recipe["lanes"]
+        readers, lanes = self.world_size * workers, self._order["lanes"]
         told = (
             f"{readers} readers of {lanes} lanes have {lanes_each} each: the rows of a batch of {self.batch_size} are"
             f" from {places} in the files, and vary about {advice.variance_ratio} times as much as chance;"
-            f" lanes={advice.lanes}, window={advice.window} mix better, with as many rows in memory and more open files"
+            f" lanes={advice.lanes}, shuffle_window={advice.shuffle_window} mix better,"
+            " with as many rows in memory and more open files"
         )
         warnings.warn(told, LanesWarning, stacklevel=4)
 
@@ -497,11 +500,11 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if (least == most and not idle) or self.rank != 0 or not self._board.is_first_of_steps():
             return
         each = "rows" if self.batch_size is None else "batches"
-        readers = own.world * own.workers
-        told = f"{own.world} ranks have {least} to {most} {each} of an epoch" if least < most else ""
+        readers = own.world_size * own.workers
+        told = f"{own.world_size} ranks have {least} to {most} {each} of an epoch" if least < most else ""
         if idle:
             told += (" and " if told else "") + (
-                f"{idle} of {readers} readers ({own.world} ranks x {own.workers} workers) have no {each}: "
+                f"{idle} of {readers} readers ({own.world_size} ranks x {own.workers} workers) have no {each}: "
                 f"there are {self.shards.samples:,} rows in {len(self.shards)} files"
             )
         if least < most:

@@ -16,11 +16,11 @@ class Group:
     """The readers of a dataset, as many as there are now."""
 
     def __init__(
-        self, shards: Shards, options: dict[str, Any], world: int, workers: int, batch_size: int, drop_last: bool
+        self, shards: Shards, options: dict[str, Any], world_size: int, workers: int, batch_size: int, drop_last: bool
     ) -> None:
         """The options are those of a `Reading`, without the readers."""
         self.shards, self.options = shards, options
-        self.world, self.workers, self.batch_size, self.drop_last = world, workers, batch_size, drop_last
+        self.world_size, self.workers, self.batch_size, self.drop_last = world_size, workers, batch_size, drop_last
 
     def reading(self, progress: Progress) -> Reading:
         """What is left of an epoch, for these readers."""
@@ -48,21 +48,20 @@ class Group:
     def _whole(self) -> Reading:
         return Reading(
             self.shards.sizes,
-            world=self.world,
+            world_size=self.world_size,
             workers=self.workers,
             batch_size=self.batch_size,
             drop_last=self.drop_last,
-            bytes=self.shards.bytes if self.options.get("weight") == "bytes" else None,
+            bytes=self.shards.bytes if self.options["weight"] == "bytes" else None,
             **self.options,
         )
 
     def _told(self, error: ContradictionError) -> ContradictionError:
         """The same of files, where it is of shards."""
-        value, numbered, shard = error.value.partition(" in shard ")
+        number, numbered, shard = error.value.partition(" in place ")
         unit = {"sizes": "rows", "bytes": f"bytes in the columns {', '.join(self.shards.columns)}"}.get(error.field)
         if unit and numbered:
             # The number of a shard says nothing to people, its file does.
-            number = value.partition(" ")[0]
             return ContradictionError("paths", f"{self.shards.paths[int(shard)]} of {number} {unit}", error.allowed)
         if unit or error.field in ("shards", "samples"):
             here = f"{len(self.shards)} files of {self.shards.samples} rows"

@@ -139,7 +139,7 @@ class Items:
     def _identity(self) -> dict[str, int]:
         own = self.given.place.group
         return {
-            "world": own.world,
+            "world_size": own.world_size,
             "workers": own.workers,
             "worker": self._worker,
             "batch_size": own.batch_size,

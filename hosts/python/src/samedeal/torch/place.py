@@ -18,12 +18,12 @@ class Place(NamedTuple):
     """Which of how many processes of a job this is."""
 
     rank: int
-    world: int
+    world_size: int
     explicit: bool
     """Whether somebody said so, and no process group has a say."""
 
 
-def find(rank: object, world: object) -> Place:
+def find(rank: object, world_size: object) -> Place:
     """The place of this process.
 
     Explicit values win; then the process group, where one is there; then Ray Train; then the launcher's variables.
@@ -32,27 +32,27 @@ def find(rank: object, world: object) -> Place:
         MissingError: One of the two is given without the other, or a variable is missing.
         SamedealError: A value is not allowed.
     """
-    if (rank is None) != (world is None):
-        given, field = ("world", "rank") if rank is None else ("rank", "world")
-        raise MissingError(field, "", f"{field} too, where {given} is given")
+    if (rank is None) != (world_size is None):
+        given, field = ("world_size", "rank") if rank is None else ("rank", "world_size")
+        raise MissingError(field.replace("_", "-"), "", f"{field} too, where {given} is given")
     if rank is not None:
         known = detect_rank(
             check.integer("rank", rank, check.RANK),
-            check.integer("world", world, check.U32_FROM_1),
+            check.integer("world-size", world_size, check.U32_FROM_1),
             environment={},
         )
-        return Place(known.rank, known.world, explicit=True)
+        return Place(known.rank, known.world_size, explicit=True)
     return _told() or Place(0, 1, explicit=False)
 
 
-def completed(rank: object, world: object) -> tuple[object, object]:
+def completed(rank: object, world_size: object) -> tuple[object, object]:
     """Rank and number of ranks, where one of them alone is given: the process group or the launcher says the other.
 
     Raises:
         MissingError: Nobody does. Rank 0 of 1 is no answer: every process would take itself for the same rank.
     """
-    if (rank is None) == (world is None):
-        return rank, world
+    if (rank is None) == (world_size is None):
+        return rank, world_size
     missing, given = ("rank", "num_replicas") if rank is None else ("num_replicas", "rank")
     told = _told()
     if told is None:
@@ -61,7 +61,7 @@ def completed(rank: object, world: object) -> tuple[object, object]:
             "both, or call torch.distributed.init_process_group first"
         )
         raise MissingError(missing.replace("_", "-"), "", needed)
-    return (told.rank, world) if rank is None else (rank, told.world)
+    return (told.rank, world_size) if rank is None else (rank, told.world_size)
 
 
 def _told() -> Place | None:
@@ -73,7 +73,7 @@ def _told() -> Place | None:
     found = detect_rank()
     for warning in found.warnings:
         warnings.warn(warning, stacklevel=5)
-    return None if found.launcher == "none" else Place(found.rank, found.world, explicit=False)
+    return None if found.launcher == "none" else Place(found.rank, found.world_size, explicit=False)
 
 
 def of_group() -> Place | None:
@@ -111,30 +111,30 @@ def data_rank(place: Place, mesh: Mesh | None) -> tuple[int, int]:
         ContradictionError: The mesh is one of another number of processes.
     """
     if mesh is None:
-        return place.rank, place.world
+        return place.rank, place.world_size
     if not isinstance(mesh, Mesh):
         raise WrongTypeError("mesh", check.described(mesh), "a samedeal.Mesh")
-    if mesh.world != place.world:
-        allowed = f"one of {place.world}, which is how many processes there are"
-        raise ContradictionError("mesh", f"a mesh of {mesh.world} ranks", allowed)
-    return mesh.data_rank(place.rank), mesh.data_world
+    if mesh.world_size != place.world_size:
+        allowed = f"one of {place.world_size}, which is how many processes there are"
+        raise ContradictionError("mesh", f"a mesh of {mesh.world_size} ranks", allowed)
+    return mesh.data_rank(place.rank), mesh.data_world_size
 
 
-def in_mesh(rank: object, world: object, mesh: object) -> tuple[object, object, Mesh | None]:
-    """Rank and world where PyTorch's own mesh says them; all three as they are, where it is another or none.
+def in_mesh(rank: object, world_size: object, mesh: object) -> tuple[object, object, Mesh | None]:
+    """Rank and world size where PyTorch's own mesh says them; all three as they are, where it is another or none.
 
     Raises:
-        ContradictionError: It has more than one dimension, or rank and world are given besides.
+        ContradictionError: It has more than one dimension, or rank and world size are given besides.
     """
     if not torch.distributed.is_available() or not isinstance(mesh, torch.distributed.device_mesh.DeviceMesh):
         # What else it may be is checked where it is used.
         given: Any = mesh
-        return rank, world, given
+        return rank, world_size, given
     if mesh.ndim != 1:
-        allowed = 'a mesh of the one dimension that divides the data, such as mesh["dp"]'
+        allowed = 'a mesh of the one dimension along which ranks get different samples, such as mesh["dp"]'
         raise ContradictionError("mesh", f"a mesh of {mesh.ndim} dimensions", allowed)
-    if rank is not None or world is not None:
-        raise ContradictionError("mesh", check.described(mesh), "none, where rank and world are given")
+    if rank is not None or world_size is not None:
+        raise ContradictionError("mesh", check.described(mesh), "none, where rank and world size are given")
     return mesh.get_local_rank(), mesh.size(), None
 
 

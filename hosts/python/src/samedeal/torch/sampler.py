@@ -228,7 +228,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     def _current(self) -> Sampler:
         core = self._core
-        if self._wanted() != (core.samples, core.seed, core.order, core.remainder, core.rank, core.world):
+        if self._wanted() != (core.samples, core.seed, core.order, core.remainder, core.rank, core.world_size):
             if core.consumed and core.samples != (found := _length(self.dataset)):
                 allowed = f"{core.samples}, of which {core.consumed} were taken before: the dataset changed its length"
                 raise ContradictionError("samples", str(found), allowed)
@@ -237,19 +237,19 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     def _wanted(self) -> tuple[int, int, str, str, int, int]:
         samples = _length(self.dataset)
-        rank, world = self._reader()
+        rank, world_size = self._reader()
         remainder = "drop" if self.drop_last else "pad"
-        return samples, self.seed, self.order, remainder, rank, world
+        return samples, self.seed, self.order, remainder, rank, world_size
 
     def _made(self, epoch: int, consumed: int = 0) -> Sampler:
-        samples, seed, order, remainder, rank, world = self._wanted()
+        samples, seed, order, remainder, rank, world_size = self._wanted()
         return Sampler(
             samples,
             seed=seed,
             epoch=epoch,
             order=order,
             rank=rank,
-            world=world,
+            world_size=world_size,
             remainder=remainder,
             consumed=consumed,
         )
@@ -337,7 +337,7 @@ class _Indices(itertools.chain[int]):
 
 def _total(core: Sampler) -> int:
     """How many samples all ranks give together."""
-    return len(core) * core.world
+    return len(core) * core.world_size
 
 
 def _length(dataset: Any) -> int:
@@ -350,7 +350,7 @@ def _length(dataset: Any) -> int:
 def _opening(deal: Deal, config: Any) -> tuple[int, list[int]]:
     """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
     end = deal.num_samples()
-    is_short = config.samples <= _FIRST and deal.current == config
+    is_short = deal.samples() <= _FIRST and deal.current == config
     return end, deal.indices(0, end).tolist() if is_short else []
 
 

@@ -134,36 +134,34 @@ def _is_sent(loader: Any, accelerate: Any) -> bool:
 def _check_undivided(found: _Found) -> None:
     """Raises where batches of one rank would be dealt to all."""
     sampler, divider = found.sampler, found.divider
-    _, world = _place_of(sampler)
-    if divider is not None and world > 1:
+    _, world_size = _place_of(sampler)
+    if divider is not None and world_size > 1:
         value = f"prepared by Accelerate, whose {divider} deals the batches of this rank to all ranks again"
-        allowed = f"one that is not: its {type(sampler).__name__} has divided the data among {world} ranks already"
+        allowed = f"one that is not: its {type(sampler).__name__} has divided the data among {world_size} ranks already"
         raise ContradictionError("loader", value, f"{allowed} (samedeal.accelerate.prepare)")
 
 
 def _told(found: _Found) -> dict[str, Any]:
     """What has to be alike, and the rank."""
     sampler = found.sampler
-    rank, world = _place_of(sampler)
-    told: dict[str, Any] = {"sampler": type(sampler).__name__, "world": world, "rank": rank}
+    rank, world_size = _place_of(sampler)
+    told: dict[str, Any] = {"sampler": type(sampler).__name__, "world_size": world_size, "rank": rank}
     if isinstance(sampler, ShardedDataset):
         progress = sampler._upcoming()
-        recipe = {name: _short(value) for name, value in sampler._recipe.items()}
-        names = ("epoch", "batch_size", "drop_last")
-        shared = recipe | {name: getattr(sampler, name) for name in names}
-        shared |= {"remainder": sampler._given.get("remainder")}
+        names = ("deal", "epoch", "batch_size", "drop_last")
+        shared = _shared(sampler._order) | {name: getattr(sampler, name) for name in names}
+        shared |= {"remainder": sampler._given["remainder"]}
         far: dict[str, Any] = {"consumed": 0, "history": []} if progress.state is None else json.loads(progress.state)
         past = [list(segment.values()) for segment in far["history"]]
         shared |= {"consumed": far["consumed"], "history": _digest(past) if len(past) > 1 else past}
         return told | shared
     if isinstance(sampler, DistributedSampler):
-        config = sampler._upcoming()._engine.config._asdict()
-        shared = {name: config[name] for name in ("samples", "seed", "order", "epoch", "remainder", "consumed")}
+        core = sampler._upcoming()
+        shared = {name: getattr(core, name) for name in ("samples", "seed", "order", "epoch", "remainder", "consumed")}
         return told | shared | found.batches | {"dataset": _identity(sampler.dataset)}
     plan = sampler._upcoming()
     sections = json.loads(plan.recipe)
-    order = {"order" if name == "name" else name: value for name, value in sections["order"].items()}
-    shared = {name: _short(value) for name, value in (order | sections["batch"]).items()}
+    shared = _shared(sections["order"]) | _shared(sections["batch"])
     history = [list(segment) for segment in plan.history]
     far = {"epoch": plan.epoch, "history": _digest(history) if len(history) > 1 else history}
     return told | shared | far | {"start": sampler._start}
@@ -183,7 +181,7 @@ def _steps(found: _Found) -> int | None:
 
 def _place_of(sampler: _Dealt) -> tuple[int, int]:
     core = sampler if isinstance(sampler, ShardedDataset) else sampler._current()
-    return core.rank, core.world
+    return core.rank, core.world_size
 
 
 def _identity(dataset: Any) -> str | None:
@@ -200,9 +198,12 @@ def _identity(dataset: Any) -> str | None:
     return found[:64] if isinstance(found, str) else None
 
 
-def _short(value: Any) -> Any:
-    """A value of a recipe; of a list, what tells it from others."""
-    return _digest(value) if isinstance(value, list) else value
+def _shared(members: dict[str, Any]) -> dict[str, Any]:
+    """The members of a section by the names of parameters; of a list, what tells it from others."""
+    return {
+        "order" if name == "name" else name: _digest(value) if isinstance(value, list) else value
+        for name, value in members.items()
+    }
 
 
 def _digest(value: Any) -> str:
@@ -240,14 +241,16 @@ def _compare(told: list[dict[str, Any]], shared: bool) -> None:
         if first == "dataset":
             allowed = "the same on every rank: data that was divided among ranks before would be divided twice"
         raise ContradictionError(first.replace("_", "-"), _values([one.get(first) for one in told]), allowed + also)
-    size, world = len(told), told[0]["world"]
-    if world != size and not (shared and size % world == 0):
+    size, world_size = len(told), told[0]["world_size"]
+    if world_size != size and not (shared and size % world_size == 0):
         allowed = f"{size}, as many ranks as there are" + (" (a multiple of it, with the mesh)" if shared else "")
-        raise ContradictionError("world", str(world), allowed)
+        raise ContradictionError("world-size", str(world_size), allowed)
     ranks = [one["rank"] for one in told]
-    wrong = [rank for rank, times in Counter(ranks).items() if times != size // world]
-    if wrong or len(set(ranks)) != world:
-        allowed = f"each of 0 to {world - 1} on {_times(size // world)}: ranks that are alike read the same samples"
+    wrong = [rank for rank, times in Counter(ranks).items() if times != size // world_size]
+    if wrong or len(set(ranks)) != world_size:
+        allowed = (
+            f"each of 0 to {world_size - 1} on {_times(size // world_size)}: ranks that are alike read the same samples"
+        )
         raise ContradictionError("rank", _values(ranks), allowed)
     steps = [one[_STEPS] for one in told]
     if len(set(steps)) > 1:

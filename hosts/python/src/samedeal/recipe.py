@@ -1,0 +1,122 @@
+"""Recipes: everything that decides a run, as one JSON document that the core reads, completes and writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .bindings.types import NamedList
+from .engine import arguments as check
+from .engine.component import Component
+from .engine.core import Core
+from .engine.errors import OutOfMemoryError, OutOfRangeError, WrongTypeError
+
+_MOST = 2**20
+"""Bytes of a recipe: a text that does not fit into the component's memory would end it."""
+_WIDE = 10**24
+"""Integers from here on are not written: Python writes only so many digits, and no member takes so many."""
+
+
+class Recipe(NamedTuple):
+    """A recipe as it was given, and what stands beside it."""
+
+    text: str
+    lists: tuple[NamedList, ...] = ()
+    """The numbers that it has as a hash, or leaves out."""
+
+    def core(self, component: Component, memory_limit: int) -> Core:
+        """An instance for it, which has room for the lists."""
+        core = Core(component, memory_limit, "recipe", f"of {len(self.text)} characters")
+        room = core.room()
+        for name, numbers in self.lists:
+            room -= numbers.nbytes
+            if room < 0:
+                raise OutOfMemoryError(name.replace("_", "-"), str(len(numbers)), "what fits into memory")
+        return core
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What was given, by the names of parameters."""
+        found: dict[str, Any] = {}
+        for members in json.loads(self.text).values():
+            if isinstance(members, dict):
+                found |= {"order" if name == "name" else name: value for name, value in members.items()}
+        return found | dict(self.lists)
+
+
+def made(sections: Mapping[str, Mapping[str, Any]], **lists: Any) -> Recipe:
+    """The recipe of options that were given to a call: those that are not None, section by section."""
+    members = {name: {_name(each): value for each, value in _given(own)} for name, own in sections.items()}
+    return read(members, **lists)
+
+
+def read(recipe: str | Mapping[str, Any], **lists: Any) -> Recipe:
+    """A recipe from a dictionary or a text of JSON, and the lists beside it that are not None."""
+    found = [(name, numbers) for name, numbers in lists.items() if numbers is not None]
+    crossing = [NamedList(name, check.u64s(name.replace("_", "-"), numbers, check.COUNT)) for name, numbers in found]
+    return Recipe(_text(recipe), tuple(crossing))
+
+
+def _text(recipe: str | Mapping[str, Any]) -> str:
+    if isinstance(recipe, Mapping):
+        try:
+            recipe = json.dumps(recipe, default=_plain, ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise WrongTypeError(
+                "recipe", str(error)[:64], "what JSON has: numbers, texts, lists, dictionaries"
+            ) from error
+    if not isinstance(recipe, str):
+        raise WrongTypeError("recipe", check.described(recipe), "a dictionary, or a text of JSON")
+    encoded = recipe.encode("utf-8", "backslashreplace")
+    if len(encoded) > _MOST:
+        raise OutOfRangeError("recipe", f"of {len(encoded)} bytes", *check.up_to(_MOST))
+    return encoded.decode()
+
+
+def is_given(options: Mapping[str, Any]) -> bool:
+    """Whether any of these options was given."""
+    return any(value is not None for value in options.values())
+
+
+def _given(options: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(name, _member(name.replace("_", "-"), value)) for name, value in options.items() if value is not None]
+
+
+def _name(parameter: str) -> str:
+    """The member that a parameter is."""
+    return "name" if parameter == "order" else parameter
+
+
+def _member(field: str, value: Any) -> Any:
+    """An option as JSON has it. Whether it is of the right type is for the core to say."""
+    if isinstance(value, str):
+        return check.name(field, value)
+    if isinstance(value, float):
+        return value
+    if check.is_boolean(value):
+        return bool(value)
+    number = check.whole(field, value)
+    if abs(number) >= _WIDE:
+        raise OutOfRangeError(field, check.shown(number), "a number of 64 bits")
+    return number
+
+
+def call(name: str, first: Any, options: Mapping[str, Any]) -> str:
+    """A call as `repr` shows it; long lists in short."""
+    return f"{name}({_shown(first)}, {', '.join(f'{key}={_shown(value)}' for key, value in options.items())})"
+
+
+def _shown(value: Any) -> str:
+    if hasattr(value, "__len__") and not isinstance(value, str) and len(value) > check.FEW:
+        return f"<{len(value)} numbers>"
+    return repr(value.tolist() if hasattr(value, "tolist") else value)
+
+
+def _plain(value: Any) -> Any:
+    """An array as a list, and a number of NumPy as an integer."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")

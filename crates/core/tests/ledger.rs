@@ -211,8 +211,10 @@ fn ledgers_of_something_else_are_refused() {
         (format!("{own}\n"), "entry"),
         (own.replace(',', ",\r"), "entry"),
         (own.replace("ledger", "sampler"), "state"),
-        (own.replace("\"consumed\":2", "\"consumed\":11"), "state"),
-        (own.replace("\"fingerprint\":\"", "\"fingerprint\":\"0"), "state"),
+        (own.replace("\"consumed\":2", "\"consumed\":11"), "consumed"),
+        (own.replace(",\"seed\":0", ""), "seed"),
+        (own.replace(",\"samples\":10", ""), "state"),
+        (own.replace("\"recipe\":{", "\"recipe\":{\"deal\":{},"), "state"),
         (String::new(), "state"),
     ] {
         assert_ne!(own, found);
@@ -224,9 +226,8 @@ fn ledgers_of_something_else_are_refused() {
     // A lease may change.
     Ledger::new(&own).unwrap().apply(&own.replace("\"lease\":100", "\"lease\":101")).unwrap();
     let ledger = begun(&own);
-    let mut sampler = Sampler::new(Config::new(10)).unwrap();
-    sampler.resume(&ledger.initial_state()).unwrap();
-    assert_eq!(sampler.config().consumed, 2);
+    let rest = Sampler::new(Config::new(10)).unwrap().resume(&ledger.initial_state()).unwrap();
+    assert_eq!(rest.config().consumed, 2);
     assert_eq!(Ledger::header(&own, 4, LEASE).unwrap_err().field, "state");
     assert_eq!(Ledger::header(&ledger.initial_state(), 0, LEASE).unwrap_err().field, "block");
     assert_eq!(Ledger::header(&ledger.initial_state(), 4, LEASE).unwrap(), own);

@@ -3,16 +3,16 @@
 use samedeal_core::launch::{Detection, detect, variables};
 use samedeal_core::{Axis, Failure, Kind, Mesh, Role};
 
-fn mesh(world: u32, axes: &[(&str, u32, Role)]) -> Result<Mesh, Failure> {
-    Mesh::new(world, axes.iter().map(|&(name, size, role)| Axis { name: name.into(), size, role }).collect())
+fn mesh(world_size: u32, axes: &[(&str, u32, Role)]) -> Result<Mesh, Failure> {
+    Mesh::new(world_size, axes.iter().map(|&(name, size, role)| Axis { name: name.into(), size, role }).collect())
 }
 
-use Role::{Divide, Repeat};
+use Role::{Replicate, Shard};
 
 #[test]
 fn tensor_and_context_peers_share_data() {
-    let mesh = mesh(8, &[("dp", 2, Divide), ("tp", 2, Repeat), ("cp", 2, Repeat)]).unwrap();
-    assert_eq!(mesh.data_world(), 2);
+    let mesh = mesh(8, &[("dp", 2, Shard), ("tp", 2, Replicate), ("cp", 2, Replicate)]).unwrap();
+    assert_eq!(mesh.data_world_size(), 2);
     let data_ranks: Vec<_> = (0..8).map(|rank| mesh.data_rank(rank).unwrap()).collect();
     assert_eq!(data_ranks, [0, 0, 0, 0, 1, 1, 1, 1]);
     assert_eq!(mesh.peers(6).unwrap(), [4, 5, 6, 7]);
@@ -22,7 +22,7 @@ fn tensor_and_context_peers_share_data() {
 
 #[test]
 fn axes_in_any_order() {
-    let mesh = mesh(24, &[("pp", 2, Repeat), ("dp", 3, Divide), ("tp", 4, Repeat)]).unwrap();
+    let mesh = mesh(24, &[("pp", 2, Replicate), ("dp", 3, Shard), ("tp", 4, Replicate)]).unwrap();
     for rank in 0..24 {
         assert_eq!(mesh.data_rank(rank).unwrap(), rank / 4 % 3);
         let peers = mesh.peers(rank).unwrap();
@@ -33,33 +33,44 @@ fn axes_in_any_order() {
 }
 
 #[test]
-fn two_dividing_axes_multiply() {
-    let mesh = mesh(8, &[("replicate", 2, Divide), ("shard", 4, Divide)]).unwrap();
-    assert_eq!(mesh.data_world(), 8);
+fn two_axes_of_shards_multiply() {
+    let mesh = mesh(8, &[("replicate", 2, Shard), ("shard", 4, Shard)]).unwrap();
+    assert_eq!(mesh.data_world_size(), 8);
     assert!((0..8).all(|rank| mesh.data_rank(rank) == Ok(rank) && mesh.peers(rank) == Ok(vec![rank])));
 }
 
 #[test]
 fn contradictions_show_the_arithmetic() {
-    let failure = mesh(8, &[("dp", 2, Divide), ("tp", 3, Repeat)]).unwrap_err();
+    let failure = mesh(8, &[("dp", 2, Shard), ("tp", 3, Replicate)]).unwrap_err();
     assert_eq!((failure.kind, failure.field), (Kind::Contradiction, "axes"));
     assert_eq!(failure.value, "dp 2 x tp 3 = 6");
-    assert_eq!(failure.allowed, "sizes whose product is the world, 8");
-    let huge = [("a", u32::MAX, Divide); 5].map(|(_, size, role)| Axis { name: format!("{size}"), size, role });
+    assert_eq!(failure.allowed, "sizes whose product is the world size, 8");
+    let huge = [("a", u32::MAX, Shard); 5].map(|(_, size, role)| Axis { name: format!("{size}"), size, role });
     assert_eq!(Mesh::new(8, huge.into()).unwrap_err().kind, Kind::Contradiction, "the same name twice");
-    assert_eq!(mesh(0, &[]).unwrap_err().field, "world");
-    assert_eq!(mesh(1, &[("dp", 0, Divide)]).unwrap_err().field, "axes");
+    assert_eq!(mesh(0, &[]).unwrap_err().field, "world-size");
+    assert_eq!(mesh(1, &[("dp", 0, Shard)]).unwrap_err().field, "axes");
     assert_eq!(mesh(2, &[]).unwrap_err().value, "1");
     let one = mesh(1, &[]).unwrap();
-    assert_eq!((one.data_world(), one.data_rank(0), one.peers(0)), (1, Ok(0), Ok(vec![0])));
+    assert_eq!((one.data_world_size(), one.data_rank(0), one.peers(0)), (1, Ok(0), Ok(vec![0])));
     assert_eq!(one.data_rank(1).unwrap_err().field, "rank");
-    let axes: Vec<_> = (0..65).map(|i| Axis { name: i.to_string(), size: 1, role: Divide }).collect();
+    let axes: Vec<_> = (0..65).map(|i| Axis { name: i.to_string(), size: 1, role: Shard }).collect();
     assert!(Mesh::new(1, axes[..64].to_vec()).is_ok());
     assert_eq!(Mesh::new(1, axes).unwrap_err().value, "65 axes");
-    let large = mesh(u32::MAX, &[("tp", u32::MAX, Repeat)]).unwrap();
+    let large = mesh(u32::MAX, &[("tp", u32::MAX, Replicate)]).unwrap();
     assert_eq!(large.peers(3).unwrap_err().field, "axes");
     assert_eq!(large.rank_at(&[1, 2]).unwrap_err().field, "coordinates");
     assert_eq!(large.rank_at(&[u32::MAX]).unwrap_err().field, "coordinates");
+}
+
+#[test]
+fn roles_have_names() {
+    assert_eq!(["shard", "replicate"].map(Role::from_name), [Ok(Shard), Ok(Replicate)]);
+    for name in ["divide", "repeat", "Shard", ""] {
+        let failure = Role::from_name(name).unwrap_err();
+        assert_eq!((failure.kind, failure.field), (Kind::UnknownName, "role"));
+        assert_eq!(failure.value, name);
+        assert_eq!(failure.allowed, "shard or replicate");
+    }
 }
 
 fn environment(text: &str) -> Vec<(String, String)> {
@@ -71,9 +82,13 @@ fn found(text: &str) -> Result<Detection, Failure> {
 }
 
 #[track_caller]
-fn assert_found(text: &str, rank: u32, world: u32, launcher: &str) -> Detection {
+fn assert_found(text: &str, rank: u32, world_size: u32, launcher: &str) -> Detection {
     let detection = found(text).unwrap();
-    assert_eq!((detection.rank, detection.world, detection.launcher), (rank, world, launcher), "{detection:?}");
+    assert_eq!(
+        (detection.rank, detection.world_size, detection.launcher),
+        (rank, world_size, launcher),
+        "{detection:?}"
+    );
     detection
 }
 
@@ -81,7 +96,7 @@ fn assert_found(text: &str, rank: u32, world: u32, launcher: &str) -> Detection 
 fn launchers() {
     let torchrun = "RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4";
     let detection = assert_found(torchrun, 5, 8, "torchrun");
-    assert_eq!((detection.local_rank, detection.local_world), (Some(1), Some(4)));
+    assert_eq!((detection.local_rank, detection.local_world_size), (Some(1), Some(4)));
     assert_eq!(detection.used, ["RANK=5", "WORLD_SIZE=8"]);
     assert!(detection.warnings.is_empty());
     assert_found("OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=3", 2, 3, "open-mpi");
@@ -89,7 +104,7 @@ fn launchers() {
     assert_found("MV2_COMM_WORLD_RANK=2 MV2_COMM_WORLD_SIZE=3", 2, 3, "mvapich");
     let slurm = "SLURM_PROCID=3 SLURM_NTASKS=4 SLURM_LOCALID=1 SLURM_NTASKS_PER_NODE=2(x2) SLURM_STEP_ID=0";
     let detection = assert_found(slurm, 3, 4, "slurm");
-    assert_eq!((detection.local_rank, detection.local_world), (Some(1), None));
+    assert_eq!((detection.local_rank, detection.local_world_size), (Some(1), None));
     assert!(detection.warnings.is_empty());
     assert_found("", 0, 1, "none");
     assert_found("WORLD_SIZE=1", 0, 1, "none");
@@ -112,18 +127,19 @@ fn the_first_launcher_wins_and_the_others_are_reported() {
 fn explicit_values_come_first() {
     let environment = environment("RANK=5 WORLD_SIZE=8");
     let detection = detect(&environment, Some(1), Some(2)).unwrap();
-    assert_eq!((detection.rank, detection.world, detection.launcher), (1, 2, "explicit"));
+    assert_eq!((detection.rank, detection.world_size, detection.launcher), (1, 2, "explicit"));
     assert_eq!(detection.warnings, ["not used: RANK=5, WORLD_SIZE=8; used: rank 1 of 2 (explicit)"]);
     let detection = detect(&environment, Some(1), None).unwrap();
-    assert_eq!((detection.rank, detection.world), (1, 8));
+    assert_eq!((detection.rank, detection.world_size), (1, 8));
     assert_eq!(detection.used, ["rank=1", "WORLD_SIZE=8"]);
     assert_eq!(detection.warnings, ["not used: RANK=5; used: rank 1 of 8 (torchrun)"]);
+    assert_eq!(detect(&environment, Some(1), Some(2)).unwrap().used, ["rank=1", "world_size=2"]);
     assert_eq!(detect(&environment, None, Some(4)).unwrap_err().field, "RANK");
-    assert_eq!(detect(&[], Some(1), None).unwrap_err().field, "world");
+    assert_eq!(detect(&[], Some(1), None).unwrap_err().field, "world-size");
     assert_eq!(detect(&[], Some(2), Some(2)).unwrap_err().field, "rank");
-    assert_eq!(detect(&[], Some(0), Some(0)).unwrap_err().field, "world");
+    assert_eq!(detect(&[], Some(0), Some(0)).unwrap_err().field, "world-size");
     assert_eq!(detect(&[], None, Some(2)).unwrap_err().kind, Kind::Missing);
-    assert_eq!(detect(&[], None, Some(1)).map(|found| (found.rank, found.world)), Ok((0, 1)));
+    assert_eq!(detect(&[], None, Some(1)).map(|found| (found.rank, found.world_size)), Ok((0, 1)));
 }
 
 #[test]
@@ -145,7 +161,7 @@ fn a_local_rank_alone_is_one_of_one() {
     assert_eq!(found("LOCAL_RANK=1 WORLD_SIZE=1").unwrap_err().field, "RANK");
     assert_eq!(found("LOCAL_RANK=0").unwrap_err().field, "RANK");
     let detection = detect(&environment("LOCAL_RANK=0"), None, Some(1)).unwrap();
-    assert_eq!((detection.rank, detection.world, detection.used.len()), (0, 1, 2));
+    assert_eq!((detection.rank, detection.world_size, detection.used.len()), (0, 1, 2));
 }
 
 #[test]
@@ -172,7 +188,7 @@ fn local_numbers_that_make_no_sense() {
     assert_eq!(detection.warnings, ["LOCAL_RANK=4 is not below LOCAL_WORLD_SIZE=4"]);
     let broken = environment("LOCAL_RANK=x LOCAL_WORLD_SIZE=y");
     let detection = detect(&broken, Some(0), Some(2)).unwrap();
-    assert_eq!((detection.local_rank, detection.local_world, detection.launcher), (None, None, "explicit"));
+    assert_eq!((detection.local_rank, detection.local_world_size, detection.launcher), (None, None, "explicit"));
     assert_eq!(detect(&broken, Some(0), None).unwrap_err().field, "LOCAL_RANK");
 }
 

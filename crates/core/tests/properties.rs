@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use samedeal_core::{Config, Layout, MAX_EXACT, MAX_WINDOW, OrderId, Remainder, Sampler};
+use samedeal_core::{Config, Layout, MAX_COUNT, MAX_EXACT, OrderId, Remainder, Sampler};
 
 fn remainder() -> impl Strategy<Value = Remainder> {
     prop_oneof![Just(Remainder::Drop), Just(Remainder::Pad), Just(Remainder::Uneven)]
@@ -20,10 +20,10 @@ fn order() -> impl Strategy<Value = OrderId> {
 prop_compose! {
     /// A configuration that a test can go through whole.
     fn small()(
-        samples in 0_u64..700, seed in any::<i32>(), epoch in any::<u64>(), order in order(), world in 1_u32..40,
+        samples in 0_u64..700, seed in any::<i32>(), epoch in any::<u64>(), order in order(), world_size in 1_u32..40,
         remainder in remainder(), layout in layout(),
     ) -> Config {
-        Config { samples, seed: seed.into(), epoch, order, rank: 0, world, remainder, layout, consumed: 0 }
+        Config { samples, seed: seed.into(), epoch, order, rank: 0, world_size, remainder, layout, consumed: 0 }
     }
 }
 
@@ -31,13 +31,13 @@ prop_compose! {
     /// Any numbers at all.
     fn any_config()(
         samples in prop_oneof![any::<u64>(), 0..=MAX_EXACT, 0_u64..100, 250_u64..2_000], seed in any::<i64>(), epoch in any::<u64>(),
-        rank in prop_oneof![any::<u32>(), 0_u32..10], world in prop_oneof![any::<u32>(), 0_u32..10],
+        rank in prop_oneof![any::<u32>(), 0_u32..10], world_size in prop_oneof![any::<u32>(), 0_u32..10],
         remainder in remainder(), layout in layout(), order in order(),
     ) -> Config {
         // A table for any number of samples would take any amount of memory.
         let random_access = samples < 5_000 || matches!(order, OrderId::Feistel | OrderId::Sequential);
         let order = if random_access { order } else { OrderId::Feistel };
-        Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed: 0 }
+        Config { samples, seed, epoch, order, rank, world_size, remainder, layout, consumed: 0 }
     }
 }
 
@@ -50,11 +50,11 @@ proptest! {
 
     #[test]
     fn every_sample_once_but_for_the_counted_exceptions(config in small()) {
-        let mut sampler = Sampler::new(config).unwrap();
+        let whole = Sampler::new(config).unwrap();
         let (mut seen, mut padding, mut total) = (HashMap::<u64, u64>::new(), 0, 0);
         let mut shares = Vec::new();
-        for rank in 0..config.world {
-            sampler.set_rank(rank).unwrap();
+        for rank in 0..config.world_size {
+            let sampler = whole.at_rank(rank).unwrap();
             let share = all(&sampler);
             for sample in &share {
                 prop_assert!(*sample < config.samples);
@@ -65,20 +65,20 @@ proptest! {
             shares.push(share.len());
         }
         let repeated: u64 = seen.values().map(|times| times - 1).sum();
-        prop_assert_eq!(total, sampler.deal().num_positions());
+        prop_assert_eq!(total, whole.deal().num_positions());
         prop_assert_eq!(repeated, padding);
-        prop_assert_eq!(seen.len() as u64, config.samples - sampler.deal().num_dropped());
+        prop_assert_eq!(seen.len() as u64, config.samples - whole.deal().num_dropped());
         let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
         match config.remainder {
             Remainder::Uneven => prop_assert!(most - least <= 1 && repeated == 0),
             Remainder::Drop => prop_assert!(most == least && repeated == 0),
-            Remainder::Pad => prop_assert!(most == least && sampler.deal().num_dropped() == 0),
+            Remainder::Pad => prop_assert!(most == least && whole.deal().num_dropped() == 0),
         }
     }
 
     #[test]
     fn places_are_where_the_samples_are(config in small(), batch_size in 1_u32..20) {
-        let mut sampler = Sampler::new(config).unwrap();
+        let sampler = Sampler::new(config).unwrap();
         let mut found = 0;
         for sample in 0..config.samples {
             let Some(place) = sampler.locate(sample, batch_size).unwrap() else { continue };
@@ -87,11 +87,11 @@ proptest! {
                 let position = place.position + copy * config.samples;
                 let place = sampler.place_of(position, batch_size).unwrap();
                 prop_assert_eq!(sampler.sample_at(position).unwrap(), sample);
-                sampler.set_rank(place.rank).unwrap();
-                let batch = sampler.batch::<u32>(place.batch, batch_size, false).unwrap();
-                prop_assert_eq!(u64::from(batch[place.slot as usize]), sample);
-                prop_assert_eq!(sampler.indices::<u64>(place.index, 1).unwrap(), [sample]);
-                let real = sampler.num_samples() - sampler.deal().num_padding();
+                let taker = sampler.at_rank(place.rank).unwrap();
+                let batch = taker.batch::<u32>(place.batch, batch_size, false).unwrap();
+                prop_assert_eq!(u64::from(batch[place.index_in_batch as usize]), sample);
+                prop_assert_eq!(taker.indices::<u64>(place.index, 1).unwrap(), [sample]);
+                let real = taker.num_samples() - taker.deal().num_padding();
                 prop_assert_eq!(place.index >= real, copy > 0, "padding is what comes again");
             }
         }
@@ -129,10 +129,10 @@ proptest! {
         config in any_config(), start in any::<u64>(), count in any::<u32>(), batch in any::<u64>(),
         batch_size in any::<u32>(), position in any::<u64>(), near in 0_u64..70,
     ) {
-        let Ok(mut sampler) = Sampler::new(config) else { return Ok(()) };
+        let Ok(sampler) = Sampler::new(config) else { return Ok(()) };
         let end = sampler.num_samples();
         for start in [start, end.saturating_sub(near)] {
-            for count in [count, near as u32, MAX_WINDOW] {
+            for count in [count, near as u32, MAX_COUNT] {
                 let _ = (sampler.indices::<u64>(start, count), sampler.indices::<u32>(start, count));
             }
         }
@@ -142,8 +142,9 @@ proptest! {
             let _ = (sampler.locate(position, batch_size), sampler.place_of(position, batch_size));
             let _ = sampler.sample_at(position);
         }
-        let _ = sampler.set_rank(batch_size);
-        sampler.set_epoch(position);
-        let _ = sampler.indices::<u64>(0, near as u32);
+        let others = [sampler.at_rank(batch_size), sampler.at_epoch(position), sampler.rest(position), sampler.rest(near)];
+        for other in others.into_iter().flatten() {
+            let _ = (other.indices::<u64>(0, near as u32), other.sample_at(near), other.state(near), other.config_fingerprint());
+        }
     }
 }

@@ -1,14 +1,46 @@
 //! Shards: to readers, as streams, and as one order.
 
+use std::rc::Rc;
+
 use proptest::prelude::*;
 use samedeal_core::shard::{
-    Locality, Plan, PlanConfig, Policy, Stream, StreamConfig, Tier, Weight, WorkerPolicy, verify,
+    Locality, Overlaps, Plan, PlanConfig, Policy, ShardRuns, Stream, StreamConfig, Tier, Weight, WorkerPolicy, verify,
 };
-use samedeal_core::{Config, Kind, Layout, Order, OrderId, Remainder, Sampler};
+use samedeal_core::{Config, Failure, Kind, Layout, Order, OrderId, Recipe, Remainder, Sampler, Spans};
 
-/// Shards, samples, bytes and local bytes of every rank.
-fn loads(plan: &Plan, world: u32) -> Vec<[u64; 4]> {
-    plan.loads(Tier::Ranks, 0, world).unwrap().as_chunks().0.to_vec()
+fn plan(config: PlanConfig, epoch: u64) -> Result<Plan, Failure> {
+    Plan::new(Rc::new(config), epoch)
+}
+
+/// Round-robin over ranks, then over workers, of shards in their own order.
+fn plain(sizes: Vec<u64>, world_size: u32, workers: u32) -> PlanConfig {
+    PlanConfig {
+        policy: Policy::RoundRobin,
+        worker_policy: WorkerPolicy::RoundRobin,
+        shuffle: false,
+        ..PlanConfig::new(sizes, world_size, workers)
+    }
+}
+
+/// A sampler with the order `sharded`, of a recipe that has the members of `config`.
+fn sharded(config: Config, sizes: &[u64], lanes: u32, window: u32) -> Result<Sampler, Failure> {
+    let Config { samples, seed, epoch, order, rank, world_size, remainder, layout, consumed } = config;
+    let text = format!(
+        r#"{{"order": {{"name": "{}", "samples": {samples}, "seed": {seed}, "lanes": {lanes}, "shuffle_window": {window}}},
+            "deal": {{"world_size": {world_size}, "remainder": "{}", "layout": "{}"}}}}"#,
+        order.name(),
+        remainder.name(),
+        layout.name(),
+    );
+    let sampler = Sampler::from_recipe(&Recipe::read(&text, &[("sizes", sizes)])?, epoch, rank)?.rest(consumed)?;
+    assert_eq!(*sampler.config(), config);
+    Ok(sampler)
+}
+
+/// A column of the loads of all ranks.
+fn loads(plan: &Plan, name: &str) -> Vec<u64> {
+    let columns = plan.loads(Tier::Ranks, 0, plan.config().world_size).unwrap();
+    columns.into_iter().find(|(own, _)| *own == name).unwrap().1
 }
 
 fn shards(plan: &Plan, rank: u32, worker: u32) -> Vec<u32> {
@@ -17,7 +49,7 @@ fn shards(plan: &Plan, rank: u32, worker: u32) -> Vec<u32> {
 
 #[test]
 fn round_robin_over_ranks_then_workers() {
-    let plan = Plan::new(PlanConfig::new(vec![1; 100], 8, 4)).unwrap();
+    let plan = plan(plain(vec![1; 100], 8, 4), 0).unwrap();
     assert_eq!(shards(&plan, 0, 0), [0, 32, 64, 96]);
     assert_eq!(shards(&plan, 0, 1), [8, 40, 72]);
     assert_eq!(shards(&plan, 1, 0), [1, 33, 65, 97]);
@@ -60,19 +92,18 @@ fn each_cycle_of_a_shuffled_stream_is_the_next_epoch() {
 #[test]
 fn size_aware_is_even_and_beats_round_robin() {
     let sizes: Vec<u64> = (0..66).map(|i| 13 + (i * i * 7919) % 2_448).collect();
-    for (world, workers) in [(2, 1), (4, 2), (8, 3)] {
+    for (world_size, workers) in [(2, 1), (4, 2), (8, 3)] {
         let imbalance = |policy, worker_policy| {
-            let plan =
-                Plan::new(PlanConfig { policy, worker_policy, ..PlanConfig::new(sizes.clone(), world, workers) });
-            let loads = loads(&plan.unwrap(), world);
-            let most = loads.iter().map(|load| load[1]).max().unwrap();
-            let total: u64 = loads.iter().map(|load| load[1]).sum();
+            let config = PlanConfig { policy, worker_policy, ..plain(sizes.clone(), world_size, workers) };
+            let loads = loads(&plan(config, 0).unwrap(), "samples");
+            let most = *loads.iter().max().unwrap();
+            let total: u64 = loads.iter().sum();
             assert_eq!(total, sizes.iter().sum());
-            most as f64 * f64::from(world) / total as f64
+            most as f64 * f64::from(world_size) / total as f64
         };
         let even = imbalance(Policy::SizeAware, WorkerPolicy::SizeAware);
         let naive = imbalance(Policy::RoundRobin, WorkerPolicy::RoundRobin);
-        assert!(even < 1.005, "{world} ranks: {even}");
+        assert!(even < 1.005, "{world_size} ranks: {even}");
         assert!(even < naive);
     }
 }
@@ -92,26 +123,37 @@ fn locality_first_within_the_bound() {
     let config = PlanConfig {
         policy: Policy::LocalityAware,
         locality: Some(locality.clone()),
-        ..PlanConfig::new((0..40).map(|i| 100 + i).collect(), 4, 1)
+        ..plain((0..40).map(|i| 100 + i).collect(), 4, 1)
     };
-    let plan = Plan::new(config.clone()).unwrap();
-    let found = loads(&plan, 4);
-    let total: u64 = found.iter().map(|load| load[1]).sum();
-    assert_eq!(found.iter().map(|load| load[3]).sum::<u64>(), total, "everything is local");
-    assert!(found.iter().all(|load| load[1] * 4 * 1000 <= total * 1050));
+    let near = plan(config.clone(), 0).unwrap();
+    let found = loads(&near, "samples");
+    let total: u64 = found.iter().sum();
+    assert_eq!(loads(&near, "local").iter().sum::<u64>(), total, "everything is local");
+    assert!(found.iter().all(|samples| samples * 4 * 1000 <= total * 1050));
 
     // All on one node: the other node's ranks must read remotely, or starve.
     let locality = Locality { offsets: (0..=40).collect(), holders: vec![0; 40], ..locality };
-    let found = loads(&Plan::new(PlanConfig { locality: Some(locality), ..config }).unwrap(), 4);
-    assert!(found.iter().all(|load| load[1] * 4 * 1000 <= total * 1050 + 139 * 4 * 1000));
-    assert!(found[0][3] == found[0][1] && found[3][3] == 0);
+    let far = plan(PlanConfig { locality: Some(locality), ..config }, 0).unwrap();
+    let (found, local) = (loads(&far, "samples"), loads(&far, "local"));
+    assert!(found.iter().all(|samples| samples * 4 * 1000 <= total * 1050 + 139 * 4 * 1000));
+    assert!(local[0] == found[0] && local[3] == 0);
 }
 
 #[test]
 fn verification_names_overlaps_and_gaps() {
     let found = verify(5, &[0, 2, 4, 5], &[0, 1, 1, 2, 0]).unwrap();
-    assert_eq!(found.overlaps, [1, 0, 1, 0, 0, 2]);
-    assert_eq!(found.gaps, [3, 4]);
+    let overlaps = Overlaps { shard: vec![1, 0], first_reader: vec![0, 0], other_reader: vec![1, 2] };
+    assert_eq!(found.overlaps, overlaps);
+    assert_eq!(found.gaps, ShardRuns { first_shard: vec![3], num_shards: vec![2] });
+    // A reader that has a shard twice overlaps with itself; gaps are runs of neighbours, also at both ends.
+    let found = verify(9, &[0, 0, 4], &[5, 2, 5, 5]).unwrap();
+    let overlaps = Overlaps { shard: vec![5, 5], first_reader: vec![1, 1], other_reader: vec![1, 1] };
+    assert_eq!(found.overlaps, overlaps);
+    assert_eq!(found.gaps, ShardRuns { first_shard: vec![0, 3, 6], num_shards: vec![2, 2, 3] });
+    // No list has a number for every shard.
+    let all = verify(u32::MAX, &[0], &[]).unwrap();
+    assert_eq!(all.gaps, ShardRuns { first_shard: vec![0], num_shards: vec![u32::MAX] });
+    assert_eq!(verify(0, &[0], &[]).unwrap(), Default::default());
     assert_eq!(verify(2, &[0, 1], &[2]).unwrap_err().field, "assigned");
     assert_eq!(verify(2, &[0, 2], &[0]).unwrap_err().kind, Kind::Contradiction);
 }
@@ -119,11 +161,10 @@ fn verification_names_overlaps_and_gaps() {
 #[test]
 fn a_million_shards_for_4096_ranks() {
     let sizes: Vec<u64> = (0..1_000_000_u64).map(|i| 1_000 + i.wrapping_mul(2_654_435_761) % 9_000).collect();
-    let config = PlanConfig { policy: Policy::SizeAware, shuffle: true, ..PlanConfig::new(sizes, 4_096, 1) };
-    let plan = Plan::new(config).unwrap();
-    let loads = loads(&plan, 4_096);
-    let (least, most) = (loads.iter().map(|load| load[1]).min(), loads.iter().map(|load| load[1]).max());
-    assert!(most.unwrap() - least.unwrap() < 1_000);
+    let config = PlanConfig::new(sizes, 4_096, 1);
+    assert!(config.policy == Policy::SizeAware && config.shuffle);
+    let loads = loads(&plan(config, 0).unwrap(), "samples");
+    assert!(loads.iter().max().unwrap() - loads.iter().min().unwrap() < 1_000);
 }
 
 fn policy() -> impl Strategy<Value = Policy> {
@@ -139,10 +180,10 @@ fn worker_policy() -> impl Strategy<Value = WorkerPolicy> {
 fn too_many_spans_for_one_round() {
     let sizes = vec![1; (1 << 20) + 2];
     let config = Config { order: OrderId::Sharded, ..Config::new(sizes.len() as u64) };
-    let failure = Sampler::sharded(config, &sizes, 2, 1 << 20).unwrap().round(0).unwrap_err();
-    assert_eq!((failure.kind, failure.field, failure.value.as_str()), (Kind::OutOfRange, "window", "1048576"));
-    let round = Sampler::sharded(config, &sizes, 2, 1 << 19).unwrap().round(0).unwrap();
-    assert_eq!(round.spans.len(), 4 << 20);
+    let failure = sharded(config, &sizes, 2, 1 << 20).unwrap().round(0).unwrap_err();
+    assert_eq!((failure.kind, failure.field, failure.value.as_str()), (Kind::OutOfRange, "shuffle-window", "1048576"));
+    let round = sharded(config, &sizes, 2, 1 << 19).unwrap().round(0).unwrap();
+    assert_eq!(round.spans.len(), 1 << 20);
 }
 
 #[test]
@@ -150,47 +191,116 @@ fn every_field_of_a_plan_is_in_its_fingerprint() {
     let locality = Locality { offsets: vec![0, 1, 2], holders: vec![0, 1], rank_nodes: vec![0, 1], tolerance: 50 };
     let near = PlanConfig {
         policy: Policy::LocalityAware,
-        bytes: vec![9, 8],
+        bytes: Some(vec![9, 8]),
         locality: Some(locality.clone()),
-        ..PlanConfig::new(vec![3, 4], 2, 1)
+        ..plain(vec![3, 4], 2, 1)
     };
-    let plans = [
+    let round_robin = PlanConfig { policy: Policy::RoundRobin, ..near.clone() };
+    let configs = [
         near.clone(),
         PlanConfig { sizes: vec![4, 3], ..near.clone() },
-        PlanConfig { bytes: vec![], ..near.clone() },
-        PlanConfig { bytes: vec![8, 9], ..near.clone() },
+        PlanConfig { bytes: None, ..near.clone() },
+        PlanConfig { bytes: Some(vec![8, 9]), ..near.clone() },
         PlanConfig { workers: 2, ..near.clone() },
-        PlanConfig { policy: Policy::RoundRobin, ..near.clone() },
+        round_robin.clone(),
         PlanConfig { policy: Policy::SizeAware, ..near.clone() },
         PlanConfig { worker_policy: WorkerPolicy::SizeAware, ..near.clone() },
         PlanConfig { weight: Weight::Bytes, ..near.clone() },
         PlanConfig { shuffle: true, ..near.clone() },
+        PlanConfig { shuffle_rows: false, ..near.clone() },
         PlanConfig { reshuffle: true, ..near.clone() },
         PlanConfig { seed: 1, ..near.clone() },
-        PlanConfig { epoch: 1, ..near.clone() },
         PlanConfig { locality: Some(Locality { tolerance: 51, ..locality.clone() }), ..near.clone() },
         PlanConfig { locality: Some(Locality { rank_nodes: vec![1, 1], ..locality.clone() }), ..near.clone() },
         PlanConfig { locality: Some(Locality { holders: vec![1, 1], ..locality.clone() }), ..near.clone() },
-        PlanConfig { world: 1, locality: Some(Locality { rank_nodes: vec![0], ..locality }), ..near.clone() },
+        PlanConfig { world_size: 1, locality: Some(Locality { rank_nodes: vec![0], ..locality }), ..near.clone() },
     ];
-    let mut found: Vec<_> = plans.iter().map(|plan| Plan::new(plan.clone()).unwrap().config_fingerprint()).collect();
+    let plans = configs.iter().map(|config| plan(config.clone(), 0)).chain([plan(near.clone(), 1)]);
+    let mut found: Vec<_> = plans.map(|plan| plan.unwrap().config_fingerprint()).collect();
     found.sort_unstable();
     found.dedup();
-    assert_eq!(found.len(), plans.len());
-    // A new epoch is that of the plan made for it, and a locality that nobody asks for is not looked at.
-    let mut plan = Plan::new(plans[5].clone()).unwrap();
-    plan.set_epoch(7).unwrap();
-    let other = PlanConfig { epoch: 7, locality: None, ..plans[5].clone() };
-    assert_eq!(plan.config_fingerprint(), Plan::new(other).unwrap().config_fingerprint());
+    assert_eq!(found.len(), configs.len() + 1);
+    // A locality that nobody asks for is not looked at, and is in no recipe.
+    let plain = plan(PlanConfig { locality: None, ..round_robin.clone() }, 0).unwrap();
+    let aware = plan(round_robin, 0).unwrap();
+    assert_eq!(aware.config_fingerprint(), plain.config_fingerprint());
+    assert_eq!(aware.recipe(), plain.recipe());
+}
+
+#[test]
+fn a_plan_of_another_epoch_is_the_one_made_for_it() {
+    let sizes: Vec<u64> = (0..50).map(|i| 10 + i * i % 37).collect();
+    let config = PlanConfig { reshuffle: true, seed: 5, ..PlanConfig::new(sizes, 3, 2) };
+    let all = |plan: &Plan| (0..3).flat_map(|rank| [0, 1].map(|worker| shards(plan, rank, worker))).collect::<Vec<_>>();
+    let first = plan(config.clone(), 0).unwrap();
+    let (own, fingerprint) = (all(&first), first.config_fingerprint());
+    let later = first.at_epoch(7).unwrap();
+    let made = plan(config, 7).unwrap();
+    assert_eq!((later.epoch(), all(&later)), (7, all(&made)));
+    assert_eq!(later.config_fingerprint(), made.config_fingerprint());
+    assert_eq!(later.rows(3, 0, 9), made.rows(3, 0, 9));
+    assert_eq!(later.recipe(), first.recipe());
+    // The first one is as it was.
+    assert_eq!((first.epoch(), all(&first), first.config_fingerprint()), (0, own.clone(), fingerprint));
+    assert_ne!(all(&later), own);
+    assert_eq!(all(&later.at_epoch(0).unwrap()), own);
+    // The sizes are there once, whatever the number of epochs.
+    assert!(std::ptr::eq(first.config(), later.config()));
+}
+
+#[test]
+fn a_plan_of_a_recipe_has_the_defaults() {
+    let sizes: Vec<u64> = (0..20).map(|i| 10 + i * i % 37).collect();
+    let made = Plan::from_recipe(r#"{"shards": {}}"#, &[("sizes", &sizes)], 4).unwrap();
+    assert_eq!(*made.config(), PlanConfig::new(sizes.clone(), 1, 1));
+    assert_eq!(made.epoch(), 4);
+    let again = Plan::from_recipe(&made.recipe(), &[], 4).unwrap();
+    assert_eq!(again.config(), made.config());
+    assert_eq!(again.recipe_fingerprint(), made.recipe_fingerprint());
+    // Rows are shuffled as shards are, unless that is said.
+    for (text, shuffle, shuffle_rows) in [
+        (r#"{"shards": {"shuffle": false}}"#, false, false),
+        (r#"{"shards": {"shuffle": false, "shuffle_rows": true}}"#, false, true),
+        (r#"{"shards": {"shuffle_rows": false}}"#, true, false),
+    ] {
+        let plan = Plan::from_recipe(text, &[("sizes", &sizes)], 0).unwrap();
+        assert_eq!((plan.config().shuffle, plan.config().shuffle_rows), (shuffle, shuffle_rows), "{text}");
+        assert_eq!(plan.rows(1, 0, 11).unwrap().iter().copied().eq(0..11), !shuffle_rows, "{text}");
+    }
+    // The lists of localities go beside as well.
+    let text = r#"{"shards": {"policy": "locality-aware"}, "deal": {"world_size": 2}}"#;
+    let lists: [(&str, &[u64]); 4] =
+        [("sizes", &[3, 4]), ("holders", &[8, 9]), ("holder_offsets", &[0, 1, 2]), ("rank_nodes", &[9, 8])];
+    let plan = Plan::from_recipe(text, &lists, 0).unwrap();
+    let locality = Locality { offsets: vec![0, 1, 2], holders: vec![8, 9], rank_nodes: vec![9, 8], tolerance: 50 };
+    assert_eq!(plan.config().locality, Some(locality));
+    assert_eq!((loads(&plan, "samples"), loads(&plan, "local")), (vec![4, 3], vec![4, 3]));
+    let bare = Plan::from_recipe(text, &lists[..1], 0).err().unwrap();
+    assert_eq!((bare.kind, bare.field), (Kind::Missing, "holders"));
+}
+
+#[test]
+fn loads_have_the_columns_that_there_are() {
+    let names = |config, tier| -> Vec<_> {
+        plan(config, 0).unwrap().loads(tier, 1, 1).unwrap().into_iter().map(|(name, load)| (name, load.len())).collect()
+    };
+    let config = PlanConfig::new(vec![3, 4], 2, 1);
+    assert_eq!(names(config.clone(), Tier::Ranks), [("shards", 1), ("samples", 1)]);
+    let config = PlanConfig { bytes: Some(vec![30, 40]), ..config };
+    assert_eq!(names(config.clone(), Tier::Workers), [("shards", 1), ("samples", 1), ("bytes", 1)]);
+    let locality = Locality { offsets: vec![0, 1, 2], holders: vec![0, 1], rank_nodes: vec![0, 1], tolerance: 50 };
+    let config = PlanConfig { policy: Policy::LocalityAware, locality: Some(locality), ..config };
+    assert_eq!(names(config, Tier::Ranks), [("shards", 1), ("samples", 1), ("bytes", 1), ("local", 1)]);
 }
 
 #[test]
 fn rows_are_shuffled_whatever_the_shards_are() {
-    let rows = |config| Plan::new(config).unwrap().rows(1, 0, 300).unwrap();
-    let config = PlanConfig::new(vec![300, 300], 1, 1);
-    let found = rows(config.clone());
-    assert_eq!(rows(PlanConfig { shuffle: true, ..config.clone() }), found);
-    assert_ne!(rows(PlanConfig { epoch: 1, ..config }), found);
+    let rows = |config, epoch| plan(config, epoch).unwrap().rows(1, 0, 300).unwrap();
+    let config = plain(vec![300, 300], 1, 1);
+    let found = rows(config.clone(), 0);
+    assert_eq!(rows(PlanConfig { shuffle: true, ..config.clone() }, 0), found);
+    assert_ne!(rows(config.clone(), 1), found);
+    assert!(rows(PlanConfig { shuffle_rows: false, ..config }, 1).into_iter().eq(0..300));
     let mut sorted = found.clone();
     sorted.sort_unstable();
     assert!(!found.is_sorted() && sorted.into_iter().eq(0..300));
@@ -201,15 +311,15 @@ proptest! {
 
     #[test]
     fn every_shard_has_one_reader(
-        sizes in proptest::collection::vec(0_u64..1_000, 0..80), world in 1_u32..9, workers in 1_u32..5,
+        sizes in proptest::collection::vec(0_u64..1_000, 0..80), world_size in 1_u32..9, workers in 1_u32..5,
         policy in policy(), worker_policy in worker_policy(), shuffle in any::<bool>(), reshuffle in any::<bool>(),
         seed in any::<i64>(), epoch in any::<u64>(), batch_size in 1_u32..50,
     ) {
-        let config = PlanConfig { policy, worker_policy, shuffle, reshuffle, seed, epoch, ..PlanConfig::new(sizes.clone(), world, workers) };
-        let mut plan = Plan::new(config.clone()).unwrap();
+        let config = PlanConfig { policy, worker_policy, shuffle, reshuffle, seed, ..PlanConfig::new(sizes.clone(), world_size, workers) };
+        let plan = Plan::new(Rc::new(config.clone()), epoch).unwrap();
         let (mut offsets, mut assigned) = (vec![0], Vec::new());
         let mut steps = Vec::new();
-        for rank in 0..world {
+        for rank in 0..world_size {
             let mut rank_steps = 0;
             for worker in 0..workers {
                 let mine = shards(&plan, rank, worker);
@@ -222,19 +332,18 @@ proptest! {
         prop_assert_eq!(verify(sizes.len() as u32, &offsets, &assigned).unwrap(), Default::default());
         let range = (*steps.iter().min().unwrap(), *steps.iter().max().unwrap());
         prop_assert_eq!(plan.steps(batch_size, false).unwrap(), range);
-        plan.set_epoch(epoch ^ 1).unwrap();
-        let other = Plan::new(PlanConfig { epoch: epoch ^ 1, ..config }).unwrap();
-        prop_assert_eq!(shards(&plan, 0, 0), shards(&other, 0, 0));
+        let other = Plan::new(Rc::new(config), epoch ^ 1).unwrap();
+        prop_assert_eq!(shards(&plan.at_epoch(epoch ^ 1).unwrap(), 0, 0), shards(&other, 0, 0));
     }
 
     #[test]
     fn the_sharded_order_is_a_bijection_with_locality(
         sizes in proptest::collection::vec(0_u64..60, 0..30), lanes in 1_u32..9, window in 1_u32..300,
-        seed in any::<i64>(), epoch in any::<u64>(), world in 1_u32..9,
+        seed in any::<i64>(), epoch in any::<u64>(), world_size in 1_u32..9,
     ) {
         let samples: u64 = sizes.iter().sum();
         let config = Config { order: OrderId::Sharded, seed, epoch, remainder: Remainder::Uneven, ..Config::new(samples) };
-        let sampler = Sampler::sharded(config, &sizes, lanes, window).unwrap();
+        let sampler = sharded(config, &sizes, lanes, window).unwrap();
         let whole = sampler.indices::<u64>(0, samples as u32).unwrap();
         let mut seen = whole.clone();
         seen.sort_unstable();
@@ -245,39 +354,41 @@ proptest! {
             prop_assert_eq!(sizes[..shard as usize].iter().sum::<u64>() + offset, sample);
             prop_assert!(offset < sizes[shard as usize]);
         }
-        // The same order whatever the world.
-        for rank in 0..world {
-            let part: Vec<_> = whole.iter().copied().skip(rank as usize).step_by(world as usize).collect();
-            let sampler = Sampler::sharded(Config { rank, world, ..config }, &sizes, lanes, window).unwrap();
+        // The same order whatever the world size.
+        for rank in 0..world_size {
+            let part: Vec<_> = whole.iter().copied().skip(rank as usize).step_by(world_size as usize).collect();
+            let sampler = sharded(Config { rank, world_size, ..config }, &sizes, lanes, window).unwrap();
             prop_assert_eq!(sampler.indices::<u64>(0, part.len() as u32).unwrap(), part);
         }
     }
 
     #[test]
     fn rounds_say_what_a_rank_reads(
-        sizes in proptest::collection::vec(0_u64..60, 0..30), lanes in 1_u32..9, window in 1_u32..40, world in 1_u32..9,
+        sizes in proptest::collection::vec(0_u64..60, 0..30), lanes in 1_u32..9, window in 1_u32..40, world_size in 1_u32..9,
         remainder in prop_oneof![Just(Remainder::Drop), Just(Remainder::Pad), Just(Remainder::Uneven)],
         layout in prop_oneof![Just(Layout::Strided), Just(Layout::Contiguous)],
     ) {
         let samples: u64 = sizes.iter().sum();
-        let config = Config { order: OrderId::Sharded, remainder, layout, world, ..Config::new(samples) };
-        let mut sampler = Sampler::sharded(config, &sizes, lanes, window).unwrap();
-        for rank in 0..world {
-            sampler.set_rank(rank).unwrap();
+        let config = Config { order: OrderId::Sharded, remainder, layout, world_size, ..Config::new(samples) };
+        let first = sharded(config, &sizes, lanes, window).unwrap();
+        for rank in 0..world_size {
+            let sampler = first.at_rank(rank).unwrap();
             let mut next = 0;
             for number in 0..sampler.num_rounds().unwrap() {
                 let round = sampler.round(number).unwrap();
                 prop_assert_eq!(round.start, next);
                 next += round.count;
                 let mut stored = Vec::new();
-                for &[lane, shard, first, count] in round.spans.as_chunks().0 {
-                    prop_assert!(lane < u64::from(lanes) && count > 0);
+                let Spans { lane, shard, first_row, num_rows } = &round.spans;
+                prop_assert!([lane.len(), shard.len(), first_row.len()].iter().all(|len| *len == num_rows.len()));
+                prop_assert!(lane.iter().all(|lane| *lane < lanes) && num_rows.iter().all(|rows| *rows > 0));
+                for (&shard, (first, count)) in shard.iter().zip(first_row.iter().zip(num_rows)) {
                     let start = sizes[..shard as usize].iter().sum::<u64>() + first;
                     stored.extend(start..start + count);
                 }
                 let mut given = sampler.indices::<u64>(round.start, round.count as u32).unwrap();
                 prop_assert!(given.iter().all(|sample| stored.contains(sample)));
-                if lanes % world == 0 && layout == Layout::Strided && remainder != Remainder::Drop {
+                if lanes % world_size == 0 && layout == Layout::Strided && remainder != Remainder::Drop {
                     // Its own lanes and nothing else.
                     given.sort_unstable();
                     stored.sort_unstable();
@@ -286,8 +397,8 @@ proptest! {
             }
             prop_assert_eq!(next, sampler.num_samples());
         }
-        let end = sampler.num_rounds().unwrap();
-        prop_assert_eq!(sampler.round(end).unwrap_err().field, "number");
+        let end = first.num_rounds().unwrap();
+        prop_assert_eq!(first.round(end).unwrap_err().field, "number");
     }
 }
 
@@ -295,32 +406,38 @@ proptest! {
 fn bad_shards() {
     let config = Config { order: OrderId::Sharded, ..Config::new(10) };
     let fails = |config, sizes: &[u64], lanes, window| {
-        let failure = Sampler::sharded(config, sizes, lanes, window).err().unwrap();
+        let failure = sharded(config, sizes, lanes, window).err().unwrap();
         (failure.field, failure.kind)
     };
     assert_eq!(fails(config, &[4, 5], 1, 1), ("samples", Kind::Contradiction));
     assert_eq!(fails(config, &[4, 6], 0, 1), ("lanes", Kind::OutOfRange));
     assert_eq!(fails(config, &[4, 6], 5_000, 1), ("lanes", Kind::OutOfRange));
-    assert_eq!(fails(config, &[4, 6], 1, 0), ("window", Kind::OutOfRange));
+    assert_eq!(fails(config, &[4, 6], 1, 0), ("shuffle-window", Kind::OutOfRange));
     assert_eq!(fails(config, &[u64::MAX, u64::MAX], 1, 1), ("sizes", Kind::OutOfRange));
-    assert_eq!(fails(Config::new(10), &[4, 6], 1, 1), ("order", Kind::Contradiction));
+    // The order of single samples has no lanes.
+    assert_eq!(fails(Config::new(10), &[4, 6], 1, 1), ("lanes", Kind::Contradiction));
     assert_eq!(Sampler::new(config).err().unwrap().kind, Kind::Missing);
     assert!(Order::new(OrderId::Sharded, 10, 0, 0).is_err());
 
-    let plan = |config: PlanConfig| Plan::new(config).err().unwrap();
-    assert_eq!(plan(PlanConfig::new(vec![1], 0, 1)).field, "world");
-    assert_eq!(plan(PlanConfig::new(vec![1], 1, 0)).field, "workers");
-    assert_eq!(plan(PlanConfig::new(vec![1 << 53], 1, 1)).field, "sizes");
-    assert_eq!(plan(PlanConfig { weight: Weight::Bytes, ..PlanConfig::new(vec![1], 1, 1) }).field, "bytes");
-    let nowhere = PlanConfig { policy: Policy::LocalityAware, ..PlanConfig::new(vec![1], 1, 1) };
-    assert_eq!(plan(nowhere.clone()).field, "locality");
+    let fails = |config: PlanConfig| {
+        let failure = plan(config, 0).err().unwrap();
+        (failure.field, failure.kind)
+    };
+    assert_eq!(fails(PlanConfig::new(vec![1], 0, 1)), ("world-size", Kind::OutOfRange));
+    assert_eq!(fails(PlanConfig::new(vec![1], 1, 0)), ("workers", Kind::OutOfRange));
+    assert_eq!(fails(PlanConfig::new(vec![1 << 53], 1, 1)), ("sizes", Kind::OutOfRange));
+    let one = PlanConfig::new(vec![1], 1, 1);
+    assert_eq!(fails(PlanConfig { weight: Weight::Bytes, ..one.clone() }), ("bytes", Kind::Missing));
+    assert_eq!(fails(PlanConfig { bytes: Some(vec![1, 2]), ..one.clone() }), ("bytes", Kind::Contradiction));
+    let nowhere = PlanConfig { policy: Policy::LocalityAware, ..one };
+    assert_eq!(fails(nowhere.clone()), ("holders", Kind::Missing));
     let locality = Some(Locality { rank_nodes: vec![0], ..Locality::default() });
-    assert_eq!(plan(PlanConfig { locality, ..nowhere }).field, "holder-offsets");
+    assert_eq!(fails(PlanConfig { locality, ..nowhere }), ("holder-offsets", Kind::Contradiction));
     let stream = StreamConfig { chunks: Some(0), reader: 0, readers: 1, order: OrderId::Sequential, seed: 0, epoch: 0 };
     let failure = Stream::new(stream).err().unwrap();
     assert_eq!((failure.kind, failure.field), (Kind::OutOfRange, "chunks"));
     assert_eq!(failure.allowed, "1 to 9007199254740991");
-    let good = Plan::new(PlanConfig::new(vec![1], 2, 2)).unwrap();
+    let good = plan(PlanConfig::new(vec![1], 2, 2), 0).unwrap();
     assert_eq!(good.num_shards(2, 0).unwrap_err().field, "rank");
     assert_eq!(good.num_shards(0, 2).unwrap_err().field, "worker");
 }

@@ -1,10 +1,10 @@
-//! States: what was consumed is not dealt again, whatever the world.
+//! States: what was consumed is not dealt again, whatever the world size.
 
 use proptest::prelude::*;
-use samedeal_core::{Config, Kind, Layout, OrderId, Remainder, Sampler};
+use samedeal_core::{Config, Kind, Layout, OrderId, Recipe, Remainder, Sampler, Spans};
 
 fn ranks(config: Config) -> Vec<Sampler> {
-    (0..config.world).map(|rank| Sampler::new(Config { rank, ..config }).unwrap()).collect()
+    (0..config.world_size).map(|rank| Sampler::new(Config { rank, ..config }).unwrap()).collect()
 }
 
 proptest! {
@@ -21,14 +21,11 @@ proptest! {
         let whole = Sampler::new(base).unwrap().indices::<u64>(0, samples as u32).unwrap();
         let mut seen = Vec::new();
         let mut state: Option<String> = None;
-        for (world, part) in worlds {
-            let mut deal = ranks(Config { epoch: 7, world, ..base });
-            for sampler in &mut deal {
-                match &state {
-                    Some(state) => sampler.resume(state).unwrap(),
-                    None => sampler.set_epoch(epoch),
-                }
-            }
+        for (world_size, part) in worlds {
+            let deal: Vec<_> = ranks(Config { epoch: 7, world_size, ..base }).iter().map(|sampler| match &state {
+                Some(state) => sampler.resume(state).unwrap(),
+                None => sampler.at_epoch(epoch).unwrap(),
+            }).collect();
             let taken = (deal[0].num_samples() as f64 * part) as u64;
             let mut runs: Vec<_> = deal.iter().map(|sampler| {
                 let count = taken.min(sampler.num_samples());
@@ -43,8 +40,7 @@ proptest! {
             state = Some(states[0].clone());
         }
         prop_assert_eq!(&seen, &whole[..seen.len()]);
-        let mut rest = Sampler::new(base).unwrap();
-        rest.resume(&state.unwrap()).unwrap();
+        let rest = Sampler::new(base).unwrap().resume(&state.unwrap()).unwrap();
         seen.extend(rest.indices::<u64>(0, rest.num_samples() as u32).unwrap());
         prop_assert_eq!(seen, whole);
     }
@@ -52,15 +48,18 @@ proptest! {
     /// The remainder is that of what is left; places are those of the samples.
     #[test]
     fn what_is_left_is_dealt_as_a_whole_would_be(
-        samples in 1_u64..200, part in 0.0..1.0_f64, world in 1_u32..12,
+        samples in 1_u64..200, part in 0.0..1.0_f64, world_size in 1_u32..12,
         remainder in prop::sample::select(vec![Remainder::Drop, Remainder::Pad, Remainder::Uneven]),
         layout in prop::sample::select(vec![Layout::Strided, Layout::Contiguous]),
     ) {
         let consumed = (samples as f64 * part) as u64;
         let left = samples - consumed;
-        let config = Config { consumed, world, remainder, layout, ..Config::new(samples) };
-        let like = Config { world, remainder, layout, ..Config::new(left) };
+        let config = Config { consumed, world_size, remainder, layout, ..Config::new(samples) };
+        let like = Config { world_size, remainder, layout, ..Config::new(left) };
         for (sampler, like) in ranks(config).iter().zip(ranks(like)) {
+            let whole = Sampler::new(Config { consumed: 0, rank: sampler.config().rank, ..config }).unwrap();
+            prop_assert_eq!(whole.rest(consumed).unwrap().deal(), sampler.deal());
+            prop_assert_eq!(sampler.rest(0).unwrap().deal(), whole.deal());
             let (count, padding) = (sampler.num_samples(), sampler.deal().num_padding());
             prop_assert_eq!((count, padding), (like.num_samples(), like.deal().num_padding()));
             prop_assert_eq!(sampler.deal().num_dropped(), like.deal().num_dropped());
@@ -80,7 +79,7 @@ proptest! {
 
 #[test]
 fn states_of_anything_else_are_refused() {
-    let mut sampler = Sampler::new(Config { epoch: 3, ..Config::new(10) }).unwrap();
+    let sampler = Sampler::new(Config { epoch: 3, ..Config::new(10) }).unwrap();
     let state = sampler.state(4).unwrap();
     for (text, field) in [
         (String::new(), "state"),
@@ -94,43 +93,56 @@ fn states_of_anything_else_are_refused() {
         (state.replace("sampler", "batcher"), "state"),
         (state.replace("\"seed\":0", "\"seed\":0,\"seed\":0"), "state"),
         (state.replace("\"seed\":0", "\"seed\":0,\"more\":0"), "state"),
-        (state.replace("\"seed\":0,", ""), "state"),
+        (state.replace(",\"epoch\":3", ""), "state"),
+        (state.replace(",\"consumed\":4", ""), "state"),
+        (state.replace(",\"samples\":10", ""), "state"),
+        (state.replace("\"recipe\":{", "\"recipe\":{\"deal\":{},"), "state"),
+        (state.replace("\"epoch\"", "\"history\":[],\"epoch\""), "state"),
+        (state.replace(",\"seed\":0", ""), "seed"),
+        (state.replace("\"name\":\"feistel\",", ""), "order"),
+        (state.replace("\"seed\":0", "\"seed\":0,\"lanes\":8"), "lanes"),
         (state.replace("\"seed\":0", "\"seed\":0.0"), "state"),
         (state.replace("\"seed\":0", "\"seed\":\"0\""), "state"),
         (state.replace("\"seed\":0", "\"seed\":9223372036854775808"), "state"),
-        (state.replace("\"consumed\":4", "\"consumed\":11"), "state"),
+        (state.replace("\"consumed\":4", "\"consumed\":11"), "consumed"),
         (state.replace("\"consumed\":4", "\"consumed\":-1"), "state"),
         (state.replace("\"samples\":10", "\"samples\":18446744073709551615"), "state"),
         (state.replace("\"samples\":10", "\"samples\":11"), "samples"),
         (state.replace("\"seed\":0", "\"seed\":1"), "seed"),
         (state.replace("feistel", "torch"), "order"),
-        (state.replace("\"fingerprint\":\"", "\"fingerprint\":\"0"), "state"),
     ] {
         assert_ne!(text, state);
-        let failure = sampler.resume(&text).unwrap_err();
+        let failure = sampler.resume(&text).err().unwrap();
         assert_eq!(failure.field, field, "{text}");
         assert!(failure.value.chars().count() <= 64 && failure.allowed.chars().count() <= 200, "{failure:?}");
         assert_eq!((sampler.config().epoch, sampler.config().consumed), (3, 0));
     }
     let spaced = state.replace(':', " : ").replace(',', " ,\n");
-    sampler.resume(&format!(" {spaced}\n")).unwrap();
-    assert_eq!(sampler.config().consumed, 4);
-    assert_eq!(sampler.state(0).unwrap(), state);
-    sampler.set_epoch(3);
-    assert_eq!(sampler.config().consumed, 4);
-    sampler.set_epoch(4);
-    assert_eq!((sampler.config().consumed, sampler.num_samples()), (0, 10));
+    for text in [format!(" {spaced}\n"), state.replace("\"seed\":0", "\"seed\":-0")] {
+        let rest = sampler.resume(&text).unwrap();
+        assert_eq!((rest.config().consumed, rest.num_samples()), (4, 6));
+        assert_eq!(rest.state(0).unwrap(), state);
+        assert_eq!(sampler.rest(4).unwrap().state(0).unwrap(), state);
+        // The whole of an epoch, also of the one that is there.
+        for epoch in [3, 4] {
+            let whole = rest.at_epoch(epoch).unwrap();
+            assert_eq!((whole.config().epoch, whole.config().consumed, whole.num_samples()), (epoch, 0, 10));
+        }
+        assert_eq!(rest.rest(11).err().unwrap().field, "consumed");
+        assert_eq!(rest.at_rank(1).err().unwrap().field, "rank");
+    }
+    assert_eq!(*sampler.config(), Config { epoch: 3, ..Config::new(10) });
 }
 
 #[test]
 fn runs_that_are_no_prefix_have_no_state() {
-    let config = Config { world: 2, layout: Layout::Contiguous, ..Config::new(10) };
+    let config = Config { world_size: 2, layout: Layout::Contiguous, ..Config::new(10) };
     let sampler = Sampler::new(config).unwrap();
     assert_eq!(sampler.state(3).unwrap_err().kind, Kind::Contradiction);
     assert!(sampler.state(0).unwrap().contains("\"consumed\":0"));
     assert!(sampler.state(5).unwrap().contains("\"consumed\":10"));
     assert_eq!(sampler.state(6).unwrap_err().field, "taken");
-    let dropping = Sampler::new(Config { world: 4, remainder: Remainder::Drop, ..Config::new(10) }).unwrap();
+    let dropping = Sampler::new(Config { world_size: 4, remainder: Remainder::Drop, ..Config::new(10) }).unwrap();
     assert!(dropping.state(1).unwrap().contains("\"consumed\":4"));
     assert!(dropping.state(2).unwrap().contains("\"consumed\":10"));
 }
@@ -138,17 +150,21 @@ fn runs_that_are_no_prefix_have_no_state() {
 #[test]
 fn lanes_go_on_on_another_number_of_ranks() {
     let sizes = [40, 7, 0, 60, 21];
-    let sharded = |world, rank| {
-        let config = Config { order: OrderId::Sharded, world, rank, seed: 5, ..Config::new(128) };
-        Sampler::sharded(config, &sizes, 8, 4).unwrap()
+    let of_lanes = |world_size: u32, rank, lanes: u32| {
+        let text = format!(
+            r#"{{"order": {{"name": "sharded", "seed": 5, "lanes": {lanes}, "shuffle_window": 4}},
+                "deal": {{"world_size": {world_size}}}}}"#
+        );
+        let lists: [(&str, &[u64]); 1] = [("sizes", &sizes)];
+        Sampler::from_recipe(&Recipe::read(&text, &lists).unwrap(), 0, rank).unwrap()
     };
+    let sharded = |world_size, rank| of_lanes(world_size, rank, 8);
     let whole = sharded(1, 0).indices::<u64>(0, 128).unwrap();
     let state = sharded(4, 1).state(9).unwrap();
-    for world in [1, 2, 8, 3] {
+    for world_size in [1, 2, 8, 3] {
         let mut seen = Vec::new();
-        for rank in 0..world {
-            let mut sampler = sharded(world, rank);
-            sampler.resume(&state).unwrap();
+        for rank in 0..world_size {
+            let sampler = sharded(world_size, rank).resume(&state).unwrap();
             let mine = sampler.indices::<u64>(0, sampler.num_samples() as u32).unwrap();
             seen.extend(mine.iter().copied().take((sampler.num_samples() - sampler.deal().num_padding()) as usize));
             // Rounds tell what is read for it.
@@ -157,12 +173,11 @@ fn lanes_go_on_on_another_number_of_ranks() {
                 let round = sampler.round(number).unwrap();
                 assert_eq!(round.start, read);
                 read += round.count;
-                let held: Vec<u64> = round
-                    .spans
-                    .chunks(4)
-                    .flat_map(|span| {
-                        let first: u64 = sizes[..span[1] as usize].iter().sum();
-                        first + span[2]..first + span[2] + span[3]
+                let Spans { shard, first_row, num_rows, .. } = &round.spans;
+                let held: Vec<u64> = (0..round.spans.len())
+                    .flat_map(|at| {
+                        let first = sizes[..shard[at] as usize].iter().sum::<u64>() + first_row[at];
+                        first..first + num_rows[at]
                     })
                     .collect();
                 let run = &mine[round.start as usize..(round.start + round.count) as usize];
@@ -175,8 +190,9 @@ fn lanes_go_on_on_another_number_of_ranks() {
         left.sort_unstable();
         assert_eq!(seen, left);
     }
-    let mut other = Sampler::sharded(*sharded(1, 0).config(), &sizes, 16, 4).unwrap();
-    assert_eq!(other.resume(&state).unwrap_err().field, "sharding");
+    let failure = of_lanes(1, 0, 16).resume(&state).err().unwrap();
+    assert_eq!((failure.field, &*failure.value), ("lanes", "16"));
+    assert!(failure.allowed.starts_with("8, as in the state"), "{failure}");
 }
 
 mod batches {
@@ -378,7 +394,7 @@ mod batches {
             ("\"steps\":2", "\"steps\":18446744073709551615", "history"),
             ("\"world_size\":2", "\"world_size\":0", "history"),
             ("\"world_size\":2", "\"world_size\":4294967295", "history"),
-            ("\"world_size\":2", "\"world_size\":4294967296", "state"),
+            ("\"world_size\":2", "\"world_size\":4294967296", "world-size"),
             ("[{", "[{\"world_size\":2,\"steps\":18446744073709551615},{", "history"),
             ("batcher", "sampler", "state"),
             ("\"history\"", "\"consumed\":3,\"history\"", "state"),

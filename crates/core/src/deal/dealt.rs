@@ -6,24 +6,17 @@ use crate::{Failure, MAX_EXACT};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remainder {
     /// The last (samples mod world size) positions are not dealt.
-    Drop = 0,
+    Drop,
     /// The order is repeated from its beginning until every rank has ceil(samples / world size).
-    Pad = 1,
+    Pad,
     /// Every sample exactly once; ranks may differ by one.
-    Uneven = 2,
+    Uneven,
 }
 
 impl Remainder {
     /// Its name.
     pub fn name(&self) -> &'static str {
         name_of(self, &REMAINDERS)
-    }
-}
-
-impl Layout {
-    /// Its name.
-    pub fn name(&self) -> &'static str {
-        name_of(self, &LAYOUTS)
     }
 }
 
@@ -35,9 +28,16 @@ pub(crate) const REMAINDERS: [(&str, Remainder); 3] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// rank, rank + W, rank + 2 W, ..., where W is the world size.
-    Strided = 0,
+    Strided,
     /// One run of neighbouring positions for each rank, in the order of the ranks.
-    Contiguous = 1,
+    Contiguous,
+}
+
+impl Layout {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        name_of(self, &LAYOUTS)
+    }
 }
 
 /// Their names, the default first.

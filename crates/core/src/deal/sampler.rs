@@ -184,7 +184,8 @@ impl Sampler {
         Ok(self.order.get_or_init(|| order))
     }
 
-    /// A run that was found to lie within this rank's samples and the widest window. `asked` is what the caller named.
+    /// A run that lies within this rank's samples, of at most [`MAX_COUNT`] of them: the caller has checked that. `asked` is the value
+    /// that failures name.
     fn window<T: Index>(&self, start: u64, count: u32, asked: (&'static str, u32)) -> Result<Vec<T>, Failure> {
         let order = self.order()?;
         let mut out = Vec::new();
@@ -229,4 +230,62 @@ fn check_batch_size(batch_size: u32) -> Result<u64, Failure> {
         return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
     }
     Ok(u64::from(batch_size))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::rc::Rc;
+
+    use super::Sampler;
+    use crate::{Config, OrderId, Recipe};
+
+    /// Whether two samplers have one table, whichever of them builds it.
+    fn share(one: &Sampler, other: &Sampler) -> bool {
+        Rc::ptr_eq(&one.order, &other.order)
+    }
+
+    #[test]
+    fn samplers_of_one_epoch_share_its_table() {
+        let config = Config { order: OrderId::Torch, epoch: 2, world_size: 4, ..Config::new(1_000) };
+        let first = Sampler::new(config).unwrap();
+        let (second, rest) = (first.at_rank(1).unwrap(), first.rest(100).unwrap());
+        let resumed = first.at_epoch(7).unwrap().resume(&first.state(3).unwrap()).unwrap();
+        let again = first.at_epoch(2).unwrap();
+        for other in
+            [&second, &rest, &again, &rest.at_epoch(2).unwrap(), &first.resume(&rest.state(1).unwrap()).unwrap()]
+        {
+            assert!(share(&first, other));
+        }
+        // No sample was asked for: there is no table.
+        assert!(first.order.get().is_none());
+        let index = second.indices::<u64>(0, 1).unwrap();
+        let built: *const _ = first.order.get().unwrap();
+        assert!(core::ptr::eq(built, again.order().unwrap()));
+        assert_eq!(first.sample_at(1).unwrap(), index[0]);
+
+        // Those of other epochs have tables of their own, and nothing was built for them.
+        for other in [first.at_epoch(3).unwrap(), first.at_epoch(7).unwrap(), resumed] {
+            assert!(!share(&first, &other));
+            assert!(other.order.get().is_none());
+        }
+        // What is resumed is of the epoch of the state, whichever sampler resumes it.
+        let state = first.state(3).unwrap();
+        assert!(share(&first, &first.resume(&state).unwrap()));
+        let later = first.at_epoch(3).unwrap().resume(&state).unwrap();
+        assert_eq!((later.config().epoch, later.config().consumed), (2, 12));
+        assert_eq!(later.sample_at(50), first.sample_at(50));
+        let earlier = first.resume(&later.at_epoch(3).unwrap().state(3).unwrap()).unwrap();
+        assert!(!share(&first, &earlier) && earlier.config().epoch == 3);
+        assert_ne!(earlier.indices::<u64>(0, 200), later.indices(0, 200));
+    }
+
+    #[test]
+    fn samplers_of_one_recipe_share_its_shards() {
+        let sizes: [u64; 3] = [40, 7, 60];
+        let recipe = Recipe::read(r#"{"order": {"name": "sharded"}}"#, &[("sizes", &sizes)]).unwrap();
+        let sampler = Sampler::from_recipe(&recipe, 0, 0).unwrap();
+        let later = Sampler::from_recipe(&sampler.recipe(), 1, 0).unwrap().at_epoch(5).unwrap().rest(9).unwrap();
+        assert!(Rc::ptr_eq(&sampler.part, &later.part));
+        assert!(!share(&sampler, &later));
+    }
 }

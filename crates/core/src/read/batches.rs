@@ -34,9 +34,9 @@ impl Reading {
     /// A reader's batch. Costs O(workers). Failures: as `num_batches`; `number`.
     ///
     /// ```
-    /// use samedeal_core::read::{Options, Reading};
-    /// let options = Options { sizes: vec![40, 100], batch_size: Some(16), workers: Some(2), ..Options::default() };
-    /// let reading = Reading::new(options)?;
+    /// use samedeal_core::read::Reading;
+    /// let text = r#"{"order": {"sizes": [40, 100]}, "deal": {"workers": 2}, "batch": {"batch_size": 16}}"#;
+    /// let reading = Reading::from_recipe(text, &[], 0)?;
     /// let batch = reading.batch(0, 1, 4)?;
     /// assert_eq!((batch.start, batch.count, batch.step), (64, 6, 9));
     /// assert_eq!(reading.batch_at(0, 9)?, batch);

@@ -9,7 +9,7 @@ use alloc::string::String;
 use super::segment::Group;
 use crate::base::failure::shorten;
 use crate::base::names::named;
-use crate::deal::{OrderPart, REMAINDERS, check_sums};
+use crate::deal::{OrderPart, REMAINDERS};
 use crate::order::{Sharding, Shards};
 use crate::shard::{self, PlanConfig, Weight};
 use crate::state::fields::{Fields, Key, Kind};
@@ -88,7 +88,7 @@ impl Recipe {
     }
 }
 
-/// What a document comes to: the recipe, the readers, what happens where these do not divide the samples, and whether short batches
+/// The parts of a document: the recipe, the readers, what happens if the readers do not divide the samples, and whether short batches
 /// are left out. Failures: any member.
 #[inline(never)]
 pub(super) fn read(text: &str, lists: &[List]) -> Result<(Recipe, Group, Remainder, bool), Failure> {
@@ -152,16 +152,13 @@ pub(super) fn write(recipe: &Recipe, group: Group, remainder: Remainder, drop_la
 /// Failures: any member of the section.
 fn samples(order: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
     if let Some((name, list)) = lists.iter().find(|(name, _)| *name != "sizes") {
-        let field = shard::LISTS.iter().position(|known| known == name).map_or("lists", |at| FIELDS[at]);
+        let field = shard::MEMBERS.iter().find(|key| key.name == *name).map_or("lists", |key| key.field);
         let allowed = "none, as single samples are dealt: the recipe has an order";
         return Err(Failure::contradiction(field, format!("{} numbers", list.len()), allowed));
     }
     let (order, sharding) = OrderPart::of_shards(order, lists)?;
     Ok(Dealt::Samples(Rc::new(order), sharding))
 }
-
-/// The names of the lists in failures.
-const FIELDS: [&str; shard::LISTS.len()] = ["sizes", "bytes", "holders", "holder-offsets", "rank-nodes"];
 
 /// Failures: any member of the section.
 fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
@@ -175,7 +172,6 @@ fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
         return Err(Failure::contradiction("bytes", format!("{} numbers", bytes.len()), allowed));
     }
     let shards = Shards::new(&plan.sizes)?;
-    check_sums(fields, shards.count().into(), shards.samples())?;
     Ok(Dealt::Shards(Rc::new(plan), Rc::new(shards)))
 }
 

@@ -58,7 +58,7 @@ impl Locality {
     /// Assigns shards, heaviest first: to the lightest rank of the nodes that hold it, unless that would lift the rank
     /// above the tolerance; then to the lightest rank of all. So no rank exceeds the mean by more than the greater of
     /// the tolerance and the heaviest shard.
-    pub(super) fn assign(&self, weights: &[u64], shards: &[u32], world: u32) -> Result<Vec<u32>, Failure> {
+    pub(super) fn assign(&self, weights: &[u64], shards: &[u32], world_size: u32) -> Result<Vec<u32>, Failure> {
         let total: u64 = weights.iter().sum();
         let bound = u128::from(total) * (1_000 + u128::from(self.tolerance));
         let mut owners = collect("sizes", shards.len(), shards.iter().map(|_| 0))?;
@@ -66,7 +66,7 @@ impl Locality {
         for item in heaviest_first(weights)? {
             let (shard, weight) = (shards[item as usize], weights[item as usize]);
             let local = self.holders_of(shard).iter().filter_map(|&node| loads.lightest_of(node)).min();
-            let local = local.filter(|(load, _)| u128::from(load + weight) * 1_000 * u128::from(world) <= bound);
+            let local = local.filter(|(load, _)| u128::from(load + weight) * 1_000 * u128::from(world_size) <= bound);
             let Some((_, rank)) = local.or_else(|| loads.lightest()) else { break };
             owners[item as usize] = rank;
             loads.add(rank, weight)?;

@@ -128,6 +128,11 @@ impl PlanConfig {
         }
     }
 
+    /// Where shards and ranks are, if the policy asks for it.
+    pub(super) fn used_locality(&self) -> Option<&Locality> {
+        self.locality.as_ref().filter(|_| self.policy == Policy::LocalityAware)
+    }
+
     fn check(&self) -> Result<(), Failure> {
         if self.world_size == 0 || self.world_size > MAX_READERS {
             return Err(Failure::out_of_range("world-size", self.world_size, range(1, MAX_READERS)));
@@ -141,8 +146,8 @@ impl PlanConfig {
             ));
         }
         total(&self.sizes, "sizes")?;
+        check_bytes(self.bytes.as_deref(), self.weight, self.sizes.len())?;
         if let Some(bytes) = &self.bytes {
-            check_bytes(bytes, self.sizes.len())?;
             total(bytes, "bytes")?;
         }
         if self.policy == Policy::LocalityAware {
@@ -158,12 +163,18 @@ impl PlanConfig {
     }
 }
 
-/// Failures: `bytes`, where these are not one number for each shard.
-pub(super) fn check_bytes(bytes: &[u64], shards: usize) -> Result<(), Failure> {
-    if bytes.len() == shards {
-        return Ok(());
+/// Failures: `bytes`, if these are not one number for each shard, or are needed and not there.
+pub(super) fn check_bytes(bytes: Option<&[u64]>, weight: Weight, shards: usize) -> Result<(), Failure> {
+    match bytes {
+        None if weight == Weight::Bytes => {
+            Err(Failure::missing("bytes", "the bytes of every shard, with the weight bytes"))
+        }
+        Some(bytes) if bytes.len() != shards => {
+            let allowed = only(shards).and(", one for each shard");
+            Err(Failure::contradiction("bytes", format!("{} sizes", bytes.len()), allowed))
+        }
+        _ => Ok(()),
     }
-    Err(Failure::contradiction("bytes", format!("{} sizes", bytes.len()), only(shards).and(", one for each shard")))
 }
 
 /// The most readers of a plan.
@@ -250,7 +261,7 @@ impl Plan {
         if self.config.bytes.is_some() {
             add("bytes", |load| load.bytes)?;
         }
-        if self.locality().is_some() {
+        if self.config.used_locality().is_some() {
             add("local", |load| load.local)?;
         }
         Ok(columns)
@@ -380,16 +391,11 @@ impl Plan {
             load.shards += 1;
             load.samples += samples;
             load.bytes += bytes.unwrap_or(0);
-            if self.locality().is_some_and(|locality| locality.is_local(shard, rank)) {
+            if self.config.used_locality().is_some_and(|locality| locality.is_local(shard, rank)) {
                 load.local += bytes.unwrap_or(samples);
             }
         }
         load
-    }
-
-    /// Where shards and ranks are, if it counts.
-    fn locality(&self) -> Option<&Locality> {
-        self.config.locality.as_ref().filter(|_| self.config.policy == Policy::LocalityAware)
     }
 
     fn weight(&self, shard: u32) -> u64 {
@@ -435,13 +441,13 @@ impl Plan {
         Ok(())
     }
 
-    /// Who of `parts` gets each of the shards, which are in the order of the epoch.
+    /// Which of `parts` gets each of the shards, which are in the order of the epoch.
     fn split(&self, policy: Policy, shards: &[u32], parts: u32) -> Result<Vec<u32>, Failure> {
         if policy == Policy::RoundRobin {
             return collect("sizes", shards.len(), (0..parts).cycle());
         }
         let weights = collect("sizes", shards.len(), shards.iter().map(|&shard| self.weight(shard)))?;
-        match (policy, self.locality()) {
+        match (policy, self.config.used_locality()) {
             (Policy::LocalityAware, Some(locality)) => locality.assign(&weights, shards, parts),
             _ => balance(&weights, parts),
         }

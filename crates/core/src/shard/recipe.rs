@@ -9,7 +9,6 @@ use alloc::string::String;
 use super::locality::Locality;
 use super::plan::{Plan, PlanConfig, Policy, Weight, WorkerPolicy, check_bytes};
 use crate::Failure;
-use crate::base::failure::shorten;
 use crate::base::names::{name_of, named};
 use crate::deal::check_sums;
 use crate::order::total;
@@ -118,19 +117,11 @@ impl PlanConfig {
         let shuffle = fields.flag("shuffle").unwrap_or(true);
         let policy = named("policy", fields.text("policy"), &POLICIES)?;
         if policy != Policy::LocalityAware {
-            for (field, name) in [
-                ("tolerance", "tolerance"),
-                ("holders", "holders"),
-                ("holder-offsets", "holder_offsets"),
-                ("rank-nodes", "rank_nodes"),
-            ] {
-                let beside =
-                    lists.iter().find(|(own, _)| *own == name).map(|(_, list)| format!("{} numbers", list.len()));
+            for field in ["tolerance", "holders", "holder-offsets", "rank-nodes"] {
+                let beside = recipe::beside(field, lists).map(|list| format!("{} numbers", list.len()));
                 if let Some(value) = fields.shown(field).or(beside) {
-                    let allowed = format!(
-                        "none with the policy {}, since it goes with locality-aware",
-                        shorten(name_of(&policy, &POLICIES))
-                    );
+                    let name = name_of(&policy, &POLICIES);
+                    let allowed = format!("none with the policy {name}, since it goes with locality-aware");
                     return Err(Failure::contradiction(field, value, allowed));
                 }
             }
@@ -141,11 +132,7 @@ impl PlanConfig {
         check_sums(fields, sizes.len() as u64, total(&sizes, "sizes")?)?;
         let weight = named("weight", fields.text("weight"), &WEIGHTS)?;
         let bytes = recipe::list("bytes", "the bytes of each shard", fields, lists)?;
-        if let Some(bytes) = &bytes {
-            check_bytes(bytes, sizes.len())?;
-        } else if weight == Weight::Bytes {
-            return Err(Failure::missing("bytes", "the bytes of every shard, with the weight bytes"));
-        }
+        check_bytes(bytes.as_deref(), weight, sizes.len())?;
         let locality = match policy {
             Policy::LocalityAware => Some(locality(fields, lists)?),
             _ => None,
@@ -167,7 +154,8 @@ impl PlanConfig {
     /// The section in its canonical form.
     #[inline(never)]
     pub(crate) fn section(&self) -> String {
-        let Self { sizes, bytes, policy, worker_policy, weight, locality, .. } = self;
+        let Self { sizes, bytes, policy, worker_policy, weight, .. } = self;
+        let locality = self.used_locality();
         let Self { shuffle, shuffle_rows, reshuffle, seed, .. } = self;
         let [policy, worker_policy, weight] =
             [name_of(policy, &POLICIES), name_of(worker_policy, &WORKER_POLICIES), name_of(weight, &WEIGHTS)];

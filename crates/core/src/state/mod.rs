@@ -36,7 +36,7 @@ pub(crate) const fn history_of(segment: &'static [Key]) -> Key {
     Key { name: "history", field: "history", kind: Kind::Objects(segment) }
 }
 
-/// The section of a sampler's state.
+/// The sections of the recipe in a sampler's state.
 pub(crate) const ORDERS: &[Key] = &[recipe::ORDER];
 const SAMPLER: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED];
 const LEDGER: &[Key] = &[
@@ -68,7 +68,8 @@ pub(crate) struct LedgerState<'a> {
     pub(crate) lease: u64,
 }
 
-/// The text of a state: JSON, in one line. `recipe` is an object, `more` what else is in it.
+/// The text of a state: JSON, in one line. `recipe` is the text of an object; `more` is the text of the members that follow `epoch`, with
+/// its comma.
 pub(crate) fn write(kind: &str, recipe: &str, epoch: u64, more: &str) -> String {
     format!("{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"recipe\":{recipe},\"epoch\":{epoch}{more}}}")
 }

@@ -88,6 +88,13 @@ pub(crate) fn fingerprint(text: &str) -> String {
     hash.finish()
 }
 
+/// The list of a field that comes beside the document. The names of lists have `_` where those of fields have `-`.
+#[inline(never)]
+pub(crate) fn beside<'a>(field: &str, lists: &[List<'a>]) -> Option<&'a [u64]> {
+    let is_named = |name: &str| name.bytes().map(|byte| if byte == b'_' { b'-' } else { byte }).eq(field.bytes());
+    lists.iter().find(|(name, _)| is_named(name)).map(|&(_, list)| list)
+}
+
 /// The numbers of a list: those of the document, or those beside it, which have to be what the document has, if it has both; `what`
 /// says what they are. Failures: `field`, `out-of-memory`.
 #[inline(never)]
@@ -97,8 +104,7 @@ pub(crate) fn list(
     fields: &Fields,
     lists: &[List],
 ) -> Result<Option<Vec<u64>>, Failure> {
-    let is_named = |name: &str| name.bytes().map(|byte| if byte == b'_' { b'-' } else { byte }).eq(field.bytes());
-    let list = lists.iter().find(|(name, _)| is_named(name)).map(|&(_, list)| list);
+    let list = beside(field, lists);
     let beside = list.map(|list| list.iter().copied());
     let numbers = match numbers::chosen(field, what, fields.numbers(field), beside)? {
         Chosen::Nowhere => return Ok(None),

@@ -100,7 +100,7 @@ pub fn detect(
     let launcher = LAUNCHERS.iter().find(|launcher| environment.text(launcher.rank).is_some());
     let names = launcher.unwrap_or(&LAUNCHERS[0]);
     let local_rank = match environment.number(names.local_rank) {
-        // Nobody needs it.
+        // It is not needed: both values are given.
         Err(_) if rank.is_some() && world_size.is_some() => None,
         found => found?,
     };

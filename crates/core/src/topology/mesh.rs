@@ -130,12 +130,12 @@ impl Mesh {
     /// Which of the `data_world_size` readers a rank is: its place along the axes with the role `shard` alone. Failures: `rank`.
     pub fn data_rank(&self, rank: u32) -> Result<u32, Failure> {
         let coordinates = self.coordinates(rank)?;
-        let dividing = self.axes.iter().zip(coordinates).filter(|(axis, _)| axis.role == Role::Shard);
-        Ok(dividing.fold(0, |rank, (axis, coordinate)| rank * axis.size + coordinate))
+        let sharding = self.axes.iter().zip(coordinates).filter(|(axis, _)| axis.role == Role::Shard);
+        Ok(sharding.fold(0, |rank, (axis, coordinate)| rank * axis.size + coordinate))
     }
 
     /// The ranks that get the same samples as this one, itself among them, ascending. Failures: `rank`; `axes` where
-    /// there are more than the widest window; `out-of-memory`.
+    /// there are more than 2^20 of them; `out-of-memory`.
     pub fn peers(&self, rank: u32) -> Result<Vec<u32>, Failure> {
         let mut coordinates = self.coordinates(rank)?;
         let count = self.world_size / self.data_world_size();

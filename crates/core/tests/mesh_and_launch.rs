@@ -69,7 +69,7 @@ fn roles_have_names() {
         let failure = Role::from_name(name).unwrap_err();
         assert_eq!((failure.kind, failure.field), (Kind::UnknownName, "role"));
         assert_eq!(failure.value, name);
-        assert_eq!(failure.allowed, "shard or replicate");
+        assert_eq!(failure.allowed, "shard, replicate");
     }
 }
 

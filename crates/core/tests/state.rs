@@ -58,8 +58,8 @@ proptest! {
         let like = Config { world_size, remainder, layout, ..Config::new(left) };
         for (sampler, like) in ranks(config).iter().zip(ranks(like)) {
             let whole = Sampler::new(Config { consumed: 0, rank: sampler.config().rank, ..config }).unwrap();
-            prop_assert_eq!(whole.rest(consumed).unwrap().deal(), sampler.deal());
-            prop_assert_eq!(sampler.rest(0).unwrap().deal(), whole.deal());
+            prop_assert_eq!(*whole.rest(consumed).unwrap().deal(), *sampler.deal());
+            prop_assert_eq!(*sampler.rest(0).unwrap().deal(), *whole.deal());
             let (count, padding) = (sampler.num_samples(), sampler.deal().num_padding());
             prop_assert_eq!((count, padding), (like.num_samples(), like.deal().num_padding()));
             prop_assert_eq!(sampler.deal().num_dropped(), like.deal().num_dropped());

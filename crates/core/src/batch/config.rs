@@ -108,8 +108,7 @@ pub struct BatchConfig {
     /// Which lengths are a bucket, with [`Strategy::Bucket`]. None is 64 of as many tokens each, and a width of 64 for a
     /// stream, which does not know lengths up front.
     pub buckets: Option<Buckets>,
-    /// How many items are looked at together; 0 takes them as they come. None follows the world: see
-    /// [`BatchConfig::default_window`].
+    /// How many items are looked at together; 0 takes them as they come. None: it follows from the items and the world size.
     pub window: Option<u32>,
     /// What happens to items that are too long.
     pub too_long: TooLong,

@@ -165,7 +165,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// The first entry of a log: of the positions that a state of a sampler leaves, claimed `block` at a time. A reader
-    /// loses what it holds after `lease` milliseconds (1 to 2^53 - 1) without an entry. Failures: `state`, `block`, `lease`;
+    /// loses what it holds after `lease` milliseconds (1 to 2^53 - 1) without an entry. Failures: `state`, `consumed`, `block`, `lease`;
     /// `state` where the entry would be longer than an entry may be.
     pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Failure> {
         let header = LedgerState::new(SamplerState::read(state)?, block.into(), lease)?.write();
@@ -176,7 +176,7 @@ impl Ledger {
         Ok(header)
     }
 
-    /// The ledger of a log that begins with `header`, before that was applied. Failures: `state`, `block`, `lease`.
+    /// The ledger of a log that begins with `header`, before that was applied. Failures: `state`, `consumed`, `block`, `lease`.
     pub fn new(header: &str) -> Result<Self, Failure> {
         let state = LedgerState::read(header)?;
         let SamplerState { consumed, samples, .. } = state.sampler;

@@ -138,7 +138,8 @@ impl Sharded {
         (window * u64::from(self.sharding.window) + within) * u64::from(self.sharding.lanes) + u64::from(lane)
     }
 
-    /// Adds where a window of a lane is stored, in order. The lane must have that window. Failures: `shuffle-window` (more than 2^20 spans), `out-of-memory`.
+    /// Adds where a window of a lane is stored, in order. The lane must have that window. Failures: `shuffle-window` (more
+    /// than 2^20 spans), `out-of-memory`.
     pub(crate) fn add_spans(&self, lane: u32, window: u64, spans: &mut Spans) -> Result<(), Failure> {
         let first = window * u64::from(self.sharding.window);
         let mut at = self.lanes.start(lane) + first;

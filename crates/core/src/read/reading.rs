@@ -114,8 +114,8 @@ impl Reading {
         Ok(self.with(epoch, 0, Vec::new()))
     }
 
-    /// The rest of the epoch of a state. Failures: `state`; `deal`, `seed` and any other field of the recipe that
-    /// differs from the state; `consumed`, `history`, `out-of-memory`.
+    /// The rest of the epoch of a state. Failures: `state`; `recipe` (the state is of the other kind of deal); the first member of the
+    /// recipe that differs; `consumed`; `history`, or a member of one of its segments; `out-of-memory`.
     pub fn resume(&self, text: &str) -> Result<Self, Failure> {
         let state = state::read(text, &self.recipe)?;
         let (samples, consumed) = (self.recipe.samples(), state.consumed);

@@ -298,7 +298,8 @@ impl Plan {
         Ok(if total == 0 { 1_000_000 } else { millionths(most * members, Some(total)) })
     }
 
-    /// The rows of a shard number `start` to `start + count - 1`, in the order in which its reader gives them. Failures: `shard`, `start`, `count`.
+    /// The rows of a shard number `start` to `start + count - 1`, in the order in which its reader gives them. Failures: `shard`,
+    /// `start`, `count`.
     pub fn rows(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         check_below("shard", shard.into(), self.config.sizes.len() as u64)?;
         let size = self.config.sizes[shard as usize];

@@ -1,5 +1,5 @@
-//! Reads the JSON of recipes, states and logs. A library for all of JSON would make the component, which every host compiles when it starts,
-//! a tenth larger; the tests hold this one to such a library.
+//! Reads the JSON of recipes, states and logs. A library for all of JSON would make the component, which every host compiles when it
+//! starts, a tenth larger; the tests hold this one to such a library.
 
 use alloc::vec::Vec;
 

@@ -84,7 +84,7 @@ pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Key]) -> Re
         let is_whole = members.iter().all(|key| match key.kind {
             Kind::Objects(keys) => fields.objects(key.field).iter().all(|object| has_all(object, keys)),
             _ => true,
-        }) && has_all(&fields, members);
+        }) && has_all(fields, members);
         is_whole && fields.count("samedeal") == Some(VERSION) && fields.text("kind") == Some(kind)
     });
     fields.ok_or_else(|| refused(text, kind))

@@ -3,7 +3,7 @@ import { U32 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import type { Failure } from '../errors.js';
 import { type Integers, words, words32 } from '../lists.js';
-import { plain, toJson } from '../options.js';
+import { plain } from '../options.js';
 import type { Integer } from '../types.js';
 import { BatchStreamRecipe } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
@@ -58,9 +58,9 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
     return { ...options, rank: this.rank, epoch: this.epoch } as BatchStreamConfig;
   }
 
-  /** All options, for `JSON.stringify`; what was pushed is not told. */
+  /** The recipe as it was given, the rank and the epoch, for `JSON.stringify`; what was pushed is not told. */
   toJSON(): BatchStreamJson {
-    return toJson(this.config) as unknown as BatchStreamJson;
+    return this.#recipe.toJson();
   }
 
   /** Whose batches they are. */
@@ -74,7 +74,7 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
   }
 
   /** How many ranks there are. */
-  get world(): number {
+  get worldSize(): number {
     return JSON.parse(this.recipe).deal.world_size;
   }
 
@@ -130,7 +130,9 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
 
   /** The call that makes an equal stream, with nothing in it; what `console.log` shows. */
   toString(): string {
-    return `BatchStream({ ${this.#recipe.document.source(this.rank, this.epoch).join(', ')} })`;
+    const { document, rank, epoch } = this.#recipe;
+    const place = { ...(rank !== 0 && { rank }), ...(epoch !== 0n && { epoch }) };
+    return document.source('BatchStream', place, Number.POSITIVE_INFINITY);
   }
 }
 

@@ -117,8 +117,8 @@ function written(field: string, value: unknown, depth: number): string {
   if (depth > DEEPEST) fail('wrong-type', 'recipe', value, `objects and lists in up to ${DEEPEST} others`);
   switch (typeof value) {
     case 'string':
-      // No name and no hash is that long, and no error shows more of it.
-      return JSON.stringify(value.slice(0, 4 * TEXT_MAX));
+      // No name and no hash is that long, and no error shows more of it. A half of a surrogate pair is no text.
+      return JSON.stringify(new TextDecoder().decode(new TextEncoder().encode(value.slice(0, 4 * TEXT_MAX))));
     case 'number':
       if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
         fail('out-of-range', field, value, 'a bigint, for a whole number beyond 2^53 - 1');

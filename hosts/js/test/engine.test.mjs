@@ -116,9 +116,9 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
   const expected = (options) => new Sampler(1000, options).indices();
 
   test(`${entry}: a stack that overflows in a call ends the call, and nothing else`, () => {
-    const moved = new Sampler(1000, { seed: 1, world: 3 });
+    const moved = new Sampler(1000, { seed: 1, worldSize: 3 });
     const others = ['feistel', 'torch'].map((order) => new Sampler(1000, { seed: 2, order }));
-    const states = [0, 1, 2].map((epoch) => new Sampler(1000, { seed: 1, world: 5, epoch }).state(70 * epoch));
+    const states = [0, 1, 2].map((epoch) => new Sampler(1000, { seed: 1, worldSize: 5, epoch }).state(70 * epoch));
     const iterated = new Sampler(1000, { seed: 3 });
     const iterator = iterated[Symbol.iterator]();
     const seen = [];
@@ -158,8 +158,8 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
           callNearTheEnd();
         } catch {}
       }
-      const { seed, epoch, rank, world, consumed } = moved;
-      assert.deepEqual(moved.indices(), expected({ seed, epoch, rank, world, consumed }));
+      const { seed, epoch, rank, worldSize, consumed } = moved;
+      assert.deepEqual(moved.indices(), expected({ seed, epoch, rank, worldSize, consumed }));
       assert.equal(moved.length, moved.indices().length);
     }
     assert(overflows > 6 * calls.length);

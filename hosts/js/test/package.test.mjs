@@ -162,7 +162,7 @@ test('the types hold in a strict project', async () => {
     return run(process.execPath, [tsc, '-p', consumer], { cwd: project });
   };
   const use = `
-    const sampler: Sampler = new Sampler(10n, { seed: -3n, world: 2, remainder: 'drop', layout: 'contiguous' });
+    const sampler: Sampler = new Sampler(10n, { seed: -3n, worldSize: 2, remainder: 'drop', layout: 'contiguous' });
     const run: Uint32Array | Float64Array = sampler.indices(0, 2n);
     const place: { position: number; batch: number } | null = sampler.locate(3, 2);
     for (const sample of sampler) sample.toFixed();
@@ -176,7 +176,7 @@ test('the types hold in a strict project', async () => {
       return error instanceof SamedealError ? error.kind : undefined;
     }
     { using scoped = new Sampler(3); scoped.length; }
-    const sharded: Sampler = Sampler.sharded([3, 4n], { lanes: 2, window: 8 });
+    const sharded: Sampler = Sampler.sharded([3, 4n], { lanes: 2, shuffleWindow: 8 });
     const spans: Float64Array = sharded.round(0).spans;
     Sampler.sharded(new BigUint64Array(3)).sizes?.length;
     // @ts-expect-error
@@ -213,7 +213,7 @@ test('the types hold in a strict project', async () => {
     const mesh = new Mesh(4, { dp: 2, tp: 2n }, ['dp']);
     const copies: [Mesh, ShardPlan] = [Mesh.fromJSON(mesh.toJSON()), ShardPlan.fromJSON(plan.toJSON())];
     const found: Detection = detectRank({ environment: { RANK: '0', X: undefined } });
-    { using scoped = new Mesh(1, {}, []); scoped.world; }
+    { using scoped = new Mesh(1, {}, []); scoped.worldSize; }
     for await (const row of readShards('data', { deal: 'shards' })) { const one: Row = row; one['id']; }
     for await (const rows of readShards([new URL('file:///data')], { batchSize: 3 })) { const many: Row[] = rows; many.length; }
     // @ts-expect-error
@@ -232,7 +232,7 @@ test('the types hold in a strict project', async () => {
     import { findShards, readBatches, type Row, type ShardFiles } from 'samedeal/parquet';
     const deal: ReadDeal = 'shards';
     const files: ShardFiles = await findShards(['data'], { columns: ['id'] });
-    const reading = new Reading(files.sizes, { deal, weight: 'bytes', bytes: files.bytes, world: 2n, workers: 3, batchSize: 8 });
+    const reading = new Reading(files.sizes, { deal, weight: 'bytes', bytes: files.bytes, worldSize: 2n, workers: 3, batchSize: 8 });
     const moved: Reading = reading.atEpoch(3n);
     const saved: SavedState = { samedeal: moved.state(5) };
     const rest: Reading = moved.resume(saved).resume('text');

@@ -18,7 +18,7 @@ const ascending = (samples) => samples.toSorted((a, b) => a - b);
 const again = (value) => JSON.parse(JSON.stringify(value));
 
 const DEALS = {
-  samples: { lanes: 6, window: 9, remainder: 'uneven' },
+  samples: { lanes: 6, shuffleWindow: 9, remainder: 'uneven' },
   'stored samples': { shuffle: false, remainder: 'uneven' },
   shards: { deal: 'shards' },
   'stored shards': { deal: 'shards', shuffle: false, policy: 'round-robin', workerPolicy: 'round-robin' },
@@ -32,8 +32,8 @@ const DEALS = {
 };
 
 /** The samples of all readers, the workers of rank 0 first. */
-function lists(reading, { world = 1, workers = 1 }) {
-  return Array.from({ length: world * workers }, (_, i) => [...reading.indices(Math.floor(i / workers), i % workers)]);
+function lists(reading, { worldSize = 1, workers = 1 }) {
+  return Array.from({ length: worldSize * workers }, (_, i) => [...reading.indices(Math.floor(i / workers), i % workers)]);
 }
 
 /** What the loaders of all ranks give in `steps` steps: batches of the workers of a rank in turn. */
@@ -55,15 +55,15 @@ function taken(reading, group, steps) {
 describe('Reading', () => {
   test('samples go to readers as a Sampler deals them', () => {
     for (const [given, make] of [
-      [{ lanes: 6, window: 9 }, (options) => Sampler.sharded(SIZES, { lanes: 6, window: 9, ...options })],
+      [{ lanes: 6, shuffleWindow: 9 }, (options) => Sampler.sharded(SIZES, { lanes: 6, shuffleWindow: 9, ...options })],
       [{}, (options) => Sampler.sharded(SIZES, options)],
       [{ shuffle: false }, (options) => new Sampler(TOTAL, { order: 'sequential', ...options })],
     ]) {
       for (const remainder of ['pad', 'drop', 'uneven']) {
-        const reading = new Reading(SIZES, { ...given, remainder, seed: -5, world: 3, workers: 2 }).atEpoch(7);
+        const reading = new Reading(SIZES, { ...given, remainder, seed: -5, worldSize: 3, workers: 2 }).atEpoch(7);
         for (let reader = 0; reader < 6; reader++) {
           const [rank, worker] = [reader % 3, Math.floor(reader / 3)];
-          const sampler = make({ remainder, seed: -5, epoch: 7, rank: reader, world: 6 });
+          const sampler = make({ remainder, seed: -5, epoch: 7, rank: reader, worldSize: 6 });
           assert.deepEqual([...reading.indices(rank, worker)], [...sampler.indices()]);
           assert.equal(reading.numSamples(rank, worker), sampler.length);
           assert.equal(reading.numPadding(rank, worker), sampler.numPadding);
@@ -73,9 +73,9 @@ describe('Reading', () => {
   });
 
   test('shards go to readers as a ShardPlan gives them', () => {
-    const reading = new Reading(SIZES, { deal: 'shards', seed: 3, world: 2, workers: 2, batchSize: 10 }).atEpoch(2n);
+    const reading = new Reading(SIZES, { deal: 'shards', seed: 3, worldSize: 2, workers: 2, batchSize: 10 }).atEpoch(2n);
     const policies = { policy: 'size-aware', workerPolicy: 'size-aware' };
-    const plan = new ShardPlan(SIZES, { ...policies, shuffle: true, seed: 3, epoch: 2, world: 2, workers: 2 });
+    const plan = new ShardPlan(SIZES, { ...policies, shuffle: true, seed: 3, epoch: 2, worldSize: 2, workers: 2 });
     const bases = [0, 300, 300, 1001];
     for (const [rank, worker] of [[0], [0, 1], [1], [1, 1]]) {
       const shards = [...plan.shards(rank, worker)];
@@ -94,12 +94,12 @@ describe('Reading', () => {
     test(`${name}: every sample once, whoever goes on from wherever`, () => {
       const of = (group) => new Reading(SIZES, { ...deal, seed: 9, ...group });
       for (const groups of [
-        [{ world: 2, workers: 2, batchSize: 8 }, { workers: 3, batchSize: 5 }, {}],
-        [{ workers: 4, batchSize: 3 }, { world: 3 }, { world: 2, workers: 5, batchSize: 7 }],
+        [{ worldSize: 2, workers: 2, batchSize: 8 }, { workers: 3, batchSize: 5 }, {}],
+        [{ workers: 4, batchSize: 3 }, { worldSize: 3 }, { worldSize: 2, workers: 5, batchSize: 7 }],
         [
-          { world: 3, workers: 2, batchSize: 4 },
-          { world: 3, workers: 2, batchSize: 4 },
-          { world: 3, workers: 2, batchSize: 4 },
+          { worldSize: 3, workers: 2, batchSize: 4 },
+          { worldSize: 3, workers: 2, batchSize: 4 },
+          { worldSize: 3, workers: 2, batchSize: 4 },
         ],
       ]) {
         let reading = of(groups[0]).atEpoch(4);
@@ -122,7 +122,7 @@ describe('Reading', () => {
     });
 
     test(`${name}: the same group goes on batch for batch`, () => {
-      const group = { world: 2, workers: 3, batchSize: 16 };
+      const group = { worldSize: 2, workers: 3, batchSize: 16 };
       const reading = new Reading(SIZES, { ...deal, ...group });
       for (const steps of [0, 1, 4, 6]) {
         const rest = reading.resume(reading.state(steps));
@@ -136,7 +136,7 @@ describe('Reading', () => {
 
     test(`${name}: the rounds of a reader cover its samples`, () => {
       const bases = [0, 300, 300, 1001];
-      const whole = new Reading(SIZES, { ...deal, world: 2, workers: 2, batchSize: 10 });
+      const whole = new Reading(SIZES, { ...deal, worldSize: 2, workers: 2, batchSize: 10 });
       for (const reading of [whole, whole.resume(whole.state(5))]) {
         for (const [rank, worker] of [
           [0, 0],
@@ -204,21 +204,21 @@ describe('Reading', () => {
   });
 
   test('what decides it, and how much is decoded twice', () => {
-    const reading = new Reading(SIZES, { seed: -(2n ** 63n), world: 3 });
+    const reading = new Reading(SIZES, { seed: -(2n ** 63n), worldSize: 3 });
     assert.match(
       reading.recipe,
       /^\{"seed":-9223372036854775808,"shuffle":true,"deal":"samples","lanes":64,"window":256,/,
     );
     assert.equal(reading.recipe, new Reading(SIZES, { seed: -(2n ** 63n), batchSize: 5 }).recipe);
     assert.equal(reading.readsPerRow, 3);
-    assert.equal(new Reading(SIZES, { lanes: 6, world: 3 }).readsPerRow, 1);
+    assert.equal(new Reading(SIZES, { lanes: 6, worldSize: 3 }).readsPerRow, 1);
     assert.equal(reading.lanesReadOnce, 63);
     for (const none of [new Reading(SIZES, { shuffle: false }), new Reading(SIZES, { deal: 'shards' })]) {
       assert.deepEqual([none.lanesReadOnce, none.mixingAdvice()], [undefined, undefined]);
     }
     assert.equal(reading.mixingAdvice(), undefined);
-    const advice = { lanesPerReader: 8, varianceRatio: 4, lanes: 128, window: 128 };
-    assert.deepEqual(new Reading(SIZES, { world: 8, batchSize: 32 }).mixingAdvice(), advice);
+    const advice = { lanesPerReader: 8, varianceRatio: 4, lanes: 128, shuffleWindow: 128 };
+    assert.deepEqual(new Reading(SIZES, { worldSize: 8, batchSize: 32 }).mixingAdvice(), advice);
     assert.deepEqual([...reading.sizes], SIZES);
     reading.sizes.fill(1);
     assert.deepEqual([...reading.sizes], SIZES);
@@ -232,7 +232,7 @@ describe('Reading', () => {
       weight: 'bytes',
       bytes,
       seed: 2n ** 60n,
-      world: 2,
+      worldSize: 2,
       workers: 3,
       batchSize: 4,
       dropLast: true,
@@ -270,7 +270,7 @@ describe('Reading', () => {
 });
 
 describe('what is refused', () => {
-  const reading = new Reading(SIZES, { lanes: 6, window: 9, world: 2, workers: 2, batchSize: 8, remainder: 'uneven' });
+  const reading = new Reading(SIZES, { lanes: 6, shuffleWindow: 9, worldSize: 2, workers: 2, batchSize: 8, remainder: 'uneven' });
   const [before, samples] = [reading.state(3), reading.indices(1, 1)];
   const unchanged = () => {
     assert.equal(reading.state(3), before);
@@ -284,8 +284,8 @@ describe('what is refused', () => {
     for (const [field, outside, call] of [
       ['seed', [2 ** 53, 2n ** 63n, 1e300], as('seed')],
       ['lanes', [0, 4097, ...NOT_32_BITS], as('lanes')],
-      ['window', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('window')],
-      ['world-size', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('world')],
+      ['shuffle-window', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('shuffleWindow')],
+      ['world-size', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('worldSize')],
       ['workers', [0, 2 ** 16 + 1, ...NOT_32_BITS], as('workers')],
       ['batch-size', [0, ...NOT_32_BITS], as('batchSize')],
       ['epoch', NOT_64_BITS, (value) => reading.atEpoch(value)],
@@ -360,10 +360,10 @@ describe('what is refused', () => {
       [{ weight: 'samples' }, 'weight'],
       [{ bytes: [] }, 'bytes'],
       [{ deal: 'shards', lanes: 64 }, 'lanes'],
-      [{ deal: 'shards', window: 256 }, 'window'],
+      [{ deal: 'shards', shuffleWindow: 256 }, 'shuffle-window'],
       [{ deal: 'shards', remainder: 'pad' }, 'remainder'],
       [{ shuffle: false, lanes: 64 }, 'lanes'],
-      [{ shuffle: false, window: 256 }, 'window'],
+      [{ shuffle: false, shuffleWindow: 256 }, 'shuffle-window'],
       [{ deal: 'shards', bytes: [1, 2, 3, 4] }, 'bytes'],
     ]) {
       refused(() => new Reading(SIZES, options), 'contradiction', field);
@@ -395,11 +395,11 @@ describe('what is refused', () => {
     refused(() => reading.resume(before + ' '.repeat(2 ** 14)), 'out-of-range', 'state');
     refused(() => reading.resume('x'.repeat(2 ** 28)), 'out-of-range', 'state');
     refused(() => reading.resume(new Sampler(TOTAL).state(3)), 'wrong-type', 'state');
-    const own = { lanes: 6, window: 9 };
+    const own = { lanes: 6, shuffleWindow: 9 };
     for (const [sizes, options, field] of [
       [SIZES, { ...own, seed: 1 }, 'seed'],
       [SIZES, { ...own, lanes: 7 }, 'lanes'],
-      [SIZES, { ...own, window: 8 }, 'window'],
+      [SIZES, { ...own, shuffleWindow: 8 }, 'shuffle-window'],
       [SIZES, { shuffle: false }, 'shuffle'],
       [SIZES, { deal: 'shards' }, 'deal'],
       [[300, 0, 700, 3], own, 'sizes'],
@@ -494,7 +494,7 @@ describe('memory', () => {
   });
 
   test('a stack that overflows in a call ends the call, and nothing else', () => {
-    const reading = new Reading(SIZES, { deal: 'shards', world: 3, workers: 2, batchSize: 9 });
+    const reading = new Reading(SIZES, { deal: 'shards', worldSize: 3, workers: 2, batchSize: 9 });
     const state = reading.atEpoch(8).state(5);
     const before = reading.indices(1, 1);
     const calls = [

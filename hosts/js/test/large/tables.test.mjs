@@ -5,7 +5,7 @@ import { entries } from '../entries.mjs';
 
 for (const [entry, { Sampler }] of Object.entries(entries)) {
   test(`${entry}: a table above 1 GiB, and samplers beside it`, () => {
-    const big = new Sampler(2.8e8, { order: 'fisher-yates', world: 2 });
+    const big = new Sampler(2.8e8, { order: 'fisher-yates', worldSize: 2 });
     const first = big.sampleAt(0);
     const small = new Sampler(1000, { seed: 5 });
     assert.equal(small.length, 1000);
@@ -14,7 +14,7 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
       new Uint32Array(1000).map((_, i) => i),
     );
     assert.deepEqual(
-      new Sampler(10, { order: 'torch', seed: 42, epoch: 1, world: 3 }).indices(),
+      new Sampler(10, { order: 'torch', seed: 42, epoch: 1, worldSize: 3 }).indices(),
       Uint32Array.of(8, 0, 6, 3),
     );
     big.setRank(1);

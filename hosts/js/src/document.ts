@@ -37,11 +37,11 @@ export class Document {
     return this.#said;
   }
 
-  /** How many numbers a list has; 0 if the recipe is known to have none. */
-  count(section: keyof Said, name: string): number {
+  /** How many numbers a list has, beside the text or in one of these sections; 0 if there is none. */
+  count(name: string, ...sections: (keyof Said)[]): number {
     const beside = this.lists.find((each) => each.name === name)?.numbers;
-    const inText = this.said[section]?.[name];
-    return beside?.length ?? (Array.isArray(inText) ? inText.length : 0);
+    const inText = sections.map((section) => this.said[section]?.[name]).find(Array.isArray);
+    return (beside ?? inText)?.length ?? 0;
   }
 
   /** How many bytes it takes on its way into an instance. */

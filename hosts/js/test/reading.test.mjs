@@ -74,8 +74,7 @@ describe('Reading', () => {
 
   test('shards go to readers as a ShardPlan gives them', () => {
     const reading = new Reading(SIZES, { deal: 'shards', seed: 3, worldSize: 2, workers: 2, batchSize: 10 }).atEpoch(2n);
-    const policies = { policy: 'size-aware', workerPolicy: 'size-aware' };
-    const plan = new ShardPlan(SIZES, { ...policies, shuffle: true, seed: 3, epoch: 2, worldSize: 2, workers: 2 });
+    const plan = new ShardPlan(SIZES, { seed: 3, epoch: 2, worldSize: 2, workers: 2 });
     const bases = [0, 300, 300, 1001];
     for (const [rank, worker] of [[0], [0, 1], [1], [1, 1]]) {
       const shards = [...plan.shards(rank, worker)];
@@ -151,18 +150,14 @@ describe('Reading', () => {
             assert.equal(start, next);
             assert(count > 0);
             next += count;
-            const rows = new Set();
-            for (let i = 0; i < spans.length; i += 4) {
-              const [, shard, first, many] = spans.subarray(i, i + 4);
+            const stored = Array.from(spans.shard, (shard, i) => {
+              const [first, many] = [spans.firstRow[i], spans.numRows[i]];
               assert(first + many <= SIZES[shard]);
-              for (let row = first; row < first + many; row++) rows.add(bases[shard] + row);
-            }
-            const own = samples.subarray(start, next);
-            assert(own.every((sample) => rows.has(sample)));
-            const stored = Array.from({ length: spans.length / 4 }, (_, i) => {
-              const [, shard, first, many] = spans.subarray(4 * i, 4 * i + 4);
               return Array.from({ length: many }, (_, row) => bases[shard] + first + row);
             }).flat();
+            assert.equal(spans.lane.length, spans.shard.length);
+            const own = samples.subarray(start, next);
+            assert(own.every((sample) => stored.includes(sample)));
             const number = reading.roundOf(rank, worker, start);
             const found = reading.roundRows(rank, worker, number);
             assert.deepEqual(
@@ -205,11 +200,14 @@ describe('Reading', () => {
 
   test('what decides it, and how much is decoded twice', () => {
     const reading = new Reading(SIZES, { seed: -(2n ** 63n), worldSize: 3 });
-    assert.match(
+    assert.equal(
       reading.recipe,
-      /^\{"seed":-9223372036854775808,"shuffle":true,"deal":"samples","lanes":64,"window":256,/,
+      '{"samedeal":1,"order":{"name":"sharded","samples":1003,"seed":-9223372036854775808,"lanes":64,"shuffle_window":256,' +
+        '"shards":4,"sizes":[300,0,701,2]},"deal":{"world_size":3,"workers":1,"remainder":"pad"},' +
+        '"batch":{"batch_size":1,"drop_last":false}}',
     );
-    assert.equal(reading.recipe, new Reading(SIZES, { seed: -(2n ** 63n), batchSize: 5 }).recipe);
+    const { worldSize, workers, batchSize, seed } = reading.atEpoch(3);
+    assert.deepEqual([worldSize, workers, batchSize, seed], [3, 1, 1, -(2n ** 63n)]);
     assert.equal(reading.readsPerRow, 3);
     assert.equal(new Reading(SIZES, { lanes: 6, worldSize: 3 }).readsPerRow, 1);
     assert.equal(reading.lanesReadOnce, 63);
@@ -223,6 +221,22 @@ describe('Reading', () => {
     reading.sizes.fill(1);
     assert.deepEqual([...reading.sizes], SIZES);
     assert.equal(reading.atEpoch(2n ** 64n - 1n).epoch, 2n ** 64n - 1n);
+  });
+
+  test('a reading is made again by its recipe', () => {
+    for (const options of [...Object.values(DEALS), { worldSize: 2, workers: 3, batchSize: 4, dropLast: true }]) {
+      const reading = new Reading(SIZES, { ...options, seed: -7 });
+      const again = Reading.fromRecipe(reading.recipe);
+      assert.deepEqual([again.recipe, again.indices(0)], [reading.recipe, reading.indices(0)]);
+      assert.equal(Reading.fromRecipe(JSON.parse(reading.recipe)).recipeFingerprint(), reading.recipeFingerprint());
+    }
+    const sizes = new Array(300).fill(2);
+    const { recipe } = new Reading(sizes);
+    refused(() => Reading.fromRecipe(recipe), 'missing', 'sizes');
+    assert.equal(Reading.fromRecipe(recipe, { sizes }).recipe, recipe);
+    refused(() => Reading.fromRecipe({ order: { sizes: [1] }, deal: { layout: 'strided' } }), 'contradiction', 'layout');
+    refused(() => Reading.fromRecipe({ deal: {} }), 'missing', 'order');
+    refused(() => Reading.fromRecipe(recipe, { size: [1] }), 'unknown-name', 'options');
   });
 
   test('JSON and source make an equal one', () => {
@@ -240,31 +254,38 @@ describe('Reading', () => {
     const reading = new Reading(BigUint64Array.from(SIZES, BigInt), given);
     const moved = [reading, reading.atEpoch(2n ** 64n - 1n), reading.resume(reading.atEpoch(3).state(2))];
     for (const one of [...moved, new Reading([]), new Reading([5], { shuffle: false })]) {
-      const made = new Function('Reading', `return new ${one}`)(Reading);
+      const made = new Function('Reading', `return ${one}`)(Reading);
       for (const twin of [made, Reading.fromJSON(again(one))]) {
         assert(twin instanceof Reading);
         assert.deepEqual(again(twin), again(one));
         assert.equal(twin.state(0), one.state(0));
-        assert.equal(twin.recipe, one.recipe);
+        assert.deepEqual([twin.recipe, twin.recipeFingerprint()], [one.recipe, one.recipeFingerprint()]);
       }
     }
     assert.deepEqual(again(moved[1]), {
-      sizes: SIZES.map(String),
-      ...given,
-      bytes: bytes.map(String),
-      seed: String(2n ** 60n),
+      recipe:
+        '{"shards":{"seed":1152921504606846976,"weight":"bytes"},"deal":{"world_size":2,"workers":3},' +
+        '"batch":{"batch_size":4,"drop_last":true}}',
+      sizes: SIZES,
+      bytes: bytes.map(Number),
       epoch: String(2n ** 64n - 1n),
     });
     // Defaults are the component's: what was not given is not written.
-    assert.deepEqual(again(new Reading([5])), { sizes: ['5'], epoch: '0' });
+    assert.deepEqual(again(new Reading([5])), {
+      recipe: '{"order":{"name":"sharded"},"deal":{},"batch":{}}',
+      sizes: [5],
+      epoch: '0',
+    });
     const many = new Reading(new Array(100).fill(1), { seed: 3 }).atEpoch(1);
-    assert.match(inspect(many), /^Reading\(\[(1, ){16}\.\.\. 84 more\], \{ seed: 3 \}\)\.atEpoch\(1\)$/);
-    assert.match(inspect(moved[2]), /\.resume\('\{"samedeal":1,.{50,60}\.\.\.'\)$/);
-    refused(() => Reading.fromJSON({ sizes: ['five'] }), 'wrong-type', 'sizes');
-    refused(() => Reading.fromJSON({ sizes: ['5'], seed: 'five' }), 'wrong-type', 'seed');
-    refused(() => Reading.fromJSON({ sizes: ['5'], epoch: '-1' }), 'out-of-range', 'epoch');
-    refused(() => Reading.fromJSON({ sizes: ['5'], state: '{}' }), 'wrong-type', 'state');
-    refused(() => Reading.fromJSON({ sizes: ['5'], size: 3 }), 'unknown-name', 'options');
+    assert.match(inspect(many), /^Reading\.fromRecipe\('.*', \{ sizes: \[(1, ){16}\.\.\. 84 more\] \}\)\.atEpoch\(1\)$/);
+    assert.match(inspect(moved[2]), /\.resume\('\{"samedeal":1,.{230,260}\.\.\.'\)$/);
+    const { recipe } = again(many);
+    refused(() => Reading.fromJSON({ recipe, sizes: ['five'] }), 'wrong-type', 'sizes');
+    refused(() => Reading.fromJSON({ recipe }), 'missing', 'sizes');
+    refused(() => Reading.fromJSON({ sizes: [5] }), 'wrong-type', 'recipe');
+    refused(() => Reading.fromJSON({ recipe, sizes: [5], epoch: '-1' }), 'out-of-range', 'epoch');
+    refused(() => Reading.fromJSON({ recipe, sizes: [5], state: '{}' }), 'wrong-type', 'state');
+    refused(() => Reading.fromJSON({ recipe, sizes: [5], size: 3 }), 'unknown-name', 'options');
     refused(() => Reading.fromJSON(null), 'wrong-type', 'options');
   });
 });
@@ -335,7 +356,7 @@ describe('what is refused', () => {
       for (const value of [null, 3, true, {}, ['pad']]) {
         refused(() => new Reading(SIZES, { ...others, [option]: value }), 'wrong-type', field);
       }
-      for (const value of ['', 'Samples', 'even ', '\0', '\ud800', 'x'.repeat(2 ** 24)]) {
+      for (const value of ['', 'Samples', 'even ', '\ud800', 'x'.repeat(2 ** 24)]) {
         refused(() => new Reading(SIZES, { ...others, [option]: value }), 'unknown-name', field);
       }
     }
@@ -400,8 +421,8 @@ describe('what is refused', () => {
       [SIZES, { ...own, seed: 1 }, 'seed'],
       [SIZES, { ...own, lanes: 7 }, 'lanes'],
       [SIZES, { ...own, shuffleWindow: 8 }, 'shuffle-window'],
-      [SIZES, { shuffle: false }, 'shuffle'],
-      [SIZES, { deal: 'shards' }, 'deal'],
+      [SIZES, { shuffle: false }, 'order'],
+      [SIZES, { deal: 'shards' }, 'recipe'],
       [[300, 0, 700, 3], own, 'sizes'],
       [[...SIZES, 0], own, 'shards'],
     ]) {
@@ -533,8 +554,8 @@ describe('memory', () => {
     reading[Symbol.dispose ?? Symbol.for('Symbol.dispose')]();
     reading.dispose();
     assert.throws(() => reading.indices(0), { message: 'this reading has been disposed of' });
-    assert.deepEqual([...reading.sizes], SIZES);
-    assert.equal(String(reading), 'Reading([300, 0, 701, 2])');
+    const recipe = '{"order":{"name":"sharded"},"deal":{},"batch":{}}';
+    assert.equal(String(reading), `Reading.fromRecipe('${recipe}', { sizes: [300, 0, 701, 2] })`);
     assert.deepEqual([moved.numSamples(0), rest.numSamples(0)], [TOTAL, TOTAL - 5]);
   });
 });

@@ -55,7 +55,7 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
     const { deal, batch } = document.said;
     this.lengths = document.lengths ?? Uint32Array.from(listed(batch?.lengths));
     const world = Math.max(Number(deal?.world_size ?? 1) || 0, ...this.history.map((past) => past.worldSize));
-    const bounds = 4 * (Number(batch?.quantiles ?? 0) || 0) + 16 * document.count('batch', 'boundaries');
+    const bounds = 4 * (Number(batch?.quantiles ?? 0) || 0) + 16 * document.count('boundaries', 'batch');
     // The number of parts is known after they are made.
     const parts = batch?.too_long === 'split' ? ALONE : 0;
     // For each sample: what two plans have, its place in a table, what windows carry over, and what a history leaves.

@@ -36,7 +36,7 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
     this.consumed = natural('consumed', consumed);
     const { name, samples, lanes = 64 } = document.said.order ?? {};
     const table = tableSize(name, samples);
-    const shards = document.count('order', 'sizes');
+    const shards = document.count('sizes', 'order');
     // For shards, their order and its places, and the spans of a round.
     this.size = 1024 + document.size + table + (shards > 0 ? 88 * shards + 1200 * (Number(lanes) || 0) : 0);
     this.isMadeFirst = table > BEFORE_OTHERS;

@@ -25,17 +25,15 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
   constructor(document: Document, stand: Stand = { epoch: 0n }) {
     this.document = document;
     this.stand = stand;
-    const count = (name: string) => document.count('order', name) + document.count('shards', name);
     const { order: { lanes = 64 } = {}, deal: { world_size: ranks = 1, workers = 1 } = {} } = document.said;
     // The shards, an order of them for what was torn and one for the rest, or plans of them; and the spans of a round.
-    const shards = 160 * count('sizes') + 48 * count('bytes');
+    const shards = 160 * document.count('sizes', 'order', 'shards') + 48 * document.count('bytes', 'shards');
     const others = 64 * Number(ranks) * Number(workers) + 1200 * Number(lanes);
     this.size = 4096 + document.size + shards + (others || 0);
   }
 
   get cause(): readonly [string, string] {
-    const { document } = this;
-    return ['sizes', `${document.count('order', 'sizes') + document.count('shards', 'sizes')} shards`];
+    return ['sizes', `${this.document.count('sizes', 'order', 'shards')} shards`];
   }
 
   /** The same at another place. */

@@ -20,7 +20,7 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
   constructor(document: Document, epoch: unknown = 0) {
     this.document = document;
     this.epoch = integer('epoch', epoch, U64);
-    const count = (name: string) => document.count('shards', name);
+    const count = (name: string) => document.count(name, 'shards');
     const { world_size: ranks = 1, workers = 1 } = document.said.deal ?? {};
     const readers = Number(ranks) * Number(workers) || 0;
     const nodes = count('holders') + count('rank_nodes');
@@ -29,7 +29,7 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
   }
 
   get cause(): readonly [string, string] {
-    return ['sizes', `${this.document.count('shards', 'sizes')} shards`];
+    return ['sizes', `${this.document.count('sizes', 'shards')} shards`];
   }
 
   /** The same in another epoch. */

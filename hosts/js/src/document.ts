@@ -95,9 +95,11 @@ function snaked(name: string): string {
   return Array.from(name, (letter) => (letter >= 'A' && letter <= 'Z' ? `_${letter.toLowerCase()}` : letter)).join('');
 }
 
-/** Options as members of a document. */
-export const members = (given: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(given).map(([name, value]) => [snaked(name), value]));
+/** Options as members of a section; none if none is given. */
+export function section(given: object): Record<string, unknown> | undefined {
+  const members = Object.entries(given).filter(([, value]) => value !== undefined);
+  return members.length > 0 ? Object.fromEntries(members.map(([name, value]) => [snaked(name), value])) : undefined;
+}
 
 /** More than any recipe has of objects and lists in one another; an object that contains itself has more. */
 const DEEPEST = 8;
@@ -118,7 +120,7 @@ function written(field: string, value: unknown, depth: number): string {
   switch (typeof value) {
     case 'string':
       // No name and no hash is that long, and no error shows more of it. A half of a surrogate pair is no text.
-      return JSON.stringify(new TextDecoder().decode(new TextEncoder().encode(value.slice(0, 4 * TEXT_MAX))));
+      return JSON.stringify(wellFormed(value.slice(0, 4 * TEXT_MAX)));
     case 'number':
       if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
         fail('out-of-range', field, value, 'a bigint, for a whole number beyond 2^53 - 1');
@@ -144,6 +146,11 @@ function written(field: string, value: unknown, depth: number): string {
     default:
       fail('wrong-type', field, value, 'what JSON has');
   }
+}
+
+/** A text with the replacement character in place of each half of a surrogate pair. */
+function wellFormed(text: string): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(text));
 }
 
 function writtenList(field: string, value: unknown, depth: number): string {

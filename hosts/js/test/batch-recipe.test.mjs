@@ -14,7 +14,6 @@ for (const [way, options] of Object.entries(WAYS)) {
     const again = Batcher.fromRecipe(batcher.recipe, lengths, place);
     assert.deepEqual([...again], [...batcher]);
     assert.deepEqual(again.config, batcher.config);
-    assert.deepEqual(again.toJSON(), batcher.toJSON());
     assert.deepEqual([again.worldSize, again.rank, again.epoch, again.history], [2, 1, 3, place.history]);
     const other = Batcher.fromRecipe(batcher.recipe, lengths);
     assert.deepEqual([other.rank, other.epoch, other.history], [0, 0, []]);
@@ -44,10 +43,8 @@ test('a recipe is text in one line, the same whichever way it was said', () => {
     assert.equal(batcher.recipe, text);
     assert.deepEqual([...batcher.lengths], [4, 5, 6]);
     assert.equal(batcher.config.seed, 2n ** 53n + 1n);
-    assert.match(
-      String(batcher),
-      /^Batcher\(\[4, 5, 6\], \{ seed: 9007199254740993n, .*worldSize: 2, .*maxTokens: 9.* \}\)$/,
-    );
+    const made = new Function('Batcher', `return ${batcher}`)(Batcher);
+    assert.equal(made.recipe, text);
     batcher.dispose();
   }
 });
@@ -62,7 +59,7 @@ test('boundaries are named or hashed', () => {
   refused(() => Batcher.fromRecipe(many.recipe, some(50)), 'missing', 'boundaries');
   refused(() => Batcher.fromRecipe(many.recipe, some(50), { boundaries: [3] }), 'contradiction', 'boundaries');
   const again = Batcher.fromRecipe(many.recipe, some(50), { boundaries: BigUint64Array.from(boundaries, BigInt) });
-  assert.deepEqual([again.fingerprint(), again.toJSON()], [many.fingerprint(), many.toJSON()]);
+  assert.deepEqual([again.fingerprint(), again.recipe], [many.fingerprint(), many.recipe]);
   const stream = BatchStream.fromRecipe({ batch: { strategy: 'bucket' } }, { boundaries, rank: 0 });
   assert.deepEqual(stream.config.boundaries, boundaries);
 });

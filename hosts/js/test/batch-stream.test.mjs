@@ -116,7 +116,7 @@ describe('a stream', () => {
   test('the call that makes it', () => {
     assert.match(
       inspect(new BatchStream({ maxTokens: 9, rank: 1, worldSize: 2 })),
-      /^BatchStream\(\{ worldSize: 2, maxTokens: 9, rank: 1 \}\)$/,
+      /^BatchStream\.fromRecipe\('\{"deal":\{"world_size":2\},"batch":\{"max_tokens":9\}\}', \{ rank: 1 \}\)$/,
     );
     assert.doesNotMatch(String(new BatchStream({ maxTokens: 9 })), /order|capacity|quantiles/);
     const stream = new BatchStream({ maxTokens: 9 });

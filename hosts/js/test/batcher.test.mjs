@@ -201,10 +201,10 @@ describe('batches', () => {
     const shown = inspect(new Batcher(some(100), { maxTokens: 2n ** 60n, seed: 1, worldSize: 2, rank: 1 }));
     assert.match(
       shown,
-      /^Batcher\(\[0, 61, .*, \.\.\. 84 more\], \{ seed: 1, .*maxTokens: 1152921504606846976n, rank: 1 \}\)$/,
+      /^Batcher\.fromRecipe\('\{.*"max_tokens":1152921504606846976\}\}', \[0, 61, .*, \.\.\. 84 more\], \{ rank: 1 \}\)$/,
     );
     assert.doesNotMatch(shown, /history|epoch|tail/);
-    const bounds = String(
+    const bounds = inspect(
       new Batcher([1], { strategy: 'bucket', boundaries: Array.from({ length: 20 }, (_, i) => i) }),
     );
     assert.match(bounds, /boundaries: \[0, 1, .*15, \.\.\. 4 more\] \}\)$/);
@@ -339,6 +339,6 @@ describe('refusals', () => {
     batcher.dispose();
     assert.throws(() => batcher.batch(0), { message: 'this batcher has been disposed of' });
     assert.equal(batcher.metrics().steps, batcher.length);
-    assert.match(String(batcher), /^Batcher\(.*maxTokens: 200 \}\)$/);
+    assert.match(String(batcher), /^Batcher\.fromRecipe\('\{.*"batch":\{"max_tokens":200\}\}', \[.*\]\)$/);
   });
 });

@@ -409,7 +409,7 @@ describe('Ledger', () => {
     assert.deepEqual(seen, [...shards]);
     assert.deepEqual([...replayLedger(sharded.entries).samples(shards)], [...shards]);
     const others = Sampler.sharded([60, 40], { lanes: 2, shuffleWindow: 8, seed: 3 });
-    assert.throws(() => [...replayLedger(sharded.entries).samples(others)], { field: 'sharding' });
+    assert.throws(() => [...replayLedger(sharded.entries).samples(others)], { field: 'sizes' });
   });
 
   test('entries and logs may be bytes', async () => {

@@ -270,7 +270,6 @@ test('what is refused, at the call', async (t) => {
   as(undefined)('missing', 'rank');
   as({ rank: 0, worldSize: 2 })('unknown-name', 'options');
   as({ rank: 0, sampleColumn: 3 })('wrong-type', 'sample-column');
-  as({ rank: 0 }, new Reading(shards.sizes))('missing', 'batch-size');
   for (const other of [undefined, null, 3, {}, new ShardPlan(shards.sizes)])
     as({ rank: 0 }, other)('wrong-type', 'reading');
   for (const other of [undefined, null, where, {}, { sizes: [30, 40] }]) {
@@ -313,7 +312,7 @@ test('readers that do not divide the lanes are told', async (t) => {
   }
   await setTimeout(0);
   const message =
-    'each row is read and decoded by 7 readers, and given by one; with lanes that are a multiple of ranks times workers, ' +
-    'or with whole shards, it is read once';
+    '21 readers (7 ranks x 3 workers) do not divide 12 lanes, so that each row is read and decoded by 7 of them, ' +
+    'and given by one; lanes: 21 would be read once';
   assert.deepEqual(heard, [['SAMEDEAL_LANES', message]]);
 });

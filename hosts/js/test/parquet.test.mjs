@@ -119,10 +119,7 @@ describe('what is read', () => {
       { shuffle: false, shuffleRows: true },
       { shuffleRows: false },
     ]) {
-      const defaults = { policy: 'size-aware', workerPolicy: 'size-aware', shuffle: true };
-      const { shuffle = true, shuffleRows = shuffle, ...others } = options;
-      const plan = new ShardPlan(SIZES, { ...defaults, ...others, shuffle, worldSize: 2, workers: 2 });
-      const rows = (shard) => (shuffleRows ? [...plan.rows(shard)] : [...Array(SIZES[shard]).keys()]);
+      const plan = new ShardPlan(SIZES, { ...options, worldSize: 2, workers: 2 });
       const seen = [];
       for (const [rank, worker] of [
         [0, 0],
@@ -132,7 +129,7 @@ describe('what is read', () => {
       ]) {
         const own = await ids(where, { ...options, deal: 'shards', rank, worldSize: 2, worker, workers: 2 });
         const expected = [...plan.shards(rank, worker)].flatMap((shard) =>
-          rows(shard).map((row) => bases[shard] + row),
+          Array.from(plan.rows(shard), (row) => bases[shard] + row),
         );
         assert.deepEqual(own, expected);
         seen.push(...own);
@@ -529,13 +526,13 @@ describe('what is asked for', () => {
     const as = (options) => () => readShards(where, options);
     for (const [option, field, outside] of [
       ['rank', 'rank', [1, ...NOT_32_BITS]],
-      ['world-size', 'world', [0, ...NOT_32_BITS]],
+      ['worldSize', 'world-size', [0, ...NOT_32_BITS]],
       ['worker', 'worker', [1, ...NOT_32_BITS]],
       ['workers', 'workers', [0, ...NOT_32_BITS]],
       ['seed', 'seed', [2 ** 53, 2n ** 63n]],
       ['epoch', 'epoch', [-1, 2n ** 64n]],
       ['lanes', 'lanes', [0, 4097, -1]],
-      ['shuffle-window', 'window', [0, 2 ** 20 + 1, -1]],
+      ['shuffleWindow', 'shuffle-window', [0, 2 ** 20 + 1, -1]],
       ['batchSize', 'batch-size', [0, ...NOT_32_BITS]],
     ]) {
       const others = { rank: { worldSize: 1 }, worldSize: { rank: 0 } }[option];
@@ -553,12 +550,12 @@ describe('what is asked for', () => {
       [{ deal: 'shards', shuffleWindow: 3 }, 'contradiction', 'shuffle-window'],
       [{ deal: 'shards', remainder: 'pad' }, 'contradiction', 'remainder'],
       [{ deal: 'shards', policy: 'even' }, 'unknown-name', 'policy'],
-      [{ deal: 'shards', policy: 'locality-aware' }, 'unknown-name', 'policy'],
+      [{ deal: 'shards', policy: 'locality-aware' }, 'contradiction', 'policy'],
       [{ deal: 'shards', shuffle: 1 }, 'wrong-type', 'shuffle'],
-      [{ rank: 0, worldSize: 2 ** 31, workers: 2 }, 'out-of-range', 'world'],
+      [{ rank: 0, worldSize: 2 ** 31, workers: 2 }, 'out-of-range', 'world-size'],
       [{ rank: 0, worldSize: 2 ** 21, workers: 4 }, 'out-of-range', 'workers'],
-      [{ rank: 1 }, 'missing', 'world'],
-      [{ rank: 0, worldSize: undefined }, 'missing', 'world'],
+      [{ rank: 1 }, 'missing', 'world-size'],
+      [{ rank: 0, worldSize: undefined }, 'missing', 'world-size'],
       [{ worldSize: 2 }, 'missing', 'rank'],
       [{ columns: 'id' }, 'wrong-type', 'columns'],
       [{ columns: [3] }, 'wrong-type', 'columns'],

@@ -272,7 +272,7 @@ describe('Reading', () => {
     });
     // Defaults are the component's: what was not given is not written.
     assert.deepEqual(again(new Reading([5])), {
-      recipe: '{"order":{"name":"sharded"},"deal":{},"batch":{}}',
+      recipe: '{"order":{"name":"sharded"}}',
       sizes: [5],
       epoch: '0',
     });
@@ -554,7 +554,7 @@ describe('memory', () => {
     reading[Symbol.dispose ?? Symbol.for('Symbol.dispose')]();
     reading.dispose();
     assert.throws(() => reading.indices(0), { message: 'this reading has been disposed of' });
-    const recipe = '{"order":{"name":"sharded"},"deal":{},"batch":{}}';
+    const recipe = '{"order":{"name":"sharded"}}';
     assert.equal(String(reading), `Reading.fromRecipe('${recipe}', { sizes: [300, 0, 701, 2] })`);
     assert.deepEqual([moved.numSamples(0), rest.numSamples(0)], [TOTAL, TOTAL - 5]);
   });

@@ -1,5 +1,5 @@
 // What decides batches, as a document: options become one, and one becomes options.
-import { Document, members, type Said } from '../document.js';
+import { Document, type Said, section } from '../document.js';
 import { camelled } from '../errors.js';
 import { shown } from '../lists.js';
 import { plain } from '../options.js';
@@ -25,7 +25,7 @@ export class BatchDocument extends Document {
   /** Of options whose names are known. */
   static of(given: BatcherOptions, lengths?: Uint32Array<ArrayBuffer>): BatchDocument {
     const { seed, order: name, worldSize, rank, epoch, history, boundaries, ...others } = given;
-    const recipe = { order: { name, seed }, deal: members({ worldSize }), batch: members(others) };
+    const recipe = { order: section({ name, seed }), deal: section({ worldSize }), batch: section(others) };
     return new BatchDocument(recipe, lengths, boundaries);
   }
 

@@ -1,7 +1,7 @@
 import { using } from '../bindings/resources.js';
 import type { RawSampler, SamplerBindings } from '../bindings/types.js';
 import { integer, natural, natural32, options, U32, U64 } from '../checks.js';
-import { Document, fromJson } from '../document.js';
+import { Document, fromJson, section } from '../document.js';
 import { BEFORE_OTHERS, type Recipe } from '../engine.js';
 import type { RecipeOptions, SamplerJson, SamplerOptions, ShardedOptions } from '../types.js';
 
@@ -73,15 +73,15 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
   /** Of the options of a constructor. */
   static of(samples: unknown, given: SamplerOptions | undefined): SamplerRecipe {
     const { order: name, seed, worldSize, remainder, layout, ...place } = options(given, OPTIONS);
-    const deal = { world_size: worldSize, remainder, layout };
+    const deal = section({ worldSize, remainder, layout });
     return new SamplerRecipe(new Document({ order: { name, samples, seed }, deal }), place);
   }
 
   /** Of the options of `Sampler.sharded`. */
   static ofShards(sizes: unknown, given: ShardedOptions | undefined): SamplerRecipe {
     const { lanes, shuffleWindow, seed, worldSize, remainder, layout, ...place } = options(given, SHARDED_OPTIONS);
-    const order = { name: 'sharded', seed, lanes, shuffle_window: shuffleWindow };
-    const deal = { world_size: worldSize, remainder, layout };
+    const order = section({ name: 'sharded', seed, lanes, shuffleWindow });
+    const deal = section({ worldSize, remainder, layout });
     return new SamplerRecipe(new Document({ order, deal }, { sizes: sizes ?? null }), place);
   }
 

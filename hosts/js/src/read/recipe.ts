@@ -1,7 +1,7 @@
 import { using } from '../bindings/resources.js';
 import type { PlanningBindings, RawReading } from '../bindings/types.js';
 import { boolean, integer, oneOf, options, stateText, U64 } from '../checks.js';
-import { Document, fromJson, members, shownText } from '../document.js';
+import { Document, fromJson, section, shownText } from '../document.js';
 import type { Recipe } from '../engine.js';
 import { source } from '../options.js';
 import type { ReadDeal, ReadingJson, ReadingOptions, ReadingRecipeOptions } from './types.js';
@@ -58,8 +58,8 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
     const recipe = {
       order: isOrder ? { name: isShuffled ? 'sharded' : 'sequential', seed, ...ofOrder } : ofOrder,
       shards: isOrder ? ofShards : { shuffle, seed, ...ofShards },
-      deal: members({ worldSize, workers, remainder }),
-      batch: members({ batchSize, dropLast }),
+      deal: section({ worldSize, workers, remainder }),
+      batch: section({ batchSize, dropLast }),
     };
     return new ReadingRecipe(new Document(recipe, { sizes: sizes ?? null, bytes }));
   }
@@ -90,9 +90,4 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
     if ('state' in stand) return `${made}.resume(${shownText(stand.state, most)})`;
     return stand.epoch === 0n ? made : `${made}.atEpoch(${source(stand.epoch)})`;
   }
-}
-
-/** Options as members of a section; none if none is given. */
-function section(options: object): Record<string, unknown> | undefined {
-  return Object.values(options).some((value) => value !== undefined) ? members(options) : undefined;
 }

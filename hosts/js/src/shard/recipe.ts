@@ -1,6 +1,6 @@
 import type { PlanningBindings, RawPlan } from '../bindings/types.js';
 import { integer, options, U32, U64 } from '../checks.js';
-import { Document, fromJson, members } from '../document.js';
+import { Document, fromJson, section } from '../document.js';
 import type { Recipe } from '../engine.js';
 import type { ShardPlanJson, ShardPlanOptions, ShardPlanRecipeOptions } from './types.js';
 import { ragged } from './verify.js';
@@ -46,7 +46,7 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
     const { bytes, holders, rankNodes, worldSize, workers, epoch, ...others } = options(given, OPTIONS);
     const nodes = holders === undefined ? undefined : ragged('holders', holders, U32);
     const places = { holders: nodes?.values, holderOffsets: nodes?.offsets, rankNodes };
-    const recipe = { shards: members(others), deal: { world_size: worldSize, workers } };
+    const recipe = { shards: section(others) ?? {}, deal: section({ worldSize, workers }) };
     return new PlanRecipe(new Document(recipe, { sizes: sizes ?? null, bytes, ...places }), epoch);
   }
 

@@ -2,7 +2,7 @@ import type { PlanningBindings, RawChunkStream } from '../bindings/types.js';
 import { integer, natural, natural32, options, U32, U64 } from '../checks.js';
 import { WindowIterator } from '../deal/iterator.js';
 import { tableSize } from '../deal/recipe.js';
-import { Document, fromJson } from '../document.js';
+import { Document, fromJson, section } from '../document.js';
 import { type Engine, Facade, type Recipe } from '../engine.js';
 import { SamedealError } from '../errors.js';
 import { numbers } from '../lists.js';
@@ -133,7 +133,7 @@ export abstract class BaseChunkStream extends Facade<PlanningBindings, RawChunkS
 /** Of the options of a constructor. */
 function recipeOf(reader: Integer, readers: Integer, given: ChunkStreamOptions | undefined): StreamRecipe {
   const { chunks, order: name, seed, epoch } = options(given, ['chunks', 'order', 'seed', 'epoch']);
-  const document = new Document({ order: { name, chunks, seed }, deal: { readers: readers ?? null } });
+  const document = new Document({ order: section({ name, chunks, seed }), deal: { readers: readers ?? null } });
   return new StreamRecipe(document, {
     reader: natural32('reader', reader, U32),
     ...(epoch !== undefined && { epoch }),

@@ -22,7 +22,8 @@ test('a batcher that does not fit is an error, and those that do go on', () => {
   const Limited = over(BaseBatcher, () => engine);
   const kept = [];
   const fill = () => {
-    for (;;) kept.push(new Limited(new Uint32Array(40_000).fill(3), { maxTokens: 600, worldSize: 2, batchWindow: 8192 }));
+    for (;;)
+      kept.push(new Limited(new Uint32Array(40_000).fill(3), { maxTokens: 600, worldSize: 2, batchWindow: 8192 }));
   };
   assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory' });
   assert(kept.length > 5 && kept.length < LIMIT / 160_000);
@@ -146,7 +147,9 @@ test('a batcher whose instance is lost is made again, where it was', () => {
 test('a stack that overflows ends the call, and nothing else', () => {
   const options = { strategy: 'pack', capacity: 200 };
   const batcher = new Batcher(some(200), options);
-  const states = [1, 2, 3].map((worldSize) => new Batcher(some(200), { ...options, worldSize, epoch: worldSize }).state(worldSize));
+  const states = [1, 2, 3].map((worldSize) =>
+    new Batcher(some(200), { ...options, worldSize, epoch: worldSize }).state(worldSize),
+  );
   for (let round = 0; round < 40; round++) {
     const calls = [
       () => batcher.setEpoch(round),

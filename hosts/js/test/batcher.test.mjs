@@ -114,7 +114,10 @@ describe('batches', () => {
   test('metrics, by hand', () => {
     const of = (lengths, options) => ratios(new Batcher(lengths, { order: 'sequential', ...options }).metrics());
     assert.deepEqual(of([3, 1], { strategy: 'pad-to-max' }), rounded([1 / 3, 1, 4 / 6, 1]));
-    assert.deepEqual(of([4, 2], { strategy: 'pad-to-max', maxBatchSize: 1, worldSize: 2 }), rounded([0, 1, 6 / 8, 8 / 6]));
+    assert.deepEqual(
+      of([4, 2], { strategy: 'pad-to-max', maxBatchSize: 1, worldSize: 2 }),
+      rounded([0, 1, 6 / 8, 8 / 6]),
+    );
     assert.deepEqual(of([3, 1, 2], { strategy: 'pack', capacity: 4 }), rounded([2 / 8, 6 / 8, 6 / 8, 1]));
     assert.deepEqual(of([3, 1], { maxTokens: 10 }), rounded([1 / 3, 4 / 10, 4 / 6, 1]));
     assert.deepEqual(

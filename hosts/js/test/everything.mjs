@@ -38,8 +38,16 @@ export async function everything(samedeal) {
   parts.verified = verifyShards(3, [[0], [0, 2]]);
   parts.chunks = new ChunkStream(1, 3, { chunks: 7, order: 'feistel', seed: 2 }).chunks(0, 9);
 
-  const reading = new Reading([30, 40, 50], { lanes: 4, shuffleWindow: 8, worldSize: 2, workers: 2, batchSize: 6 }).atEpoch(3);
-  const rest = new Reading([30, 40, 50], { lanes: 4, shuffleWindow: 8, worldSize: 3, batchSize: 6 }).resume(reading.state(5));
+  const reading = new Reading([30, 40, 50], {
+    lanes: 4,
+    shuffleWindow: 8,
+    worldSize: 2,
+    workers: 2,
+    batchSize: 6,
+  }).atEpoch(3);
+  const rest = new Reading([30, 40, 50], { lanes: 4, shuffleWindow: 8, worldSize: 3, batchSize: 6 }).resume(
+    reading.state(5),
+  );
   parts.reading = [rest.indices(1), rest.round(1, 0, 0), rest.steps(), rest.recipe, Reading.fromJSON(rest.toJSON())];
   parts.files = new Reading([30, 40, 50], { deal: 'shards', worldSize: 2 }).shards(1);
 

@@ -73,7 +73,10 @@ test('plans of shards', () => {
   for (const [sizes, options] of [
     [[5, 6, 7], {}],
     [[5, 2 ** 40, 7], { bytes: [1, 2, 2n ** 40n], weight: 'bytes', policy: 'round-robin', seed: -WIDE, epoch: WIDE }],
-    [[5, 6, 7], { policy: 'locality-aware', holders: [[0], [1, 0], [1]], rankNodes: [0, 1], worldSize: 2, tolerance: 9 }],
+    [
+      [5, 6, 7],
+      { policy: 'locality-aware', holders: [[0], [1, 0], [1]], rankNodes: [0, 1], worldSize: 2, tolerance: 9 },
+    ],
     [[5, 6, 7], { shuffle: false, reshuffle: true, workers: 2, workerPolicy: 'round-robin' }],
     [[], {}],
   ]) {
@@ -89,7 +92,10 @@ test('plans of shards', () => {
     assert.deepEqual(again(copy), json);
   }
   const recipe = '{"shards":{}}';
-  assert.throws(() => ShardPlan.fromJSON({ recipe, sizes: ['five'] }), { field: 'sizes', value: '"five" (at index 0)' });
+  assert.throws(() => ShardPlan.fromJSON({ recipe, sizes: ['five'] }), {
+    field: 'sizes',
+    value: '"five" (at index 0)',
+  });
   assert.throws(() => ShardPlan.fromJSON({ recipe, sizes: [5], size: 3 }), { kind: 'unknown-name' });
 });
 

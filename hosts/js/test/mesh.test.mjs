@@ -123,7 +123,10 @@ describe('detectRank', () => {
     refused(as({ RANK: '9'.repeat(1 << 25), WORLD_SIZE: '2' }), 'out-of-range', 'RANK');
     refused(as({ RANK: `\ud800${'🂡'.repeat(100)}`, WORLD_SIZE: '2' }), 'wrong-type', 'RANK');
     for (const environment of [null, 3, 'RANK=0', ['RANK=0']]) refused(as(environment), 'wrong-type', 'environment');
-    for (const [field, option] of [['rank', 'rank'], ['world-size', 'worldSize']]) {
+    for (const [field, option] of [
+      ['rank', 'rank'],
+      ['world-size', 'worldSize'],
+    ]) {
       const call = (value) => () => detectRank({ rank: 0, worldSize: 1, [option]: value, environment: {} });
       for (const value of NOT_WHOLE) refused(call(value), 'wrong-type', field);
       for (const value of NOT_32_BITS) refused(call(value), 'out-of-range', field);

@@ -127,7 +127,9 @@ describe('a reader of a reading', () => {
       { lanes: 12, shuffleWindow: 10, remainder: 'drop' },
       { deal: 'shards', shuffleRows: false },
     ]) {
-      const reading = new Reading(shards.sizes, { ...deal, seed: 9, worldSize: 2, workers: 3, batchSize: 10 }).atEpoch(4);
+      const reading = new Reading(shards.sizes, { ...deal, seed: 9, worldSize: 2, workers: 3, batchSize: 10 }).atEpoch(
+        4,
+      );
       for (const reader of readersOf({ worldSize: 2, workers: 3 })) {
         const options = { ...deal, ...reader, seed: 9, epoch: 4, worldSize: 2, workers: 3, batchSize: 10 };
         const batches = await all(readBatches(shards, reading, reader));

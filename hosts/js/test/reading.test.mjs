@@ -33,7 +33,9 @@ const DEALS = {
 
 /** The samples of all readers, the workers of rank 0 first. */
 function lists(reading, { worldSize = 1, workers = 1 }) {
-  return Array.from({ length: worldSize * workers }, (_, i) => [...reading.indices(Math.floor(i / workers), i % workers)]);
+  return Array.from({ length: worldSize * workers }, (_, i) => [
+    ...reading.indices(Math.floor(i / workers), i % workers),
+  ]);
 }
 
 /** What the loaders of all ranks give in `steps` steps: batches of the workers of a rank in turn. */
@@ -73,7 +75,9 @@ describe('Reading', () => {
   });
 
   test('shards go to readers as a ShardPlan gives them', () => {
-    const reading = new Reading(SIZES, { deal: 'shards', seed: 3, worldSize: 2, workers: 2, batchSize: 10 }).atEpoch(2n);
+    const reading = new Reading(SIZES, { deal: 'shards', seed: 3, worldSize: 2, workers: 2, batchSize: 10 }).atEpoch(
+      2n,
+    );
     const plan = new ShardPlan(SIZES, { seed: 3, epoch: 2, worldSize: 2, workers: 2 });
     const bases = [0, 300, 300, 1001];
     for (const [rank, worker] of [[0], [0, 1], [1], [1, 1]]) {
@@ -234,7 +238,11 @@ describe('Reading', () => {
     const { recipe } = new Reading(sizes);
     refused(() => Reading.fromRecipe(recipe), 'missing', 'sizes');
     assert.equal(Reading.fromRecipe(recipe, { sizes }).recipe, recipe);
-    refused(() => Reading.fromRecipe({ order: { sizes: [1] }, deal: { layout: 'strided' } }), 'contradiction', 'layout');
+    refused(
+      () => Reading.fromRecipe({ order: { sizes: [1] }, deal: { layout: 'strided' } }),
+      'contradiction',
+      'layout',
+    );
     refused(() => Reading.fromRecipe({ deal: {} }), 'missing', 'order');
     refused(() => Reading.fromRecipe(recipe, { size: [1] }), 'unknown-name', 'options');
   });
@@ -277,7 +285,10 @@ describe('Reading', () => {
       epoch: '0',
     });
     const many = new Reading(new Array(100).fill(1), { seed: 3 }).atEpoch(1);
-    assert.match(inspect(many), /^Reading\.fromRecipe\('.*', \{ sizes: \[(1, ){16}\.\.\. 84 more\] \}\)\.atEpoch\(1\)$/);
+    assert.match(
+      inspect(many),
+      /^Reading\.fromRecipe\('.*', \{ sizes: \[(1, ){16}\.\.\. 84 more\] \}\)\.atEpoch\(1\)$/,
+    );
     assert.match(inspect(moved[2]), /\.resume\('\{"samedeal":1,.{230,260}\.\.\.'\)$/);
     const { recipe } = again(many);
     refused(() => Reading.fromJSON({ recipe, sizes: ['five'] }), 'wrong-type', 'sizes');
@@ -291,7 +302,14 @@ describe('Reading', () => {
 });
 
 describe('what is refused', () => {
-  const reading = new Reading(SIZES, { lanes: 6, shuffleWindow: 9, worldSize: 2, workers: 2, batchSize: 8, remainder: 'uneven' });
+  const reading = new Reading(SIZES, {
+    lanes: 6,
+    shuffleWindow: 9,
+    worldSize: 2,
+    workers: 2,
+    batchSize: 8,
+    remainder: 'uneven',
+  });
   const [before, samples] = [reading.state(3), reading.indices(1, 1)];
   const unchanged = () => {
     assert.equal(reading.state(3), before);

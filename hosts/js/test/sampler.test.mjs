@@ -23,7 +23,14 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
       assert.equal(small({ remainder: 'drop' }).numDropped, 1);
       assert.equal(sampler.sampleAt(9n), 3);
       assert.deepEqual(sampler.locate(6, 2), { position: 6, rank: 0, index: 2, batch: 1, indexInBatch: 0, copies: 0 });
-      assert.deepEqual(sampler.placeOf(10, 1), { position: 10, rank: 1, index: 3, batch: 3, indexInBatch: 0, copies: 0 });
+      assert.deepEqual(sampler.placeOf(10, 1), {
+        position: 10,
+        rank: 1,
+        index: 3,
+        batch: 3,
+        indexInBatch: 0,
+        copies: 0,
+      });
       assert.equal(small({ remainder: 'drop' }).locate(3, 2), null);
     });
 
@@ -53,7 +60,13 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
     });
 
     test('text is the call that makes an equal sampler', () => {
-      const sampler = new Sampler(10n, { seed: -(2n ** 63n), order: 'torch', rank: 2, worldSize: 3, layout: 'contiguous' });
+      const sampler = new Sampler(10n, {
+        seed: -(2n ** 63n),
+        order: 'torch',
+        rank: 2,
+        worldSize: 3,
+        layout: 'contiguous',
+      });
       sampler.setEpoch(7);
       const text =
         'Sampler.fromRecipe(\'{"order":{"name":"torch","samples":10,"seed":-9223372036854775808},' +

@@ -154,7 +154,13 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
     });
 
     test('JSON and text make an equal sampler', () => {
-      const sampler = Sampler.sharded(SIZES, { lanes: 6, shuffleWindow: 9, seed: 2n ** 62n, worldSize: 3, remainder: 'drop' });
+      const sampler = Sampler.sharded(SIZES, {
+        lanes: 6,
+        shuffleWindow: 9,
+        seed: 2n ** 62n,
+        worldSize: 3,
+        remainder: 'drop',
+      });
       sampler.setEpoch(5);
       sampler.setRank(2);
       const copy = Sampler.fromJSON(JSON.parse(JSON.stringify(sampler)));

@@ -236,7 +236,9 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
 }
 
 test('a state is the same text in both entries, and goes on in either', () => {
-  const [one, other] = Object.values(entries).map(({ Sampler }) => new Sampler(1000, { seed: 7, epoch: 3, worldSize: 4 }));
+  const [one, other] = Object.values(entries).map(
+    ({ Sampler }) => new Sampler(1000, { seed: 7, epoch: 3, worldSize: 4 }),
+  );
   assert.equal(one.state(100), other.state(100));
   other.resume(one.state(100));
   one.resume(other.state(0));

@@ -24,7 +24,7 @@ const CALLS = `
   const all = async () => answers() + ' / ' + await everything(samedeal);`;
 
 /** What they answer: the first part is the example of the README. */
-export const ANSWERS = `8 0 6 3 / 0 2 / 0 2 / 1 1 / ${await everything(samedeal)}`;
+export const ANSWERS = `8 0 6 3 / 2 / 0 2 / 1 1 / ${await everything(samedeal)}`;
 export const WEB_ANSWERS = '8 0 6 3';
 
 const imported = (entry) => `

@@ -17,10 +17,17 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
       new Sampler(10, { order: 'torch', seed: 42, epoch: 1, worldSize: 3 }).indices(),
       Uint32Array.of(8, 0, 6, 3),
     );
+    const state = big.state(5);
+    // Each of these is another object, which must not lie behind the table of the one before.
     big.setRank(1);
+    big.setEpoch(1);
     big.setRank(0);
-    assert.equal(big.indices(0, 1)[0], first);
-    assert.equal(big.locate(first, 1).position, 0);
+    assert.throws(() => big.resume('{}'), { field: 'state' });
+    assert.throws(() => big.setRank(2), { field: 'rank' });
+    assert.deepEqual([big.epoch, big.rank], [1, 0]);
+    big.resume(state);
+    assert.deepEqual([big.consumed, big.sampleAt(0)], [10, first]);
+    assert.equal(big.locate(first, 1), null);
     big.dispose();
   });
 

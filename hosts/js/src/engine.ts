@@ -14,6 +14,8 @@ export interface Recipe<B, R> {
   readonly cause: readonly [field: string, value: unknown];
   /** What a call says in place of making it again, where it has come to hold more than is told here. */
   readonly lost?: string;
+  /** The call that makes an equal object; of each list at most so many numbers, and of a text as much. */
+  source?(most: number): string;
   /** Whether it is made again before another object is made of it: see `BEFORE_OTHERS`. */
   readonly isMadeFirst?: boolean;
   make(bindings: B): R;
@@ -178,6 +180,11 @@ export class Handle<B extends Bindings, R extends object> {
     return this.#engine.call(this.#there(), this.#recipe, call);
   }
 
+  /** The call that makes an equal object: see `Recipe.source`. @internal */
+  protected source(most: number): string {
+    return this.#recipe.source?.(most) ?? this.#what;
+  }
+
   /** Follows what changed: nothing may throw between the call that changed it and this. @internal */
   protected follow(recipe: Recipe<B, R>): void {
     this.#recipe = recipe;
@@ -226,9 +233,14 @@ export abstract class Facade<B extends Bindings, R extends object> extends Handl
     return Number(this.call(call));
   }
 
-  /** What `console.log` of Node, Deno and Bun shows. @internal */
+  /** The call that makes an equal object; it answers after `dispose()` too. */
+  toString(): string {
+    return this.source(Number.POSITIVE_INFINITY);
+  }
+
+  /** What `console.log` of Node, Deno and Bun shows: the same, with the beginning of what is long. @internal */
   [symbolInspect](): string {
-    return this.toString();
+    return this.source(16);
   }
 
   /** The same as `dispose()`, for `using`. */

@@ -6,9 +6,10 @@ export function decimal(text: unknown): unknown {
   return typeof text === 'string' && /^-?\d{1,20}$/.test(text) ? BigInt(text) : text;
 }
 
-/** Options as they are written in a program. */
+/** Numbers that are not 0, and texts that are not empty, as options are written in a program. */
 export function settings(values: object): string[] {
-  return Object.entries(values).map(([name, value]) => `${name}: ${typeof value === 'bigint' ? source(value) : value}`);
+  const given = Object.entries(values).filter(([, value]) => value);
+  return given.map(([name, value]) => `${name}: ${typeof value === 'bigint' ? source(value) : value}`);
 }
 
 /** A whole number as it is written in a program. */

@@ -1,7 +1,7 @@
 import { release } from '../bindings/resources.js';
 import type { BatchingBindings, RawBatcher } from '../bindings/types.js';
 import { fail, integer, natural, natural32, stateText, U64 } from '../checks.js';
-import { type Engine, Facade, symbolInspect } from '../engine.js';
+import { type Engine, Facade } from '../engine.js';
 import { SamedealError } from '../errors.js';
 import type { Integers } from '../lists.js';
 import { plain } from '../options.js';
@@ -21,6 +21,8 @@ import type {
 /** How many steps an iteration reads at a time. */
 const WINDOW = 64;
 
+type Class<T> = new (lengths: Integers, options?: BatcherOptions) => T;
+
 /** What `Batcher` is, over any instance of its engine. */
 export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> implements Iterable<Batch> {
   #recipe: BatcherRecipe;
@@ -37,7 +39,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
   }
 
   /** The batcher that `toJSON` wrote. Errors: as `fromRecipe`. */
-  static fromJSON<T>(this: new (lengths: Integers, options?: BatcherOptions) => T, json: BatcherJson): T {
+  static fromJSON<T>(this: Class<T>, json: BatcherJson): T {
     return new this([], BatcherRecipe.ofJson(json) as unknown as BatcherOptions);
   }
 
@@ -48,15 +50,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
    * the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `deal-member`, `batch-member` (there is no such
    * member).
    */
-  static fromRecipe<T>(
-    this: new (
-      lengths: Integers,
-      options?: BatcherOptions,
-    ) => T,
-    recipe: string | object,
-    lengths?: Integers,
-    options?: BatcherRecipeOptions,
-  ): T {
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, lengths?: Integers, options?: BatcherRecipeOptions): T {
     return new this([], BatcherRecipe.read(recipe, lengths, options) as unknown as BatcherOptions);
   }
 
@@ -198,17 +192,8 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
 
   /** The recipe as it was given, the lengths, the rank and the place in the epoch, for `JSON.stringify` and `fromJSON`. */
   toJSON(): BatcherJson {
-    return this.#recipe.toJson();
-  }
-
-  /** The call that makes an equal batcher. */
-  toString(): string {
-    return this.#recipe.document.source('Batcher', this.#recipe.place, Number.POSITIVE_INFINITY);
-  }
-
-  /** What `console.log` shows: as `toString()`, with the beginning of what is long. @internal */
-  [symbolInspect](): string {
-    return this.#recipe.document.source('Batcher', this.#recipe.place, 16);
+    const { document, rank, epoch } = this.#recipe;
+    return document.toJson({ epoch: String(epoch), rank, history: this.history });
   }
 
   *#pass(rank: number, start: number, end: number, same: () => void): Generator<Batch, void, undefined> {

@@ -10,7 +10,6 @@ import type {
   BatcherJson,
   BatcherOptions,
   BatcherRecipeOptions,
-  BatchStreamJson,
   BatchStreamOptions,
   BatchStreamRecipeOptions,
   Segment,
@@ -85,16 +84,10 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
     }
   }
 
-  /** What a recipe does not say, if it is not the default; of a history its text. */
-  get place(): object {
-    const { rank, epoch, history } = this;
-    const past = history.length > 0 && { history: historySource(history) };
-    return { ...(rank !== 0 && { rank }), ...(epoch !== 0n && { epoch }), ...past };
-  }
-
-  toJson(): BatcherJson {
-    const { rank, epoch, history } = this;
-    return this.document.toJson({ epoch: String(epoch), rank, history: segments(history) });
+  source(most: number): string {
+    const { document, rank, epoch, history } = this;
+    const past = history.length > 0 ? historySource(history) : '';
+    return document.source('Batcher', { rank, epoch, history: past }, most);
   }
 
   /** Of the options of a constructor. */
@@ -141,9 +134,9 @@ export class BatchStreamRecipe implements Recipe<BatchingBindings, RawBatchStrea
     });
   }
 
-  toJson(): BatchStreamJson {
-    const { rank, epoch } = this;
-    return this.document.toJson({ epoch: String(epoch), rank });
+  source(most: number): string {
+    const { document, rank, epoch } = this;
+    return document.source('BatchStream', { rank, epoch }, most);
   }
 
   /** Of the options of a constructor. */

@@ -15,6 +15,8 @@ import type {
   BatchStreamRecipeOptions,
 } from './types.js';
 
+type Class<T> = new (options?: BatchStreamOptions) => T;
+
 /** What `BatchStream` is, over any instance of its engine. */
 export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchStream> implements Iterable<Batch> {
   readonly #recipe: BatchStreamRecipe;
@@ -32,13 +34,7 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
    * The stream of a recipe, as `Batcher.fromRecipe` takes it, without lengths. Of `order` it uses the seed alone. Errors: as the
    * constructor, and those of a recipe.
    */
-  static fromRecipe<T>(
-    this: new (
-      options?: BatchStreamOptions,
-    ) => T,
-    recipe: string | object,
-    options?: BatchStreamRecipeOptions,
-  ): T {
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: BatchStreamRecipeOptions): T {
     return new this(BatchStreamRecipe.read(recipe, options) as unknown as BatchStreamOptions);
   }
 
@@ -60,7 +56,8 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
 
   /** The recipe as it was given, the rank and the epoch, for `JSON.stringify`; what was pushed is not told. */
   toJSON(): BatchStreamJson {
-    return this.#recipe.toJson();
+    const { document, rank, epoch } = this.#recipe;
+    return document.toJson({ epoch: String(epoch), rank });
   }
 
   /** Whose batches they are. */
@@ -126,13 +123,6 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
    */
   metrics(): Metrics {
     return this.call((raw) => new Metrics(raw));
-  }
-
-  /** The call that makes an equal stream, with nothing in it; what `console.log` shows. */
-  toString(): string {
-    const { document, rank, epoch } = this.#recipe;
-    const place = { ...(rank !== 0 && { rank }), ...(epoch !== 0n && { epoch }) };
-    return document.source('BatchStream', place, Number.POSITIVE_INFINITY);
   }
 }
 

@@ -58,16 +58,9 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
     return using(whole, (raw) => raw.rest(consumed) as RawSampler, bindings.release);
   }
 
-  toJson(): SamplerJson {
-    const { rank, epoch, consumed } = this;
-    return this.document.toJson({ epoch: String(epoch), rank, consumed: Number(consumed) });
-  }
-
-  /** The call that makes an equal sampler; of each list at most so many numbers. */
   source(most: number): string {
-    const { rank, epoch, consumed } = this;
-    const place = { ...(epoch !== 0n && { epoch }), ...(rank !== 0 && { rank }), ...(consumed !== 0n && { consumed }) };
-    return this.document.source('Sampler', place, most);
+    const { document, rank, epoch, consumed } = this;
+    return document.source('Sampler', { epoch, rank, consumed }, most);
   }
 
   /** Of the options of a constructor. */

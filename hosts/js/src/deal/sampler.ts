@@ -2,7 +2,7 @@
 
 import type { RawSampler, SamplerBindings } from '../bindings/types.js';
 import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, stateText, U64 } from '../checks.js';
-import { type Engine, Facade, symbolInspect } from '../engine.js';
+import { type Engine, Facade } from '../engine.js';
 import type { Place as RawPlace } from '../jco/interfaces/samedeal-deal-sampling.js';
 import { gathered, type Integers, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
@@ -27,6 +27,8 @@ import { SamplerRecipe } from './recipe.js';
 /** How many indices are read at a time: enough that the calls cost nothing, few enough to stay in the cache. */
 const WINDOW = 1 << 15;
 
+type Class<T> = new (samples: Integer, options?: SamplerOptions) => T;
+
 /** What the samplers of both engines are. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
 export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> implements Iterable<number> {
   #recipe: SamplerRecipe;
@@ -44,7 +46,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   }
 
   /** The sampler that `toJSON` wrote. Errors: as `fromRecipe`. */
-  static fromJSON<T>(this: new (samples: Integer, options?: SamplerOptions) => T, json: SamplerJson): T {
+  static fromJSON<T>(this: Class<T>, json: SamplerJson): T {
     return new this(0, SamplerRecipe.ofJson(json) as unknown as SamplerOptions);
   }
 
@@ -55,14 +57,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
    * holds one window of each (`round`). Sample indices count through the shards. Errors: as the constructor, and `sizes`,
    * `lanes`, `shuffleWindow`.
    */
-  static sharded<T>(
-    this: new (
-      samples: Integer,
-      options?: SamplerOptions,
-    ) => T,
-    sizes: Integers,
-    options?: ShardedOptions,
-  ): T {
+  static sharded<T>(this: Class<T>, sizes: Integers, options?: ShardedOptions): T {
     return new this(0, SamplerRecipe.ofShards(sizes, options) as unknown as SamplerOptions);
   }
 
@@ -73,14 +68,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
    * does not have them. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `deal-member`
    * (there is no such member).
    */
-  static fromRecipe<T>(
-    this: new (
-      samples: Integer,
-      options?: SamplerOptions,
-    ) => T,
-    recipe: string | object,
-    options?: RecipeOptions,
-  ): T {
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: RecipeOptions): T {
     return new this(0, SamplerRecipe.read(recipe, options) as unknown as SamplerOptions);
   }
 
@@ -336,17 +324,8 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
 
   /** The recipe as it was given, the rank and the place in the epoch, for `JSON.stringify` and `fromJSON`. */
   toJSON(): SamplerJson {
-    return this.#recipe.toJson();
-  }
-
-  /** The call that makes an equal sampler; it answers after `dispose()` too. */
-  toString(): string {
-    return this.#recipe.source(Number.POSITIVE_INFINITY);
-  }
-
-  /** What `console.log` shows: as `toString()`, with the beginning of what is long. @internal */
-  [symbolInspect](): string {
-    return this.#recipe.source(16);
+    const { document, rank, epoch, consumed } = this.#recipe;
+    return document.toJson({ epoch: String(epoch), rank, consumed: Number(consumed) });
   }
 
   #position(position: Integer): bigint {

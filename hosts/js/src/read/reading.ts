@@ -1,6 +1,6 @@
 import type { Copied, PlanningBindings, RawReading } from '../bindings/types.js';
 import { integer, natural, natural32, stateText, U32, U64 } from '../checks.js';
-import { type Engine, Facade, symbolInspect } from '../engine.js';
+import { type Engine, Facade } from '../engine.js';
 import type { ReadRound as RawRound } from '../jco/interfaces/samedeal-deal-read.js';
 import { gathered, type Integers, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
@@ -20,6 +20,8 @@ import type {
 /** How many indices one call hands out. */
 const WINDOW = 1 << 20;
 
+type Class<T> = new (sizes: Integers, options?: ReadingOptions) => T;
+
 /** What `Reading` is, over any instance of its engine. */
 export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
   readonly #recipe: ReadingRecipe;
@@ -37,19 +39,12 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
    * Give the lists of which the recipe has the hash, or which it does not have. Errors: as the constructor, `recipe` (it is no JSON
    * object), `recipe-member`, `order-member`, `shards-member`, `deal-member`, `batch-member` (there is no such member).
    */
-  static fromRecipe<T>(
-    this: new (
-      sizes: Integers,
-      options?: ReadingOptions,
-    ) => T,
-    recipe: string | object,
-    lists?: ReadingRecipeOptions,
-  ): T {
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, lists?: ReadingRecipeOptions): T {
     return new this([], ReadingRecipe.read(recipe, lists) as unknown as ReadingOptions);
   }
 
   /** The reading that `toJSON` wrote. Errors: as `fromRecipe` and `resume`. */
-  static fromJSON<T>(this: new (sizes: Integers, options?: ReadingOptions) => T, json: ReadingJson): T {
+  static fromJSON<T>(this: Class<T>, json: ReadingJson): T {
     return new this([], ReadingRecipe.ofJson(json) as unknown as ReadingOptions);
   }
 
@@ -269,17 +264,8 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
 
   /** The recipe as it was given, and the epoch or the state, for `JSON.stringify` and `fromJSON`. */
   toJSON(): ReadingJson {
-    return this.#recipe.toJson();
-  }
-
-  /** The calls that make an equal reading; it answers after `dispose()` too. */
-  toString(): string {
-    return this.#recipe.source(Number.POSITIVE_INFINITY);
-  }
-
-  /** What `console.log` shows: as `toString()`, with the beginning of what is long. @internal */
-  [symbolInspect](): string {
-    return this.#recipe.source(16);
+    const { document, stand } = this.#recipe;
+    return document.toJson('epoch' in stand ? { epoch: String(stand.epoch) } : stand);
   }
 
   #at(stand: Stand): this {

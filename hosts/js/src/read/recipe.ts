@@ -78,12 +78,7 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
     return epoch === undefined ? whole : whole.at({ epoch: integer('epoch', epoch, U64) });
   }
 
-  toJson(): ReadingJson {
-    const { document, stand } = this;
-    return document.toJson('epoch' in stand ? { epoch: String(stand.epoch) } : stand);
-  }
-
-  /** The calls that make an equal reading; of each list at most so many numbers, and of a text as much. */
+  /** The calls that make an equal reading. */
   source(most: number): string {
     const { document, stand } = this;
     const made = document.source('Reading', {}, most);

@@ -1,6 +1,6 @@
 import type { PlanningBindings, RawPlan } from '../bindings/types.js';
 import { dropsLast, FROM_ONE, integer, natural32, string, U64 } from '../checks.js';
-import { type Engine, Facade, symbolInspect } from '../engine.js';
+import { type Engine, Facade } from '../engine.js';
 import { gathered, type Integers, numbers } from '../lists.js';
 import { MILLION, plain } from '../options.js';
 import type { BatchOptions, Integer } from '../types.js';
@@ -20,6 +20,8 @@ import { verified } from './verify.js';
 
 /** How many numbers one call hands out. */
 const WINDOW = 1 << 20;
+
+type Class<T> = new (sizes: Integers, options?: ShardPlanOptions) => T;
 
 /** What `ShardPlan` is, over any instance of its engine. */
 export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
@@ -41,19 +43,12 @@ export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
    * has the hash, or which it does not have. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`,
    * `shards-member`, `deal-member` (there is no such member).
    */
-  static fromRecipe<T>(
-    this: new (
-      sizes: Integers,
-      options?: ShardPlanOptions,
-    ) => T,
-    recipe: string | object,
-    options?: ShardPlanRecipeOptions,
-  ): T {
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: ShardPlanRecipeOptions): T {
     return new this([], PlanRecipe.read(recipe, options) as unknown as ShardPlanOptions);
   }
 
   /** The plan that `toJSON` wrote. Errors: as `fromRecipe`. */
-  static fromJSON<T>(this: new (sizes: Integers, options?: ShardPlanOptions) => T, json: ShardPlanJson): T {
+  static fromJSON<T>(this: Class<T>, json: ShardPlanJson): T {
     return new this([], PlanRecipe.ofJson(json) as unknown as ShardPlanOptions);
   }
 
@@ -204,21 +199,6 @@ export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
   toJSON(): ShardPlanJson {
     const { document, epoch } = this.#recipe;
     return document.toJson({ epoch: String(epoch) });
-  }
-
-  /** The call that makes an equal plan. */
-  toString(): string {
-    return this.#source(Number.POSITIVE_INFINITY);
-  }
-
-  /** What `console.log` shows: as `toString()`, with the beginning of what is long. @internal */
-  [symbolInspect](): string {
-    return this.#source(16);
-  }
-
-  #source(most: number): string {
-    const { document, epoch } = this.#recipe;
-    return document.source('ShardPlan', epoch === 0n ? {} : { epoch }, most);
   }
 
   #counts(): Float64Array<ArrayBuffer> {

@@ -37,6 +37,10 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
     return new PlanRecipe(this.document, epoch);
   }
 
+  source(most: number): string {
+    return this.document.source('ShardPlan', { epoch: this.epoch }, most);
+  }
+
   make({ shards }: PlanningBindings): RawPlan {
     return new shards.Plan(this.document.text, [...this.document.lists], this.epoch);
   }

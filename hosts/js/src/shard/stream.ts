@@ -33,6 +33,11 @@ export class StreamRecipe implements Recipe<PlanningBindings, RawChunkStream> {
     return ['chunks', this.document.said.order?.chunks];
   }
 
+  source(most: number): string {
+    const { document, epoch, reader } = this;
+    return document.source('ChunkStream', { epoch, reader }, most);
+  }
+
   make({ shards }: PlanningBindings): RawChunkStream {
     return new shards.ChunkStream(this.document.text, this.epoch, this.reader);
   }
@@ -42,6 +47,8 @@ export class StreamRecipe implements Recipe<PlanningBindings, RawChunkStream> {
     return new StreamRecipe(new Document(recipe), options(given, RECIPE_OPTIONS));
   }
 }
+
+type Class<T> = new (reader: Integer, readers: Integer, options?: ChunkStreamOptions) => T;
 
 /** What `ChunkStream` is, over any instance of its engine. */
 export abstract class BaseChunkStream extends Facade<PlanningBindings, RawChunkStream> implements Iterable<number> {
@@ -59,27 +66,12 @@ export abstract class BaseChunkStream extends Facade<PlanningBindings, RawChunkS
    * is not there has its default. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`,
    * `deal-member` (there is no such member).
    */
-  static fromRecipe<T>(
-    this: new (
-      reader: Integer,
-      readers: Integer,
-      options?: ChunkStreamOptions,
-    ) => T,
-    recipe: string | object,
-    options?: ChunkStreamRecipeOptions,
-  ): T {
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: ChunkStreamRecipeOptions): T {
     return new this(0, 1, StreamRecipe.read(recipe, options) as unknown as ChunkStreamOptions);
   }
 
   /** The stream that `toJSON` wrote. Errors: as `fromRecipe`. */
-  static fromJSON<T>(
-    this: new (
-      reader: Integer,
-      readers: Integer,
-      options?: ChunkStreamOptions,
-    ) => T,
-    json: ChunkStreamJson,
-  ): T {
+  static fromJSON<T>(this: Class<T>, json: ChunkStreamJson): T {
     const { recipe, given } = fromJson<ChunkStreamRecipeOptions>(json, RECIPE_OPTIONS);
     return new this(0, 1, StreamRecipe.read(recipe, given) as unknown as ChunkStreamOptions);
   }
@@ -120,13 +112,6 @@ export abstract class BaseChunkStream extends Facade<PlanningBindings, RawChunkS
   toJSON(): ChunkStreamJson {
     const { document, epoch, reader } = this.#recipe;
     return document.toJson({ epoch: String(epoch), reader });
-  }
-
-  /** The call that makes an equal stream; what `console.log` shows. */
-  toString(): string {
-    const { document, epoch, reader } = this.#recipe;
-    const place = { ...(epoch !== 0n && { epoch }), ...(reader !== 0 && { reader }) };
-    return document.source('ChunkStream', place, Number.POSITIVE_INFINITY);
   }
 }
 

@@ -119,8 +119,8 @@ export abstract class BaseMesh extends Facade<DealingBindings, RawMesh> {
     return { worldSize: this.#worldSize, axes: this.#axes.map(({ name, size }) => [name, size]), shard: this.shard };
   }
 
-  /** The call that makes an equal mesh; what `console.log` shows. */
-  toString(): string {
+  /** @internal */
+  protected override source(): string {
     return `Mesh(${this.worldSize}, ${JSON.stringify(this.axes)}, ${JSON.stringify(this.shard)})`;
   }
 

@@ -18,7 +18,7 @@ describe('states', () => {
   for (const [way, options] of Object.entries(WAYS)) {
     const make = (others) => new Batcher(some(1000), { ...options, seed: 5, ...windowed(options, 300), ...others });
 
-    test(`${way}: on the same world, the rest is the rest`, () => {
+    test(`${way}: on the same number of ranks, the rest is the rest`, () => {
       const batcher = make({ worldSize: 2, rank: 1, epoch: 3 });
       const other = make({ worldSize: 2, rank: 1 });
       for (const taken of [0, 1, batcher.length >> 1, batcher.length - 1, batcher.length]) {

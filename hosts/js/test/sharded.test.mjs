@@ -9,7 +9,7 @@ const ascending = (samples) => Float64Array.from(samples).sort();
 
 for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
   describe(entry, () => {
-    test('the world does not change the order', () => {
+    test('the number of ranks does not change the order', () => {
       const options = { lanes: 8, shuffleWindow: 16, seed: 3, epoch: 2 };
       const whole = Sampler.sharded(SIZES, options);
       assert(whole instanceof Sampler);

@@ -1,4 +1,4 @@
-// States of samplers: taken anywhere, resumed on any world.
+// States of samplers: taken anywhere, resumed with any number of ranks.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';

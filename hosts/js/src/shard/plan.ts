@@ -184,10 +184,10 @@ export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
 
   /** Compares the lists of all readers, the workers of rank 0 first, with the shards: none is read twice or not at all. */
   verify(): Verification {
-    const { worldSize: world, workers } = this;
-    const offsets = new Uint32Array(world * workers + 1);
+    const { worldSize, workers } = this;
+    const offsets = new Uint32Array(worldSize * workers + 1);
     const assigned = new Uint32Array(this.length);
-    for (let reader = 0; reader < world * workers; reader++) {
+    for (let reader = 0; reader < worldSize * workers; reader++) {
       const shards = this.shards(Math.floor(reader / workers), reader % workers);
       assigned.set(shards, offsets[reader]);
       offsets[reader + 1] = (offsets[reader] as number) + shards.length;

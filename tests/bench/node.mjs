@@ -12,7 +12,7 @@ const measurements = {
   async start() {
     const began = performance.now();
     const { Sampler } = await import(HOST);
-    new Sampler(1e8, { world: 8 }).indices(0, 1);
+    new Sampler(1e8, { worldSize: 8 }).indices(0, 1);
     return (performance.now() - began) / 1e3;
   },
 

@@ -1,6 +1,6 @@
 // One epoch over a folder of Parquet files as one of several ranks: the JavaScript part of `cargo xtask demo`.
 //
-//     node replay.mjs DIR --column text --rank 0 --world 4 --batch-size 32
+//     node replay.mjs DIR --column text --rank 0 --world-size 4 --batch-size 32
 //
 // The samples are the rows of all *.parquet files below DIR, laid end to end in the order of the paths; names that begin
 // with '.' or '_' are passed over, and links are followed. Prints what
@@ -20,7 +20,7 @@ const { positionals, values } = parseArgs({
   options: {
     column: { type: 'string', default: 'text' },
     rank: { type: 'string', default: '0' },
-    world: { type: 'string', default: '1' },
+    'world-size': { type: 'string', default: '1' },
     'batch-size': { type: 'string', default: '32' },
   },
 });
@@ -60,7 +60,7 @@ const sampler = new Sampler(dataset.length, {
   seed: 0,
   epoch: 0,
   rank: Number(values.rank),
-  world: Number(values.world),
+  worldSize: Number(values['world-size']),
 });
 const digest = createHash('sha256');
 const seen = [];

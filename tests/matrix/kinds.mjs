@@ -7,6 +7,7 @@ import { BaseBatchStream } from '../../hosts/js/dist/batch/stream.js';
 import { using } from '../../hosts/js/dist/bindings/resources.js';
 import { SamplerRecipe } from '../../hosts/js/dist/deal/recipe.js';
 import { BaseSampler } from '../../hosts/js/dist/deal/sampler.js';
+import { Document } from '../../hosts/js/dist/document.js';
 import { over } from '../../hosts/js/dist/engine.js';
 import { AppliedLog, headerWith, LedgerRecipe } from '../../hosts/js/dist/ledger/applied.js';
 import { ClientRecipe, LedgerClient } from '../../hosts/js/dist/ledger/client.js';
@@ -21,7 +22,7 @@ import { BaseMesh, MeshRecipe } from '../../hosts/js/dist/topology/mesh.js';
 
 const u64s = (values) => BigUint64Array.from(values, BigInt);
 /** Texts, which may be digits alone. */
-const TEXTS = ['state', 'entry', 'header', 'checkpoint'];
+const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe'];
 /** Numbers of 64 bits are strings in the cases. */
 export const wide = (args) =>
   Object.fromEntries(
@@ -67,19 +68,30 @@ function lists(offsets, values) {
   return fit ? offsets.slice(1).map((end, i) => values.slice(offsets[i], end)) : undefined;
 }
 
-/** The options of a reading, by the names that JavaScript has for them. */
-function readOptions({ 'world-size': world, bytes, ...others } = {}) {
-  return { ...camel(wide(others)), ...(world !== undefined && { world }), ...(bytes && { bytes: u64s(bytes) }) };
-}
-
-/** The lists beside a recipe, as the engine takes them. */
+/** The lists beside a recipe, as an engine takes them. */
 const beside = (given = {}) => Object.entries(given).map(([name, numbers]) => ({ name, numbers: u64s(numbers) }));
 
-/** The same as options of a class, which has one for `name` alone; nothing where there are others. */
-function besideOf(given, name) {
-  const { [name]: numbers, ...others } = given ?? {};
-  if (Object.keys(others).length > 0) return undefined;
-  return numbers ? { [name]: u64s(numbers) } : {};
+/** A recipe, and the lists beside it. */
+const document = ({ recipe, lists: given = {} }) =>
+  new Document(recipe, Object.fromEntries(beside(given).map(({ name, numbers }) => [name, numbers])));
+
+/** The same lists as options of a class, which has those of these names; nothing if there are others. */
+function besideOf(given = {}, ...names) {
+  if (Object.keys(given).some((name) => !names.includes(name))) return undefined;
+  return Object.fromEntries(beside(given).map(({ name, numbers }) => [camelled(name.replaceAll('_', '-')), numbers]));
+}
+
+/** Goes to an epoch. A part of the epoch that an object is at stays taken. */
+function toEpoch(own, { epoch }) {
+  if (BigInt(own.epoch) === epoch) own.setEpoch(epoch ^ 1n);
+  own.setEpoch(epoch);
+  return own;
+}
+
+/** Goes on where a state was taken. */
+function resumed(own, { state }) {
+  own.resume(state);
+  return own;
 }
 
 /** A recipe of batches in an instance. */
@@ -162,31 +174,11 @@ const clientSteps = {
   'tell-appended': (raw, { appended, now }) => raw.tellAppended(appended, now),
 };
 
-const sampler = {
-  engine: 'dealing',
-  own: {
-    config(own) {
-      const { sharding, ...config } = own.toJSON();
-      return config;
-    },
-    'num-samples': (own) => own.length,
-    indices: (own, { start, count }) => own.indices(start, start + BigInt(count)),
-    indices32: (own, { start, count }) => own.indices(start, start + BigInt(count)),
-    'num-batches': (own, args) => own.numBatches(args['batch-size'], { dropLast: args['drop-last'] }),
-    batch: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
-    batch32: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
-    sharding: (own) => own.toJSON().sharding ?? null,
-  },
-  // No window in 32 bits could fail there, and a run has an end in place of a count.
-  rawFailures: ['indices', 'indices32', 'batch32'],
-};
-
 /** The functions of the interface: of which engine, and where there. */
 const FUNCTIONS = [
   ['pad', 'batching', ({ collation }) => collation],
   ['pack', 'batching', ({ collation }) => collation],
   ['verify', 'planning', ({ shards }) => shards],
-  ['verify-in-runs', 'planning', ({ shards }) => shards],
   ['header', 'planning', (bindings) => bindings],
   ['variables', 'dealing', ({ launch }) => launch],
   ['detect', 'dealing', ({ launch }) => launch],
@@ -194,62 +186,53 @@ const FUNCTIONS = [
 
 /** By the key of a case. */
 export const kinds = {
-  config: {
-    ...sampler,
-    recipe: (config) => new SamplerRecipe(wide(config)),
-    make: (engine, config) => over(BaseSampler, () => engine).fromJSON(config),
-  },
-  sharded: {
-    ...sampler,
-    recipe: ({ config, sharding }) => new SamplerRecipe(wide(config), { ...sharding, sizes: u64s(sharding.sizes) }),
-    make(engine, { config, sharding }) {
-      const Sampler = over(BaseSampler, () => engine);
-      const { samples, order, ...options } = wide(config);
-      const { sizes, ...others } = sharding;
-      const total = u64s(sizes).reduce((sum, size) => sum + size, 0n);
-      if (order !== 'sharded' || samples !== total) return Sampler.fromJSON({ ...config, sharding });
-      return Sampler.sharded(u64s(sizes), { ...options, ...others });
-    },
-  },
-  recipe: {
-    ...sampler,
-    recipe({ text, lists: given }) {
-      const make = (bindings) => {
-        const { config, sharding } = bindings.read(text, beside(given));
-        return bindings.create(config, sharding);
-      };
-      return { size: 2 ** 20, cause: ['recipe', 0n], make };
-    },
-    make(engine, { text, lists: given }) {
+  sampler: {
+    engine: 'dealing',
+    recipe: (given) => new SamplerRecipe(document(given), { epoch: BigInt(given.epoch), rank: given.rank }),
+    make(engine, { recipe, lists: given, epoch, rank }) {
       const options = besideOf(given, 'sizes');
-      return options && over(BaseSampler, () => engine).fromRecipe(text, options);
+      return options && over(BaseSampler, () => engine).fromRecipe(recipe, { epoch: BigInt(epoch), rank, ...options });
     },
+    own: {
+      'at-epoch': toEpoch,
+      'at-rank'(own, { rank }) {
+        own.setRank(rank);
+        return own;
+      },
+      rest(own, { consumed }) {
+        const { rank, epoch, sizes } = own;
+        return own.constructor.fromRecipe(own.recipe, { rank, epoch, consumed, ...(sizes && { sizes }) });
+      },
+      resume: resumed,
+      'num-samples': (own) => own.length,
+      indices: (own, { start, count }) => own.indices(start, start + BigInt(count)),
+      indices32: (own, { start, count }) => own.indices(start, start + BigInt(count)),
+      'num-batches': (own, args) => own.numBatches(args['batch-size'], { dropLast: args['drop-last'] }),
+      batch: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
+      batch32: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
+    },
+    // No window in 32 bits could fail there, and a run has an end in place of a count.
+    rawFailures: ['indices', 'indices32', 'batch32'],
+    moves: ['at-epoch', 'at-rank', 'rest', 'resume'],
   },
   plan: {
     engine: 'planning',
-    recipe({ sizes, bytes, locality, 'worker-policy': workerPolicy, ...others }) {
-      const places = locality && {
-        holderOffsets: Uint32Array.from(locality['holder-offsets']),
-        holders: Uint32Array.from(locality.holders),
-        rankNodes: Uint32Array.from(locality['rank-nodes']),
-        tolerance: locality.tolerance,
-      };
-      const given = { ...wide(others), sizes: u64s(sizes), bytes: u64s(bytes), workerPolicy };
-      return new PlanRecipe({ ...given, ...(places && { locality: places }) });
+    recipe: (given) => new PlanRecipe(document(given), BigInt(given.epoch)),
+    make(engine, { recipe, lists: given, epoch }) {
+      const options = besideOf(given, 'sizes', 'bytes', 'holders', 'holder_offsets', 'rank_nodes');
+      return options && over(BaseShardPlan, () => engine).fromRecipe(recipe, { epoch: BigInt(epoch), ...options });
     },
-    make(engine, { sizes, bytes, locality, 'worker-policy': workerPolicy, ...others }) {
-      const ShardPlan = over(BaseShardPlan, () => engine);
-      const holders = locality && lists(locality['holder-offsets'], locality.holders);
-      if (locality && !holders) return undefined;
-      const places = locality && { holders, rankNodes: locality['rank-nodes'], tolerance: locality.tolerance };
-      return new ShardPlan(sizes.map(BigInt), { ...wide(others), bytes: u64s(bytes), workerPolicy, ...places });
+    raw: {
+      loads(raw, { tier, start, count }) {
+        return Object.fromEntries(raw.loads(tier, start, count).map(({ name, numbers }) => [name, numbers]));
+      },
     },
     own: {
+      'at-epoch': toEpoch,
       shards: (own, { rank, worker, start, count }) => own.shards(rank, worker).subarray(start, start + count),
       loads(own, { tier, start, count }) {
-        const { shards, samples, bytes, local } = own.loads(tier);
-        const members = Array.from(shards, (_, i) => [shards[i], samples[i], bytes[i], local[i]]);
-        return members.slice(start, start + count).flat();
+        const columns = Object.entries(own.loads(tier));
+        return Object.fromEntries(columns.map(([name, numbers]) => [name, numbers.subarray(start, start + count)]));
       },
       balance(own, { tier, weight }) {
         const { imbalance, ...others } = own.balance(tier, weight);
@@ -261,14 +244,13 @@ export const kinds = {
     },
     // These are whole there.
     rawFailures: ['shards', 'loads', 'rows'],
+    moves: ['at-epoch'],
   },
   'chunk-stream': {
     engine: 'planning',
-    recipe: (config) => new StreamRecipe(present(wide(config))),
-    make(engine, { reader, readers, ...options }) {
-      const ChunkStream = over(BaseChunkStream, () => engine);
-      return new ChunkStream(reader, readers, present(wide(options)));
-    },
+    recipe: (given) => new StreamRecipe(document(given), { epoch: BigInt(given.epoch), reader: given.reader }),
+    make: (engine, { recipe, epoch, reader }) =>
+      over(BaseChunkStream, () => engine).fromRecipe(recipe, { epoch: BigInt(epoch), reader }),
     own: {},
     rawFailures: [],
   },
@@ -311,10 +293,15 @@ export const kinds = {
   },
   reading: {
     engine: 'planning',
-    recipe: ({ sizes, options }) => new ReadingRecipe(u64s(sizes), readOptions(options)),
-    make(engine, { sizes, options }) {
-      const Reading = over(BaseReading, () => engine);
-      return new Reading(sizes.map(BigInt), readOptions(options));
+    recipe: (given) => new ReadingRecipe(document(given), { epoch: BigInt(given.epoch) }),
+    make(engine, { recipe, lists: given, epoch }) {
+      const options = besideOf(given, 'sizes', 'bytes');
+      return (
+        options &&
+        over(BaseReading, () => engine)
+          .fromRecipe(recipe, options)
+          .atEpoch(BigInt(epoch))
+      );
     },
     own: {
       steps: (own) => withoutEqual(own.steps()),
@@ -330,18 +317,15 @@ export const kinds = {
   },
   mesh: {
     engine: 'dealing',
-    recipe: ({ world, axes }) => new MeshRecipe(world, axes),
-    make(engine, { world, axes }) {
+    recipe: ({ 'world-size': worldSize, axes }) => new MeshRecipe(worldSize, axes),
+    make(engine, { 'world-size': worldSize, axes }) {
       const Mesh = over(BaseMesh, () => engine);
       const sizes = Object.fromEntries(axes.map(({ name, size }) => [name, size]));
       // An object has no two axes of one name, and puts numbers first.
       if (Object.keys(sizes).length < axes.length || axes.some(({ name }) => /^\d+$/.test(name))) return undefined;
-      const dividing = axes.filter(({ role }) => role === 'divide');
-      return new Mesh(
-        world,
-        sizes,
-        dividing.map(({ name }) => name),
-      );
+      if (axes.some(({ role }) => role !== 'shard' && role !== 'replicate')) return undefined;
+      const shard = axes.filter(({ role }) => role === 'shard').map(({ name }) => name);
+      return new Mesh(worldSize, sizes, shard);
     },
     own: {
       coordinates: (own, { rank }) => Object.values(own.coordinates(rank)),
@@ -385,16 +369,8 @@ export const kinds = {
         const pass = own.batches(start, rank);
         return run(Array.from({ length: count }, () => pass.next().value));
       },
-      'at-epoch'(own, { epoch }) {
-        // A part of the epoch that a batcher is at stays taken.
-        if (BigInt(own.epoch) === epoch) own.setEpoch(epoch ^ 1n);
-        own.setEpoch(epoch);
-        return own;
-      },
-      resume(own, { state }) {
-        own.resume(state);
-        return own;
-      },
+      'at-epoch': toEpoch,
+      resume: resumed,
     },
     // A pass takes what there is, and metrics have no ratios of other names.
     rawFailures: ['take', 'ratio'],
@@ -448,11 +424,16 @@ export const kinds = {
       },
       verify({ planning }, { shards, offsets, assigned }) {
         const { overlaps, gaps } = verifyWith(planning, shards, lists(offsets, assigned));
-        return { gaps, overlaps: overlaps.flatMap(({ shard, first, other }) => [shard, first, other]) };
+        const columns = (list, ...names) =>
+          Object.fromEntries(names.map((name) => [name, list.map((each) => each[name])]));
+        return {
+          overlaps: columns(overlaps, 'shard', 'firstReader', 'otherReader'),
+          gaps: columns(gaps, 'firstShard', 'numShards'),
+        };
       },
       header: ({ planning }, { state, block, lease }) => headerWith(planning, state, block, BigInt(lease)),
-      detect: ({ dealing }, { environment, rank, world }) =>
-        detectWith(dealing, {}, present({ environment: Object.fromEntries(environment), rank, world })),
+      detect: ({ dealing }, { environment, rank, 'world-size': worldSize }) =>
+        detectWith(dealing, {}, present({ environment: Object.fromEntries(environment), rank, worldSize })),
     },
     sayable: {
       pad: few,

@@ -53,16 +53,15 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
       const where = `call ${number}, ${call}(${JSON.stringify(args)})`;
       const moves = kind.moves?.includes(call);
       const onSeat = () => {
-        const made = engine.call(seat, recipe, (raw) => callRaw(kind, raw, call, args));
-        if (!moves) return made;
-        seat.instance.bindings.release(seat.raw);
-        seat.raw = made;
+        const ask = (raw) => callRaw(kind, raw, call, args);
+        return moves ? engine.move(seat, recipe, ask, () => null) : engine.call(seat, recipe, ask);
       };
       const onOwn = () => {
         const made = callOwn(kind, own, call, wide(args));
         if (!moves) return made;
         if (made !== own) own.dispose();
         own = made;
+        return null;
       };
       // One table of that size is enough.
       const unasked = kind.rawOnly?.includes(call) || (expected.fails && kind.rawFailures.includes(call));
@@ -99,13 +98,19 @@ function outcome(call) {
     return { returns: call() };
   } catch (error) {
     if (error instanceof Error && !(error instanceof SamedealError)) throw error;
-    const { kind, field, value, allowed } = error;
-    return { fails: { kind, field, value, allowed } };
+    const { kind, field, value, allowed, facts } = error;
+    return { fails: { kind, field, value, allowed, facts: pairs(facts) } };
   }
 }
 
+/** What is allowed, for programs, as the cases have it. */
+function pairs(facts) {
+  if (Array.isArray(facts)) return facts.map(({ name, value }) => [name, value]);
+  return Object.entries(facts).flatMap(([name, values]) => values.map((value) => [name, value]));
+}
+
 function mismatch(where, got, { fails, returns = null }) {
-  const [is, should] = [got, fails ? { fails } : { returns }].map(canonical);
+  const [is, should] = [got, fails ? { fails: { facts: [], ...fails } } : { returns }].map(canonical);
   return is === should ? undefined : `${where}: got ${is.slice(0, 1000)}, expected ${should.slice(0, 1000)}`;
 }
 

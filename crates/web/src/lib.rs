@@ -1,12 +1,12 @@
 //! The web build: the interface of `wit/` over `samedeal-core`, through wasm-bindgen. It converts, and computes nothing.
 //!
-//! Numbers of 64 bits cross as `bigint`, windows as typed arrays copied in one piece, and a failure is thrown as
-//! a plain object `{ kind, field, value, allowed }`: what the component gives in JavaScript, so that one class serves
-//! both. The arguments are checked by that class, since the bindings wrap numbers around silently.
+//! Numbers of 64 bits cross as `bigint`, lists as typed arrays copied in one piece, and a failure is thrown as
+//! a plain object `{ kind, field, value, allowed, facts }`: what the component gives in JavaScript, so that one class serves
+//! both. The numbers are checked by that class, since the bindings wrap numbers around silently.
 
 mod failure;
 
-use samedeal_core::{Config, Layout, List, MAX_WINDOW, OrderId, Recipe, Remainder};
+use samedeal_core::{List, MAX_COUNT, OrderId, Recipe};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use failure::{Object, Thrown};
@@ -17,65 +17,59 @@ pub fn orders() -> Vec<String> {
     OrderId::ALL.iter().map(|order| order.name().to_string()).collect()
 }
 
-/// The most indices that one call hands out.
-#[wasm_bindgen(js_name = maxWindow)]
-pub fn max_window() -> u32 {
-    MAX_WINDOW
+/// The most indices that one call returns.
+#[wasm_bindgen(js_name = maxCount)]
+pub fn max_count() -> u32 {
+    MAX_COUNT
 }
 
-/// The samples of one rank in one epoch.
+/// The samples of one rank in one epoch. It never changes.
 #[wasm_bindgen]
 pub struct Sampler(samedeal_core::Sampler);
 
 #[wasm_bindgen]
 impl Sampler {
-    /// Checks the configuration; `remainder` and `layout` are the places of their names in `wit/types.wit`.
+    /// The whole of an epoch. List i of those beside the recipe is named `names[i]`; `numbers` has the lists end to end, each of
+    /// `lengths[i]` numbers.
     #[wasm_bindgen(constructor)]
-    #[allow(clippy::too_many_arguments)]
     pub fn new(
-        samples: u64,
-        seed: i64,
+        recipe: &str,
+        names: Vec<String>,
+        lengths: Vec<u32>,
+        numbers: Vec<u64>,
         epoch: u64,
-        order: &str,
         rank: u32,
-        world: u32,
-        remainder: u8,
-        layout: u8,
-        consumed: u64,
     ) -> Result<Self, Thrown> {
-        let config = config(samples, seed, epoch, order, rank, world, remainder, layout, consumed)?;
-        Ok(Self(samedeal_core::Sampler::new(config)?))
-    }
-
-    /// A sampler with the order `sharded`.
-    #[allow(clippy::too_many_arguments)]
-    pub fn sharded(
-        samples: u64,
-        seed: i64,
-        epoch: u64,
-        order: &str,
-        rank: u32,
-        world: u32,
-        remainder: u8,
-        layout: u8,
-        consumed: u64,
-        sizes: Vec<u64>,
-        lanes: u32,
-        window: u32,
-    ) -> Result<Self, Thrown> {
-        let config = config(samples, seed, epoch, order, rank, world, remainder, layout, consumed)?;
-        Ok(Self(samedeal_core::Sampler::sharded(config, &sizes, lanes, window)?))
-    }
-
-    /// The sampler of a recipe. List i of those that come with it is named `names[i]`, and is `numbers` up to `ends[i]`, from where
-    /// the one before it ends.
-    #[wasm_bindgen(js_name = fromRecipe)]
-    pub fn from_recipe(recipe: &str, names: Vec<String>, ends: Vec<u32>, numbers: Vec<u64>) -> Result<Self, Thrown> {
-        let starts = [0].into_iter().chain(ends.iter().copied());
-        let ranges = starts.zip(&ends).map(|(start, &end)| start as usize..end as usize);
-        let lists = names.iter().map(String::as_str).zip(ranges.map(|range| numbers.get(range).unwrap_or_default()));
+        let mut rest = &*numbers;
+        let lists = names.iter().zip(lengths).map(|(name, length)| {
+            let (list, others) = rest.split_at_checked(length as usize).unwrap_or((rest, &[]));
+            rest = others;
+            (&**name, list)
+        });
         let recipe = Recipe::read(recipe, &lists.collect::<Vec<List>>())?;
-        Ok(Self(samedeal_core::Sampler::from_recipe(&recipe)?))
+        Ok(Self(samedeal_core::Sampler::from_recipe(&recipe, epoch, rank)?))
+    }
+
+    /// The whole of another epoch.
+    #[wasm_bindgen(js_name = atEpoch)]
+    pub fn at_epoch(&self, epoch: u64) -> Result<Self, Thrown> {
+        Ok(Self(self.0.at_epoch(epoch)?))
+    }
+
+    /// The same for another rank.
+    #[wasm_bindgen(js_name = atRank)]
+    pub fn at_rank(&self, rank: u32) -> Result<Self, Thrown> {
+        Ok(Self(self.0.at_rank(rank)?))
+    }
+
+    /// The rest of this epoch, of which so many positions were dealt before.
+    pub fn rest(&self, consumed: u64) -> Result<Self, Thrown> {
+        Ok(Self(self.0.rest(consumed)?))
+    }
+
+    /// The rest of the epoch of a state.
+    pub fn resume(&self, state: &str) -> Result<Self, Thrown> {
+        Ok(Self(self.0.resume(state)?))
     }
 
     /// The recipe of this sampler, in its canonical form.
@@ -89,68 +83,71 @@ impl Sampler {
         self.0.recipe().fingerprint()
     }
 
-    /// The shards, with the order `sharded`.
-    pub fn sharding(&self) -> Result<Option<Object>, Thrown> {
-        Ok(self.0.sharding()?.map(|(sizes, lanes, window)| {
-            let object = Object::new();
-            object.set("sizes", sizes.into());
-            object.set("lanes", lanes.into());
-            object.set("window", window.into());
-            object
-        }))
+    /// Number of the epoch.
+    pub fn epoch(&self) -> u64 {
+        self.0.config().epoch
     }
 
-    /// The configuration as it stands.
-    pub fn config(&self) -> Object {
-        let Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed } = *self.0.config();
-        let object = Object::new();
-        object.set("samples", samples.into());
-        object.set("seed", seed.into());
-        object.set("epoch", epoch.into());
-        object.set("order", order.name().into());
-        object.set("rank", rank.into());
-        object.set("world", world.into());
-        object.set(
-            "remainder",
-            match remainder {
-                Remainder::Drop => "drop",
-                Remainder::Pad => "pad",
-                Remainder::Uneven => "uneven",
-            }
-            .into(),
-        );
-        object.set(
-            "layout",
-            match layout {
-                Layout::Strided => "strided",
-                Layout::Contiguous => "contiguous",
-            }
-            .into(),
-        );
-        object.set("consumed", consumed.into());
-        object
+    /// The rank.
+    pub fn rank(&self) -> u32 {
+        self.0.config().rank
+    }
+
+    /// How many positions of the epoch were dealt before.
+    pub fn consumed(&self) -> u64 {
+        self.0.config().consumed
+    }
+
+    /// Number of samples in the dataset.
+    pub fn samples(&self) -> u64 {
+        self.0.config().samples
+    }
+
+    /// Seed of the order.
+    pub fn seed(&self) -> i64 {
+        self.0.config().seed
+    }
+
+    /// Name of the order.
+    pub fn order(&self) -> String {
+        self.0.config().order.name().into()
+    }
+
+    /// Number of ranks.
+    #[wasm_bindgen(js_name = worldSize)]
+    pub fn world_size(&self) -> u32 {
+        self.0.config().world_size
+    }
+
+    /// What happens if the number of ranks does not divide the number of positions.
+    pub fn remainder(&self) -> String {
+        self.0.config().remainder.name().into()
+    }
+
+    /// Which positions belong to a rank.
+    pub fn layout(&self) -> String {
+        self.0.config().layout.name().into()
+    }
+
+    /// With the order `sharded`: the number of samples in each shard.
+    pub fn sizes(&self) -> Result<Option<Vec<u64>>, Thrown> {
+        Ok(self.0.sizes()?)
+    }
+
+    /// With the order `sharded`: the number of lanes.
+    pub fn lanes(&self) -> Option<u32> {
+        self.0.lanes().map(|(lanes, _)| lanes)
+    }
+
+    /// With the order `sharded`: how many neighbouring samples of a lane are shuffled together.
+    #[wasm_bindgen(js_name = shuffleWindow)]
+    pub fn shuffle_window(&self) -> Option<u32> {
+        self.0.lanes().map(|(_, window)| window)
     }
 
     /// The state once every rank has taken so many of its samples.
     pub fn state(&self, taken: u64) -> Result<String, Thrown> {
         Ok(self.0.state(taken)?)
-    }
-
-    /// Goes on where a state was taken.
-    pub fn resume(&mut self, state: &str) -> Result<(), Thrown> {
-        Ok(self.0.resume(state)?)
-    }
-
-    /// Moves to another epoch.
-    #[wasm_bindgen(js_name = setEpoch)]
-    pub fn set_epoch(&mut self, epoch: u64) {
-        self.0.set_epoch(epoch);
-    }
-
-    /// Answers for another rank of the same deal from now on.
-    #[wasm_bindgen(js_name = setRank)]
-    pub fn set_rank(&mut self, rank: u32) -> Result<(), Thrown> {
-        Ok(self.0.set_rank(rank)?)
     }
 
     /// How many samples this rank sees in an epoch, padding included.
@@ -243,7 +240,15 @@ impl Sampler {
         let object = Object::new();
         object.set("start", start.into());
         object.set("count", count.into());
-        object.set("spans", spans.into());
+        object.set("spans", {
+            let samedeal_core::Spans { lane, shard, first_row, num_rows } = spans;
+            let object = Object::new();
+            object.set("lane", lane.into());
+            object.set("shard", shard.into());
+            object.set("firstRow", first_row.into());
+            object.set("numRows", num_rows.into());
+            object.into()
+        });
         Ok(object)
     }
 
@@ -258,46 +263,14 @@ impl Sampler {
     }
 }
 
-#[allow(clippy::too_many_arguments)]
-fn config(
-    samples: u64,
-    seed: i64,
-    epoch: u64,
-    order: &str,
-    rank: u32,
-    world: u32,
-    remainder: u8,
-    layout: u8,
-    consumed: u64,
-) -> Result<Config, Thrown> {
-    Ok(Config {
-        samples,
-        seed,
-        epoch,
-        order: OrderId::from_name(order)?,
-        rank,
-        world,
-        remainder: match remainder {
-            0 => Remainder::Drop,
-            1 => Remainder::Pad,
-            _ => Remainder::Uneven,
-        },
-        layout: match layout {
-            0 => Layout::Strided,
-            _ => Layout::Contiguous,
-        },
-        consumed,
-    })
-}
-
 fn place(place: samedeal_core::Place) -> Object {
-    let samedeal_core::Place { position, rank, index, batch, slot, copies } = place;
+    let samedeal_core::Place { position, rank, index, batch, index_in_batch, copies } = place;
     let object = Object::new();
     object.set("position", position.into());
     object.set("rank", rank.into());
     object.set("index", index.into());
     object.set("batch", batch.into());
-    object.set("slot", slot.into());
+    object.set("indexInBatch", index_in_batch.into());
     object.set("copies", copies.into());
     object
 }

@@ -70,14 +70,16 @@ export function stateText(value: unknown): string {
   const isLong = value.length > 4 * STATE_MAX;
   const size = isLong ? value.length : utf8Size(value);
   const told = isLong ? `of at least ${size} bytes` : `of ${size} bytes`;
-  if (size > STATE_MAX) fail('out-of-range', 'state', told, `up to ${STATE_MAX}`);
+  if (size > STATE_MAX) fail('out-of-range', 'state', told, `up to ${STATE_MAX}`, mostFacts(STATE_MAX));
   return value;
 }
 
 /** A text that may be a recipe. */
 export function recipeText(text: string): string {
   const size = text.length > RECIPE_MAX ? text.length : utf8Size(text);
-  if (size > RECIPE_MAX) fail('out-of-range', 'recipe', `of ${utf8Size(text)} bytes`, `up to ${RECIPE_MAX}`);
+  if (size > RECIPE_MAX) {
+    fail('out-of-range', 'recipe', `of ${utf8Size(text)} bytes`, `up to ${RECIPE_MAX}`, mostFacts(RECIPE_MAX));
+  }
   return text;
 }
 
@@ -125,6 +127,10 @@ function rangeFacts(least: bigint, most: bigint): Fact[] {
     { name: 'least', value: `${least}` },
     { name: 'most', value: `${most}` },
   ];
+}
+
+function mostFacts(most: number): Fact[] {
+  return [{ name: 'most', value: `${most}` }];
 }
 
 function knownFacts(names: readonly string[]): Fact[] {

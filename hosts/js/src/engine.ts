@@ -14,6 +14,10 @@ export interface Recipe<B, R> {
   readonly cause: readonly [field: string, value: unknown];
   /** What a call says in place of making it again, where it has come to hold more than is told here. */
   readonly lost?: string;
+  /** The call that makes an equal object; of each list at most so many numbers, and of a text as much. */
+  source?(most: number): string;
+  /** Whether it is made again before another object is made of it: see `BEFORE_OTHERS`. */
+  readonly isMadeFirst?: boolean;
   make(bindings: B): R;
 }
 
@@ -50,6 +54,11 @@ const SHARED = 64 << 20;
 const LARGEST_SHARED = 4 << 20;
 /** The size of what gets an instance of its own, however large it is. */
 export const ALONE = LARGEST_SHARED + 1;
+/**
+ * Other objects are made behind a table of this size, or in a gap that another one left. Behind a larger table they might come to
+ * lie above 1 GiB: there, the table is dropped first.
+ */
+export const BEFORE_OTHERS = 256 << 20;
 
 /**
  * Objects in as few instances as is sound: browsers have address space for about a hundred. An object is decided by its
@@ -96,6 +105,24 @@ export class Engine<B extends Bindings> {
     }
     const { instance, raw } = seat;
     return run(instance, () => call(raw));
+  }
+
+  /**
+   * Puts what `next` makes of an object in its place, and frees that one; the rest is as in `call`. If it is an error, the object
+   * is as before.
+   */
+  move<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, next: (raw: R) => R, tell: (raw: R) => T): T {
+    return this.call(seat, recipe, () => {
+      const { bindings } = seat.instance;
+      if (recipe.isMadeFirst) {
+        bindings.release(seat.raw);
+        seat.raw = recipe.make(bindings);
+      }
+      const before = seat.raw;
+      seat.raw = next(before);
+      bindings.release(before);
+      return tell(seat.raw);
+    });
   }
 
   /** Frees an object, which must not be used again. */
@@ -150,13 +177,28 @@ export class Handle<B extends Bindings, R extends object> {
 
   /** @internal */
   call<T>(call: (raw: R) => T): T {
-    if (!this.#seat) throw new Error(`this ${this.#what} has been disposed of`);
-    return this.#engine.call(this.#seat, this.#recipe, call);
+    return this.#engine.call(this.#there(), this.#recipe, call);
   }
 
-  /** Follows what a setter changed: nothing may throw between its call and this. @internal */
+  /** The call that makes an equal object: see `Recipe.source`. @internal */
+  protected source(most: number): string {
+    return this.#recipe.source?.(most) ?? this.#what;
+  }
+
+  /** Follows what changed: nothing may throw between the call that changed it and this. @internal */
   protected follow(recipe: Recipe<B, R>): void {
     this.#recipe = recipe;
+  }
+
+  /**
+   * Goes on with what `next` makes of the object. `tell` gives the recipe of that, by which it is made again, and whatever else is
+   * asked of it. @internal
+   */
+  protected move<T extends { recipe: Recipe<B, R> }>(next: (raw: R) => R, tell: (raw: R) => T): T {
+    const told = this.#engine.move(this.#there(), this.#recipe, next, tell);
+    // Nothing here may throw.
+    this.#recipe = told.recipe;
+    return told;
   }
 
   /** Frees the engine's memory now rather than when the object is collected; it cannot be used afterwards. */
@@ -165,6 +207,11 @@ export class Handle<B extends Bindings, R extends object> {
     if (!seat) return;
     this.#seat = undefined;
     this.#engine.close(seat);
+  }
+
+  #there(): Seat<B, R> {
+    if (!this.#seat) throw new Error(`this ${this.#what} has been disposed of`);
+    return this.#seat;
   }
 }
 
@@ -186,9 +233,14 @@ export abstract class Facade<B extends Bindings, R extends object> extends Handl
     return Number(this.call(call));
   }
 
-  /** What `console.log` of Node, Deno and Bun shows. @internal */
+  /** The call that makes an equal object; it answers after `dispose()` too. */
+  toString(): string {
+    return this.source(Number.POSITIVE_INFINITY);
+  }
+
+  /** What `console.log` of Node, Deno and Bun shows: the same, with the beginning of what is long. @internal */
   [symbolInspect](): string {
-    return this.toString();
+    return this.source(16);
   }
 
   /** The same as `dispose()`, for `using`. */

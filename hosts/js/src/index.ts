@@ -91,10 +91,10 @@ export const verifyShards = (shards: Integer, assigned: readonly Integers[]): Ve
 
 /**
  * Begins the log of a ledger, or joins the one that is there: for the positions of the sampler's epoch that are not consumed,
- * whatever its rank and world. Each block of them goes to the reader that claims it first; what a reader that dies has not
+ * whatever its rank and world size. Each block of them goes to the reader that claims it first; what a reader that dies has not
  * committed goes to others after a lease. What this reader held in a former life is given back; a process that has the log open
  * with the same reader number can claim no more. Errors: `reader`, `block`, `lease`, `checkpoint-interval`, `sampler`, `log`;
- * `order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state` (the log is of something else), `entry`, those of the log.
+ * `state` or its first member that differs, `block` (the log is of something else), `entry`, those of the log.
  */
 export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOptions): Promise<Ledger> =>
   openWith(planning(), Sampler, sampler, log, options);
@@ -137,10 +137,10 @@ export const collatePack = <T extends Tokens>(sequences: readonly T[] | T, optio
   packWith(batching(), sequences, options);
 
 /**
- * From the rank of a process to its share of the data: all ranks of a job as a grid, the last axis counting fastest. `divide`
+ * From the rank of a process to its share of the data: all ranks of a job as a grid, the last axis counting fastest. `shard`
  * names the axes along which ranks get different samples (data parallelism); along the others they get the same (tensor,
  * context, pipeline parallelism). Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name in
- * `divide`, axes that do not make up the world.
+ * `shard`, axes whose sizes do not multiply to `worldSize`.
  */
 export class Mesh extends over(BaseMesh, dealing) {}
 
@@ -150,6 +150,6 @@ const environment = (): NodeJS.ProcessEnv => globalThis.process?.env ?? {};
 /**
  * Which rank this process is, from the variables that launchers set: explicit values win; then the first of torchrun, Open
  * MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK counts only on one node. Errors name the variable: no number,
- * too large, not below its world, or missing.
+ * too large, not below its world size, or missing.
  */
 export const detectRank = (options?: DetectOptions): Detection => detectWith(dealing(), environment(), options);

@@ -1,6 +1,9 @@
 // Lists of whole numbers on their way in and out. Nothing else crosses in bulk.
+import type { Copied } from './bindings/types.js';
 import { fail, integer, natural32, placed, type Range, U64 } from './checks.js';
 import { SamedealError } from './errors.js';
+import type { Spans as RawSpans } from './jco/interfaces/samedeal-deal-types.js';
+import type { Spans } from './types.js';
 
 /** A list of whole numbers: an array, or a typed array of any kind. Every element is checked. */
 export type Integers =
@@ -106,19 +109,9 @@ export function gathered<T extends { set(values: T, at: number): void }>(
   return out;
 }
 
-/** What the words add up to, at most 2^64 - 1. */
-export function sum(words: BigUint64Array<ArrayBuffer>): bigint {
-  const halves = new Uint32Array(words.buffer);
-  let [low, high] = [0, 0];
-  for (let i = 0; i < halves.length; i += 2) {
-    low += halves[i] as number;
-    high += halves[i + 1] as number;
-    if (low >= 2 ** 32) {
-      low -= 2 ** 32;
-      high += 1;
-    }
-  }
-  return high < 2 ** 32 ? BigInt(high) * 2n ** 32n + BigInt(low) : U64[1];
+/** Spans as users get them. */
+export function spansOf({ lane, shard, firstRow, numRows }: Copied<RawSpans>): Spans {
+  return { lane, shard, firstRow: numbers(firstRow), numRows: numbers(numRows) };
 }
 
 /** A list in an error or a log: the first ones of many. */

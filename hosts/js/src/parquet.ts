@@ -5,7 +5,7 @@
  * @module
  */
 import { Reading } from '#samedeal';
-import { boolean, FROM_ONE, fail, integer, options, type Range, U64 } from './checks.js';
+import { boolean, FROM_ONE, fail, integer, options, U64 } from './checks.js';
 import type { Integers } from './lists.js';
 import { namesOf, type Paths, pathsOf } from './parquet/files.js';
 import { library } from './parquet/library.js';
@@ -28,7 +28,7 @@ export type { MarkOptions, Row } from './parquet/rows.js';
 
 /** The options of a `Reading` that are for files, too: a shard is a file there, and a sample a row. */
 const SHARED = [
-  ...(['workers', 'seed', 'deal', 'shuffle', 'lanes', 'window', 'remainder', 'policy'] as const),
+  ...(['workers', 'seed', 'deal', 'shuffle', 'lanes', 'shuffleWindow', 'remainder', 'policy'] as const),
   ...(['workerPolicy', 'weight', 'shuffleRows', 'reshuffle'] as const),
 ] as const;
 
@@ -38,12 +38,12 @@ const SHARED = [
  */
 export interface ReadOptions extends MarkOptions, Pick<ReadingOptions, (typeof SHARED)[number]> {
   /**
-   * Which data-parallel reader this is, together with `world`: 0 to `world` - 1. Default 0 of 1, whatever a launcher says:
+   * Which data-parallel reader this is, together with `worldSize`: 0 to `worldSize` - 1. Default 0 of 1, whatever a launcher says:
    * pass what `detectRank` finds, or `Mesh.dataRank`.
    */
   rank?: Integer;
   /** How many there are, together with `rank`. Default 1. */
-  world?: Integer;
+  worldSize?: Integer;
   /** Which of the rank's workers this is: 0 to `workers` - 1. Default 0. */
   worker?: Integer;
   /** Number of the epoch: 0 to 2^64 - 1. Default 0. */
@@ -61,13 +61,10 @@ export interface BatchReadOptions extends ReadOptions {
 }
 
 const OPTIONS: readonly (keyof BatchReadOptions)[] = [
-  ...(['rank', 'world', 'worker', 'epoch'] as const),
+  ...(['rank', 'worldSize', 'worker', 'epoch'] as const),
   ...SHARED,
   ...(['columns', 'sampleColumn', 'paddingColumn', 'batchSize', 'dropLast'] as const),
 ];
-
-/** How many ranks there may be. */
-const RANKS: Range = [1n, 2n ** 22n];
 
 /**
  * One epoch of one reader: its rows of the Parquet files at `paths`, in the order of the deal. Worker w of n in rank r of W
@@ -76,14 +73,14 @@ const RANKS: Range = [1n, 2n ** 22n];
  * To resume within an epoch, use `readBatches`. The next window, or file, is read while the one before it is in use, and what
  * is open is closed when the iteration ends, however it does.
  *
- * It does not look at the launcher: `const { rank, world } = detectRank()` gives what to pass. Values come as `hyparquet`
+ * It does not look at the launcher: `const { rank, worldSize } = detectRank()` gives what to pass. Values come as `hyparquet`
  * has them: int64 as `bigint`, timestamps as `Date` (milliseconds).
  *
  * Warnings (`process.emitWarning`, each once, with the name SamedealWarning): SAMEDEAL_LANES where the readers do not
  * divide the lanes, so that several of them read and decode each row, which still one alone gives; SAMEDEAL_RANK where
- * neither rank nor world is given, and a launcher's variables say that this is one of several processes.
+ * neither rank nor worldSize is given, and a launcher's variables say that this is one of several processes.
  *
- * Errors: a `SamedealError` for an option (`missing` for one of rank and world without the other); else an error that names
+ * Errors: a `SamedealError` for an option (`missing` for one of rank and worldSize without the other); else an error that names
  * the file, which cannot be read, holds other rows than its footer promises, or other columns than the first one.
  */
 export function readShards(paths: Paths, options: BatchReadOptions): AsyncGenerator<Row[], void, undefined>;
@@ -113,7 +110,7 @@ interface Settings {
 function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined): Settings {
   const {
     rank,
-    world,
+    worldSize,
     worker = 0,
     epoch = 0,
     columns,
@@ -123,15 +120,18 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
     dropLast = false,
     ...others
   } = options<BatchReadOptions>(given as BatchReadOptions, OPTIONS);
-  if ((rank === undefined) !== (world === undefined)) {
-    const [field, other] = rank === undefined ? ['rank', 'world'] : ['world', 'rank'];
-    fail('missing', field, '', `${field} too, where ${other} is given`);
+  if ((rank === undefined) !== (worldSize === undefined)) {
+    const [field, other] = rank === undefined ? ['rank', 'worldSize'] : ['world-size', 'rank'];
+    fail('missing', field, '', `it too, if ${other} is given`);
   }
-  const group = world === undefined ? {} : { world: integer('world', world, RANKS) };
   const reader = [rank === undefined ? 0 : rank, worker] as const;
   const number = integer('epoch', epoch, U64);
   const readingOf = (sizes: Integers, bytes: Integers) =>
-    new Reading(sizes, { ...(others as ReadingOptions), ...group, ...(others.weight === 'bytes' && { bytes }) });
+    new Reading(sizes, {
+      ...(others as ReadingOptions),
+      ...(worldSize !== undefined && { worldSize }),
+      ...(others.weight === 'bytes' && { bytes }),
+    });
   // Whatever is wrong with the options shows without a file.
   const none = readingOf([], []);
   none.numSamples(...reader);
@@ -150,13 +150,13 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
       const reading = whole.atEpoch(number);
       whole.dispose();
       try {
-        warnOfLanes(reading, world === undefined ? 1 : world, others.workers === undefined ? 1 : others.workers);
+        warnOfLanes(reading);
         yield* readingBlocks(shards, reading, Number(reader[0]), Number(reader[1]));
       } finally {
         reading.dispose();
       }
     },
   };
-  if (world === undefined) warnOfRank();
+  if (worldSize === undefined) warnOfRank();
   return settings;
 }

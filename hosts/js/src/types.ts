@@ -6,10 +6,10 @@ export type Integer = number | bigint;
 /** Sample indices, in order: 32-bit numbers where there are at most 2^32 samples, else `number`s, all of them exact. */
 export type Indices = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
-/** What happens where `world` does not divide the samples. */
+/** What happens if `worldSize` does not divide the number of samples. */
 export type Remainder = 'drop' | 'pad' | 'uneven';
 
-/** Which positions belong to a rank: every `world`-th one, or one run of neighbours. */
+/** Which positions belong to a rank: every `worldSize`-th one, or one run of neighbours. */
 export type Layout = 'strided' | 'contiguous';
 
 /** Everything that decides a deal but the number of samples. */
@@ -20,16 +20,16 @@ export interface SamplerOptions {
   epoch?: Integer;
   /** Name of the order, one of `orders()`; `Sampler.sharded` makes the order `sharded`. Default `feistel`. */
   order?: string;
-  /** Which of the data-parallel readers this is: 0 to `world` - 1. Default 0. */
+  /** Which of the data-parallel readers this is: 0 to `worldSize` - 1. Default 0. */
   rank?: Integer;
   /** How many data-parallel readers there are: 1 to 2^32 - 1. Default 1. */
-  world?: Integer;
-  /** What happens where `world` does not divide the samples. Default `pad`. */
+  worldSize?: Integer;
+  /** What happens if `worldSize` does not divide the number of samples. Default `pad`. */
   remainder?: Remainder;
   /** Which positions belong to a rank. Default `strided`. */
   layout?: Layout;
   /**
-   * How many positions of this epoch, the first ones, were dealt before, maybe to another world: the others are dealt.
+   * How many positions of this epoch, the first ones, were dealt before, maybe to another number of ranks: the others are dealt.
    * 0 to the number of samples; `resume` takes it from a state. Default 0.
    */
   consumed?: Integer;
@@ -37,20 +37,22 @@ export interface SamplerOptions {
 
 /** Everything that decides a deal in the order `sharded`, but the sizes of the shards. */
 export interface ShardedOptions extends Omit<SamplerOptions, 'order'> {
-  /** How many streams the dataset is cut into: 1 to 4,096. A multiple of every world to come. Default 64. */
+  /** How many streams the dataset is cut into: 1 to 4,096. A multiple of every world size to come. Default 64. */
   lanes?: Integer;
   /** How many neighbouring samples of a lane are shuffled together: 1 to 2^20. Default 256. */
-  window?: Integer;
+  shuffleWindow?: Integer;
 }
 
 /** What a recipe does not say. */
 export interface RecipeOptions {
-  /** Samples in each shard, where the recipe has their hash, or does not have them. */
+  /** Samples in each shard, if the recipe has their hash, or does not have them. */
   sizes?: Integers;
-  /** Which of the data-parallel readers this is; 0 unless given. */
+  /** Which of the data-parallel readers this is. Default 0. */
   rank?: Integer;
-  /** Number of the epoch; 0 unless given. */
+  /** Number of the epoch. Default 0. */
   epoch?: Integer;
+  /** How many positions of this epoch, the first ones, were dealt before. Default 0. */
+  consumed?: Integer;
 }
 
 /** How batches are cut. */
@@ -76,7 +78,7 @@ export interface Place {
   /** 0-based number of that rank's batch; a last batch that is shorter counts. */
   batch: number;
   /** 0-based place in that batch. */
-  slot: number;
+  indexInBatch: number;
   /** How many times the sample is dealt again, as padding: the k-th time at `position` + k * samples. */
   copies: number;
 }
@@ -88,11 +90,22 @@ export interface Round {
   /** How many there are; none where the round holds no position of the rank. */
   count: number;
   /**
-   * Where they are stored. Four numbers each: lane, shard, first sample within it, count. Whole windows, lane by lane, in
-   * the order in which they are stored: a lane goes on in the next round where it ends in this one, and leaves a shard for
-   * good when it enters another. Padding comes last, sample by sample.
+   * The rows to read: whole windows, lane by lane, in the order in which they are stored. A lane goes on in the next round where it
+   * ends in this one; when it enters a shard, it never returns to the one before. Padding comes last, in spans of one row.
    */
-  spans: Float64Array<ArrayBuffer>;
+  spans: Spans;
+}
+
+/** Rows to read, as spans of neighbouring rows of one shard. Every list has one number for each span. */
+export interface Spans {
+  /** The lane that the span belongs to. The spans of a lane come in the order in which their rows are stored. */
+  lane: Uint32Array<ArrayBuffer>;
+  /** The shard. */
+  shard: Uint32Array<ArrayBuffer>;
+  /** The first row of the span. A row is the 0-based number of a sample within its shard. */
+  firstRow: Float64Array<ArrayBuffer>;
+  /** Number of rows in the span. */
+  numRows: Float64Array<ArrayBuffer>;
 }
 
 /** Where a sample is stored. */
@@ -103,21 +116,15 @@ export interface ShardPlace {
   offset: number;
 }
 
-/**
- * A configuration as this package writes it in JSON: under the names that all languages share, numbers of 64 bits as
- * decimal strings, so that no reader rounds them.
- */
-export interface ConfigJson {
-  samples: string;
-  seed: string;
-  epoch: string;
-  order: string;
-  rank: number;
-  world: number;
-  remainder: Remainder;
-  layout: Layout;
-  /** 0 where it is missing. */
-  consumed?: string;
-  /** With the order `sharded`. */
-  sharding?: { sizes: string[]; lanes: number; window: number };
+/** A sampler in JSON: its recipe, and what that does not say. */
+export interface SamplerJson {
+  recipe: string;
+  /** Samples in each shard, if they were not in the recipe. */
+  sizes?: number[];
+  /** Number of the epoch, as a decimal string, since it may have 64 bits. Default 0. */
+  epoch?: string;
+  /** Default 0. */
+  rank?: number;
+  /** Default 0. */
+  consumed?: number;
 }

@@ -22,7 +22,8 @@ test('a batcher that does not fit is an error, and those that do go on', () => {
   const Limited = over(BaseBatcher, () => engine);
   const kept = [];
   const fill = () => {
-    for (;;) kept.push(new Limited(new Uint32Array(40_000).fill(3), { maxTokens: 600, world: 2, batchWindow: 8192 }));
+    for (;;)
+      kept.push(new Limited(new Uint32Array(40_000).fill(3), { maxTokens: 600, worldSize: 2, batchWindow: 8192 }));
   };
   assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory' });
   assert(kept.length > 5 && kept.length < LIMIT / 160_000);
@@ -95,13 +96,13 @@ test('an epoch that does not fit leaves the old one', () => {
 test('a state that does not fit leaves the old place', () => {
   const engine = small();
   const Limited = over(BaseBatcher, () => engine);
-  const batcher = new Limited(new Uint32Array(300_000).fill(3), { maxTokens: 600, world: 2, batchWindow: 8192 });
+  const batcher = new Limited(new Uint32Array(300_000).fill(3), { maxTokens: 600, worldSize: 2, batchWindow: 8192 });
   const before = batcher.fingerprint();
   const kept = [];
   const fill = () => {
     for (;;) kept.push(new Limited(new Uint32Array(20_000), { maxTokens: 600 }));
   };
-  const elsewhere = new Batcher(batcher.lengths, { ...batcher.config, world: 5, epoch: 2 });
+  const elsewhere = new Batcher(batcher.lengths, { ...batcher.config, worldSize: 5, epoch: 2 });
   const state = elsewhere.state(100);
   assert.throws(fill, { kind: 'out-of-memory' });
   assert.throws(() => batcher.resume(state), { name: 'SamedealError', kind: 'out-of-memory' });
@@ -132,7 +133,7 @@ test('a batcher whose instance is lost is made again, where it was', () => {
     const { batches, ...others } = instances();
     return { ...others, batches: { ...batches, Batcher: overridden(batches.Batcher, trapping) } };
   });
-  const batcher = new (over(BaseBatcher, () => engine))(some(500), { maxTokens: 300, world: 2 });
+  const batcher = new (over(BaseBatcher, () => engine))(some(500), { maxTokens: 300, worldSize: 2 });
   batcher.setEpoch(7);
   for (const [lost, history] of [[], [{ worldSize: 2, steps: 3 }]].entries()) {
     if (history.length > 0) batcher.resume(batcher.state(3));
@@ -146,7 +147,9 @@ test('a batcher whose instance is lost is made again, where it was', () => {
 test('a stack that overflows ends the call, and nothing else', () => {
   const options = { strategy: 'pack', capacity: 200 };
   const batcher = new Batcher(some(200), options);
-  const states = [1, 2, 3].map((world) => new Batcher(some(200), { ...options, world, epoch: world }).state(world));
+  const states = [1, 2, 3].map((worldSize) =>
+    new Batcher(some(200), { ...options, worldSize, epoch: worldSize }).state(worldSize),
+  );
   for (let round = 0; round < 40; round++) {
     const calls = [
       () => batcher.setEpoch(round),

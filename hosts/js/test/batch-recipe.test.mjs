@@ -9,13 +9,12 @@ for (const [way, options] of Object.entries(WAYS)) {
   test(`${way}: a batcher is made again by its recipe, whatever its rank and epoch`, () => {
     const lengths = some(400);
     const place = { rank: 1, epoch: 3, history: [{ worldSize: 3, steps: 2 }] };
-    const batcher = new Batcher(lengths, { ...options, world: 2, seed: -(2n ** 63n), ...place });
+    const batcher = new Batcher(lengths, { ...options, worldSize: 2, seed: -(2n ** 63n), ...place });
     assert.equal(JSON.parse(batcher.recipe).batch.lengths.length, 64);
     const again = Batcher.fromRecipe(batcher.recipe, lengths, place);
     assert.deepEqual([...again], [...batcher]);
     assert.deepEqual(again.config, batcher.config);
-    assert.deepEqual(again.toJSON(), batcher.toJSON());
-    assert.deepEqual([again.world, again.rank, again.epoch, again.history], [2, 1, 3, place.history]);
+    assert.deepEqual([again.worldSize, again.rank, again.epoch, again.history], [2, 1, 3, place.history]);
     const other = Batcher.fromRecipe(batcher.recipe, lengths);
     assert.deepEqual([other.rank, other.epoch, other.history], [0, 0, []]);
     for (const { recipe, recipeFingerprint } of [again, other]) {
@@ -34,7 +33,7 @@ test('a recipe is text in one line, the same whichever way it was said', () => {
   const said = { order: { seed: 2n ** 53n + 1n }, deal: { world_size: 2 }, batch: { max_tokens: 9n } };
   const inline = { ...said, batch: { max_tokens: 9, lengths: Uint32Array.of(4, 5, 6), tail: undefined } };
   for (const batcher of [
-    new Batcher([4, 5, 6], { seed: 2n ** 53n + 1n, world: 2, maxTokens: 9 }),
+    new Batcher([4, 5, 6], { seed: 2n ** 53n + 1n, worldSize: 2, maxTokens: 9 }),
     Batcher.fromRecipe(said, [4, 5, 6]),
     Batcher.fromRecipe(inline),
     Batcher.fromRecipe(inline, [4n, 5, 6]),
@@ -44,10 +43,8 @@ test('a recipe is text in one line, the same whichever way it was said', () => {
     assert.equal(batcher.recipe, text);
     assert.deepEqual([...batcher.lengths], [4, 5, 6]);
     assert.equal(batcher.config.seed, 2n ** 53n + 1n);
-    assert.match(
-      String(batcher),
-      /^Batcher\(\[4, 5, 6\], \{ seed: 9007199254740993n, .*world: 2, .*maxTokens: 9.* \}\)$/,
-    );
+    const made = new Function('Batcher', `return ${batcher}`)(Batcher);
+    assert.equal(made.recipe, text);
     batcher.dispose();
   }
 });
@@ -62,13 +59,13 @@ test('boundaries are named or hashed', () => {
   refused(() => Batcher.fromRecipe(many.recipe, some(50)), 'missing', 'boundaries');
   refused(() => Batcher.fromRecipe(many.recipe, some(50), { boundaries: [3] }), 'contradiction', 'boundaries');
   const again = Batcher.fromRecipe(many.recipe, some(50), { boundaries: BigUint64Array.from(boundaries, BigInt) });
-  assert.deepEqual([again.fingerprint(), again.toJSON()], [many.fingerprint(), many.toJSON()]);
+  assert.deepEqual([again.fingerprint(), again.recipe], [many.fingerprint(), many.recipe]);
   const stream = BatchStream.fromRecipe({ batch: { strategy: 'bucket' } }, { boundaries, rank: 0 });
   assert.deepEqual(stream.config.boundaries, boundaries);
 });
 
 test('a recipe stays, and a state names what differs from it', () => {
-  const batcher = new Batcher(some(500), { maxTokens: 300, world: 2 });
+  const batcher = new Batcher(some(500), { maxTokens: 300, worldSize: 2 });
   const { recipe } = batcher;
   batcher.setEpoch(5);
   batcher.resume(batcher.state(3));
@@ -109,7 +106,7 @@ test('what JSON cannot carry is refused by its name', () => {
   }
   // Digits after this mark were written as a number before.
   refused(() => Batcher.fromRecipe({ batch: { max_tokens: '\u00009' } }, [3]), 'wrong-type', 'max-tokens');
-  for (const options of [{ rank: 1 }, { epoch: -1 }, { history: [3] }, { world: 2 }, { boundaries: [3] }]) {
+  for (const options of [{ rank: 1 }, { epoch: -1 }, { history: [3] }, { worldSize: 2 }, { boundaries: [3] }]) {
     assert.throws(() => Batcher.fromRecipe({ batch: { max_tokens: 9 } }, [3], options), SamedealError);
   }
 });

@@ -11,16 +11,16 @@ const sorted = (samples) => samples.toSorted((one, other) => one - other);
 /** The samples of all ranks at the steps from `start` on, before `end`. */
 function samplesOf(batcher, start = 0, end = batcher.length) {
   const steps = all(end - start).map((step) => start + step);
-  return steps.flatMap((step) => all(batcher.world).flatMap((rank) => [...batcher.batch(step, rank).samples]));
+  return steps.flatMap((step) => all(batcher.worldSize).flatMap((rank) => [...batcher.batch(step, rank).samples]));
 }
 
 describe('states', () => {
   for (const [way, options] of Object.entries(WAYS)) {
     const make = (others) => new Batcher(some(1000), { ...options, seed: 5, ...windowed(options, 300), ...others });
 
-    test(`${way}: on the same world, the rest is the rest`, () => {
-      const batcher = make({ world: 2, rank: 1, epoch: 3 });
-      const other = make({ world: 2, rank: 1 });
+    test(`${way}: on the same number of ranks, the rest is the rest`, () => {
+      const batcher = make({ worldSize: 2, rank: 1, epoch: 3 });
+      const other = make({ worldSize: 2, rank: 1 });
       for (const taken of [0, 1, batcher.length >> 1, batcher.length - 1, batcher.length]) {
         other.resume(batcher.state(taken));
         assert.deepEqual([...other], [...batcher.batches(taken)]);
@@ -33,13 +33,13 @@ describe('states', () => {
     test(`${way}: on other worlds, no sample is lost or seen twice`, () => {
       const seen = [];
       let state = make({ epoch: 2 }).state(0);
-      for (const [number, world] of [8, 3, 3, 1, 2].entries()) {
-        const batcher = make({ world });
+      for (const [number, worldSize] of [8, 3, 3, 1, 2].entries()) {
+        const batcher = make({ worldSize });
         batcher.resume(state);
         const taken = number === 4 ? batcher.length : batcher.length >> 1;
         seen.push(...samplesOf(batcher, 0, taken));
         state = batcher.state(taken);
-        assert.equal(make({ world, rank: world - 1, epoch: 2, history: batcher.history }).state(taken), state);
+        assert.equal(make({ worldSize, rank: worldSize - 1, epoch: 2, history: batcher.history }).state(taken), state);
       }
       assert.deepEqual(sorted(seen), all(1000));
     });
@@ -48,12 +48,12 @@ describe('states', () => {
   const make = (others) => new Batcher(some(500), { maxTokens: 300, ...others });
 
   test('what a state changes, and what it does not', () => {
-    const batcher = make({ world: 2, epoch: 3 });
-    const rest = make({ world: 2, rank: 1 });
+    const batcher = make({ worldSize: 2, epoch: 3 });
+    const rest = make({ worldSize: 2, rank: 1 });
     rest.resume(batcher.state(4));
     assert.deepEqual([rest.epoch, rest.rank, rest.history], [3, 1, [{ worldSize: 2, steps: 4 }]]);
     assert.deepEqual(rest.config, { ...batcher.config, rank: 1, history: [{ worldSize: 2, steps: 4 }] });
-    assert.match(String(rest), /maxTokens: 300, .*history: \[\{ worldSize: 2, steps: 4 \}\] \}\)$/);
+    assert.match(String(rest), /, \{ rank: 1, epoch: 3, history: \[\{ worldSize: 2, steps: 4 \}\] \}\)$/);
     assert.doesNotMatch(String(batcher), /history/);
     const twin = new Batcher(rest.lengths, rest.config);
     assert.equal(twin.fingerprint(), rest.fingerprint());
@@ -61,14 +61,14 @@ describe('states', () => {
     rest.setEpoch(3n);
     assert.deepEqual([rest.history.length, rest.length], [1, batcher.length - 4]);
     rest.setEpoch(4);
-    assert.deepEqual([rest.history, rest.fingerprint()], [[], make({ world: 2, epoch: 4 }).fingerprint()]);
+    assert.deepEqual([rest.history, rest.fingerprint()], [[], make({ worldSize: 2, epoch: 4 }).fingerprint()]);
     rest.resume(batcher.state(0));
     assert.deepEqual([rest.epoch, rest.history, rest.fingerprint()], [3, [], batcher.fingerprint()]);
   });
 
   test('a pass notices that the batcher went on elsewhere', () => {
-    const batcher = make({ world: 2 });
-    const elsewhere = make({ world: 2, epoch: 1 });
+    const batcher = make({ worldSize: 2 });
+    const elsewhere = make({ worldSize: 2, epoch: 1 });
     for (const [state, field] of [
       [batcher.state(3), 'history'],
       [elsewhere.state(0), 'epoch'],
@@ -113,7 +113,7 @@ describe('states', () => {
   });
 
   test('quantiles are those of all samples, also for the rest of them', () => {
-    const options = { strategy: 'bucket', quantiles: 5, world: 2 };
+    const options = { strategy: 'bucket', quantiles: 5, worldSize: 2 };
     const batcher = new Batcher(some(500), options);
     const rest = new Batcher(some(500), options);
     rest.resume(batcher.state(3));
@@ -127,7 +127,7 @@ describe('places', () => {
     test(`${way}: a sample is where it is said to be, and nowhere else`, () => {
       const batcher = new Batcher(some(400), {
         ...options,
-        world: 3,
+        worldSize: 3,
         tail: 'duplicate',
         seed: 2,
         ...windowed(options, 100),
@@ -175,7 +175,7 @@ describe('places', () => {
 });
 
 describe('refusals', () => {
-  const make = (others) => new Batcher(some(100), { maxTokens: 300, world: 2, seed: 3, ...others });
+  const make = (others) => new Batcher(some(100), { maxTokens: 300, worldSize: 2, seed: 3, ...others });
 
   test('numbers that do not fit, and the batcher is as good as before', () => {
     const batcher = make();
@@ -214,7 +214,7 @@ describe('refusals', () => {
 
   test('more worlds than a state tells', () => {
     const history = Array.from({ length: 64 }, (_, i) => ({ worldSize: 1 + (i % 2), steps: 1 }));
-    const of = (world) => new Batcher(some(3_000), { maxTokens: 300, seed: 3, history, world });
+    const of = (worldSize) => new Batcher(some(3_000), { maxTokens: 300, seed: 3, history, worldSize });
     const batcher = of(3);
     assert.equal(batcher.history.length, 64);
     refused(() => batcher.state(1), 'out-of-range', 'history');

@@ -29,13 +29,13 @@ describe('a stream', () => {
     if ('quantiles' in options) continue;
     test(`${way}: gives the batches of a batcher`, () => {
       const lengths = some(700);
-      for (const world of [1, 3]) {
+      for (const worldSize of [1, 3]) {
         for (const [rank, count] of [
           [0, 1],
-          [world - 1, 97],
+          [worldSize - 1, 97],
           [0, 700],
         ]) {
-          const common = { ...options, world, rank, seed: 5, epoch: 2, ...windowed(options, 100) };
+          const common = { ...options, worldSize, rank, seed: 5, epoch: 2, ...windowed(options, 100) };
           const batcher = new Batcher(lengths, { ...common, order: 'sequential' });
           const stream = new BatchStream(common);
           assert.deepEqual(streamed(stream, lengths, count), [...batcher]);
@@ -115,8 +115,8 @@ describe('a stream', () => {
 
   test('the call that makes it', () => {
     assert.match(
-      inspect(new BatchStream({ maxTokens: 9, rank: 1, world: 2 })),
-      /^BatchStream\(\{ world: 2, maxTokens: 9, rank: 1 \}\)$/,
+      inspect(new BatchStream({ maxTokens: 9, rank: 1, worldSize: 2 })),
+      /^BatchStream\.fromRecipe\('\{"deal":\{"world_size":2\},"batch":\{"max_tokens":9\}\}', \{ rank: 1 \}\)$/,
     );
     assert.doesNotMatch(String(new BatchStream({ maxTokens: 9 })), /order|capacity|quantiles/);
     const stream = new BatchStream({ maxTokens: 9 });
@@ -156,7 +156,7 @@ describe('refusals', () => {
     const as = (option, others) => (value) => new BatchStream({ maxTokens: 9, ...others, [option]: value });
     for (const [field, outside, call] of [
       ['rank', [1, ...NOT_32_BITS], as('rank')],
-      ['world-size', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('world')],
+      ['world-size', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('worldSize')],
       ['batch-window', [2 ** 24 + 1, ...NOT_32_BITS], as('batchWindow')],
       ['max-tokens', [0, -1, 2 ** 53], as('maxTokens')],
       ['seed', [2 ** 53], as('seed')],

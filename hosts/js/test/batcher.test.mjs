@@ -19,9 +19,9 @@ describe('batches', () => {
   for (const [way, options] of Object.entries(WAYS)) {
     test(`${way}: every sample once, as many steps for every rank, any of them at random`, () => {
       const lengths = some(1000);
-      const world = 3;
+      const worldSize = 3;
       const ranks = [0, 1, 2].map(
-        (rank) => new Batcher(lengths, { ...options, rank, world, seed: -5, ...windowed(options, 300) }),
+        (rank) => new Batcher(lengths, { ...options, rank, worldSize, seed: -5, ...windowed(options, 300) }),
       );
       const [first] = ranks;
       const seen = [];
@@ -57,7 +57,7 @@ describe('batches', () => {
 
     test(`${way}: the configuration makes an equal one`, () => {
       const lengths = some(500);
-      const batcher = new Batcher(lengths, { ...options, rank: 1, world: 2, epoch: 3, seed: 2n ** 60n });
+      const batcher = new Batcher(lengths, { ...options, rank: 1, worldSize: 2, epoch: 3, seed: 2n ** 60n });
       const other = new Batcher(batcher.lengths, batcher.config);
       assert.deepEqual(other.config, batcher.config);
       assert.deepEqual([...other], [...batcher]);
@@ -103,7 +103,7 @@ describe('batches', () => {
       [1, 0, 3],
     ]);
     assert.equal(split.metrics().split, 1);
-    const uneven = (tail) => new Batcher([1, 2, 3], { strategy: 'pad-to-max', maxBatchSize: 1, world: 2, tail });
+    const uneven = (tail) => new Batcher([1, 2, 3], { strategy: 'pad-to-max', maxBatchSize: 1, worldSize: 2, tail });
     assert.deepEqual([uneven('drop').length, uneven('drop').metrics().dropped], [1, 1]);
     assert.deepEqual([uneven('keep').length, uneven('keep').metrics().empty], [2, 1]);
     assert.deepEqual([...uneven('keep').batch(1, 1).samples], []);
@@ -114,14 +114,17 @@ describe('batches', () => {
   test('metrics, by hand', () => {
     const of = (lengths, options) => ratios(new Batcher(lengths, { order: 'sequential', ...options }).metrics());
     assert.deepEqual(of([3, 1], { strategy: 'pad-to-max' }), rounded([1 / 3, 1, 4 / 6, 1]));
-    assert.deepEqual(of([4, 2], { strategy: 'pad-to-max', maxBatchSize: 1, world: 2 }), rounded([0, 1, 6 / 8, 8 / 6]));
+    assert.deepEqual(
+      of([4, 2], { strategy: 'pad-to-max', maxBatchSize: 1, worldSize: 2 }),
+      rounded([0, 1, 6 / 8, 8 / 6]),
+    );
     assert.deepEqual(of([3, 1, 2], { strategy: 'pack', capacity: 4 }), rounded([2 / 8, 6 / 8, 6 / 8, 1]));
     assert.deepEqual(of([3, 1], { maxTokens: 10 }), rounded([1 / 3, 4 / 10, 4 / 6, 1]));
     assert.deepEqual(
       of([3, 1], { maxCost: 30, counting: 'weighted', quadratic: 1 }),
       rounded([1 / 3, 14 / 30, 4 / 6, 1]),
     );
-    assert.deepEqual(of([], { maxTokens: 10, world: 3 }), rounded([0, 1, 1, 1]));
+    assert.deepEqual(of([], { maxTokens: 10, worldSize: 3 }), rounded([0, 1, 1, 1]));
     assert.deepEqual(of([0, 0], { maxTokens: 10 }), rounded([0, 0, 1, 1]));
   });
 
@@ -140,7 +143,7 @@ describe('batches', () => {
       epoch: 0,
       order: 'feistel',
       rank: 0,
-      world: 1,
+      worldSize: 1,
       tooLong: 'error',
       tail: 'even-split',
       history: [],
@@ -198,13 +201,13 @@ describe('batches', () => {
   });
 
   test('the call that makes it', () => {
-    const shown = inspect(new Batcher(some(100), { maxTokens: 2n ** 60n, seed: 1, world: 2, rank: 1 }));
+    const shown = inspect(new Batcher(some(100), { maxTokens: 2n ** 60n, seed: 1, worldSize: 2, rank: 1 }));
     assert.match(
       shown,
-      /^Batcher\(\[0, 61, .*, \.\.\. 84 more\], \{ seed: 1, .*maxTokens: 1152921504606846976n, rank: 1 \}\)$/,
+      /^Batcher\.fromRecipe\('\{.*"max_tokens":1152921504606846976\}\}', \[0, 61, .*, \.\.\. 84 more\], \{ rank: 1 \}\)$/,
     );
     assert.doesNotMatch(shown, /history|epoch|tail/);
-    const bounds = String(
+    const bounds = inspect(
       new Batcher([1], { strategy: 'bucket', boundaries: Array.from({ length: 20 }, (_, i) => i) }),
     );
     assert.match(bounds, /boundaries: \[0, 1, .*15, \.\.\. 4 more\] \}\)$/);
@@ -212,7 +215,7 @@ describe('batches', () => {
 });
 
 describe('refusals', () => {
-  const made = () => new Batcher(some(50), { maxTokens: 200, world: 2 });
+  const made = () => new Batcher(some(50), { maxTokens: 200, worldSize: 2 });
   const as = (option, others) => (value) => new Batcher([3, 4], { ...(others ?? { maxTokens: 9 }), [option]: value });
 
   test('numbers that do not fit, and the batcher is as good as before', () => {
@@ -225,7 +228,7 @@ describe('refusals', () => {
       ['seed', [2 ** 53, 2n ** 63n], as('seed')],
       ['epoch', [-1, 2 ** 53, 2n ** 64n], as('epoch')],
       ['rank', [1, ...NOT_32_BITS], as('rank')],
-      ['world-size', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('world')],
+      ['world-size', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('worldSize')],
       ['max-batch-size', NOT_32_BITS, as('maxBatchSize')],
       ['max-batch-size', [0], as('maxBatchSize', { strategy: 'bucket' })],
       ['max-length', NOT_32_BITS, as('maxLength')],
@@ -339,6 +342,6 @@ describe('refusals', () => {
     batcher.dispose();
     assert.throws(() => batcher.batch(0), { message: 'this batcher has been disposed of' });
     assert.equal(batcher.metrics().steps, batcher.length);
-    assert.match(String(batcher), /^Batcher\(.*maxTokens: 200 \}\)$/);
+    assert.match(String(batcher), /^Batcher\.fromRecipe\('\{.*"batch":\{"max_tokens":200\}\}', \[.*\]\)$/);
   });
 });

@@ -12,9 +12,9 @@ export async function everything(samedeal) {
     });
   const parts = { version, orders: orders() };
 
-  const sampler = new Sampler(100, { seed: 3, world: 3, rank: 1 });
+  const sampler = new Sampler(100, { seed: 3, worldSize: 3, rank: 1 });
   const state = sampler.state(5);
-  const resumed = new Sampler(100, { seed: 3, world: 4, rank: 2 });
+  const resumed = new Sampler(100, { seed: 3, worldSize: 4, rank: 2 });
   resumed.resume(state);
   parts.sampler = [
     sampler.indices(0, 9),
@@ -23,10 +23,10 @@ export async function everything(samedeal) {
     resumed.indices(),
     Sampler.fromJSON(resumed.toJSON()),
   ];
-  const sharded = Sampler.sharded([30, 40, 50], { lanes: 4, window: 8, world: 2 });
+  const sharded = Sampler.sharded([30, 40, 50], { lanes: 4, shuffleWindow: 8, worldSize: 2 });
   parts.sharded = [sharded.round(1), sharded.shardOf(77), sharded.fingerprint()];
 
-  const plan = new ShardPlan([5, 6, 7, 8], { world: 2, workers: 2, policy: 'size-aware', shuffle: true, seed: 9 });
+  const plan = new ShardPlan([5, 6, 7, 8], { worldSize: 2, workers: 2, policy: 'size-aware', shuffle: true, seed: 9 });
   parts.plan = [
     plan.shards(1, 1),
     plan.loads('ranks'),
@@ -38,14 +38,22 @@ export async function everything(samedeal) {
   parts.verified = verifyShards(3, [[0], [0, 2]]);
   parts.chunks = new ChunkStream(1, 3, { chunks: 7, order: 'feistel', seed: 2 }).chunks(0, 9);
 
-  const reading = new Reading([30, 40, 50], { lanes: 4, window: 8, world: 2, workers: 2, batchSize: 6 }).atEpoch(3);
-  const rest = new Reading([30, 40, 50], { lanes: 4, window: 8, world: 3, batchSize: 6 }).resume(reading.state(5));
+  const reading = new Reading([30, 40, 50], {
+    lanes: 4,
+    shuffleWindow: 8,
+    worldSize: 2,
+    workers: 2,
+    batchSize: 6,
+  }).atEpoch(3);
+  const rest = new Reading([30, 40, 50], { lanes: 4, shuffleWindow: 8, worldSize: 3, batchSize: 6 }).resume(
+    reading.state(5),
+  );
   parts.reading = [rest.indices(1), rest.round(1, 0, 0), rest.steps(), rest.recipe, Reading.fromJSON(rest.toJSON())];
-  parts.files = new Reading([30, 40, 50], { deal: 'shards', world: 2 }).shards(1);
+  parts.files = new Reading([30, 40, 50], { deal: 'shards', worldSize: 2 }).shards(1);
 
   const lengths = Array.from({ length: 60 }, (_, i) => 1 + ((i * 37) % 50));
-  const batcher = new Batcher(lengths, { strategy: 'pack', capacity: 64, world: 2, seed: 4 });
-  const other = new Batcher(lengths, { strategy: 'pack', capacity: 64, world: 3, seed: 4 });
+  const batcher = new Batcher(lengths, { strategy: 'pack', capacity: 64, worldSize: 2, seed: 4 });
+  const other = new Batcher(lengths, { strategy: 'pack', capacity: 64, worldSize: 3, seed: 4 });
   other.resume(batcher.state(2));
   parts.batcher = [
     batcher.batch(1),

@@ -92,7 +92,7 @@ test('nobody but the engine registers objects for the garbage collector', () => 
   try {
     const { initSync, Sampler } = generate();
     initSync({ module: new WebAssembly.Module(read('bindgen/samedeal_bg.wasm')) });
-    new Sampler(3n, 0n, 0n, 'feistel', 0, 1, 1, 0, 0n);
+    new Sampler('{"order":{"samples":3}}', [], new Uint32Array(), new BigUint64Array(), 0n, 0).atEpoch(3n);
     new (instantiate(compiled, {}).mesh.Mesh)(1, []);
   } finally {
     globalThis.FinalizationRegistry = Whole;

@@ -34,7 +34,7 @@ const NOT_32_BITS = [-1, -1n, 2 ** 32, 2n ** 32n, 2 ** 32 + 3, Number.MAX_SAFE_I
 const NOT_64_BITS = [-1, -1n, Number.MIN_SAFE_INTEGER, ...TOO_LARGE];
 
 for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
-  const made = new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 });
+  const made = new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 });
   const as = (option) => (value) => new Sampler(10, { [option]: value });
 
   /** Every parameter: its name in the shared interface, what is out of its range, a call that passes it. */
@@ -43,7 +43,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
     ['seed', [2 ** 53, -(2 ** 53), 2n ** 63n, -(2n ** 63n) - 1n, ...TOO_LARGE], as('seed')],
     ['epoch', NOT_64_BITS.concat(2 ** 53), as('epoch')],
     ['rank', NOT_32_BITS.concat(1, 2n), as('rank')],
-    ['world', NOT_32_BITS.concat(0, 0n), as('world')],
+    ['world-size', NOT_32_BITS.concat(0, 0n), as('worldSize')],
     ['consumed', NOT_64_BITS.concat(11, 11n, 2 ** 53), as('consumed')],
     ['epoch', NOT_64_BITS.concat(2 ** 53), (value) => made.setEpoch(value)],
     ['rank', NOT_32_BITS.concat(3, 4n), (value) => made.setRank(value)],
@@ -94,8 +94,6 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         [(at) => made.batch(at, 5, { dropLast: true }), 'none, there are none'],
         [(at) => made.batches(3, { start: at }), '0 to 2'],
         [(at) => made.indices(at), '0 to 4'],
-        [(at) => new Sampler(10, { consumed: at }), '0 to 10'],
-        [(at) => made.state(at), '0 to 4'],
         [(at) => made.sampleAt(at), '0 to 11'],
         [(at) => made.placeOf(at, 3), '0 to 11'],
         [(at) => made.locate(at, 3), '0 to 9'],
@@ -105,6 +103,8 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
           assert.throws(() => call(at), { kind: 'out-of-range', value: String(at), allowed });
         }
       }
+      assert.throws(() => new Sampler(10, { consumed: 11 }), { field: 'consumed', value: '11', allowed: '0 to 10' });
+      assert.throws(() => made.state(5), { field: 'taken', value: '5', allowed: '0 to 4' });
     });
 
     test('the batch size of a place is asked for', () => {
@@ -113,10 +113,10 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
 
     test('names', () => {
       for (const option of ['order', 'remainder', 'layout']) {
-        for (const value of [null, 3, true, [], {}, ['pad'], Symbol('pad')]) {
+        for (const value of [null, 3, true, [], {}, ['pad'], Symbol('pad'), '\0', 'pad"']) {
           refused(() => as(option)(value), 'wrong-type', option);
         }
-        for (const value of ['', 'Pad', 'pad ', '\0', '\ud800', 'π'.repeat(200), 'x'.repeat(2 ** 28)]) {
+        for (const value of ['', 'Pad', 'pad ', '\ud800', 'π'.repeat(200), 'x'.repeat(2 ** 28)]) {
           refused(() => as(option)(value), 'unknown-name', option);
         }
       }
@@ -169,16 +169,17 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       refused(() => new Sampler(2 ** 53 - 1).batch(0, 2 ** 20 + 1), 'out-of-range', 'batch-size');
     });
 
-    test('a JSON configuration that is none', () => {
+    test('JSON that is of no sampler', () => {
       const json = made.toJSON();
-      for (const field of ['samples', 'seed', 'epoch']) {
-        for (const value of ['', '1.7', '0x10', '1e3', ' 1', 'NaN', '9'.repeat(21), null, undefined]) {
-          if (value === undefined && field !== 'samples') continue;
-          refused(() => Sampler.fromJSON({ ...json, [field]: value }), 'wrong-type', field);
-        }
+      for (const value of ['', '1.7', '0x10', '1e3', ' 1', 'NaN', '9'.repeat(21), null]) {
+        refused(() => Sampler.fromJSON({ ...json, epoch: value }), 'wrong-type', 'epoch');
+        refused(() => Sampler.fromJSON({ ...json, rank: value }), 'wrong-type', 'rank');
       }
-      refused(() => Sampler.fromJSON({ ...json, samples: '-1' }), 'out-of-range', 'samples');
+      refused(() => Sampler.fromJSON({ ...json, epoch: '-1' }), 'out-of-range', 'epoch');
+      refused(() => Sampler.fromJSON({ ...json, recipe: undefined }), 'wrong-type', 'recipe');
+      refused(() => Sampler.fromJSON({ ...json, recipe: '{"order":{"samples":-1}}' }), 'out-of-range', 'samples');
       refused(() => Sampler.fromJSON({ ...json, comment: 'x' }), 'unknown-name', 'options');
+      refused(() => Sampler.fromJSON(null), 'wrong-type', 'options');
     });
   });
 }

@@ -6,7 +6,7 @@ import { MemoryLog, openLedger, replayLedger, Sampler } from 'samedeal';
 import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
 
 const SAMPLES = 1000;
-const sampler = () => new Sampler(SAMPLES, { seed: -7, epoch: 2, rank: 1, world: 3, layout: 'contiguous' });
+const sampler = () => new Sampler(SAMPLES, { seed: -7, epoch: 2, rank: 1, worldSize: 3, layout: 'contiguous' });
 const epoch = [...new Sampler(SAMPLES, { seed: -7, epoch: 2 })];
 const text = (log) => log.entries.map((entry) => `${entry}\n`).join('');
 const sorted = (samples) => Array.from(samples).sort((one, other) => one - other);
@@ -67,7 +67,7 @@ describe('Ledger', () => {
     const replay = replayLedger(text(log));
     assert.equal(replay.progress().finished, true);
     assert.equal(replayLedger(log.entries.slice(0, -1)).progress().finished, false);
-    const whole = new Sampler(SAMPLES, { seed: -7, epoch: 9, world: 7 });
+    const whole = new Sampler(SAMPLES, { seed: -7, epoch: 9, worldSize: 7 });
     assert.deepEqual(sorted(replay.samples(whole)), sorted(epoch));
     const { entries, ...progress } = replay.progress();
     assert.deepEqual(progress, { positions: SAMPLES, committed: SAMPLES, claimed: 0, finished: true });
@@ -388,8 +388,8 @@ describe('Ledger', () => {
     const of = { seed: 1, epoch: 4, consumed: 20 };
     const open = (options, block = 8, samples = 100) =>
       openLedger(new Sampler(samples, { ...of, ...options }), log, { reader: 0, block });
-    assert.equal((await (await open({ world: 5 })).progress()).positions, 80);
-    const other = new Sampler(100, { ...of, rank: 2, world: 3 });
+    assert.equal((await (await open({ worldSize: 5 })).progress()).positions, 80);
+    const other = new Sampler(100, { ...of, rank: 2, worldSize: 3 });
     assert.equal((await (await openLedger(other, log, { reader: 1 })).progress()).positions, 80);
     for (const [field, other] of Object.entries({ seed: 2, epoch: 5, consumed: 0, order: 'torch' })) {
       await assert.rejects(open({ [field]: other }), { kind: 'contradiction', field });
@@ -397,7 +397,7 @@ describe('Ledger', () => {
     await assert.rejects(open({}, 9), { kind: 'contradiction', field: 'block' });
     await assert.rejects(open({}, 8, 101), { kind: 'contradiction', field: 'samples' });
     assert.throws(() => [...replayLedger(text(log)).samples(new Sampler(100))], { field: 'seed' });
-    const shards = Sampler.sharded([40, 60], { lanes: 2, window: 8, seed: 3 });
+    const shards = Sampler.sharded([40, 60], { lanes: 2, shuffleWindow: 8, seed: 3 });
     const sharded = new MemoryLog();
     const ledger = await openLedger(shards, sharded, { reader: 0, block: 64 });
     const seen = [];
@@ -408,8 +408,8 @@ describe('Ledger', () => {
     }
     assert.deepEqual(seen, [...shards]);
     assert.deepEqual([...replayLedger(sharded.entries).samples(shards)], [...shards]);
-    const others = Sampler.sharded([60, 40], { lanes: 2, window: 8, seed: 3 });
-    assert.throws(() => [...replayLedger(sharded.entries).samples(others)], { field: 'sharding' });
+    const others = Sampler.sharded([60, 40], { lanes: 2, shuffleWindow: 8, seed: 3 });
+    assert.throws(() => [...replayLedger(sharded.entries).samples(others)], { field: 'sizes' });
   });
 
   test('entries and logs may be bytes', async () => {

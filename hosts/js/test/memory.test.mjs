@@ -46,6 +46,9 @@ for (const [entry, Sampler] of Object.entries(samplers)) {
       };
       assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory', field: 'samples' });
       assert(kept.length > 1000);
+      for (const sampler of kept) assert.equal(sampler.batch(0, 1000).length, 1000);
+      // Another epoch is another object, until the one before it is freed.
+      for (const sampler of kept.splice(100, 100)) sampler.dispose();
       for (const sampler of kept) sampler.setEpoch(2);
       assert.throws(() => kept[0].sampleAt(1000), { field: 'position' });
       assert.equal(kept[0].toJSON().epoch, '2');

@@ -9,7 +9,7 @@ import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
 describe('Mesh', () => {
   test('tensor and context peers get the same, data ranks different samples', () => {
     const mesh = new Mesh(8, { dp: 2, tp: 2, cp: 2 }, ['dp']);
-    assert.equal(mesh.dataWorld, 2);
+    assert.equal(mesh.dataWorldSize, 2);
     for (let rank = 0; rank < 8; rank++) {
       assert.equal(mesh.dataRank(rank), rank >> 2);
       const place = mesh.coordinates(rank);
@@ -23,12 +23,12 @@ describe('Mesh', () => {
 
   test('two data axes multiply', () => {
     const mesh = new Mesh(12, { replicate: 2, shard: 3, tp: 2 }, ['shard', 'replicate']);
-    assert.deepEqual([mesh.dataWorld, mesh.dataRank(11), mesh.divide], [6, 5, ['replicate', 'shard']]);
+    assert.deepEqual([mesh.dataWorldSize, mesh.dataRank(11), mesh.shard], [6, 5, ['replicate', 'shard']]);
   });
 
   test('the properties, and the text, are those of the call', () => {
     const mesh = new Mesh(4n, { dp: 2, tp: 2n }, ['dp']);
-    assert.deepEqual([mesh.world, mesh.axes, mesh.divide], [4, { dp: 2, tp: 2 }, ['dp']]);
+    assert.deepEqual([mesh.worldSize, mesh.axes, mesh.shard], [4, { dp: 2, tp: 2 }, ['dp']]);
     assert.equal(inspect(mesh), 'Mesh(4, {"dp":2,"tp":2}, ["dp"])');
     const again = new Function('Mesh', `return new ${mesh}`)(Mesh);
     assert.deepEqual([...again.peers(3)], [...mesh.peers(3)]);
@@ -43,7 +43,7 @@ describe('Mesh', () => {
       ['π'.repeat(300), 2],
     ]);
     const mesh = new Mesh(4, axes, ['__proto__']);
-    assert.equal(mesh.dataWorld, 2);
+    assert.equal(mesh.dataWorldSize, 2);
     assert.deepEqual(
       mesh.coordinates(3),
       Object.fromEntries(Object.keys(axes).map((name, i) => [name, i === 1 ? 0 : 1])),
@@ -53,13 +53,13 @@ describe('Mesh', () => {
 
   test('contradictions show the arithmetic', () => {
     assert.throws(() => new Mesh(8, { dp: 2, tp: 3 }, ['dp']), { kind: 'contradiction', field: 'axes', value: /= 6/ });
-    assert.equal(new Mesh(1, {}, []).dataWorld, 1);
+    assert.equal(new Mesh(1, {}, []).dataWorldSize, 1);
   });
 
   test('bad input', () => {
     const mesh = new Mesh(4, { dp: 2, tp: 2 }, ['dp']);
     for (const [field, outside, call] of [
-      ['world', [0, ...NOT_32_BITS], (value) => new Mesh(value, { dp: 2 }, [])],
+      ['world-size', [0, ...NOT_32_BITS], (value) => new Mesh(value, { dp: 2 }, [])],
       ['axes', [0, ...NOT_32_BITS], (value) => new Mesh(2, { dp: value }, [])],
       ['rank', [4, ...NOT_32_BITS], (value) => mesh.dataRank(value)],
       ['rank', [4, ...NOT_32_BITS], (value) => mesh.coordinates(value)],
@@ -74,9 +74,9 @@ describe('Mesh', () => {
       refused(() => mesh.rankAt(value), 'wrong-type', 'coordinates');
     }
     for (const value of [undefined, null, 3, 'dp', {}, [3], [null]]) {
-      refused(() => new Mesh(2, { dp: 2 }, value), 'wrong-type', 'divide');
+      refused(() => new Mesh(2, { dp: 2 }, value), 'wrong-type', 'shard');
     }
-    refused(() => new Mesh(2, { dp: 2 }, ['Dp']), 'unknown-name', 'divide');
+    refused(() => new Mesh(2, { dp: 2 }, ['Dp']), 'unknown-name', 'shard');
     for (const name of ['0', '12', '007']) refused(() => new Mesh(2, { [name]: 2 }, []), 'out-of-range', 'axes');
     const many = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`axis ${i}`, 1]));
     refused(() => new Mesh(1, many, []), 'out-of-range', 'axes');
@@ -90,14 +90,14 @@ describe('Mesh', () => {
 describe('detectRank', () => {
   test('from the variables of a launcher', () => {
     const environment = { RANK: '5', WORLD_SIZE: '8', LOCAL_RANK: '1', LOCAL_WORLD_SIZE: '4', HOME: '/' };
-    const { rank, world, localRank, localWorld, launcher, used, warnings } = detectRank({ environment });
-    assert.deepEqual([rank, world, localRank, localWorld, launcher, warnings], [5, 8, 1, 4, 'torchrun', []]);
+    const { rank, worldSize, localRank, localWorldSize, launcher, used, warnings } = detectRank({ environment });
+    assert.deepEqual([rank, worldSize, localRank, localWorldSize, launcher, warnings], [5, 8, 1, 4, 'torchrun', []]);
     assert(used.includes('RANK=5') && used.includes('WORLD_SIZE=8'));
-    const told = detectRank({ rank: 2n, world: 3, environment });
-    assert.deepEqual([told.rank, told.world, told.launcher], [2, 3, 'explicit']);
+    const told = detectRank({ rank: 2n, worldSize: 3, environment });
+    assert.deepEqual([told.rank, told.worldSize, told.launcher], [2, 3, 'explicit']);
     assert.match(told.warnings.join(), /^not used: RANK=5, WORLD_SIZE=8;/);
     const alone = detectRank({ environment: {} });
-    assert.deepEqual([alone.rank, alone.world, alone.localRank, alone.launcher], [0, 1, undefined, 'none']);
+    assert.deepEqual([alone.rank, alone.worldSize, alone.localRank, alone.launcher], [0, 1, undefined, 'none']);
   });
 
   test('from this process, and nothing but the variables that launchers set', () => {
@@ -123,12 +123,15 @@ describe('detectRank', () => {
     refused(as({ RANK: '9'.repeat(1 << 25), WORLD_SIZE: '2' }), 'out-of-range', 'RANK');
     refused(as({ RANK: `\ud800${'🂡'.repeat(100)}`, WORLD_SIZE: '2' }), 'wrong-type', 'RANK');
     for (const environment of [null, 3, 'RANK=0', ['RANK=0']]) refused(as(environment), 'wrong-type', 'environment');
-    for (const field of ['rank', 'world']) {
-      const call = (value) => () => detectRank({ rank: 0, world: 1, [field]: value, environment: {} });
+    for (const [field, option] of [
+      ['rank', 'rank'],
+      ['world-size', 'worldSize'],
+    ]) {
+      const call = (value) => () => detectRank({ rank: 0, worldSize: 1, [option]: value, environment: {} });
       for (const value of NOT_WHOLE) refused(call(value), 'wrong-type', field);
       for (const value of NOT_32_BITS) refused(call(value), 'out-of-range', field);
     }
-    refused(() => detectRank({ rank: 0, environment: {} }), 'missing', 'world');
+    refused(() => detectRank({ rank: 0, environment: {} }), 'missing', 'world-size');
     refused(() => detectRank({ Rank: 0 }), 'unknown-name', 'options');
   });
 });

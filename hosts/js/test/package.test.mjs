@@ -162,7 +162,7 @@ test('the types hold in a strict project', async () => {
     return run(process.execPath, [tsc, '-p', consumer], { cwd: project });
   };
   const use = `
-    const sampler: Sampler = new Sampler(10n, { seed: -3n, world: 2, remainder: 'drop', layout: 'contiguous' });
+    const sampler: Sampler = new Sampler(10n, { seed: -3n, worldSize: 2, remainder: 'drop', layout: 'contiguous' });
     const run: Uint32Array | Float64Array = sampler.indices(0, 2n);
     const place: { position: number; batch: number } | null = sampler.locate(3, 2);
     for (const sample of sampler) sample.toFixed();
@@ -176,8 +176,8 @@ test('the types hold in a strict project', async () => {
       return error instanceof SamedealError ? error.kind : undefined;
     }
     { using scoped = new Sampler(3); scoped.length; }
-    const sharded: Sampler = Sampler.sharded([3, 4n], { lanes: 2, window: 8 });
-    const spans: Float64Array = sharded.round(0).spans;
+    const sharded: Sampler = Sampler.sharded([3, 4n], { lanes: 2, shuffleWindow: 8 });
+    const rows: Float64Array = sharded.round(0).spans.numRows;
     Sampler.sharded(new BigUint64Array(3)).sizes?.length;
     // @ts-expect-error
     Sampler.sharded([3], { order: 'feistel' });
@@ -199,7 +199,7 @@ test('the types hold in a strict project', async () => {
     sampler.resume(JSON.parse(state) as object);
     // @ts-expect-error
     sampler.consumed = 3;
-    export { run, place, epoch, told, spans, consumed };`;
+    export { run, place, epoch, told, rows, consumed };`;
   await check(`import { Sampler, SamedealError, type Kind } from 'samedeal';${use}`, ['es2022']);
   await check(
     `import { ChunkStream, detectRank, Mesh, ShardPlan, verifyShards, type Detection, type Policy } from 'samedeal';
@@ -208,12 +208,13 @@ test('the types hold in a strict project', async () => {
     const plan = new ShardPlan(new Uint32Array(3), { policy, holders: [[0], [1n]], rankNodes: [0], bytes: [3] });
     const shards: Uint32Array = plan.shards(0);
     const even: number = plan.balance('workers', 'bytes').imbalance;
-    const gaps: Uint32Array = verifyShards(3, [[0], shards]).gaps;
+    const gaps: { firstShard: number; numShards: number }[] = verifyShards(3, [[0], shards]).gaps;
     for (const chunk of new ChunkStream(0, 2, { chunks: 4n })) chunk.toFixed();
     const mesh = new Mesh(4, { dp: 2, tp: 2n }, ['dp']);
     const copies: [Mesh, ShardPlan] = [Mesh.fromJSON(mesh.toJSON()), ShardPlan.fromJSON(plan.toJSON())];
+    const again = [ShardPlan.fromRecipe(plan.recipe, { sizes: [3], epoch: 1n }), ChunkStream.fromRecipe({ order: {} }, { reader: 0 })];
     const found: Detection = detectRank({ environment: { RANK: '0', X: undefined } });
-    { using scoped = new Mesh(1, {}, []); scoped.world; }
+    { using scoped = new Mesh(1, {}, []); scoped.worldSize; }
     for await (const row of readShards('data', { deal: 'shards' })) { const one: Row = row; one['id']; }
     for await (const rows of readShards([new URL('file:///data')], { batchSize: 3 })) { const many: Row[] = rows; many.length; }
     // @ts-expect-error
@@ -224,7 +225,7 @@ test('the types hold in a strict project', async () => {
     new ShardPlan([3], { workerPolicy: 'locality-aware' });
     // @ts-expect-error
     readShards('data', { deal: 'rows' });
-    export { copies, even, found, gaps, mesh };`,
+    export { again, copies, even, found, gaps, mesh };`,
     ['es2022', 'dom'],
   );
   await check(
@@ -232,7 +233,7 @@ test('the types hold in a strict project', async () => {
     import { findShards, readBatches, type Row, type ShardFiles } from 'samedeal/parquet';
     const deal: ReadDeal = 'shards';
     const files: ShardFiles = await findShards(['data'], { columns: ['id'] });
-    const reading = new Reading(files.sizes, { deal, weight: 'bytes', bytes: files.bytes, world: 2n, workers: 3, batchSize: 8 });
+    const reading = new Reading(files.sizes, { deal, weight: 'bytes', bytes: files.bytes, worldSize: 2n, workers: 3, batchSize: 8 });
     const moved: Reading = reading.atEpoch(3n);
     const saved: SavedState = { samedeal: moved.state(5) };
     const rest: Reading = moved.resume(saved).resume('text');
@@ -242,6 +243,8 @@ test('the types hold in a strict project', async () => {
     const shards: Uint32Array = rest.shards(0, rest.roundOf(0, 0, 1));
     const json: ReadingJson = rest.toJSON();
     const copy: Reading = Reading.fromJSON(json);
+    const again: Reading = Reading.fromRecipe(rest.recipe, { sizes: [3n] });
+    const lanes: Uint32Array = again.round(0, 0, 0).spans.lane;
     const told: [number | bigint, boolean, string, number] = [copy.epoch, copy.isRest, copy.recipe, copy.readsPerRow];
     for await (const batch of readBatches(files, rest, { rank: 0, worker: 1n, sampleColumn: 'n' })) { const rows: Row[] = batch; rows.length; }
     { using scoped = new Reading([3n, 4]); scoped.numSteps(0); }
@@ -250,7 +253,7 @@ test('the types hold in a strict project', async () => {
     // @ts-expect-error
     new Reading([3], { policy: 'locality-aware' });
     // @ts-expect-error
-    new Reading([3], { worldSize: 2 });
+    new Reading([3], { world: 2 });
     // @ts-expect-error
     rest.epoch = 3;
     // @ts-expect-error
@@ -259,7 +262,7 @@ test('the types hold in a strict project', async () => {
     readBatches(files, rest, { worker: 1 });
     // @ts-expect-error
     readBatches('data', rest, { rank: 0 });
-    export { steps, samples, rounds, shards, told };`,
+    export { steps, samples, rounds, shards, told, lanes };`,
     ['es2022', 'dom'],
   );
   await check(

@@ -162,7 +162,7 @@ test('addresses of files are read by ranges', async (t) => {
   for (const ranges of [true, false]) {
     const { address, requests } = await serving(t, where, { ranges });
     const addresses = [`${address}/0.parquet`, new URL(`${address}/1.parquet`)];
-    for (const options of [STORED, { lanes: 4, window: 16, seed: 3 }]) {
+    for (const options of [STORED, { lanes: 4, shuffleWindow: 16, seed: 3 }]) {
       assert.deepEqual(await ids(addresses, options), await ids(paths, options));
     }
     // A server that knows no ranges gives the whole file once for each opening.

@@ -21,13 +21,13 @@ const idsOf = (batch) => batch.map(({ id }) => id);
 const ascending = (ids) => ids.toSorted((a, b) => a - b);
 
 /** Every worker of every rank. */
-const readersOf = ({ world = 1, workers = 1 }) =>
-  Array.from({ length: world * workers }, (_, i) => ({ rank: Math.floor(i / workers), worker: i % workers }));
+const readersOf = ({ worldSize = 1, workers = 1 }) =>
+  Array.from({ length: worldSize * workers }, (_, i) => ({ rank: Math.floor(i / workers), worker: i % workers }));
 
 /** What the loaders of all ranks give in their first `steps` steps, as loaders do: batches of the workers of a rank in turn. */
-async function taken(shards, reading, { world = 1, workers = 1 }, steps = Number.POSITIVE_INFINITY) {
+async function taken(shards, reading, { worldSize = 1, workers = 1 }, steps = Number.POSITIVE_INFINITY) {
   const ids = [];
-  for (let rank = 0; rank < world; rank++) {
+  for (let rank = 0; rank < worldSize; rank++) {
     const passes = Array.from({ length: workers }, (_, worker) => readBatches(shards, reading, { rank, worker }));
     const left = [...passes];
     for (let step = 0; step < steps && left.length > 0; ) {
@@ -55,7 +55,7 @@ function open(where) {
 }
 
 const DEALS = {
-  samples: { lanes: 8, window: 10, remainder: 'uneven' },
+  samples: { lanes: 8, shuffleWindow: 10, remainder: 'uneven' },
   'stored samples': { shuffle: false, remainder: 'uneven' },
   shards: { deal: 'shards' },
   'stored shards': { deal: 'shards', shuffle: false },
@@ -70,13 +70,13 @@ describe('a reader of a reading', () => {
       const shards = await findShards(where);
       const bytes = deal.weight === 'bytes' ? { bytes: shards.bytes } : {};
       const of = (group) => new Reading(shards.sizes, { ...deal, ...bytes, seed: 3, batchSize: 16, ...group });
-      const four = { world: 2, workers: 2 };
+      const four = { worldSize: 2, workers: 2 };
       const reading = of(four).atEpoch(5);
       // An odd number of steps: one worker of each rank has given a batch more than the other.
       const first = await taken(shards, reading, four, 11);
       if (deal.deal !== 'shards') assert.equal(first.flat().length, 11 * 2 * 16);
       const state = reading.state(11);
-      for (const group of [{ world: 3 }, { workers: 3 }, four, { world: 5, workers: 2, batchSize: 3 }, {}]) {
+      for (const group of [{ worldSize: 3 }, { workers: 3 }, four, { worldSize: 5, workers: 2, batchSize: 3 }, {}]) {
         const rest = of(group).resume(state);
         assert(rest.isRest);
         const second = await taken(shards, rest, group);
@@ -85,7 +85,7 @@ describe('a reader of a reading', () => {
         assert(second.every(({ length }) => length <= batchSize));
       }
       // Three groups, one after the other, none of which ends with a whole turn.
-      const three = { world: 1, workers: 3, batchSize: 7 };
+      const three = { worldSize: 1, workers: 3, batchSize: 7 };
       const middle = of(three).resume(state);
       const second = await taken(shards, middle, three, 5);
       const last = of(four).resume(middle.state(5));
@@ -104,7 +104,7 @@ describe('a reader of a reading', () => {
       write(where, SIZES);
       const shards = await findShards(where, { columns: ['id'] });
       const bytes = deal.weight === 'bytes' ? { bytes: shards.bytes } : {};
-      const group = { world: 2, workers: 3 };
+      const group = { worldSize: 2, workers: 3 };
       const whole = new Reading(shards.sizes, { ...deal, ...bytes, ...group, batchSize: 9 });
       for (const reading of [whole, whole.atEpoch(2), whole.resume(whole.atEpoch(7).state(8))]) {
         for (const reader of readersOf(group)) {
@@ -124,12 +124,14 @@ describe('a reader of a reading', () => {
     write(where, SIZES);
     const shards = await findShards(where);
     for (const deal of [
-      { lanes: 12, window: 10, remainder: 'drop' },
+      { lanes: 12, shuffleWindow: 10, remainder: 'drop' },
       { deal: 'shards', shuffleRows: false },
     ]) {
-      const reading = new Reading(shards.sizes, { ...deal, seed: 9, world: 2, workers: 3, batchSize: 10 }).atEpoch(4);
-      for (const reader of readersOf({ world: 2, workers: 3 })) {
-        const options = { ...deal, ...reader, seed: 9, epoch: 4, world: 2, workers: 3, batchSize: 10 };
+      const reading = new Reading(shards.sizes, { ...deal, seed: 9, worldSize: 2, workers: 3, batchSize: 10 }).atEpoch(
+        4,
+      );
+      for (const reader of readersOf({ worldSize: 2, workers: 3 })) {
+        const options = { ...deal, ...reader, seed: 9, epoch: 4, worldSize: 2, workers: 3, batchSize: 10 };
         const batches = await all(readBatches(shards, reading, reader));
         assert.deepEqual(batches, await all(readShards(where, options)));
       }
@@ -140,12 +142,12 @@ describe('a reader of a reading', () => {
     const where = folder(t);
     write(where, SIZES);
     const shards = await findShards(where);
-    const of = (group) => new Reading(shards.sizes, { lanes: 8, window: 32, batchSize: 8, ...group });
-    const state = of({ world: 2, workers: 2 }).state(13);
+    const of = (group) => new Reading(shards.sizes, { lanes: 8, shuffleWindow: 32, batchSize: 8, ...group });
+    const state = of({ worldSize: 2, workers: 2 }).state(13);
     const left = TOTAL - 13 * 2 * 8;
-    for (const world of [1, 3, 64, 2000]) {
-      const reading = of({ world }).resume(state);
-      const ranks = world > 100 ? [0, left - 1, left, 1999] : [...Array(world).keys()];
+    for (const worldSize of [1, 3, 64, 2000]) {
+      const reading = of({ worldSize }).resume(state);
+      const ranks = worldSize > 100 ? [0, left - 1, left, 1999] : [...Array(worldSize).keys()];
       let real = 0;
       for (const rank of ranks) {
         const rows = (await all(readBatches(shards, reading, { rank, paddingColumn: 'extra' }))).flat();
@@ -158,7 +160,7 @@ describe('a reader of a reading', () => {
         );
         real += rows.length - reading.numPadding(rank);
       }
-      if (world < 100) assert.equal(real, left);
+      if (worldSize < 100) assert.equal(real, left);
       else assert.equal(real, 2);
     }
   });
@@ -168,7 +170,7 @@ describe('a reader of a reading', () => {
     write(where, SIZES);
     const shards = await findShards(where);
     const sizes = async (options) => {
-      const reading = new Reading(shards.sizes, { lanes: 8, window: 8, batchSize: 100, ...options });
+      const reading = new Reading(shards.sizes, { lanes: 8, shuffleWindow: 8, batchSize: 100, ...options });
       const batches = await all(readBatches(shards, reading, { rank: 0 }));
       assert.equal(batches.length, reading.numSteps(0));
       return batches.map(({ length }) => length);
@@ -196,8 +198,8 @@ describe('a reader of a reading', () => {
     const where = folder(t);
     writeWithPyarrow(where, [1300, 0, 701, 5000, 33, 900]);
     const shards = await findShards(where);
-    for (const deal of [{ lanes: 6, window: 100 }, { deal: 'shards' }]) {
-      const reading = new Reading(shards.sizes, { ...deal, world: 2, workers: 2, batchSize: 64 });
+    for (const deal of [{ lanes: 6, shuffleWindow: 100 }, { deal: 'shards' }]) {
+      const reading = new Reading(shards.sizes, { ...deal, worldSize: 2, workers: 2, batchSize: 64 });
       const rest = new Reading(shards.sizes, { ...deal, workers: 3, batchSize: 64 }).resume(reading.state(7));
       const seen = new Set();
       for (const reader of readersOf({ workers: 3 })) {
@@ -221,7 +223,7 @@ describe('a reader of a reading', () => {
     write(where, [3000, 3000, 3000]);
     const shards = await findShards(where);
     let wasOpen = 0;
-    for (const deal of [{ lanes: 4, window: 50 }, { deal: 'shards' }, { deal: 'shards', shuffle: false }]) {
+    for (const deal of [{ lanes: 4, shuffleWindow: 50 }, { deal: 'shards' }, { deal: 'shards', shuffle: false }]) {
       const reading = new Reading(shards.sizes, { ...deal, batchSize: 5 });
       for await (const _ of readBatches(shards, reading, { rank: 0 })) {
         await setTimeout(5);
@@ -253,7 +255,7 @@ test('what is refused, at the call', async (t) => {
   const where = folder(t);
   write(where, [30, 40]);
   const shards = await findShards(where);
-  const reading = new Reading(shards.sizes, { world: 2, workers: 2, batchSize: 4, lanes: 4 });
+  const reading = new Reading(shards.sizes, { worldSize: 2, workers: 2, batchSize: 4, lanes: 4 });
   const refused = (call, kind, field) =>
     assert.throws(call, (error) => {
       assert(error instanceof SamedealError, error.stack);
@@ -268,9 +270,8 @@ test('what is refused, at the call', async (t) => {
   as({ rank: '0' })('wrong-type', 'rank');
   as({})('missing', 'rank');
   as(undefined)('missing', 'rank');
-  as({ rank: 0, world: 2 })('unknown-name', 'options');
+  as({ rank: 0, worldSize: 2 })('unknown-name', 'options');
   as({ rank: 0, sampleColumn: 3 })('wrong-type', 'sample-column');
-  as({ rank: 0 }, new Reading(shards.sizes))('missing', 'batch-size');
   for (const other of [undefined, null, 3, {}, new ShardPlan(shards.sizes)])
     as({ rank: 0 }, other)('wrong-type', 'reading');
   for (const other of [undefined, null, where, {}, { sizes: [30, 40] }]) {
@@ -307,13 +308,13 @@ test('readers that do not divide the lanes are told', async (t) => {
   process.on('warning', hear);
   t.after(() => process.off('warning', hear));
   for (const lanes of [12, 21, 12]) {
-    const reading = new Reading(shards.sizes, { lanes, world: 7, workers: 3, batchSize: 2 });
+    const reading = new Reading(shards.sizes, { lanes, worldSize: 7, workers: 3, batchSize: 2 });
     assert.equal(reading.readsPerRow, lanes === 12 ? 7 : 1);
     await all(readBatches(shards, reading, { rank: 0 }));
   }
   await setTimeout(0);
   const message =
-    'each row is read and decoded by 7 readers, and given by one; with lanes that are a multiple of ranks times workers, ' +
-    'or with whole shards, it is read once';
+    '21 readers (7 ranks x 3 workers) do not divide 12 lanes, so that each row is read and decoded by 7 of them, ' +
+    'and given by one; lanes: 21 would be read once';
   assert.deepEqual(heard, [['SAMEDEAL_LANES', message]]);
 });

@@ -39,8 +39,8 @@ describe('what is read', () => {
     const sizes = [1300, 0, 701, 5000, 33, 900];
     writeWithPyarrow(where, sizes);
     for (const options of [
-      { lanes: 4, window: 16 },
-      { lanes: 64, window: 1000 },
+      { lanes: 4, shuffleWindow: 16 },
+      { lanes: 64, shuffleWindow: 1000 },
       { deal: 'shards' },
       { deal: 'shards', shuffle: false },
     ]) {
@@ -56,7 +56,7 @@ describe('what is read', () => {
   test('all readers of all worlds see every sample once, in the order of the sampler', async (t) => {
     const where = folder(t);
     write(where, SIZES, { rowGroupSize: 60 });
-    for (const [world, workers] of [
+    for (const [worldSize, workers] of [
       [1, 1],
       [2, 1],
       [1, 3],
@@ -64,17 +64,17 @@ describe('what is read', () => {
       [4, 2],
       [800, 1],
     ]) {
-      const deal = { lanes: 8, window: 10, seed: 3, epoch: 1, remainder: 'uneven' };
+      const deal = { lanes: 8, shuffleWindow: 10, seed: 3, epoch: 1, remainder: 'uneven' };
       const seen = [];
-      for (let rank = 0; rank < world; rank += world > 100 ? 97 : 1) {
+      for (let rank = 0; rank < worldSize; rank += worldSize > 100 ? 97 : 1) {
         for (let worker = 0; worker < workers; worker++) {
-          const own = await ids(where, { ...deal, rank, world, worker, workers });
-          const reader = { rank: rank + world * worker, world: world * workers };
+          const own = await ids(where, { ...deal, rank, worldSize, worker, workers });
+          const reader = { rank: rank + worldSize * worker, worldSize: worldSize * workers };
           assert.deepEqual(own, [...Sampler.sharded(SIZES, { ...deal, ...reader })]);
           seen.push(...own);
         }
       }
-      if (world < 100) {
+      if (worldSize < 100) {
         assert.deepEqual(
           seen.sort((a, b) => a - b),
           [...Array(TOTAL).keys()],
@@ -87,14 +87,14 @@ describe('what is read', () => {
     const where = folder(t);
     write(where, SIZES);
     for (const remainder of ['pad', 'drop']) {
-      for (const world of [2, 7, 64, 2000]) {
-        for (const rank of [0, 1, world - 1]) {
-          const options = { remainder, rank, world, lanes: 8, window: 32 };
+      for (const worldSize of [2, 7, 64, 2000]) {
+        for (const rank of [0, 1, worldSize - 1]) {
+          const options = { remainder, rank, worldSize, lanes: 8, shuffleWindow: 32 };
           assert.deepEqual(await ids(where, options), [...Sampler.sharded(SIZES, options)]);
         }
       }
     }
-    const options = { rank: 0, world: 2, lanes: 8, window: 32, paddingColumn: 'extra' };
+    const options = { rank: 0, worldSize: 2, lanes: 8, shuffleWindow: 32, paddingColumn: 'extra' };
     for (const rank of [0, 1]) {
       const marks = (await all(readShards(where, { ...options, rank }))).map(({ extra }) => extra);
       assert.deepEqual([marks.length, marks.indexOf(true)], [368, rank === 0 ? -1 : 367]);
@@ -103,7 +103,7 @@ describe('what is read', () => {
     const few = folder(t);
     write(few, [2, 1]);
     for (let rank = 0; rank < 20; rank++) {
-      const options = { rank, world: 20, lanes: 3, window: 1 };
+      const options = { rank, worldSize: 20, lanes: 3, shuffleWindow: 1 };
       assert.deepEqual(await ids(few, options), [...Sampler.sharded([2, 1], options)]);
     }
   });
@@ -119,10 +119,7 @@ describe('what is read', () => {
       { shuffle: false, shuffleRows: true },
       { shuffleRows: false },
     ]) {
-      const defaults = { policy: 'size-aware', workerPolicy: 'size-aware', shuffle: true };
-      const { shuffle = true, shuffleRows = shuffle, ...others } = options;
-      const plan = new ShardPlan(SIZES, { ...defaults, ...others, shuffle, world: 2, workers: 2 });
-      const rows = (shard) => (shuffleRows ? [...plan.rows(shard)] : [...Array(SIZES[shard]).keys()]);
+      const plan = new ShardPlan(SIZES, { ...options, worldSize: 2, workers: 2 });
       const seen = [];
       for (const [rank, worker] of [
         [0, 0],
@@ -130,9 +127,9 @@ describe('what is read', () => {
         [1, 0],
         [1, 1],
       ]) {
-        const own = await ids(where, { ...options, deal: 'shards', rank, world: 2, worker, workers: 2 });
+        const own = await ids(where, { ...options, deal: 'shards', rank, worldSize: 2, worker, workers: 2 });
         const expected = [...plan.shards(rank, worker)].flatMap((shard) =>
-          rows(shard).map((row) => bases[shard] + row),
+          Array.from(plan.rows(shard), (row) => bases[shard] + row),
         );
         assert.deepEqual(own, expected);
         seen.push(...own);
@@ -140,9 +137,9 @@ describe('what is read', () => {
       assert.equal(new Set(seen).size, TOTAL);
       assert.equal(seen.length, TOTAL);
     }
-    const weighed = await ids(where, { deal: 'shards', weight: 'bytes', rank: 0, world: 2 });
+    const weighed = await ids(where, { deal: 'shards', weight: 'bytes', rank: 0, worldSize: 2 });
     assert.equal(
-      weighed.length + (await ids(where, { deal: 'shards', weight: 'bytes', world: 2, rank: 1 })).length,
+      weighed.length + (await ids(where, { deal: 'shards', weight: 'bytes', worldSize: 2, rank: 1 })).length,
       TOTAL,
     );
   });
@@ -150,7 +147,7 @@ describe('what is read', () => {
   test('without a shuffle, readers take the rows in turn as they are stored', async (t) => {
     const where = folder(t);
     write(where, SIZES);
-    const options = { shuffle: false, remainder: 'uneven', world: 2, workers: 2 };
+    const options = { shuffle: false, remainder: 'uneven', worldSize: 2, workers: 2 };
     for (const [reader, rank, worker] of [
       [0, 0, 0],
       [1, 1, 0],
@@ -165,14 +162,14 @@ describe('what is read', () => {
   test('batches', async (t) => {
     const where = folder(t);
     write(where, SIZES);
-    const rows = await all(readShards(where, { lanes: 4, window: 8 }));
-    const batches = await all(readShards(where, { lanes: 4, window: 8, batchSize: 100 }));
+    const rows = await all(readShards(where, { lanes: 4, shuffleWindow: 8 }));
+    const batches = await all(readShards(where, { lanes: 4, shuffleWindow: 8, batchSize: 100 }));
     assert.deepEqual(
       batches.map(({ length }) => length),
       [100, 100, 100, 100, 100, 100, 100, 35],
     );
     assert.deepEqual(batches.flat(), rows);
-    const full = await all(readShards(where, { lanes: 4, window: 8, batchSize: 100n, dropLast: true }));
+    const full = await all(readShards(where, { lanes: 4, shuffleWindow: 8, batchSize: 100n, dropLast: true }));
     assert.deepEqual(full, batches.slice(0, 7));
     assert.equal((await all(readShards(where, { batchSize: 147, dropLast: true }))).length, 5);
   });
@@ -212,7 +209,7 @@ describe('what is read', () => {
   test('no rows at all', async (t) => {
     const where = folder(t);
     write(where, [0, 0]);
-    for (const options of [{}, { deal: 'shards' }, { rank: 0, world: 3 }])
+    for (const options of [{}, { deal: 'shards' }, { rank: 0, worldSize: 3 }])
       assert.deepEqual(await ids(where, options), []);
   });
 });
@@ -276,7 +273,7 @@ describe('what cannot be read', () => {
       bytes[random(bytes.length)] ^= 1 << random(8);
       writeFileSync(path, bytes);
       try {
-        assert.equal((await all(readShards(path, { lanes: 3, window: 7 }))).length, 60);
+        assert.equal((await all(readShards(path, { lanes: 3, shuffleWindow: 7 }))).length, 60);
       } catch (error) {
         assert(error.message.startsWith(`${path}: `), error.stack);
         refused += 1;
@@ -356,7 +353,7 @@ describe('how it is read', () => {
     const where = folder(t);
     write(where, [3000, 3000, 3000]);
     let wasOpen = 0;
-    for (const options of [{ lanes: 4, window: 50 }, { deal: 'shards' }, { deal: 'shards', shuffle: false }]) {
+    for (const options of [{ lanes: 4, shuffleWindow: 50 }, { deal: 'shards' }, { deal: 'shards', shuffle: false }]) {
       for await (const _ of readShards(where, options)) {
         await setTimeout(5);
         wasOpen += open(where).length;
@@ -381,9 +378,9 @@ describe('how it is read', () => {
     write(where, SIZES);
     const options = Array.from({ length: 6 }, (_, rank) => ({
       rank,
-      world: 6,
+      worldSize: 6,
       lanes: 12,
-      window: 20,
+      shuffleWindow: 20,
       remainder: 'uneven',
     }));
     const seen = await Promise.all(options.map((option) => ids(where, option)));
@@ -465,7 +462,7 @@ describe('what is said to whoever runs the process', () => {
   test('lanes that the readers do not divide, once', async (t) => {
     const where = folder(t);
     write(where, [30]);
-    const reader = (lanes, world, workers) => () => ids(where, { lanes, rank: 0, world, workers });
+    const reader = (lanes, worldSize, workers) => () => ids(where, { lanes, rank: 0, worldSize, workers });
     const expected =
       '15 readers (5 ranks x 3 workers) do not divide 12 lanes, so that each row is read and decoded by 5 of them, ' +
       'and given by one; lanes: 15 would be read once';
@@ -475,7 +472,7 @@ describe('what is said to whoever runs the process', () => {
     assert.match((await warnings(reader(4096, 5000, 1)))[0][1], /given by one$/);
     for (const whole of [reader(12, 4, 3), reader(12, 1, 1), reader(4096, 64, 64)])
       assert.deepEqual(await warnings(whole), []);
-    assert.deepEqual(await warnings(() => ids(where, { deal: 'shards', rank: 0, world: 5 })), []);
+    assert.deepEqual(await warnings(() => ids(where, { deal: 'shards', rank: 0, worldSize: 5 })), []);
   });
 
   test('a launcher that started several, where nobody was told which one this is', async (t) => {
@@ -490,7 +487,7 @@ describe('what is said to whoever runs the process', () => {
       }
     });
     Object.assign(process.env, set);
-    assert.deepEqual(await warnings(() => ids(where, { rank: 0, world: 1 })), []);
+    assert.deepEqual(await warnings(() => ids(where, { rank: 0, worldSize: 1 })), []);
     const all = async () => assert.equal((await ids(where)).length, 30);
     const [[code, message], ...more] = await warnings(all);
     assert.deepEqual([code, more], ['SAMEDEAL_RANK', []]);
@@ -529,16 +526,16 @@ describe('what is asked for', () => {
     const as = (options) => () => readShards(where, options);
     for (const [option, field, outside] of [
       ['rank', 'rank', [1, ...NOT_32_BITS]],
-      ['world', 'world', [0, ...NOT_32_BITS]],
+      ['worldSize', 'world-size', [0, ...NOT_32_BITS]],
       ['worker', 'worker', [1, ...NOT_32_BITS]],
       ['workers', 'workers', [0, ...NOT_32_BITS]],
       ['seed', 'seed', [2 ** 53, 2n ** 63n]],
       ['epoch', 'epoch', [-1, 2n ** 64n]],
       ['lanes', 'lanes', [0, 4097, -1]],
-      ['window', 'window', [0, 2 ** 20 + 1, -1]],
+      ['shuffleWindow', 'shuffle-window', [0, 2 ** 20 + 1, -1]],
       ['batchSize', 'batch-size', [0, ...NOT_32_BITS]],
     ]) {
-      const others = { rank: { world: 1 }, world: { rank: 0 } }[option];
+      const others = { rank: { worldSize: 1 }, worldSize: { rank: 0 } }[option];
       for (const value of NOT_WHOLE) await refused(as({ ...others, [option]: value }), 'wrong-type', field);
       for (const value of outside) await refused(as({ ...others, [option]: value }), 'out-of-range', field);
     }
@@ -550,16 +547,16 @@ describe('what is asked for', () => {
       [{ shuffle: false, lanes: 3 }, 'contradiction', 'lanes'],
       [{ shuffle: 1 }, 'wrong-type', 'shuffle'],
       [{ deal: 'shards', lanes: 3 }, 'contradiction', 'lanes'],
-      [{ deal: 'shards', window: 3 }, 'contradiction', 'window'],
+      [{ deal: 'shards', shuffleWindow: 3 }, 'contradiction', 'shuffle-window'],
       [{ deal: 'shards', remainder: 'pad' }, 'contradiction', 'remainder'],
       [{ deal: 'shards', policy: 'even' }, 'unknown-name', 'policy'],
-      [{ deal: 'shards', policy: 'locality-aware' }, 'unknown-name', 'policy'],
+      [{ deal: 'shards', policy: 'locality-aware' }, 'contradiction', 'policy'],
       [{ deal: 'shards', shuffle: 1 }, 'wrong-type', 'shuffle'],
-      [{ rank: 0, world: 2 ** 31, workers: 2 }, 'out-of-range', 'world'],
-      [{ rank: 0, world: 2 ** 21, workers: 4 }, 'out-of-range', 'workers'],
-      [{ rank: 1 }, 'missing', 'world'],
-      [{ rank: 0, world: undefined }, 'missing', 'world'],
-      [{ world: 2 }, 'missing', 'rank'],
+      [{ rank: 0, worldSize: 2 ** 31, workers: 2 }, 'out-of-range', 'world-size'],
+      [{ rank: 0, worldSize: 2 ** 21, workers: 4 }, 'out-of-range', 'workers'],
+      [{ rank: 1 }, 'missing', 'world-size'],
+      [{ rank: 0, worldSize: undefined }, 'missing', 'world-size'],
+      [{ worldSize: 2 }, 'missing', 'rank'],
       [{ columns: 'id' }, 'wrong-type', 'columns'],
       [{ columns: [3] }, 'wrong-type', 'columns'],
       [{ columns: ['Id'] }, 'unknown-name', 'columns'],

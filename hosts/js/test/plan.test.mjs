@@ -11,7 +11,8 @@ import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';
 import { NOT_32_BITS, NOT_WHOLE, overflow, refused } from './values.mjs';
 
 describe('ShardPlan', () => {
-  const hundred = () => new ShardPlan(new Array(100).fill(10), { world: 8, workers: 4 });
+  const ROBIN = { policy: 'round-robin', workerPolicy: 'round-robin', shuffle: false };
+  const hundred = () => new ShardPlan(new Array(100).fill(10), { worldSize: 8, workers: 4, ...ROBIN });
 
   test('the worked example', () => {
     const plan = hundred();
@@ -24,19 +25,18 @@ describe('ShardPlan', () => {
       assert.deepEqual([...plan.shards(rank, worker)], shards);
       assert.equal(plan.numShards(rank, worker), shards.length);
     }
-    assert.deepEqual(plan.verify(), { ok: true, overlaps: [], gaps: new Uint32Array(0) });
+    assert.deepEqual(plan.verify(), { ok: true, overlaps: [], gaps: [] });
     assert.deepEqual(plan.balance('ranks'), { least: 120, most: 130, total: 1000, members: 8, imbalance: 1.04 });
     assert.deepEqual(plan.steps(10), { least: 12, most: 13, equal: false });
     assert.deepEqual(plan.steps(40), { least: 4, most: 4, equal: true });
     assert.deepEqual(plan.steps(40, { dropLast: true }), { least: 0, most: 1, equal: false });
-    const { shards, samples, bytes, local } = plan.loads('workers');
-    assert.deepEqual([shards.length, shards[0], samples[0], bytes[0], local[0]], [32, 4, 40, 0, 0]);
+    const { shards, samples, ...others } = plan.loads('workers');
+    assert.deepEqual([shards.length, shards[0], samples[0], others], [32, 4, 40, {}]);
   });
 
   test('shuffled and moved, every shard still has one reader, and rows are those of the shard', () => {
     const sizes = Float64Array.from({ length: 500 }, (_, i) => (i * 7919) % 1000);
-    const options = { world: 5, workers: 3, policy: 'size-aware', workerPolicy: 'size-aware', shuffle: true };
-    const plan = new ShardPlan(sizes, { ...options, reshuffle: true, seed: -3 });
+    const plan = new ShardPlan(sizes, { worldSize: 5, workers: 3, reshuffle: true, seed: -3 });
     const before = plan.shards(1, 2);
     for (const epoch of [1, 2n ** 64n - 1n]) {
       plan.setEpoch(epoch);
@@ -53,14 +53,16 @@ describe('ShardPlan', () => {
     }
     plan.setEpoch(0);
     assert.deepEqual(plan.shards(1, 2), before);
-    const still = new ShardPlan(sizes, { seed: -3 });
-    assert.deepEqual(still.rows(3), new ShardPlan(sizes, { seed: -3, shuffle: true, world: 4 }).rows(3));
+    const still = new ShardPlan(sizes, { seed: -3, shuffle: false, shuffleRows: true });
+    assert.deepEqual(still.rows(3), new ShardPlan(sizes, { seed: -3, worldSize: 4 }).rows(3));
+    const stored = new ShardPlan(sizes, { shuffleRows: false });
+    assert.deepEqual([...stored.rows(3, 4, 7)], [4, 5, 6]);
   });
 
   test('bytes and places', () => {
     const plan = new ShardPlan([10, 10, 10, 10], {
       bytes: [1, 2, 3, 4],
-      world: 2,
+      worldSize: 2,
       policy: 'locality-aware',
       weight: 'bytes',
       holders: [[0], Uint32Array.of(0, 7), [7], [7n]],
@@ -75,38 +77,59 @@ describe('ShardPlan', () => {
 
   test('the properties are those that were given, and copies', () => {
     const sizes = [5, 6];
-    const plan = new ShardPlan(sizes, { world: 2n, seed: 2n ** 62n, shuffle: true, weight: 'samples' });
+    const plan = new ShardPlan(sizes, { worldSize: 2n, seed: 2n ** 62n, weight: 'samples' });
     sizes[0] = 9;
     plan.sizes[0] = 9;
-    const { length, world, workers, policy, workerPolicy, weight, shuffle, reshuffle, seed, epoch, bytes } = plan;
-    assert.deepEqual(
-      { length, world, workers, policy, workerPolicy, weight, shuffle, reshuffle, seed, epoch, bytes },
-      {
-        length: 2,
-        world: 2,
-        workers: 1,
-        policy: 'round-robin',
-        workerPolicy: 'round-robin',
-        weight: 'samples',
-        shuffle: true,
-        reshuffle: false,
-        seed: 2n ** 62n,
-        epoch: 0,
-        bytes: undefined,
-      },
-    );
+    const { length, worldSize, workers, seed, epoch, bytes } = plan;
+    assert.deepEqual([length, worldSize, workers, seed, epoch, bytes], [2, 2, 1, 2n ** 62n, 0, undefined]);
     assert.deepEqual([...plan.sizes], [5, 6]);
-    assert.match(inspect(plan), /^ShardPlan\(\[5, 6\], \{ world: 2, .*seed: 4611686018427387904n, epoch: 0 \}\)$/);
+    const text =
+      'ShardPlan.fromRecipe(\'{"shards":{"seed":4611686018427387904,"weight":"samples"},"deal":{"world_size":2}}\', ' +
+      '{ sizes: [5, 6] })';
+    assert.deepEqual([inspect(plan), String(plan)], [text, text]);
+  });
+
+  test('a plan is made again by its recipe, and defaults are in it', () => {
+    const near = { policy: 'locality-aware', holders: [[0], [1, 0], [1]], rankNodes: [0, 1], worldSize: 2 };
+    const many = { bytes: new Uint32Array(300).fill(7), workers: 3, seed: -1 };
+    for (const [sizes, options] of [
+      [[5, 6, 7], {}],
+      [[5, 6, 7], near],
+      [new Array(300).fill(5), many],
+    ]) {
+      const plan = new ShardPlan(sizes, { ...options, epoch: 4 });
+      const { bytes } = options;
+      for (const recipe of [plan.recipe, JSON.parse(plan.recipe)]) {
+        const again = ShardPlan.fromRecipe(recipe, { epoch: 4, sizes, ...(bytes && { bytes }) });
+        assert.deepEqual(
+          [again.recipe, again.recipeFingerprint(), again.configFingerprint(), again.shards(0)],
+          [plan.recipe, plan.recipeFingerprint(), plan.configFingerprint(), plan.shards(0)],
+        );
+      }
+      const made = new Function('ShardPlan', `return ${plan}`)(ShardPlan);
+      assert.equal(made.configFingerprint(), plan.configFingerprint());
+    }
+    const { shards, deal } = JSON.parse(new ShardPlan([5]).recipe);
+    const { shuffle, shuffle_rows, reshuffle, seed, policy, worker_policy, weight } = shards;
+    assert.deepEqual([shuffle, shuffle_rows, reshuffle, seed], [true, true, false, 0]);
+    assert.deepEqual([policy, worker_policy, weight, deal.world_size], ['size-aware', 'size-aware', 'samples', 1]);
+    assert.throws(() => ShardPlan.fromRecipe(new ShardPlan(new Array(300).fill(5)).recipe), {
+      kind: 'missing',
+      field: 'sizes',
+    });
+    refused(() => ShardPlan.fromRecipe({ shards: { sizes: [1] }, order: {} }), 'contradiction', 'order');
+    refused(() => ShardPlan.fromRecipe({ shards: { size: [1] } }), 'unknown-name', 'shards-member');
   });
 
   test('whatever does not fit is refused, and the plan is as good as before', () => {
     const plan = hundred();
     const before = plan.shards(0, 0);
     const as = (option) => (value) => new ShardPlan([3, 4], { [option]: value });
+    const NEAR = { policy: 'locality-aware', holders: [[0]], rankNodes: [0] };
     const parameters = [
       ['sizes', [-1, 2 ** 53, 2n ** 64n], (value) => new ShardPlan([value])],
       ['bytes', [-1, 2 ** 53, 2n ** 64n], (value) => new ShardPlan([1], { bytes: [value] })],
-      ['world', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('world')],
+      ['world-size', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('worldSize')],
       ['workers', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('workers')],
       ['seed', [2 ** 53, 2n ** 63n], as('seed')],
       ['epoch', [-1, 2 ** 53, 2n ** 64n], as('epoch')],
@@ -118,9 +141,9 @@ describe('ShardPlan', () => {
       ['start', [11, -1, 2n ** 64n], (value) => plan.rows(0, value)],
       ['end', [11, 2, -1, 2n ** 64n], (value) => plan.rows(0, 3, value)],
       ['batch-size', [0, ...NOT_32_BITS], (value) => plan.steps(value)],
-      ['holders', NOT_32_BITS, (value) => new ShardPlan([1], { holders: [[value]], rankNodes: [0] })],
-      ['rank-nodes', NOT_32_BITS, (value) => new ShardPlan([1], { holders: [[0]], rankNodes: [value] })],
-      ['tolerance', NOT_32_BITS, (tolerance) => new ShardPlan([1], { holders: [[0]], rankNodes: [0], tolerance })],
+      ['holders', NOT_32_BITS, (value) => new ShardPlan([1], { ...NEAR, holders: [[value]] })],
+      ['rank-nodes', NOT_32_BITS, (value) => new ShardPlan([1], { ...NEAR, rankNodes: [value] })],
+      ['tolerance', NOT_32_BITS, (tolerance) => new ShardPlan([1], { ...NEAR, tolerance })],
     ];
     for (const [field, outside, call] of parameters) {
       for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
@@ -143,14 +166,15 @@ describe('ShardPlan', () => {
     refused(() => new ShardPlan(), 'wrong-type', 'sizes');
     refused(() => new ShardPlan([1, 2], { bytes: [1] }), 'contradiction', 'bytes');
     refused(() => as('workerPolicy')('locality-aware'), 'unknown-name', 'worker-policy');
-    refused(() => as('policy')('locality-aware'), 'missing', 'locality');
-    refused(() => as('holders')([[0], [1]]), 'missing', 'rank-nodes');
-    refused(() => as('rankNodes')([0]), 'missing', 'holders');
-    refused(() => as('tolerance')(5), 'missing', 'holders');
-    const near = { policy: 'locality-aware', rankNodes: [0] };
-    refused(() => new ShardPlan([1], { holders: [[]], ...near }), 'missing', 'holders');
-    refused(() => new ShardPlan([1], { holders: [0], rankNodes: [0] }), 'wrong-type', 'holders');
-    refused(() => new ShardPlan([1], { holders: Uint32Array.of(0), rankNodes: [0] }), 'wrong-type', 'holders');
+    refused(() => as('policy')('locality-aware'), 'missing', 'holders');
+    refused(() => new ShardPlan([1], { ...NEAR, rankNodes: undefined }), 'missing', 'rank-nodes');
+    refused(() => new ShardPlan([1], { ...NEAR, holders: undefined }), 'missing', 'holders');
+    refused(() => as('holders')([[0], [1]]), 'contradiction', 'holders');
+    refused(() => as('rankNodes')([0]), 'contradiction', 'rank-nodes');
+    refused(() => as('tolerance')(5), 'contradiction', 'tolerance');
+    refused(() => new ShardPlan([1], { ...NEAR, holders: [[]] }), 'missing', 'holders');
+    refused(() => new ShardPlan([1], { ...NEAR, holders: [0] }), 'wrong-type', 'holders');
+    refused(() => new ShardPlan([1], { ...NEAR, holders: Uint32Array.of(0) }), 'wrong-type', 'holders');
     refused(() => new ShardPlan([1], { Shuffle: true }), 'unknown-name', 'options');
     refused(() => new ShardPlan(new Uint8Array(2 ** 25 + 1)), 'out-of-memory', 'sizes');
     assert.deepEqual(plan.shards(0, 0), before);
@@ -164,14 +188,14 @@ describe('ShardPlan', () => {
     assert.equal(hundred().configFingerprint(), before);
     plan.setEpoch(1);
     assert.notEqual(plan.configFingerprint(), before);
-    assert.notEqual(new ShardPlan(new Array(100).fill(10), { world: 8 }).configFingerprint(), before);
+    assert.notEqual(new ShardPlan(new Array(100).fill(10), { worldSize: 8 }).configFingerprint(), before);
   });
 
   test('no shards, and more readers than shards', () => {
-    const none = new ShardPlan([], { world: 3 });
+    const none = new ShardPlan([], { worldSize: 3 });
     assert.deepEqual([none.shards(2).length, none.verify().ok, none.balance('ranks').imbalance], [0, true, 1]);
     refused(() => none.rows(0), 'out-of-range', 'shard');
-    const few = new ShardPlan([0, 5], { world: 2 ** 11, workers: 2 ** 11 });
+    const few = new ShardPlan([0, 5], { worldSize: 2 ** 11, workers: 2 ** 11 });
     assert.deepEqual([few.loads('workers').shards.length, few.balance('workers').members], [2 ** 22, 2 ** 22]);
   });
 
@@ -217,9 +241,11 @@ describe('ShardPlan', () => {
     const engine = new Engine(() => {
       made += 1;
       const { shards, ...others } = instances();
-      return { ...others, shards: { ...shards, Plan: overridden(shards.Plan, () => ({ steps: trap })) } };
+      const trapping = (raw) => Object.assign(raw, { steps: trap });
+      const methods = (raw) => ({ atEpoch: (epoch) => trapping(shards.Plan.prototype.atEpoch.call(raw, epoch)) });
+      return { ...others, shards: { ...shards, Plan: overridden(shards.Plan, methods) } };
     });
-    const plan = new (over(BaseShardPlan, () => engine))(new Array(50).fill(1), { shuffle: true, world: 2 });
+    const plan = new (over(BaseShardPlan, () => engine))(new Array(50).fill(1), { shuffle: true, worldSize: 2 });
     plan.setEpoch(7);
     const before = plan.shards(1);
     assert.throws(() => plan.steps(3), { message: 'unreachable' });
@@ -228,9 +254,9 @@ describe('ShardPlan', () => {
   });
 
   test('a stack that overflows in a call ends the call, and nothing else', () => {
-    const plan = new ShardPlan(new Array(500).fill(2), { world: 3, shuffle: true, policy: 'size-aware' });
+    const plan = new ShardPlan(new Array(500).fill(2), { worldSize: 3, shuffle: true, policy: 'size-aware' });
     const mirror = (epoch) =>
-      new ShardPlan(new Array(500).fill(2), { world: 3, shuffle: true, policy: 'size-aware', epoch });
+      new ShardPlan(new Array(500).fill(2), { worldSize: 3, shuffle: true, policy: 'size-aware', epoch });
     for (let round = 0; round < 60; round++) {
       const call = [() => plan.setEpoch(round), () => plan.shards(1), () => plan.rows(5), () => plan.verify()][
         round % 4
@@ -245,7 +271,7 @@ describe('ShardPlan', () => {
     plan[Symbol.dispose ?? Symbol.for('Symbol.dispose')]();
     plan.dispose();
     assert.throws(() => plan.shards(0), { message: 'this plan has been disposed of' });
-    assert.equal(plan.length, 100);
+    assert.throws(() => plan.length, { message: 'this plan has been disposed of' });
   });
 });
 
@@ -254,13 +280,17 @@ describe('verifyShards', () => {
     assert.deepEqual(verifyShards(4, [[0, 1], Uint32Array.of(1), [1n, 1]]), {
       ok: false,
       overlaps: [
-        { shard: 1, first: 0, other: 1 },
-        { shard: 1, first: 0, other: 2 },
-        { shard: 1, first: 0, other: 2 },
+        { shard: 1, firstReader: 0, otherReader: 1 },
+        { shard: 1, firstReader: 0, otherReader: 2 },
+        { shard: 1, firstReader: 0, otherReader: 2 },
       ],
-      gaps: Uint32Array.of(2, 3),
+      gaps: [{ firstShard: 2, numShards: 2 }],
     });
-    assert.deepEqual(verifyShards(0, []), { ok: true, overlaps: [], gaps: new Uint32Array(0) });
+    assert.deepEqual(verifyShards(0, []), { ok: true, overlaps: [], gaps: [] });
+    assert.deepEqual(verifyShards(2 ** 32 - 1, [[5]]).gaps, [
+      { firstShard: 0, numShards: 5 },
+      { firstShard: 6, numShards: 2 ** 32 - 7 },
+    ]);
     assert(verifyShards(2e6, [new Uint32Array(2e6).map((_, i) => i)]).ok);
   });
 
@@ -292,7 +322,7 @@ describe('ChunkStream', () => {
     assert.deepEqual([...new ChunkStream(1, 2).chunks(0, 5)], [1, 3, 5, 7, 9]);
     for (const reader of [0, 1, 2, 3]) {
       assert.deepEqual(
-        [...new ChunkStream(reader, 4, { chunks: 12 }).chunks(0, 3)],
+        [...new ChunkStream(reader, 4, { chunks: 12, order: 'sequential' }).chunks(0, 3)],
         [0, 4, 8].map((c) => c + reader),
       );
     }
@@ -307,8 +337,16 @@ describe('ChunkStream', () => {
     assert.deepEqual(Float64Array.from(seen), stream.chunks(0, 3000));
     const next = new ChunkStream(0, 1, { chunks: 1000, order: 'feistel', seed: 5, epoch: 3 });
     assert.deepEqual(stream.chunks(1000n, 1000n), next.chunks(0, 1000));
-    assert.equal(inspect(stream), "ChunkStream(0, 1, { chunks: 1000, order: 'feistel', seed: 5, epoch: 2 })");
-    assert.equal(String(new ChunkStream(1, 2)), "ChunkStream(1, 2, { order: 'sequential', seed: 0, epoch: 0 })");
+    const text =
+      'ChunkStream.fromRecipe(\'{"order":{"name":"feistel","chunks":1000,"seed":5},"deal":{"readers":1}}\', { epoch: 2 })';
+    assert.equal(inspect(stream), text);
+    const again = new Function('ChunkStream', `return ${stream}`)(ChunkStream);
+    assert.deepEqual([again.recipe, again.chunks(0, 30)], [stream.recipe, stream.chunks(0, 30)]);
+    assert.equal(
+      new ChunkStream(1, 2).recipe,
+      '{"samedeal":1,"order":{"name":"sequential","seed":0},"deal":{"readers":2}}',
+    );
+    assert.match(new ChunkStream(1, 2, { chunks: 9 }).recipe, /"name":"feistel","chunks":9/);
     stream.dispose();
     assert.throws(() => stream.chunks(0, 1), { message: 'this stream has been disposed of' });
   });

@@ -18,7 +18,7 @@ const ascending = (samples) => samples.toSorted((a, b) => a - b);
 const again = (value) => JSON.parse(JSON.stringify(value));
 
 const DEALS = {
-  samples: { lanes: 6, window: 9, remainder: 'uneven' },
+  samples: { lanes: 6, shuffleWindow: 9, remainder: 'uneven' },
   'stored samples': { shuffle: false, remainder: 'uneven' },
   shards: { deal: 'shards' },
   'stored shards': { deal: 'shards', shuffle: false, policy: 'round-robin', workerPolicy: 'round-robin' },
@@ -32,8 +32,10 @@ const DEALS = {
 };
 
 /** The samples of all readers, the workers of rank 0 first. */
-function lists(reading, { world = 1, workers = 1 }) {
-  return Array.from({ length: world * workers }, (_, i) => [...reading.indices(Math.floor(i / workers), i % workers)]);
+function lists(reading, { worldSize = 1, workers = 1 }) {
+  return Array.from({ length: worldSize * workers }, (_, i) => [
+    ...reading.indices(Math.floor(i / workers), i % workers),
+  ]);
 }
 
 /** What the loaders of all ranks give in `steps` steps: batches of the workers of a rank in turn. */
@@ -55,15 +57,15 @@ function taken(reading, group, steps) {
 describe('Reading', () => {
   test('samples go to readers as a Sampler deals them', () => {
     for (const [given, make] of [
-      [{ lanes: 6, window: 9 }, (options) => Sampler.sharded(SIZES, { lanes: 6, window: 9, ...options })],
+      [{ lanes: 6, shuffleWindow: 9 }, (options) => Sampler.sharded(SIZES, { lanes: 6, shuffleWindow: 9, ...options })],
       [{}, (options) => Sampler.sharded(SIZES, options)],
       [{ shuffle: false }, (options) => new Sampler(TOTAL, { order: 'sequential', ...options })],
     ]) {
       for (const remainder of ['pad', 'drop', 'uneven']) {
-        const reading = new Reading(SIZES, { ...given, remainder, seed: -5, world: 3, workers: 2 }).atEpoch(7);
+        const reading = new Reading(SIZES, { ...given, remainder, seed: -5, worldSize: 3, workers: 2 }).atEpoch(7);
         for (let reader = 0; reader < 6; reader++) {
           const [rank, worker] = [reader % 3, Math.floor(reader / 3)];
-          const sampler = make({ remainder, seed: -5, epoch: 7, rank: reader, world: 6 });
+          const sampler = make({ remainder, seed: -5, epoch: 7, rank: reader, worldSize: 6 });
           assert.deepEqual([...reading.indices(rank, worker)], [...sampler.indices()]);
           assert.equal(reading.numSamples(rank, worker), sampler.length);
           assert.equal(reading.numPadding(rank, worker), sampler.numPadding);
@@ -73,9 +75,10 @@ describe('Reading', () => {
   });
 
   test('shards go to readers as a ShardPlan gives them', () => {
-    const reading = new Reading(SIZES, { deal: 'shards', seed: 3, world: 2, workers: 2, batchSize: 10 }).atEpoch(2n);
-    const policies = { policy: 'size-aware', workerPolicy: 'size-aware' };
-    const plan = new ShardPlan(SIZES, { ...policies, shuffle: true, seed: 3, epoch: 2, world: 2, workers: 2 });
+    const reading = new Reading(SIZES, { deal: 'shards', seed: 3, worldSize: 2, workers: 2, batchSize: 10 }).atEpoch(
+      2n,
+    );
+    const plan = new ShardPlan(SIZES, { seed: 3, epoch: 2, worldSize: 2, workers: 2 });
     const bases = [0, 300, 300, 1001];
     for (const [rank, worker] of [[0], [0, 1], [1], [1, 1]]) {
       const shards = [...plan.shards(rank, worker)];
@@ -94,12 +97,12 @@ describe('Reading', () => {
     test(`${name}: every sample once, whoever goes on from wherever`, () => {
       const of = (group) => new Reading(SIZES, { ...deal, seed: 9, ...group });
       for (const groups of [
-        [{ world: 2, workers: 2, batchSize: 8 }, { workers: 3, batchSize: 5 }, {}],
-        [{ workers: 4, batchSize: 3 }, { world: 3 }, { world: 2, workers: 5, batchSize: 7 }],
+        [{ worldSize: 2, workers: 2, batchSize: 8 }, { workers: 3, batchSize: 5 }, {}],
+        [{ workers: 4, batchSize: 3 }, { worldSize: 3 }, { worldSize: 2, workers: 5, batchSize: 7 }],
         [
-          { world: 3, workers: 2, batchSize: 4 },
-          { world: 3, workers: 2, batchSize: 4 },
-          { world: 3, workers: 2, batchSize: 4 },
+          { worldSize: 3, workers: 2, batchSize: 4 },
+          { worldSize: 3, workers: 2, batchSize: 4 },
+          { worldSize: 3, workers: 2, batchSize: 4 },
         ],
       ]) {
         let reading = of(groups[0]).atEpoch(4);
@@ -122,7 +125,7 @@ describe('Reading', () => {
     });
 
     test(`${name}: the same group goes on batch for batch`, () => {
-      const group = { world: 2, workers: 3, batchSize: 16 };
+      const group = { worldSize: 2, workers: 3, batchSize: 16 };
       const reading = new Reading(SIZES, { ...deal, ...group });
       for (const steps of [0, 1, 4, 6]) {
         const rest = reading.resume(reading.state(steps));
@@ -136,7 +139,7 @@ describe('Reading', () => {
 
     test(`${name}: the rounds of a reader cover its samples`, () => {
       const bases = [0, 300, 300, 1001];
-      const whole = new Reading(SIZES, { ...deal, world: 2, workers: 2, batchSize: 10 });
+      const whole = new Reading(SIZES, { ...deal, worldSize: 2, workers: 2, batchSize: 10 });
       for (const reading of [whole, whole.resume(whole.state(5))]) {
         for (const [rank, worker] of [
           [0, 0],
@@ -151,18 +154,14 @@ describe('Reading', () => {
             assert.equal(start, next);
             assert(count > 0);
             next += count;
-            const rows = new Set();
-            for (let i = 0; i < spans.length; i += 4) {
-              const [, shard, first, many] = spans.subarray(i, i + 4);
+            const stored = Array.from(spans.shard, (shard, i) => {
+              const [first, many] = [spans.firstRow[i], spans.numRows[i]];
               assert(first + many <= SIZES[shard]);
-              for (let row = first; row < first + many; row++) rows.add(bases[shard] + row);
-            }
-            const own = samples.subarray(start, next);
-            assert(own.every((sample) => rows.has(sample)));
-            const stored = Array.from({ length: spans.length / 4 }, (_, i) => {
-              const [, shard, first, many] = spans.subarray(4 * i, 4 * i + 4);
               return Array.from({ length: many }, (_, row) => bases[shard] + first + row);
             }).flat();
+            assert.equal(spans.lane.length, spans.shard.length);
+            const own = samples.subarray(start, next);
+            assert(own.every((sample) => stored.includes(sample)));
             const number = reading.roundOf(rank, worker, start);
             const found = reading.roundRows(rank, worker, number);
             assert.deepEqual(
@@ -204,25 +203,48 @@ describe('Reading', () => {
   });
 
   test('what decides it, and how much is decoded twice', () => {
-    const reading = new Reading(SIZES, { seed: -(2n ** 63n), world: 3 });
-    assert.match(
+    const reading = new Reading(SIZES, { seed: -(2n ** 63n), worldSize: 3 });
+    assert.equal(
       reading.recipe,
-      /^\{"seed":-9223372036854775808,"shuffle":true,"deal":"samples","lanes":64,"window":256,/,
+      '{"samedeal":1,"order":{"name":"sharded","samples":1003,"seed":-9223372036854775808,"lanes":64,"shuffle_window":256,' +
+        '"shards":4,"sizes":[300,0,701,2]},"deal":{"world_size":3,"workers":1,"remainder":"pad"},' +
+        '"batch":{"batch_size":1,"drop_last":false}}',
     );
-    assert.equal(reading.recipe, new Reading(SIZES, { seed: -(2n ** 63n), batchSize: 5 }).recipe);
+    const { worldSize, workers, batchSize, seed } = reading.atEpoch(3);
+    assert.deepEqual([worldSize, workers, batchSize, seed], [3, 1, 1, -(2n ** 63n)]);
     assert.equal(reading.readsPerRow, 3);
-    assert.equal(new Reading(SIZES, { lanes: 6, world: 3 }).readsPerRow, 1);
+    assert.equal(new Reading(SIZES, { lanes: 6, worldSize: 3 }).readsPerRow, 1);
     assert.equal(reading.lanesReadOnce, 63);
     for (const none of [new Reading(SIZES, { shuffle: false }), new Reading(SIZES, { deal: 'shards' })]) {
       assert.deepEqual([none.lanesReadOnce, none.mixingAdvice()], [undefined, undefined]);
     }
     assert.equal(reading.mixingAdvice(), undefined);
-    const advice = { lanesPerReader: 8, varianceRatio: 4, lanes: 128, window: 128 };
-    assert.deepEqual(new Reading(SIZES, { world: 8, batchSize: 32 }).mixingAdvice(), advice);
+    const advice = { lanesPerReader: 8, varianceRatio: 4, lanes: 128, shuffleWindow: 128 };
+    assert.deepEqual(new Reading(SIZES, { worldSize: 8, batchSize: 32 }).mixingAdvice(), advice);
     assert.deepEqual([...reading.sizes], SIZES);
     reading.sizes.fill(1);
     assert.deepEqual([...reading.sizes], SIZES);
     assert.equal(reading.atEpoch(2n ** 64n - 1n).epoch, 2n ** 64n - 1n);
+  });
+
+  test('a reading is made again by its recipe', () => {
+    for (const options of [...Object.values(DEALS), { worldSize: 2, workers: 3, batchSize: 4, dropLast: true }]) {
+      const reading = new Reading(SIZES, { ...options, seed: -7 });
+      const again = Reading.fromRecipe(reading.recipe);
+      assert.deepEqual([again.recipe, again.indices(0)], [reading.recipe, reading.indices(0)]);
+      assert.equal(Reading.fromRecipe(JSON.parse(reading.recipe)).recipeFingerprint(), reading.recipeFingerprint());
+    }
+    const sizes = new Array(300).fill(2);
+    const { recipe } = new Reading(sizes);
+    refused(() => Reading.fromRecipe(recipe), 'missing', 'sizes');
+    assert.equal(Reading.fromRecipe(recipe, { sizes }).recipe, recipe);
+    refused(
+      () => Reading.fromRecipe({ order: { sizes: [1] }, deal: { layout: 'strided' } }),
+      'contradiction',
+      'layout',
+    );
+    refused(() => Reading.fromRecipe({ deal: {} }), 'missing', 'order');
+    refused(() => Reading.fromRecipe(recipe, { size: [1] }), 'unknown-name', 'options');
   });
 
   test('JSON and source make an equal one', () => {
@@ -232,7 +254,7 @@ describe('Reading', () => {
       weight: 'bytes',
       bytes,
       seed: 2n ** 60n,
-      world: 2,
+      worldSize: 2,
       workers: 3,
       batchSize: 4,
       dropLast: true,
@@ -240,37 +262,54 @@ describe('Reading', () => {
     const reading = new Reading(BigUint64Array.from(SIZES, BigInt), given);
     const moved = [reading, reading.atEpoch(2n ** 64n - 1n), reading.resume(reading.atEpoch(3).state(2))];
     for (const one of [...moved, new Reading([]), new Reading([5], { shuffle: false })]) {
-      const made = new Function('Reading', `return new ${one}`)(Reading);
+      const made = new Function('Reading', `return ${one}`)(Reading);
       for (const twin of [made, Reading.fromJSON(again(one))]) {
         assert(twin instanceof Reading);
         assert.deepEqual(again(twin), again(one));
         assert.equal(twin.state(0), one.state(0));
-        assert.equal(twin.recipe, one.recipe);
+        assert.deepEqual([twin.recipe, twin.recipeFingerprint()], [one.recipe, one.recipeFingerprint()]);
       }
     }
     assert.deepEqual(again(moved[1]), {
-      sizes: SIZES.map(String),
-      ...given,
-      bytes: bytes.map(String),
-      seed: String(2n ** 60n),
+      recipe:
+        '{"shards":{"seed":1152921504606846976,"weight":"bytes"},"deal":{"world_size":2,"workers":3},' +
+        '"batch":{"batch_size":4,"drop_last":true}}',
+      sizes: SIZES,
+      bytes: bytes.map(Number),
       epoch: String(2n ** 64n - 1n),
     });
     // Defaults are the component's: what was not given is not written.
-    assert.deepEqual(again(new Reading([5])), { sizes: ['5'], epoch: '0' });
+    assert.deepEqual(again(new Reading([5])), {
+      recipe: '{"order":{"name":"sharded"}}',
+      sizes: [5],
+      epoch: '0',
+    });
     const many = new Reading(new Array(100).fill(1), { seed: 3 }).atEpoch(1);
-    assert.match(inspect(many), /^Reading\(\[(1, ){16}\.\.\. 84 more\], \{ seed: 3 \}\)\.atEpoch\(1\)$/);
-    assert.match(inspect(moved[2]), /\.resume\('\{"samedeal":1,.{50,60}\.\.\.'\)$/);
-    refused(() => Reading.fromJSON({ sizes: ['five'] }), 'wrong-type', 'sizes');
-    refused(() => Reading.fromJSON({ sizes: ['5'], seed: 'five' }), 'wrong-type', 'seed');
-    refused(() => Reading.fromJSON({ sizes: ['5'], epoch: '-1' }), 'out-of-range', 'epoch');
-    refused(() => Reading.fromJSON({ sizes: ['5'], state: '{}' }), 'wrong-type', 'state');
-    refused(() => Reading.fromJSON({ sizes: ['5'], size: 3 }), 'unknown-name', 'options');
+    assert.match(
+      inspect(many),
+      /^Reading\.fromRecipe\('.*', \{ sizes: \[(1, ){16}\.\.\. 84 more\] \}\)\.atEpoch\(1\)$/,
+    );
+    assert.match(inspect(moved[2]), /\.resume\('\{"samedeal":1,.{230,260}\.\.\.'\)$/);
+    const { recipe } = again(many);
+    refused(() => Reading.fromJSON({ recipe, sizes: ['five'] }), 'wrong-type', 'sizes');
+    refused(() => Reading.fromJSON({ recipe }), 'missing', 'sizes');
+    refused(() => Reading.fromJSON({ sizes: [5] }), 'wrong-type', 'recipe');
+    refused(() => Reading.fromJSON({ recipe, sizes: [5], epoch: '-1' }), 'out-of-range', 'epoch');
+    refused(() => Reading.fromJSON({ recipe, sizes: [5], state: '{}' }), 'wrong-type', 'state');
+    refused(() => Reading.fromJSON({ recipe, sizes: [5], size: 3 }), 'unknown-name', 'options');
     refused(() => Reading.fromJSON(null), 'wrong-type', 'options');
   });
 });
 
 describe('what is refused', () => {
-  const reading = new Reading(SIZES, { lanes: 6, window: 9, world: 2, workers: 2, batchSize: 8, remainder: 'uneven' });
+  const reading = new Reading(SIZES, {
+    lanes: 6,
+    shuffleWindow: 9,
+    worldSize: 2,
+    workers: 2,
+    batchSize: 8,
+    remainder: 'uneven',
+  });
   const [before, samples] = [reading.state(3), reading.indices(1, 1)];
   const unchanged = () => {
     assert.equal(reading.state(3), before);
@@ -284,8 +323,8 @@ describe('what is refused', () => {
     for (const [field, outside, call] of [
       ['seed', [2 ** 53, 2n ** 63n, 1e300], as('seed')],
       ['lanes', [0, 4097, ...NOT_32_BITS], as('lanes')],
-      ['window', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('window')],
-      ['world-size', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('world')],
+      ['shuffle-window', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('shuffleWindow')],
+      ['world-size', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('worldSize')],
       ['workers', [0, 2 ** 16 + 1, ...NOT_32_BITS], as('workers')],
       ['batch-size', [0, ...NOT_32_BITS], as('batchSize')],
       ['epoch', NOT_64_BITS, (value) => reading.atEpoch(value)],
@@ -335,7 +374,7 @@ describe('what is refused', () => {
       for (const value of [null, 3, true, {}, ['pad']]) {
         refused(() => new Reading(SIZES, { ...others, [option]: value }), 'wrong-type', field);
       }
-      for (const value of ['', 'Samples', 'even ', '\0', '\ud800', 'x'.repeat(2 ** 24)]) {
+      for (const value of ['', 'Samples', 'even ', '\ud800', 'x'.repeat(2 ** 24)]) {
         refused(() => new Reading(SIZES, { ...others, [option]: value }), 'unknown-name', field);
       }
     }
@@ -360,10 +399,10 @@ describe('what is refused', () => {
       [{ weight: 'samples' }, 'weight'],
       [{ bytes: [] }, 'bytes'],
       [{ deal: 'shards', lanes: 64 }, 'lanes'],
-      [{ deal: 'shards', window: 256 }, 'window'],
+      [{ deal: 'shards', shuffleWindow: 256 }, 'shuffle-window'],
       [{ deal: 'shards', remainder: 'pad' }, 'remainder'],
       [{ shuffle: false, lanes: 64 }, 'lanes'],
-      [{ shuffle: false, window: 256 }, 'window'],
+      [{ shuffle: false, shuffleWindow: 256 }, 'shuffle-window'],
       [{ deal: 'shards', bytes: [1, 2, 3, 4] }, 'bytes'],
     ]) {
       refused(() => new Reading(SIZES, options), 'contradiction', field);
@@ -395,13 +434,13 @@ describe('what is refused', () => {
     refused(() => reading.resume(before + ' '.repeat(2 ** 14)), 'out-of-range', 'state');
     refused(() => reading.resume('x'.repeat(2 ** 28)), 'out-of-range', 'state');
     refused(() => reading.resume(new Sampler(TOTAL).state(3)), 'wrong-type', 'state');
-    const own = { lanes: 6, window: 9 };
+    const own = { lanes: 6, shuffleWindow: 9 };
     for (const [sizes, options, field] of [
       [SIZES, { ...own, seed: 1 }, 'seed'],
       [SIZES, { ...own, lanes: 7 }, 'lanes'],
-      [SIZES, { ...own, window: 8 }, 'window'],
-      [SIZES, { shuffle: false }, 'shuffle'],
-      [SIZES, { deal: 'shards' }, 'deal'],
+      [SIZES, { ...own, shuffleWindow: 8 }, 'shuffle-window'],
+      [SIZES, { shuffle: false }, 'order'],
+      [SIZES, { deal: 'shards' }, 'recipe'],
       [[300, 0, 700, 3], own, 'sizes'],
       [[...SIZES, 0], own, 'shards'],
     ]) {
@@ -494,7 +533,7 @@ describe('memory', () => {
   });
 
   test('a stack that overflows in a call ends the call, and nothing else', () => {
-    const reading = new Reading(SIZES, { deal: 'shards', world: 3, workers: 2, batchSize: 9 });
+    const reading = new Reading(SIZES, { deal: 'shards', worldSize: 3, workers: 2, batchSize: 9 });
     const state = reading.atEpoch(8).state(5);
     const before = reading.indices(1, 1);
     const calls = [
@@ -533,8 +572,8 @@ describe('memory', () => {
     reading[Symbol.dispose ?? Symbol.for('Symbol.dispose')]();
     reading.dispose();
     assert.throws(() => reading.indices(0), { message: 'this reading has been disposed of' });
-    assert.deepEqual([...reading.sizes], SIZES);
-    assert.equal(String(reading), 'Reading([300, 0, 701, 2])');
+    const recipe = '{"order":{"name":"sharded"}}';
+    assert.equal(String(reading), `Reading.fromRecipe('${recipe}', { sizes: [300, 0, 701, 2] })`);
     assert.deepEqual([moved.numSamples(0), rest.numSamples(0)], [TOTAL, TOTAL - 5]);
   });
 });

@@ -9,7 +9,7 @@ import { entries } from './entries.mjs';
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
-  const small = (options) => new Sampler(10, { order: 'torch', seed: 42, epoch: 1, world: 3, ...options });
+  const small = (options) => new Sampler(10, { order: 'torch', seed: 42, epoch: 1, worldSize: 3, ...options });
 
   describe(entry, () => {
     test('a deal, whole and in parts', () => {
@@ -22,8 +22,15 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
       assert.deepEqual([sampler.numPadding, sampler.numPositions, sampler.numDropped], [0, 12, 0]);
       assert.equal(small({ remainder: 'drop' }).numDropped, 1);
       assert.equal(sampler.sampleAt(9n), 3);
-      assert.deepEqual(sampler.locate(6, 2), { position: 6, rank: 0, index: 2, batch: 1, slot: 0, copies: 0 });
-      assert.deepEqual(sampler.placeOf(10, 1), { position: 10, rank: 1, index: 3, batch: 3, slot: 0, copies: 0 });
+      assert.deepEqual(sampler.locate(6, 2), { position: 6, rank: 0, index: 2, batch: 1, indexInBatch: 0, copies: 0 });
+      assert.deepEqual(sampler.placeOf(10, 1), {
+        position: 10,
+        rank: 1,
+        index: 3,
+        batch: 3,
+        indexInBatch: 0,
+        copies: 0,
+      });
       assert.equal(small({ remainder: 'drop' }).locate(3, 2), null);
     });
 
@@ -53,12 +60,18 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
     });
 
     test('text is the call that makes an equal sampler', () => {
-      const sampler = new Sampler(10n, { seed: -(2n ** 63n), order: 'torch', rank: 2, world: 3, layout: 'contiguous' });
+      const sampler = new Sampler(10n, {
+        seed: -(2n ** 63n),
+        order: 'torch',
+        rank: 2,
+        worldSize: 3,
+        layout: 'contiguous',
+      });
       sampler.setEpoch(7);
       const text =
-        "Sampler(10, { seed: -9223372036854775808n, epoch: 7, order: 'torch', rank: 2, world: 3, " +
-        "remainder: 'pad', layout: 'contiguous' })";
-      const again = new Function('Sampler', `return new ${text}`)(Sampler);
+        'Sampler.fromRecipe(\'{"order":{"name":"torch","samples":10,"seed":-9223372036854775808},' +
+        '"deal":{"world_size":3,"layout":"contiguous"}}\', { epoch: 7, rank: 2 })';
+      const again = new Function('Sampler', `return ${text}`)(Sampler);
       assert.deepEqual(again.toJSON(), sampler.toJSON());
       sampler.dispose();
       assert.deepEqual([String(sampler), inspect(sampler)], [text, text]);
@@ -85,17 +98,17 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
     });
 
     test('the properties are those that were given, and follow the setters', () => {
-      const sampler = new Sampler(2n ** 40n, { seed: -(2n ** 63n), epoch: 2n ** 64n - 1n, world: 7n, rank: 6 });
-      const { samples, seed, epoch, order, rank, world, remainder, layout } = sampler;
+      const sampler = new Sampler(2n ** 40n, { seed: -(2n ** 63n), epoch: 2n ** 64n - 1n, worldSize: 7n, rank: 6 });
+      const { samples, seed, epoch, order, rank, worldSize, remainder, layout } = sampler;
       assert.deepEqual(
-        { samples, seed, epoch, order, rank, world, remainder, layout },
+        { samples, seed, epoch, order, rank, worldSize, remainder, layout },
         {
           samples: 2 ** 40,
           seed: -(2n ** 63n),
           epoch: 2n ** 64n - 1n,
           order: 'feistel',
           rank: 6,
-          world: 7,
+          worldSize: 7,
           remainder: 'pad',
           layout: 'strided',
         },
@@ -109,7 +122,7 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
     });
 
     test('a rank of its own length', () => {
-      const sampler = new Sampler(10, { world: 3, remainder: 'uneven' });
+      const sampler = new Sampler(10, { worldSize: 3, remainder: 'uneven' });
       assert.deepEqual([sampler.length, sampler.indices().length], [4, 4]);
       sampler.setRank(1);
       assert.deepEqual([sampler.length, sampler.indices().length, [...sampler].length], [3, 3, 3]);
@@ -196,7 +209,7 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
     });
 
     test('fingerprint is the SHA-256 of the indices', () => {
-      const sampler = new Sampler(5000, { world: 3 });
+      const sampler = new Sampler(5000, { worldSize: 3 });
       const bytes = Buffer.alloc(8 * sampler.length);
       let at = 0;
       for (const sample of sampler) at = bytes.writeBigUInt64LE(BigInt(sample), at);
@@ -209,7 +222,7 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
     });
 
     test('a configuration survives JSON', () => {
-      const sampler = new Sampler(1000, { seed: 2n ** 62n, epoch: 3, world: 4, rank: 1, layout: 'contiguous' });
+      const sampler = new Sampler(1000, { seed: 2n ** 62n, epoch: 3, worldSize: 4, rank: 1, layout: 'contiguous' });
       const copy = Sampler.fromJSON(JSON.parse(JSON.stringify(sampler)));
       assert(copy instanceof Sampler);
       assert.deepEqual(copy.toJSON(), sampler.toJSON());
@@ -237,6 +250,6 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
 }
 
 /** The options that make another sampler like this one. */
-function same({ seed, epoch, order, rank, world, remainder, layout, consumed }) {
-  return { seed, epoch, order, rank, world, remainder, layout, consumed };
+function same({ seed, epoch, order, rank, worldSize, remainder, layout, consumed }) {
+  return { seed, epoch, order, rank, worldSize, remainder, layout, consumed };
 }

@@ -9,20 +9,20 @@ const ascending = (samples) => Float64Array.from(samples).sort();
 
 for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
   describe(entry, () => {
-    test('the world does not change the order', () => {
-      const options = { lanes: 8, window: 16, seed: 3, epoch: 2 };
+    test('the number of ranks does not change the order', () => {
+      const options = { lanes: 8, shuffleWindow: 16, seed: 3, epoch: 2 };
       const whole = Sampler.sharded(SIZES, options);
       assert(whole instanceof Sampler);
       assert.deepEqual(
         ascending(whole),
         Float64Array.from({ length: 2000 }, (_, i) => i),
       );
-      for (const world of [2, 3, 8]) {
+      for (const worldSize of [2, 3, 8]) {
         const dealt = new Float64Array(2000);
-        for (let rank = 0; rank < world; rank++) {
-          const own = Sampler.sharded(SIZES, { ...options, rank, world, remainder: 'uneven' });
+        for (let rank = 0; rank < worldSize; rank++) {
+          const own = Sampler.sharded(SIZES, { ...options, rank, worldSize, remainder: 'uneven' });
           own.indices().forEach((sample, i) => {
-            dealt[rank + i * world] = sample;
+            dealt[rank + i * worldSize] = sample;
           });
         }
         assert.deepEqual(dealt, Float64Array.from(whole.indices()));
@@ -77,29 +77,31 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         [2n ** 64n - 1n, 2n ** 64n - 1n, 1],
         new BigUint64Array(5).fill(2n ** 63n),
       ]) {
-        refused('out-of-range', 'samples', sizes);
+        refused('out-of-range', 'sizes', sizes);
       }
       refused('out-of-memory', 'sizes', new Uint8Array(2 ** 25 + 1));
       for (const lanes of [0, 4097, -1, 2 ** 32, 2n ** 64n]) refused('out-of-range', 'lanes', [3], { lanes });
-      for (const window of [0, 2 ** 20 + 1, -1]) refused('out-of-range', 'window', [3], { window });
+      for (const shuffleWindow of [0, 2 ** 20 + 1, -1]) {
+        refused('out-of-range', 'shuffle-window', [3], { shuffleWindow });
+      }
       for (const value of [1.5, '3', null]) {
         refused('wrong-type', 'lanes', [3], { lanes: value });
-        refused('wrong-type', 'window', [3], { window: value });
+        refused('wrong-type', 'shuffle-window', [3], { shuffleWindow: value });
       }
       refused('unknown-name', 'options', [3], { order: 'sharded' });
       refused('out-of-range', 'rank', [3], { rank: 1 });
     });
 
     test('what a rank reads, round by round, is what it gives', () => {
-      for (const [world, remainder] of [
+      for (const [worldSize, remainder] of [
         [1, 'pad'],
         [4, 'pad'],
         [3, 'pad'],
         [3, 'uneven'],
         [4, 'drop'],
       ]) {
-        for (let rank = 0; rank < world; rank++) {
-          const sampler = Sampler.sharded(SIZES, { lanes: 4, window: 50, rank, world, remainder });
+        for (let rank = 0; rank < worldSize; rank++) {
+          const sampler = Sampler.sharded(SIZES, { lanes: 4, shuffleWindow: 50, rank, worldSize, remainder });
           const bases = [0, 300, 300, 1001, 1002];
           let next = 0;
           for (let number = 0; number < sampler.numRounds; number++) {
@@ -107,12 +109,12 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
             assert.equal(start, next);
             next += count;
             const read = new Set();
-            for (let at = 0; at < spans.length; at += 4) {
-              const [, shard, first, many] = spans.subarray(at, at + 4);
-              for (let i = 0; i < many; i++) read.add(bases[shard] + first + i);
+            for (const [at, shard] of spans.shard.entries()) {
+              for (let i = 0; i < spans.numRows[at]; i++) read.add(bases[shard] + spans.firstRow[at] + i);
             }
+            assert(spans.lane.every((lane) => lane < 4));
             for (const sample of sampler.indices(start, next)) assert(read.has(sample));
-            if (world !== 3 && remainder !== 'drop') assert.equal(read.size, count);
+            if (worldSize !== 3 && remainder !== 'drop') assert.equal(read.size, count);
           }
           assert.equal(next, sampler.length);
         }
@@ -134,25 +136,31 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
 
     test('other orders have none of it', () => {
       const sampler = new Sampler(10);
-      assert.deepEqual([sampler.sizes, sampler.lanes, sampler.window], [undefined, undefined, undefined]);
+      assert.deepEqual([sampler.sizes, sampler.lanes, sampler.shuffleWindow], [undefined, undefined, undefined]);
       for (const call of [() => sampler.numRounds, () => sampler.round(0), () => sampler.shardOf(0)]) {
         assert.throws(call, { kind: 'contradiction', field: 'order' });
       }
-      assert.throws(() => new Sampler(10, { order: 'sharded' }), { kind: 'missing', field: 'sharding' });
+      assert.throws(() => new Sampler(10, { order: 'sharded' }), { kind: 'missing', field: 'sizes' });
     });
 
     test('the properties are those that were given, and copies', () => {
       const sizes = [3, 0, 2 ** 40];
-      const sampler = Sampler.sharded(sizes, { lanes: 2, window: 5n, seed: -1 });
+      const sampler = Sampler.sharded(sizes, { lanes: 2, shuffleWindow: 5n, seed: -1 });
       sizes[0] = 99;
       sampler.sizes[1] = 99;
       assert.deepEqual([...sampler.sizes], [3, 0, 2 ** 40]);
-      const { lanes, window, order, samples, seed } = sampler;
-      assert.deepEqual([lanes, window, order, samples, seed], [2, 5, 'sharded', 2 ** 40 + 3, -1]);
+      const { lanes, shuffleWindow, order, samples, seed } = sampler;
+      assert.deepEqual([lanes, shuffleWindow, order, samples, seed], [2, 5, 'sharded', 2 ** 40 + 3, -1]);
     });
 
     test('JSON and text make an equal sampler', () => {
-      const sampler = Sampler.sharded(SIZES, { lanes: 6, window: 9, seed: 2n ** 62n, world: 3, remainder: 'drop' });
+      const sampler = Sampler.sharded(SIZES, {
+        lanes: 6,
+        shuffleWindow: 9,
+        seed: 2n ** 62n,
+        worldSize: 3,
+        remainder: 'drop',
+      });
       sampler.setEpoch(5);
       sampler.setRank(2);
       const copy = Sampler.fromJSON(JSON.parse(JSON.stringify(sampler)));
@@ -164,20 +172,20 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         assert.equal(other.configFingerprint(), sampler.configFingerprint());
       }
       const long = Sampler.sharded(new Uint8Array(100).fill(7));
-      assert.match(inspect(long), /^Sampler\.sharded\(\[7, .*, \.\.\. 84 more\], \{ lanes: 64, window: 256, seed: 0,/);
+      assert.match(inspect(long), /^Sampler\.fromRecipe\('.*', \{ sizes: \[7, .*, \.\.\. 84 more\] \}\)$/);
       assert.deepEqual(new Function('Sampler', `return ${long}`)(Sampler).toJSON(), long.toJSON());
       const json = sampler.toJSON();
-      for (const [sharding, kind, field] of [
-        [{ ...json.sharding, sizes: ['1'] }, 'contradiction', 'samples'],
-        [{ ...json.sharding, sizes: ['x'] }, 'wrong-type', 'sizes'],
-        [{ ...json.sharding, lanes: 0 }, 'out-of-range', 'lanes'],
-        [{ ...json.sharding, more: 0 }, 'unknown-name', 'options'],
-        [null, 'wrong-type', 'options'],
-        [undefined, 'missing', 'sharding'],
+      assert.deepEqual(json.sizes, SIZES);
+      for (const [changed, kind, field] of [
+        [{ sizes: ['x'] }, 'wrong-type', 'sizes'],
+        [{ sizes: undefined }, 'missing', 'sizes'],
+        [{ more: 0 }, 'unknown-name', 'options'],
+        [{ recipe: undefined }, 'wrong-type', 'recipe'],
+        [{ recipe: '{"order":{"name":"feistel"}}' }, 'contradiction', 'sizes'],
+        [{ recipe: '{"order":{"samples":3,"name":"sharded"}}' }, 'contradiction', 'samples'],
       ]) {
-        assert.throws(() => Sampler.fromJSON({ ...json, sharding }), { kind, field });
+        assert.throws(() => Sampler.fromJSON({ ...json, ...changed }), { kind, field });
       }
-      assert.throws(() => Sampler.fromJSON({ ...json, order: 'feistel' }), { kind: 'contradiction', field: 'order' });
     });
 
     test('a sampler of another class keeps it', () => {

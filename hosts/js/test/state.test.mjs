@@ -1,4 +1,4 @@
-// States of samplers: taken anywhere, resumed on any world.
+// States of samplers: taken anywhere, resumed with any number of ranks.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
@@ -13,7 +13,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
     ...Object.fromEntries(
       ['feistel', 'torch', 'sequential'].map((order) => [order, (options) => new Sampler(1003, { order, ...options })]),
     ),
-    sharded: (options) => Sampler.sharded(SIZES, { lanes: 6, window: 9, ...options }),
+    sharded: (options) => Sampler.sharded(SIZES, { lanes: 6, shuffleWindow: 9, ...options }),
   };
 
   describe(entry, () => {
@@ -24,8 +24,8 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
           const whole = [...make({ ...options, epoch: 2 }).indices()];
           const seen = [];
           let state = make({ ...options, epoch: 2 }).state(0);
-          for (const [number, world] of worlds.entries()) {
-            const ranks = Array.from({ length: world }, (_, rank) => make({ ...options, rank, world }));
+          for (const [number, worldSize] of worlds.entries()) {
+            const ranks = Array.from({ length: worldSize }, (_, rank) => make({ ...options, rank, worldSize }));
             for (const sampler of ranks) sampler.resume(state);
             const [{ length }] = ranks;
             const taken = number + 1 === worlds.length ? length : Math.floor(length / 3);
@@ -44,7 +44,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
     }
 
     test('what is left is padded, or dropped, as a whole epoch is', () => {
-      const options = { order: 'sequential', world: 4, consumed: 3 };
+      const options = { order: 'sequential', worldSize: 4, consumed: 3 };
       const [padded, dropped] = ['pad', 'drop'].map((remainder) => new Sampler(10, { ...options, remainder }));
       assert.deepEqual([padded.length, padded.numPositions, padded.numDropped], [2, 8, 0]);
       assert.deepEqual([dropped.length, dropped.numPositions, dropped.numDropped], [1, 4, 3]);
@@ -53,21 +53,21 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       assert.equal(padded.sampleAt(10), 0);
       assert.equal(padded.sampleAt(0), 0);
       assert.equal(padded.locate(2, 1), null);
-      const end = new Sampler(10, { consumed: 10n, world: 3 });
+      const end = new Sampler(10, { consumed: 10n, worldSize: 3 });
       assert.deepEqual([end.length, [...end], [...end.batches(2)], end.consumed], [0, [], [], 10]);
     });
 
     test('what a state changes, and what it does not', () => {
-      const sampler = new Sampler(100, { world: 4, rank: 1, epoch: 6 });
-      const other = new Sampler(100, { world: 3, rank: 2 });
+      const sampler = new Sampler(100, { worldSize: 4, rank: 1, epoch: 6 });
+      const other = new Sampler(100, { worldSize: 3, rank: 2 });
       other.resume(sampler.state(5));
-      const { epoch, consumed, world, rank, length } = other;
-      assert.deepEqual([epoch, consumed, world, rank, length], [6, 20, 3, 2, 27]);
+      const { epoch, consumed, worldSize, rank, length } = other;
+      assert.deepEqual([epoch, consumed, worldSize, rank, length], [6, 20, 3, 2, 27]);
       assert.equal(other.numPositions, 81);
-      assert.equal(other.toJSON().consumed, '20');
-      assert.match(inspect(other), /layout: 'strided', consumed: 20 \}\)$/);
+      assert.equal(other.toJSON().consumed, 20);
+      assert.match(inspect(other), /, \{ epoch: 6, rank: 2, consumed: 20 \}\)$/);
       assert.doesNotMatch(String(sampler), /consumed/);
-      const again = new Function('Sampler', `return new ${other}`)(Sampler);
+      const again = new Function('Sampler', `return ${other}`)(Sampler);
       for (const twin of [again, Sampler.fromJSON(JSON.parse(JSON.stringify(other)))]) {
         assert.deepEqual(twin.toJSON(), other.toJSON());
         assert.equal(twin.fingerprint(), other.fingerprint());
@@ -85,17 +85,17 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       assert.deepEqual([other.epoch, other.consumed, other.length], [6, 0, 34]);
     });
 
-    test('what was written before there was a field for it has consumed nothing', () => {
-      const { consumed, ...json } = new Sampler(10, { consumed: 3, world: 2 }).toJSON();
-      assert.equal(consumed, '3');
+    test('what is not in JSON has its default', () => {
+      const { consumed, ...json } = new Sampler(10, { consumed: 3, worldSize: 2 }).toJSON();
+      assert.equal(consumed, 3);
       assert.deepEqual([Sampler.fromJSON(json).consumed, Sampler.fromJSON(json).length], [0, 5]);
       assert.equal(Sampler.sharded(SIZES, { consumed: 1000n }).length, 3);
       assert.throws(() => Sampler.fromJSON({ ...json, consumed: 'all' }), { kind: 'wrong-type', field: 'consumed' });
     });
 
     test('an iteration notices that the sampler went on elsewhere', () => {
-      const sampler = new Sampler(100, { world: 2 });
-      const elsewhere = new Sampler(100, { world: 2, epoch: 1 });
+      const sampler = new Sampler(100, { worldSize: 2 });
+      const elsewhere = new Sampler(100, { worldSize: 2, epoch: 1 });
       for (const [state, field] of [
         [sampler.state(7), 'consumed'],
         [elsewhere.state(0), 'epoch'],
@@ -144,12 +144,12 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         assert.deepEqual(other.toJSON(), before);
       }
       const shards = Sampler.sharded([100], { seed: 3 }).state(5);
-      const refused = { kind: 'contradiction', field: 'sharding' };
+      const refused = { kind: 'contradiction', field: 'shards' };
       assert.throws(() => Sampler.sharded([50, 50], { seed: 3 }).resume(shards), refused);
     });
 
     test('whatever else a text is, it is refused, and the sampler is where it was', () => {
-      const sampler = new Sampler(100, { seed: 3, world: 2, consumed: 9 });
+      const sampler = new Sampler(100, { seed: 3, worldSize: 2, consumed: 9 });
       const state = sampler.state(5);
       const before = [...sampler];
       const others = [state.slice(0, -1), `${state}x`, `\ufeff${state}`, `[${state}]`, JSON.stringify(state)];
@@ -183,14 +183,14 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         assert.throws(() => sampler.resume(text), told);
       }
       assert.throws(() => sampler.resume('😀'.repeat(2 ** 12)), { kind: 'wrong-type', field: 'state' });
-      assert.throws(() => sampler.resume(state.replace('"consumed":19', '"consumed":101')), { field: 'state' });
+      assert.throws(() => sampler.resume(state.replace('"consumed":19', '"consumed":101')), { field: 'consumed' });
       assert.deepEqual([...sampler], before);
       sampler.resume(state + ' '.repeat(2 ** 14 - state.length));
       assert.equal(sampler.consumed, 19);
     });
 
     test('a state that was tampered with is refused, or says where to go on', () => {
-      const sampler = new Sampler(1000, { seed: -3, world: 3 });
+      const sampler = new Sampler(1000, { seed: -3, worldSize: 3 });
       const state = sampler.state(100);
       let refusals = 0;
       for (const text of changed(state, 2000)) {
@@ -216,7 +216,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       const [seed, epoch] = [2n ** 63n - 1n, 2n ** 64n - 1n];
       const samples = 2 ** 53 - 1;
       const sampler = new Sampler(samples, { seed, epoch, consumed: samples - 4 });
-      const other = new Sampler(samples, { seed, remainder: 'uneven', world: 2 });
+      const other = new Sampler(samples, { seed, remainder: 'uneven', worldSize: 2 });
       other.resume(sampler.state(1));
       assert.deepEqual([other.epoch, other.consumed, other.length], [epoch, samples - 3, 2]);
       assert.deepEqual(
@@ -226,7 +226,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
     });
 
     test('contiguous runs of several ranks have states at both ends alone', () => {
-      const sampler = new Sampler(100, { world: 2, layout: 'contiguous', seed: 1 });
+      const sampler = new Sampler(100, { worldSize: 2, layout: 'contiguous', seed: 1 });
       assert.throws(() => sampler.state(3), { kind: 'contradiction', field: 'layout', value: 'contiguous' });
       sampler.resume(sampler.state(50));
       assert.deepEqual([sampler.consumed, sampler.length], [100, 0]);
@@ -236,7 +236,9 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
 }
 
 test('a state is the same text in both entries, and goes on in either', () => {
-  const [one, other] = Object.values(entries).map(({ Sampler }) => new Sampler(1000, { seed: 7, epoch: 3, world: 4 }));
+  const [one, other] = Object.values(entries).map(
+    ({ Sampler }) => new Sampler(1000, { seed: 7, epoch: 3, worldSize: 4 }),
+  );
   assert.equal(one.state(100), other.state(100));
   other.resume(one.state(100));
   one.resume(other.state(0));

@@ -3,10 +3,9 @@ import type { BatchingBindings, RawBatcher } from '../bindings/types.js';
 import { fail, integer, natural, natural32, stateText, U64 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import { SamedealError } from '../errors.js';
-import { type Integers, shown } from '../lists.js';
-import { fromJson, plain, toJson } from '../options.js';
+import type { Integers } from '../lists.js';
+import { plain } from '../options.js';
 import type { Integer } from '../types.js';
-import { BATCHER_OPTIONS } from './document.js';
 import { BatcherRecipe, historySource, type Planned, segments } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
 import type {
@@ -22,12 +21,14 @@ import type {
 /** How many steps an iteration reads at a time. */
 const WINDOW = 64;
 
+type Class<T> = new (lengths: Integers, options?: BatcherOptions) => T;
+
 /** What `Batcher` is, over any instance of its engine. */
 export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> implements Iterable<Batch> {
   #recipe: BatcherRecipe;
   #metrics: Metrics;
   #text?: string;
-  #world?: number;
+  #worldSize?: number;
 
   /** @internal */
   constructor(engine: Engine<BatchingBindings>, lengths: Integers, options?: BatcherOptions) {
@@ -37,10 +38,9 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
     this.#metrics = this.call(({ plan }) => new Metrics(plan));
   }
 
-  /** The batcher of what `toJSON` gave. Errors: as the constructor. */
-  static fromJSON<T>(this: new (lengths: Integers, options?: BatcherOptions) => T, json: BatcherJson): T {
-    const { lengths, ...options } = fromJson(json, [...BATCHER_OPTIONS, 'lengths']);
-    return new this(lengths as Integers, options as BatcherOptions);
+  /** The batcher that `toJSON` wrote. Errors: as `fromRecipe`. */
+  static fromJSON<T>(this: Class<T>, json: BatcherJson): T {
+    return new this([], BatcherRecipe.ofJson(json) as unknown as BatcherOptions);
   }
 
   /**
@@ -50,15 +50,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
    * the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `deal-member`, `batch-member` (there is no such
    * member).
    */
-  static fromRecipe<T>(
-    this: new (
-      lengths: Integers,
-      options?: BatcherOptions,
-    ) => T,
-    recipe: string | object,
-    lengths?: Integers,
-    options?: BatcherRecipeOptions,
-  ): T {
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, lengths?: Integers, options?: BatcherRecipeOptions): T {
     return new this([], BatcherRecipe.read(recipe, lengths, options) as unknown as BatcherOptions);
   }
 
@@ -104,10 +96,9 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
   }
 
   /** How many ranks there are. */
-  get world(): number {
-    const world: number = this.#world ?? JSON.parse(this.recipe).deal.world_size;
-    this.#world = world;
-    return world;
+  get worldSize(): number {
+    this.#worldSize ??= JSON.parse(this.recipe).deal.world_size as number;
+    return this.#worldSize;
   }
 
   /** How many batches every rank has. */
@@ -199,16 +190,10 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
     return this.call(({ plan }) => plan.fingerprint());
   }
 
-  /** The lengths and all options as they stand, for `JSON.stringify` and `fromJSON`. */
+  /** The recipe as it was given, the lengths, the rank and the place in the epoch, for `JSON.stringify` and `fromJSON`. */
   toJSON(): BatcherJson {
-    return toJson({ lengths: this.#recipe.lengths, ...this.config }) as unknown as BatcherJson;
-  }
-
-  /** The call that makes an equal batcher, with the first numbers of long lists; what `console.log` shows. */
-  toString(): string {
-    const parts = this.#recipe.document.source(this.rank, this.epoch);
-    if (this.history.length > 0) parts.push(`history: ${historySource(this.history)}`);
-    return `Batcher(${shown(this.#recipe.lengths, 16)}, { ${parts.join(', ')} })`;
+    const { document, rank, epoch } = this.#recipe;
+    return document.toJson({ epoch: String(epoch), rank, history: this.history });
   }
 
   *#pass(rank: number, start: number, end: number, same: () => void): Generator<Batch, void, undefined> {
@@ -264,6 +249,6 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
   }
 
   #whose(rank: Integer): number {
-    return natural32('rank', rank, () => [0n, BigInt(this.world) - 1n]);
+    return natural32('rank', rank, () => [0n, BigInt(this.worldSize) - 1n]);
   }
 }

@@ -1,11 +1,13 @@
 import { disposes, release, using } from '../bindings/resources.js';
 import type { BatchingBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
 import { fail, integer, natural, natural32, options, type Range, U32, U64 } from '../checks.js';
+import { fromJson } from '../document.js';
 import { ALONE, isFailure, type Recipe } from '../engine.js';
 import type { Segment as RawSegment } from '../jco/interfaces/samedeal-deal-batches.js';
 import { words32 } from '../lists.js';
 import { BATCHER_OPTIONS, BatchDocument, STREAM_OPTIONS } from './document.js';
 import type {
+  BatcherJson,
   BatcherOptions,
   BatcherRecipeOptions,
   BatchStreamOptions,
@@ -13,6 +15,8 @@ import type {
   Segment,
 } from './types.js';
 
+const STREAM_RECIPE_OPTIONS = ['rank', 'epoch', 'boundaries'] as const;
+const RECIPE_OPTIONS = [...STREAM_RECIPE_OPTIONS, 'history'] as const;
 const WORLDS: Range = [1n, 2n ** 20n];
 /** More segments than the component takes, which it tells. */
 const MOST_SEGMENTS = 65;
@@ -49,8 +53,8 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
     this.history = historyOf(history);
     const { deal, batch } = document.said;
     this.lengths = document.lengths ?? Uint32Array.from(listed(batch?.lengths));
-    const world = Math.max(Number(deal?.world_size ?? 1), ...this.history.map((past) => past.worldSize));
-    const bounds = 4 * Number(batch?.quantiles ?? 0) + 16 * (document.lists[0]?.numbers.length ?? 0);
+    const world = Math.max(Number(deal?.world_size ?? 1) || 0, ...this.history.map((past) => past.worldSize));
+    const bounds = 4 * (Number(batch?.quantiles ?? 0) || 0) + 16 * document.count('boundaries', 'batch');
     // The number of parts is known after they are made.
     const parts = batch?.too_long === 'split' ? ALONE : 0;
     // For each sample: what two plans have, its place in a table, what windows carry over, and what a history leaves.
@@ -67,7 +71,7 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
   }
 
   make({ batches }: BatchingBindings): Planned {
-    const recipe = new batches.BatchRecipe(this.document.text, this.document.lengths, this.document.lists);
+    const recipe = new batches.BatchRecipe(this.document.text, this.document.lengths, [...this.document.lists]);
     let planned: Planned | undefined;
     try {
       planned = new Planned(recipe, new batches.Batcher(recipe, this.epoch, [...this.history]));
@@ -80,6 +84,12 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
     }
   }
 
+  source(most: number): string {
+    const { document, rank, epoch, history } = this;
+    const past = history.length > 0 ? historySource(history) : '';
+    return document.source('Batcher', { rank, epoch, history: past }, most);
+  }
+
   /** Of the options of a constructor. */
   static of(lengths: unknown, given: BatcherOptions | undefined): BatcherRecipe {
     const named = options(given, BATCHER_OPTIONS);
@@ -88,9 +98,16 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
 
   /** Of a recipe, and what it does not say. */
   static read(recipe: unknown, lengths: unknown, given: BatcherRecipeOptions | undefined): BatcherRecipe {
-    const { boundaries, ...place } = options(given, ['rank', 'epoch', 'history', 'boundaries']);
+    const { boundaries, ...place } = options(given, RECIPE_OPTIONS);
     const counts = lengths === undefined ? undefined : words32('lengths', lengths, U32);
     return new BatcherRecipe(new BatchDocument(recipe, counts, boundaries), place);
+  }
+
+  static ofJson(json: BatcherJson): BatcherRecipe {
+    type Given = BatcherRecipeOptions & { lengths?: number[] };
+    const { recipe, given } = fromJson<Given>(json, [...RECIPE_OPTIONS, 'lengths']);
+    const { lengths, ...others } = given;
+    return BatcherRecipe.read(recipe, lengths, others);
   }
 }
 
@@ -111,10 +128,15 @@ export class BatchStreamRecipe implements Recipe<BatchingBindings, RawBatchStrea
 
   make({ batches, room }: BatchingBindings): RawBatchStream {
     const { text, lists } = this.document;
-    return using(new batches.BatchRecipe(text, undefined, lists), (recipe) => {
+    return using(new batches.BatchRecipe(text, undefined, [...lists]), (recipe) => {
       const told = { text: recipe.text(), fingerprint: recipe.fingerprint() };
       return Object.assign(new batches.BatchStream(recipe, this.epoch, this.rank), { room, told });
     });
+  }
+
+  source(most: number): string {
+    const { document, rank, epoch } = this;
+    return document.source('BatchStream', { rank, epoch }, most);
   }
 
   /** Of the options of a constructor. */
@@ -125,7 +147,7 @@ export class BatchStreamRecipe implements Recipe<BatchingBindings, RawBatchStrea
 
   /** Of a recipe, and what it does not say. */
   static read(recipe: unknown, given: BatchStreamRecipeOptions | undefined): BatchStreamRecipe {
-    const { boundaries, ...place } = options(given, ['rank', 'epoch', 'boundaries']);
+    const { boundaries, ...place } = options(given, STREAM_RECIPE_OPTIONS);
     return new BatchStreamRecipe(new BatchDocument(recipe, undefined, boundaries), place);
   }
 }

@@ -3,7 +3,7 @@ import { U32 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import type { Failure } from '../errors.js';
 import { type Integers, words, words32 } from '../lists.js';
-import { plain, toJson } from '../options.js';
+import { plain } from '../options.js';
 import type { Integer } from '../types.js';
 import { BatchStreamRecipe } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
@@ -14,6 +14,8 @@ import type {
   BatchStreamOptions,
   BatchStreamRecipeOptions,
 } from './types.js';
+
+type Class<T> = new (options?: BatchStreamOptions) => T;
 
 /** What `BatchStream` is, over any instance of its engine. */
 export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchStream> implements Iterable<Batch> {
@@ -32,13 +34,7 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
    * The stream of a recipe, as `Batcher.fromRecipe` takes it, without lengths. Of `order` it uses the seed alone. Errors: as the
    * constructor, and those of a recipe.
    */
-  static fromRecipe<T>(
-    this: new (
-      options?: BatchStreamOptions,
-    ) => T,
-    recipe: string | object,
-    options?: BatchStreamRecipeOptions,
-  ): T {
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: BatchStreamRecipeOptions): T {
     return new this(BatchStreamRecipe.read(recipe, options) as unknown as BatchStreamOptions);
   }
 
@@ -58,9 +54,10 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
     return { ...options, rank: this.rank, epoch: this.epoch } as BatchStreamConfig;
   }
 
-  /** All options, for `JSON.stringify`; what was pushed is not told. */
+  /** The recipe as it was given, the rank and the epoch, for `JSON.stringify`; what was pushed is not told. */
   toJSON(): BatchStreamJson {
-    return toJson(this.config) as unknown as BatchStreamJson;
+    const { document, rank, epoch } = this.#recipe;
+    return document.toJson({ epoch: String(epoch), rank });
   }
 
   /** Whose batches they are. */
@@ -74,7 +71,7 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
   }
 
   /** How many ranks there are. */
-  get world(): number {
+  get worldSize(): number {
     return JSON.parse(this.recipe).deal.world_size;
   }
 
@@ -126,11 +123,6 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
    */
   metrics(): Metrics {
     return this.call((raw) => new Metrics(raw));
-  }
-
-  /** The call that makes an equal stream, with nothing in it; what `console.log` shows. */
-  toString(): string {
-    return `BatchStream({ ${this.#recipe.document.source(this.rank, this.epoch).join(', ')} })`;
   }
 }
 

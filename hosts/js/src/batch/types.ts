@@ -45,10 +45,10 @@ export interface BatchStreamOptions {
   seed?: Integer;
   /** Number of the epoch: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
   epoch?: Integer;
-  /** Which rank iteration answers for: 0 to `world` - 1. Default 0. */
+  /** Which rank iteration answers for: 0 to `worldSize` - 1. Default 0. */
   rank?: Integer;
   /** How many data-parallel ranks there are: 1 to 2^20. Default 1. */
-  world?: Integer;
+  worldSize?: Integer;
   /** How samples become batches. Default `budget`. */
   strategy?: Strategy;
   /** What a sample counts. Default `padded`. */
@@ -84,7 +84,7 @@ export interface BatchStreamOptions {
   /**
    * How many samples are looked at together. A larger window makes fuller batches; a smaller one keeps more of the order. 0 takes
    * samples as they come. Range: 0 to 2^32 - 1, for a stream to 2^24. Default: the samples of 64 steps of average batches, at least
-   * 8,192. This follows `world`; after a resume on another world each world has its own. Default of a stream 8,192.
+   * 8,192. It follows `worldSize`; after a resume with another number of ranks, each segment has its own. Default of a stream 8,192.
    */
   batchWindow?: Integer;
   /** What happens to samples that are too long; with `error`, `push` of a stream fails. Default `error`. */
@@ -122,7 +122,7 @@ export type BatchStreamRecipeOptions = Pick<BatchStreamOptions, 'rank' | 'epoch'
 export type BatcherRecipeOptions = Pick<BatcherOptions, 'rank' | 'epoch' | 'history' | 'boundaries'>;
 
 /** Options that have a value whatever the strategy is. */
-type Always = 'seed' | 'epoch' | 'rank' | 'world' | 'strategy' | 'counting' | 'maxBatchSize' | 'tooLong' | 'tail';
+type Always = 'seed' | 'epoch' | 'rank' | 'worldSize' | 'strategy' | 'counting' | 'maxBatchSize' | 'tooLong' | 'tail';
 
 /** All options of a stream that its strategy uses, with their defaults. */
 export type BatchStreamConfig = BatchStreamOptions & Required<Pick<BatchStreamOptions, Always>>;
@@ -131,16 +131,24 @@ export type BatchStreamConfig = BatchStreamOptions & Required<Pick<BatchStreamOp
 export type BatcherConfig = Omit<BatcherOptions, 'history'> &
   Required<Pick<BatcherOptions, Always | 'order'>> & { history: Segment[] };
 
-/** Options of 64 bits, which are decimal strings in JSON. */
-type Wide = 'seed' | 'epoch' | 'maxTokens' | 'maxCost';
-/** Lists as arrays, and numbers of 64 bits as decimal strings. */
-type OfJson<C> = { [Name in keyof C]: Name extends Wide ? string : Name extends 'boundaries' ? number[] : C[Name] };
+/** A stream in JSON: its recipe, and what that does not say. */
+export interface BatchStreamJson {
+  recipe: string;
+  /** If they were not in the recipe. */
+  boundaries?: number[];
+  /** The epoch as a decimal string, since it may have 64 bits. Default 0. */
+  epoch?: string;
+  /** Default 0. */
+  rank?: number;
+}
 
-/** A batcher as this package writes it in JSON: numbers of 64 bits as decimal strings, so that no reader rounds them. */
-export type BatcherJson = OfJson<BatcherConfig> & { lengths: number[] };
-
-/** The options of a stream in the same form. */
-export type BatchStreamJson = OfJson<BatchStreamConfig>;
+/** A batcher in the same form. */
+export interface BatcherJson extends BatchStreamJson {
+  /** If they were not in the recipe. */
+  lengths?: number[];
+  /** Default: none. */
+  history?: Segment[];
+}
 
 /**
  * One batch of one rank. An *item* is a sample, or a part of one where `tooLong` is `split`. A *row* is an item, or several

@@ -1,6 +1,4 @@
 import { generate } from '../bindgen/samedeal.js';
-import { LAYOUTS, REMAINDERS } from '../deal/recipe.js';
-import type { Config } from '../jco/interfaces/samedeal-deal-sampling.js';
 import type { RawSampler, SamplerBindings } from './types.js';
 
 /** What the WebAssembly module can be given as. */
@@ -12,28 +10,18 @@ export async function bindgenInstances(source: Source | Promise<Source>): Promis
   return () => {
     const { initSync, Sampler, orders } = generate();
     initSync({ module });
-    const given = ({ samples, seed, epoch, order, rank, world, remainder, layout, consumed }: Config) => {
-      const [kept, cut] = [REMAINDERS.indexOf(remainder), LAYOUTS.indexOf(layout)];
-      return [samples, seed, epoch, order, rank, world, kept, cut, consumed] as const;
-    };
     return {
       orders,
-      create: (config, sharding) =>
-        (sharding
-          ? Sampler.sharded(...given(config), sharding.sizes, sharding.lanes, sharding.window)
-          : new Sampler(...given(config))) as RawSampler,
-      read(recipe, lists) {
-        const ends: number[] = [];
-        for (const { numbers } of lists) ends.push((ends.at(-1) ?? 0) + numbers.length);
-        const all = new BigUint64Array(ends.at(-1) ?? 0);
-        lists.forEach(({ numbers }, at) => {
-          all.set(numbers, (ends[at] as number) - numbers.length);
-        });
+      sampler(recipe, lists, epoch, rank) {
         const names = lists.map(({ name }) => name);
-        const sampler = Sampler.fromRecipe(recipe, names, Uint32Array.from(ends), all);
-        const made = { config: sampler.config(), sharding: sampler.sharding() };
-        sampler.free();
-        return made;
+        const lengths = Uint32Array.from(lists, ({ numbers }) => numbers.length);
+        const all = new BigUint64Array(lengths.reduce((sum, length) => sum + length, 0));
+        let at = 0;
+        for (const { numbers } of lists) {
+          all.set(numbers, at);
+          at += numbers.length;
+        }
+        return new Sampler(recipe, names, lengths, all, epoch, rank) as RawSampler;
       },
       release: (sampler) => (sampler as InstanceType<typeof Sampler>).free(),
     };

@@ -29,13 +29,7 @@ export const dealingInstances = (modules: Modules): (() => DealingBindings) =>
     const { orders, Sampler } = sampling;
     return {
       orders,
-      create: (config, sharding) => (sharding ? Sampler.sharded(config, sharding) : new Sampler(config)) as RawSampler,
-      read(recipe, lists) {
-        const sampler = Sampler.fromRecipe(recipe, lists);
-        const made = { config: sampler.config(), sharding: sampler.sharding() };
-        release(sampler);
-        return made;
-      },
+      sampler: (recipe, lists, epoch, rank) => new Sampler(recipe, [...lists], epoch, rank) as RawSampler,
       mesh: mesh as DealingBindings['mesh'],
       launch: launch as DealingBindings['launch'],
     };

@@ -7,15 +7,15 @@ export const disposes: symbol = Symbol.dispose ?? Symbol.for('dispose');
 export const release: Bindings['release'] = (raw) => (raw as Record<symbol, () => void>)[disposes]?.();
 
 /** What comes of a resource that is freed afterwards. */
-export function using<T extends object, R>(resource: T, use: (resource: T) => R): R {
+export function using<T extends object, R>(resource: T, use: (resource: T) => R, free = release): R {
   let result: R;
   try {
     result = use(resource);
   } catch (error) {
     // Anything but a failure is the end of the instance, into which nothing may call any more.
-    if (isFailure(error)) release(resource);
+    if (isFailure(error)) free(resource);
     throw error;
   }
-  release(resource);
+  free(resource);
   return result;
 }

@@ -43,12 +43,7 @@ export type RawBatchStream = Copied<Batches.BatchStream> & {
 /** What an instance of an engine for samplers exports: the component, and the build for pages. */
 export interface SamplerBindings extends Bindings {
   orders(): string[];
-  create(config: Sampling.Config, sharding: Sampling.Sharding | undefined): RawSampler;
-  /** What a recipe comes to. */
-  read(
-    recipe: string,
-    lists: Sampling.NamedList[],
-  ): { config: Sampling.Config; sharding: Sampling.Sharding | undefined };
+  sampler(recipe: string, lists: readonly Sampling.NamedList[], epoch: bigint, rank: number): RawSampler;
 }
 
 /** What an instance of the component `samedeal.wasm` exports. */

@@ -1,15 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { RawSampler, SamplerBindings } from '../bindings/types.js';
-import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, stateText, U32, U64 } from '../checks.js';
-import { type Engine, Facade, symbolInspect } from '../engine.js';
+import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, stateText, U64 } from '../checks.js';
+import { type Engine, Facade } from '../engine.js';
 import type { Place as RawPlace } from '../jco/interfaces/samedeal-deal-sampling.js';
-import { gathered, type Integers, numbers, shown } from '../lists.js';
-import { plain, settings, source } from '../options.js';
+import { gathered, type Integers, numbers, spansOf } from '../lists.js';
+import { plain } from '../options.js';
 import type {
   BatchesOptions,
   BatchOptions,
-  ConfigJson,
   Indices,
   Integer,
   Layout,
@@ -17,133 +16,121 @@ import type {
   RecipeOptions,
   Remainder,
   Round,
+  SamplerJson,
   SamplerOptions,
   ShardedOptions,
   ShardPlace,
 } from '../types.js';
-import { RecipeDocument } from './document.js';
 import { WindowIterator } from './iterator.js';
 import { SamplerRecipe } from './recipe.js';
 
 /** How many indices are read at a time: enough that the calls cost nothing, few enough to stay in the cache. */
 const WINDOW = 1 << 15;
 
+type Class<T> = new (samples: Integer, options?: SamplerOptions) => T;
+
 /** What the samplers of both engines are. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
 export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> implements Iterable<number> {
   #recipe: SamplerRecipe;
   #length: number;
+  /** Whether indices do not fit into 32 bits. */
+  readonly #isWide: boolean;
 
   /** @internal */
   constructor(engine: Engine<SamplerBindings>, samples: Integer, options?: SamplerOptions) {
-    const given = options instanceof RecipeDocument ? options.read(engine) : options;
-    const recipe = given instanceof SamplerRecipe ? given : SamplerRecipe.of(samples, given);
+    const recipe = options instanceof SamplerRecipe ? options : SamplerRecipe.of(samples, options);
     super(engine, 'sampler', recipe);
     this.#recipe = recipe;
     this.#length = this.number((raw) => raw.numSamples());
+    this.#isWide = this.samples > 2 ** 32;
   }
 
-  /** The sampler of a configuration that `toJSON` gave. Errors: as the constructor. */
-  static fromJSON<T>(this: new (samples: Integer, options?: SamplerOptions) => T, json: ConfigJson): T {
-    const recipe = SamplerRecipe.ofJson(json);
-    return new this(recipe.config.samples, recipe as SamplerOptions);
+  /** The sampler that `toJSON` wrote. Errors: as `fromRecipe`. */
+  static fromJSON<T>(this: Class<T>, json: SamplerJson): T {
+    return new this(0, SamplerRecipe.ofJson(json) as unknown as SamplerOptions);
   }
 
   /**
    * A sampler with the order `sharded`, for a dataset that is stored in shards of so many samples: the shards, in an order
-   * of their own, are laid end to end and cut into `lanes` of equal length; within a lane, `window` neighbouring samples at
-   * a time are shuffled; positions go round the lanes. Where `world` divides `lanes`, a rank reads lanes of its own, and
+   * of their own, are laid end to end and cut into `lanes` of equal length; within a lane, `shuffleWindow` neighbouring samples at
+   * a time are shuffled; positions go round the lanes. If `worldSize` divides `lanes`, a rank reads lanes of its own, and
    * holds one window of each (`round`). Sample indices count through the shards. Errors: as the constructor, and `sizes`,
-   * `lanes`, `window`.
+   * `lanes`, `shuffleWindow`.
    */
-  static sharded<T>(
-    this: new (
-      samples: Integer,
-      options?: SamplerOptions,
-    ) => T,
-    sizes: Integers,
-    options?: ShardedOptions,
-  ): T {
-    const recipe = SamplerRecipe.ofShards(sizes, options);
-    return new this(recipe.config.samples, recipe as SamplerOptions);
+  static sharded<T>(this: Class<T>, sizes: Integers, options?: ShardedOptions): T {
+    return new this(0, SamplerRecipe.ofShards(sizes, options) as unknown as SamplerOptions);
   }
 
   /**
    * The sampler of a recipe: an object, or a text of JSON. `order` has `name`, `samples`, `seed` and, with the order `sharded`,
-   * `lanes`, `shuffle_window`, `shards` and `sizes`; `deal` has `world_size`, `remainder` and `layout`. What is not there has its
-   * default; `order` must be there, with `samples` or `sizes`. Give `sizes` if a recipe of the order `sharded` has their hash, or does
-   * not have them; `rank` and `epoch` are 0 by default. Errors: `recipe` (it is no JSON object), `recipe-member`, `order-member`,
-   * `deal-member` (there is no such member), any member.
+   * `lanes`, `shuffle_window`, `shards` and `sizes`; `deal` has `world_size`, `remainder` and `layout`. A member that is not there has
+   * its default; `order` must be there, with `samples` or `sizes`. Give `sizes` if a recipe of the order `sharded` has their hash, or
+   * does not have them. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `deal-member`
+   * (there is no such member).
    */
-  static fromRecipe<T>(
-    this: new (
-      samples: Integer,
-      options?: SamplerOptions,
-    ) => T,
-    recipe: string | object,
-    options?: RecipeOptions,
-  ): T {
-    return new this(0, new RecipeDocument(recipe, options) as SamplerOptions);
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: RecipeOptions): T {
+    return new this(0, SamplerRecipe.read(recipe, options) as unknown as SamplerOptions);
   }
 
   /** Number of samples in the dataset. */
   get samples(): number {
-    return Number(this.#recipe.config.samples);
+    return this.number((raw) => raw.samples());
   }
 
   /** Seed of the order; a `bigint` where it is beyond 2^53 - 1. */
   get seed(): Integer {
-    return plain(this.#recipe.config.seed);
+    return plain(this.call((raw) => raw.seed()));
   }
 
   /** Number of the epoch; a `bigint` where it is beyond 2^53 - 1. */
   get epoch(): Integer {
-    return plain(this.#recipe.config.epoch);
+    return plain(this.#recipe.epoch);
   }
 
   /** Name of the order. */
   get order(): string {
-    return this.#recipe.config.order;
+    return this.call((raw) => raw.order());
   }
 
   /** Which of the data-parallel readers this is. */
   get rank(): number {
-    return this.#recipe.config.rank;
+    return this.#recipe.rank;
   }
 
   /** How many data-parallel readers there are. */
-  get world(): number {
-    return this.#recipe.config.world;
+  get worldSize(): number {
+    return this.call((raw) => raw.worldSize());
   }
 
-  /** What happens where `world` does not divide the samples. */
+  /** What happens if `worldSize` does not divide the number of samples. */
   get remainder(): Remainder {
-    return this.#recipe.config.remainder;
+    return this.call((raw) => raw.remainder()) as Remainder;
   }
 
   /** Which positions belong to a rank. */
   get layout(): Layout {
-    return this.#recipe.config.layout;
+    return this.call((raw) => raw.layout()) as Layout;
   }
 
   /** How many positions of the epoch, the first ones, were dealt before (`resume`). */
   get consumed(): number {
-    return Number(this.#recipe.config.consumed);
+    return Number(this.#recipe.consumed);
   }
 
   /** Samples in each shard, with the order `sharded`: a new copy. */
   get sizes(): Float64Array<ArrayBuffer> | undefined {
-    const { sharding } = this.#recipe;
-    return sharding && numbers(sharding.sizes.slice());
+    const sizes = this.call((raw) => raw.sizes());
+    return sizes && numbers(sizes);
   }
 
   /** How many lanes the dataset is cut into, with the order `sharded`. */
   get lanes(): number | undefined {
-    return this.#recipe.sharding?.lanes;
+    return this.call((raw) => raw.lanes());
   }
 
   /** How many neighbouring samples of a lane are shuffled together, with the order `sharded`. */
-  get window(): number | undefined {
-    return this.#recipe.sharding?.window;
+  get shuffleWindow(): number | undefined {
+    return this.call((raw) => raw.shuffleWindow());
   }
 
   /** How many samples this rank sees in the epoch, or in what is left of it, padding included. */
@@ -174,7 +161,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
     const first = Number(integer('start', start, [0n, BigInt(this.#length)]));
     const last = Number(integer('end', end, [BigInt(first), BigInt(this.#length)]));
     const read = (at: number, count: number) => this.#window(first + at, first + at + count);
-    return gathered<Indices>(this.#wide ? Float64Array : Uint32Array, last - first, WINDOW, 'indices', read);
+    return gathered<Indices>(this.#isWide ? Float64Array : Uint32Array, last - first, WINDOW, 'indices', read);
   }
 
   /**
@@ -201,7 +188,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
     const size = natural32('batch-size', batchSize, FROM_ONE);
     const dropLast = dropsLast(given);
     const number = natural('batch', batch, () => this.numBatches(size, { dropLast }));
-    return this.#wide
+    return this.#isWide
       ? numbers(this.call((raw) => raw.batch(number, size, dropLast)))
       : this.call((raw) => raw.batch32(number, size, dropLast));
   }
@@ -226,52 +213,39 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   }
 
   /**
-   * Moves to another epoch, of which nothing is consumed. The next index asked for is of that epoch. The epoch that it
-   * is at stays as it is, also where a part of it was consumed. Errors: `epoch`.
+   * Moves to another epoch, of which nothing is consumed. The next index asked for is of that epoch. If it is the current one,
+   * nothing changes, also if a part of it was consumed. Errors: `epoch`, memory.
    */
   setEpoch(epoch: Integer): void {
-    const moved = this.#recipe.inEpoch(integer('epoch', epoch, U64));
-    const length = this.call((raw) => {
-      raw.setEpoch(moved.config.epoch);
-      return Number(raw.numSamples());
-    });
-    this.#move(moved, length);
+    const number = integer('epoch', epoch, U64);
+    if (number !== this.#recipe.epoch) this.#move((raw) => raw.atEpoch(number));
   }
 
-  /** Answers for another rank of the same deal from now on. Errors: `rank`. */
+  /** Answers for another rank of the same deal from now on. Errors: `rank`, memory. */
   setRank(rank: Integer): void {
-    const moved = this.#recipe.with({ rank: natural32('rank', rank, U32) });
-    const length = this.call((raw) => {
-      raw.setRank(moved.config.rank);
-      return Number(raw.numSamples());
-    });
-    this.#move(moved, length);
+    const number = natural32('rank', rank, () => [0n, BigInt(this.worldSize) - 1n]);
+    this.#move((raw) => raw.atRank(number));
   }
 
   /**
-   * The state once every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint, the same
-   * on all ranks, of JSON in one line. `resume` of any sampler of the same order goes on there, in any language and on
-   * any world. Errors: `taken` (more than the rank with the most samples has), `layout` (within an epoch, `contiguous`
-   * runs of several ranks have no state).
+   * The state after every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint, the same
+   * on all ranks, of JSON in one line. `resume` of any sampler of the same order goes on there, in any language and with
+   * any number of ranks. Errors: `taken` (more than the rank with the most samples has), `layout` (within an epoch,
+   * `contiguous` runs of several ranks have no state).
    */
   state(taken: Integer): string {
-    const number = natural('taken', taken, () => Math.ceil(this.numPositions / this.world) + 1);
+    const number = natural('taken', taken);
     return this.call((raw) => raw.state(number));
   }
 
   /**
-   * Goes on where a state was taken, on this world: moves to its epoch, and deals what was not consumed, at once. The
-   * state need not be trusted. Errors: `state` (no state of a sampler; more than 2^14 bytes; more consumed than there
-   * is), `order`, `samples`, `seed`, `sharding` (not those of the state).
+   * Goes on where a state was taken, with the number of ranks of this sampler: moves to its epoch, and deals what was not consumed.
+   * The state need not be trusted. Errors: `state` (no state of a sampler; more than 2^14 bytes), `consumed` (more than there
+   * is), the first member of the order that is not as in the state, memory; then the sampler is where it was.
    */
   resume(state: string): void {
     const text = stateText(state);
-    const { recipe, length } = this.call((raw) => {
-      raw.resume(text);
-      const { epoch, consumed } = raw.config();
-      return { recipe: this.#recipe.with({ epoch, consumed }), length: Number(raw.numSamples()) };
-    });
-    this.#move(recipe, length);
+    this.#move((raw) => raw.resume(text));
   }
 
   /** The sample at a global position of the epoch, whichever rank it is or was dealt to. Errors: `position`, memory. */
@@ -309,13 +283,13 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
 
   /**
    * With the order `sharded`, what this rank reads for the next run of its samples: round number `number` holds the
-   * positions from `number` * `lanes` * `window` on, as many as that product. Errors: `order` (not `sharded`), `number`,
+   * positions from `number` * `lanes` * `shuffleWindow` on, as many as that product. Errors: `order` (not `sharded`), `number`,
    * memory.
    */
   round(number: Integer): Round {
     const which = natural('number', number, () => this.numRounds);
     const { start, count, spans } = this.call((raw) => raw.round(which));
-    return { start: Number(start), count: Number(count), spans: numbers(spans) };
+    return { start: Number(start), count: Number(count), spans: spansOf(spans) };
   }
 
   /** With the order `sharded`, where a sample is stored. Errors: `order` (not `sharded`), `sample`. */
@@ -348,57 +322,37 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
     return this.call((raw) => raw.recipeFingerprint());
   }
 
-  /** The configuration as it stands, for `JSON.stringify` and `fromJSON`. */
-  toJSON(): ConfigJson {
-    return this.#recipe.toJson(this.call((raw) => raw.config()));
-  }
-
-  /** The call that makes an equal sampler; it answers after `dispose()` too. */
-  toString(): string {
-    return this.#source(Number.POSITIVE_INFINITY);
-  }
-
-  /** What `console.log` shows: as `toString()`, with the first shards of many. @internal */
-  [symbolInspect](): string {
-    return this.#source(16);
+  /** The recipe as it was given, the rank and the place in the epoch, for `JSON.stringify` and `fromJSON`. */
+  toJSON(): SamplerJson {
+    const { document, rank, epoch, consumed } = this.#recipe;
+    return document.toJson({ epoch: String(epoch), rank, consumed: Number(consumed) });
   }
 
   #position(position: Integer): bigint {
     return natural('position', position, () => this.consumed + this.numPositions);
   }
 
-  get #wide(): boolean {
-    return this.#recipe.config.samples > 2 ** 32;
-  }
-
-  #source(shards: number): string {
-    const { config, sharding } = this.#recipe;
-    const { samples, ...others } = config;
-    const parts = settings(others).filter((part) => part !== 'consumed: 0' && !(sharding && part.startsWith('order:')));
-    if (sharding) parts.unshift(`lanes: ${sharding.lanes}`, `window: ${sharding.window}`);
-    const first = sharding ? `.sharded(${shown(sharding.sizes, shards)}` : `(${source(samples)}`;
-    return `Sampler${first}, { ${parts.join(', ')} })`;
-  }
-
-  /** Nothing here may throw: the recipe is what the sampler would be made again by. */
-  #move(recipe: SamplerRecipe, length: number): void {
+  #move(next: (raw: RawSampler) => RawSampler): void {
+    const { recipe, length } = this.move(next, (raw) => {
+      const place = { rank: raw.rank(), epoch: raw.epoch(), consumed: raw.consumed() };
+      return { recipe: this.#recipe.at(place), length: Number(raw.numSamples()) };
+    });
     this.#recipe = recipe;
-    this.follow(recipe);
     this.#length = length;
   }
 
   #window(start: number, end: number): Indices {
     const first = BigInt(start);
-    return this.#wide
+    return this.#isWide
       ? numbers(this.call((raw) => raw.indices(first, end - start)))
       : this.call((raw) => raw.indices32(first, end - start));
   }
 
   /** A check that the place in the epoch and the rank are still what they are now. */
   #unmoved(): () => void {
-    const before = this.#recipe.config;
+    const before = this.#recipe;
     return () => {
-      const now = this.#recipe.config;
+      const now = this.#recipe;
       if (now === before) return;
       for (const name of ['epoch', 'consumed', 'rank'] as const) {
         if (now[name] !== before[name])
@@ -408,6 +362,6 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   }
 }
 
-function place({ position, rank, index, batch, slot, copies }: RawPlace): Place {
-  return { position: Number(position), rank, index: Number(index), batch: Number(batch), slot, copies };
+function place({ position, index, batch, ...others }: RawPlace): Place {
+  return { ...others, position: Number(position), index: Number(index), batch: Number(batch) };
 }

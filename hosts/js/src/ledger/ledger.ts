@@ -2,22 +2,27 @@ import type { PlanningBindings } from '../bindings/types.js';
 import { FROM_ONE, fail, integer, natural, natural32, options, stateText, textOf, U32 } from '../checks.js';
 import { BaseSampler } from '../deal/sampler.js';
 import { type Engine, symbolDispose } from '../engine.js';
-import type { ConfigJson, Indices, Integer } from '../types.js';
+import type { Integers } from '../lists.js';
+import type { Indices, Integer, SamplerOptions, ShardedOptions } from '../types.js';
 import { entryText, LedgerClient, type Run, type Step } from './client.js';
 import type { RawClient, RawStep } from './raw.js';
 import type { LedgerOptions, LedgerProgress, Log } from './types.js';
 
 const OPTIONS = ['reader', 'block', 'lease', 'checkpointInterval'] as const;
 
-/** Makes samplers of what `toJSON` gives. */
+/** The class of samplers. */
 export interface Samplers {
-  fromJSON(json: ConfigJson): BaseSampler;
+  new (samples: Integer, options?: SamplerOptions): BaseSampler;
+  sharded(sizes: Integers, options?: ShardedOptions): BaseSampler;
 }
 
 /** The epoch of a sampler as one reader has it: position by position. */
-export function whole(samplers: Samplers, sampler: unknown): BaseSampler {
+export function whole(Sampler: Samplers, sampler: unknown): BaseSampler {
   if (!(sampler instanceof BaseSampler)) fail('wrong-type', 'sampler', sampler, 'a Sampler');
-  return samplers.fromJSON({ ...sampler.toJSON(), rank: 0, world: 1, layout: 'strided' });
+  const { samples, order, seed, epoch, remainder, consumed, sizes, lanes, shuffleWindow } = sampler;
+  const options = { seed, epoch, remainder, consumed };
+  if (sizes === undefined) return new Sampler(samples, { ...options, order });
+  return Sampler.sharded(sizes, { ...options, lanes: lanes as number, shuffleWindow: shuffleWindow as number });
 }
 
 /** An operation of a client, at a time. */

@@ -58,8 +58,8 @@ export class Schedule implements Iterable<CommittedRun> {
   }
 
   /**
-   * The samples in place of the positions, by a sampler of the same dataset, seed and order, at any epoch, rank and world.
-   * Errors: `order`, `samples`, `seed`, `sharding` (not those of the log).
+   * The samples in place of the positions, by a sampler of the same dataset, seed and order, at any epoch, rank and world size.
+   * Errors: the first member of the order that is not as in the log.
    */
   *samples(sampler: unknown): Generator<number, void, undefined> {
     const positions = whole(this.#samplers, sampler);

@@ -93,8 +93,8 @@ export interface ReaderOptions extends MarkOptions {
  * A warning (`process.emitWarning`, once, with the name SamedealWarning and the code SAMEDEAL_LANES) tells where several readers
  * decode each row, which one of them gives.
  *
- * Errors: a `SamedealError` for `shards`, `reading`, `rank`, `worker`, a column, `batch-size` (`missing` in the reading) or
- * `sizes` (the reading is of other shards); else an error that names the file, which cannot be read or holds other rows than
+ * Errors: a `SamedealError` for `shards`, `reading`, `rank`, `worker`, a column or `sizes` (the
+ * reading is of other shards); else an error that names the file, which cannot be read or holds other rows than
  * its footer promised.
  */
 export function readBatches(
@@ -109,11 +109,9 @@ export function readBatches(
   // Errors that need no file are told by this call, not by the iteration.
   sameSizes(files, sizesOf(reading));
   reading.numSamples(...own);
-  const { batchSize, dropLast = false } = reading.batching;
-  if (batchSize === undefined)
-    fail('missing', 'batch-size', '', 'the batchSize of the reading, which its states count by');
+  const { drop_last: dropLast } = (JSON.parse(reading.recipe) as { batch: { drop_last: boolean } }).batch;
   warnOfLanes(reading);
-  const batches = rowsOf(files, marksOf(marks), { batchSize, dropLast }, (shards) =>
+  const batches = rowsOf(files, marksOf(marks), { batchSize: reading.batchSize, dropLast }, (shards) =>
     readingBlocks(shards, reading, ...own),
   );
   return batches as AsyncGenerator<Row[], void, undefined>;

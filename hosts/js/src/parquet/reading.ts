@@ -1,5 +1,6 @@
 // What one reader reads: rows in the order of its deal.
 import type { Reading } from '#samedeal';
+import type { Spans } from '../types.js';
 import { Cursor, type Run } from './cursor.js';
 import type { Shards } from './shards.js';
 
@@ -23,17 +24,17 @@ export async function* readingBlocks(
   worker: number,
 ): AsyncGenerator<Block, void> {
   const cursors = new Map<number, Cursor>();
-  const cursorOf = (stream: number) => {
-    const cursor = cursors.get(stream) ?? new Cursor(shards);
-    cursors.set(stream, cursor);
+  const cursorOf = (lane: number) => {
+    const cursor = cursors.get(lane) ?? new Cursor(shards);
+    cursors.set(lane, cursor);
     return cursor;
   };
   try {
     // Where whole shards come row by row as they are stored, all rows of the span are the reader's.
-    const { shuffle_rows: shuffles } = JSON.parse(reading.recipe) as { shuffle_rows?: boolean };
-    const isStored = shuffles === false;
+    const { shards: whole } = JSON.parse(reading.recipe) as { shards?: { shuffle_rows: boolean } };
+    const isStored = whole?.shuffle_rows === false;
     for (const { start, count, spans } of reading.rounds(rank, worker)) {
-      const length = spans.length / 4;
+      const { length } = spans.shard;
       if (isStored && length === 1) {
         yield* storedBlocks(cursorOf, spanAt(spans, 0), (from, to) =>
           reading.indices(rank, worker, start + from, start + to),
@@ -44,9 +45,9 @@ export async function* readingBlocks(
       const { rows, padding } = reading.roundRows(rank, worker, reading.roundOf(rank, worker, start));
       const runs: Run[] = [];
       for (let i = 0; i < length; i++) {
-        const [stream, shard, first, many] = spanAt(spans, i);
-        // Padding is from anywhere, and no stream goes on there.
-        runs.push(await cursorOf(i < length - padding ? stream : -1).read(shard, first, many));
+        const [lane, shard, first, many] = spanAt(spans, i);
+        // Padding is from anywhere, and no lane goes on there.
+        runs.push(await cursorOf(i < length - padding ? lane : -1).read(shard, first, many));
       }
       yield { count, real: count - padding, place: placer(runs, rows, samples) };
     }
@@ -57,22 +58,22 @@ export async function* readingBlocks(
 
 /** Rows of a shard as they are stored, so that some thousands are at hand and not all of a shard. */
 async function* storedBlocks(
-  cursorOf: (stream: number) => Cursor,
-  [stream, shard, offset, many]: Span,
+  cursorOf: (lane: number) => Cursor,
+  [lane, shard, offset, many]: Span,
   indices: (from: number, to: number) => ArrayLike<number>,
 ): AsyncGenerator<Block, void> {
   for (let first = 0; first < many; first += ROWS) {
     const count = Math.min(ROWS, many - first);
-    const run = await cursorOf(stream).read(shard, offset + first, count);
+    const run = await cursorOf(lane).read(shard, offset + first, count);
     const samples = indices(first, first + count);
     yield { count, real: count, place: (i) => [run, i, samples[i] as number] };
   }
 }
 
-type Span = [stream: number, shard: number, first: number, count: number];
+type Span = [lane: number, shard: number, first: number, count: number];
 
-function spanAt(spans: Float64Array, i: number): Span {
-  return spans.subarray(4 * i, 4 * i + 4) as unknown as Span;
+function spanAt({ lane, shard, firstRow, numRows }: Spans, i: number): Span {
+  return [lane[i], shard[i], firstRow[i], numRows[i]] as Span;
 }
 
 /** The same items, each begun while the one before it is in use. */

@@ -1,16 +1,26 @@
 import type { Copied, PlanningBindings, RawReading } from '../bindings/types.js';
 import { integer, natural, natural32, stateText, U32, U64 } from '../checks.js';
-import { type Engine, Facade, symbolInspect } from '../engine.js';
+import { type Engine, Facade } from '../engine.js';
 import type { ReadRound as RawRound } from '../jco/interfaces/samedeal-deal-read.js';
-import { gathered, type Integers, numbers } from '../lists.js';
+import { gathered, type Integers, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
 import type { Steps } from '../shard/types.js';
 import type { Integer } from '../types.js';
 import { ReadingRecipe, type Stand } from './recipe.js';
-import type { MixingAdvice, ReadingJson, ReadingOptions, ReadRound, RoundRows, SavedState } from './types.js';
+import type {
+  MixingAdvice,
+  ReadingJson,
+  ReadingOptions,
+  ReadingRecipeOptions,
+  ReadRound,
+  RoundRows,
+  SavedState,
+} from './types.js';
 
 /** How many indices one call hands out. */
 const WINDOW = 1 << 20;
+
+type Class<T> = new (sizes: Integers, options?: ReadingOptions) => T;
 
 /** What `Reading` is, over any instance of its engine. */
 export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
@@ -23,28 +33,57 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
     this.#recipe = recipe;
   }
 
-  /** The reading that `toJSON` wrote. Errors: as the constructor and `resume`. */
-  static fromJSON<T>(this: new (sizes: Integers, options?: ReadingOptions) => T, json: ReadingJson): T {
-    const recipe = ReadingRecipe.ofJson(json);
-    return new this(recipe.sizes, recipe as unknown as ReadingOptions);
+  /**
+   * The reading of a recipe, in epoch 0: an object, or a text of JSON. `order` (single samples) or `shards` (whole shards), `deal` and
+   * `batch` have the options of the constructor, by the names that all languages share. A member that is not there has its default.
+   * Give the lists of which the recipe has the hash, or which it does not have. Errors: as the constructor, `recipe` (it is no JSON
+   * object), `recipe-member`, `order-member`, `shards-member`, `deal-member`, `batch-member` (there is no such member).
+   */
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, lists?: ReadingRecipeOptions): T {
+    return new this([], ReadingRecipe.read(recipe, lists) as unknown as ReadingOptions);
+  }
+
+  /** The reading that `toJSON` wrote. Errors: as `fromRecipe` and `resume`. */
+  static fromJSON<T>(this: Class<T>, json: ReadingJson): T {
+    return new this([], ReadingRecipe.ofJson(json) as unknown as ReadingOptions);
   }
 
   /** Samples in each shard: a new copy. */
   get sizes(): Float64Array<ArrayBuffer> {
-    return numbers(this.#recipe.sizes.slice());
+    return numbers(this.call((raw) => raw.sizes()));
   }
 
-  /** @internal The batches that the options ask for; what was not given is undefined. */
-  get batching(): { batchSize?: number; dropLast?: boolean } {
-    return this.#recipe.given;
+  /** Seed of all shuffles; a `bigint` where it is beyond 2^53 - 1. */
+  get seed(): Integer {
+    return plain(this.call((raw) => raw.seed()));
+  }
+
+  /** How many ranks there are. */
+  get worldSize(): number {
+    return this.call((raw) => raw.worldSize());
+  }
+
+  /** How many workers read in each rank. */
+  get workers(): number {
+    return this.call((raw) => raw.workers());
+  }
+
+  /** How many samples a batch has. */
+  get batchSize(): number {
+    return this.call((raw) => raw.batchSize());
   }
 
   /**
-   * What decides the order of every epoch, whoever reads it: JSON in one line, with every option that the deal uses, the
-   * defaults too, as states hold it. It is a text because a seed beyond 2^53 - 1 does not survive `JSON.parse`.
+   * The recipe, which `fromRecipe` takes: JSON in one line, with every member that is used, the defaults too. It is the same in all
+   * epochs and after every state, and the same text in every language. Lists of more than 256 numbers are a hash.
    */
   get recipe(): string {
     return this.call((raw) => raw.recipe());
+  }
+
+  /** SHA-256 over the recipe, in hexadecimal: it names the run. */
+  recipeFingerprint(): string {
+    return this.call((raw) => raw.recipeFingerprint());
   }
 
   /** The number of the epoch; a `bigint` where it is beyond 2^53 - 1. */
@@ -71,7 +110,7 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
   }
 
   /**
-   * The lanes and the window to use instead, if the mean of a batch varies more than twice as much as by chance. It is undefined
+   * The lanes and the shuffle window to use instead, if the mean of a batch varies more than twice as much as by chance. It is undefined
    * where it does not, where no number of lanes up to 4,096 is better, where a reader has no more samples than a batch, where
    * the order has no lanes, and where a part of the epoch was read before.
    */
@@ -90,8 +129,8 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
    * state need not be trusted.
    *
    * `state` is the text that `state` gave in any language, or the dictionary that Python's `state_dict` saved. Errors: `state`
-   * (no state of a reading; more than 2^14 bytes); `deal`, `seed`, `sizes` or any other option that decides the order (not as
-   * in the state); `consumed`, `history`, `steps`, `world-size`, `workers`, `batch-size` (a state says what cannot be);
+   * (no state of a reading; more than 2^14 bytes); `recipe` (the state is of the other deal); the first member of the order that
+   * is not as in the state; `consumed`, `history`, `steps`, `world-size`, `workers`, `batch-size` (a state says what cannot be);
    * `samples` (with `pad`, all samples and the padding are more than 2^53 - 1); memory.
    */
   resume(state: string | SavedState): this {
@@ -158,8 +197,8 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
   }
 
   /**
-   * What comes together, such as a window of each of a reader's lanes, or a shard. Errors: `rank`, `worker`, `number`, `window`
-   * (more than 2^20 spans), memory.
+   * What comes together, such as a window of each of a reader's lanes, or a shard. Errors: `rank`, `worker`, `number`,
+   * `shuffleWindow` (more than 2^20 spans), memory.
    */
   round(rank: Integer, worker: Integer, number: Integer): ReadRound {
     const reader = readerOf(rank, worker);
@@ -216,32 +255,23 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
 
   /**
    * The shards that are a reader's alone, in the order in which it reads them: those with rows that are left, and those that
-   * never had any. Errors: `rank`, `worker`, `deal` (samples are dealt).
+   * never had any. Errors: `rank`, `worker`, `shards` (single samples are dealt).
    */
   shards(rank: Integer, worker: Integer = 0): Uint32Array<ArrayBuffer> {
     const reader = readerOf(rank, worker);
     return this.call((raw) => raw.shards(...reader));
   }
 
-  /** The shards, the options that were given, and the epoch or the state: for `JSON.stringify` and `fromJSON`. */
+  /** The recipe as it was given, and the epoch or the state, for `JSON.stringify` and `fromJSON`. */
   toJSON(): ReadingJson {
-    return this.#recipe.toJson();
-  }
-
-  /** The calls that make an equal reading; it answers after `dispose()` too. */
-  toString(): string {
-    return this.#recipe.source(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
-  }
-
-  /** What `console.log` shows: as `toString()`, with the first shards of many and the beginning of a state. @internal */
-  [symbolInspect](): string {
-    return this.#recipe.source(16, 64);
+    const { document, stand } = this.#recipe;
+    return document.toJson('epoch' in stand ? { epoch: String(stand.epoch) } : stand);
   }
 
   #at(stand: Stand): this {
     const recipe = this.#recipe.at(stand);
     const own = this.constructor as new (sizes: Integers, options: ReadingOptions) => this;
-    return new own(recipe.sizes, recipe as unknown as ReadingOptions);
+    return new own([], recipe as unknown as ReadingOptions);
   }
 }
 
@@ -253,7 +283,7 @@ function readerOf(rank: Integer, worker: Integer): Reader {
 }
 
 function roundOf({ start, count, spans }: Copied<RawRound>): ReadRound {
-  return { start: Number(start), count: Number(count), spans: numbers(spans) };
+  return { start: Number(start), count: Number(count), spans: spansOf(spans) };
 }
 
 /** The text of a state that Python saved; anything else as it is, for others to refuse. */

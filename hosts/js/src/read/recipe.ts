@@ -1,114 +1,88 @@
 import { using } from '../bindings/resources.js';
 import type { PlanningBindings, RawReading } from '../bindings/types.js';
-import { boolean, FROM_ONE, integer, natural32, options, type Range, S64, stateText, string, U64 } from '../checks.js';
+import { boolean, integer, oneOf, options, stateText, U64 } from '../checks.js';
+import { Document, fromJson, section, shownText } from '../document.js';
 import type { Recipe } from '../engine.js';
-import type { Options } from '../jco/interfaces/samedeal-deal-read.js';
-import { shown, words } from '../lists.js';
-import { type Checks, checked, fromJson, type Given, namesIn, settings, source, toJson } from '../options.js';
-import type { ReadingJson, ReadingOptions } from './types.js';
+import { source } from '../options.js';
+import type { ReadDeal, ReadingJson, ReadingOptions, ReadingRecipeOptions } from './types.js';
 
-const upTo = (most: bigint): Range => [1n, most];
-
-/** The name of the setter of an option. */
-type Setter<Name extends string> = Name extends 'world' ? 'setWorldSize' : `set${Capitalize<Name>}`;
-/** The options, as their setters take them. */
-type RawOptions = {
-  [Name in keyof ReadingOptions]-?: Setter<Name> extends keyof Options ? Parameters<Options[Setter<Name>]>[0] : never;
-};
-
-/** How each option crosses. The ranges are what an error tells of what cannot cross: the component holds to them. */
-const CHECKS: Checks<RawOptions> = {
-  seed: (value) => integer('seed', value, S64),
-  deal: (value) => string('deal', value),
-  shuffle: (value) => boolean('shuffle', value),
-  lanes: (value) => natural32('lanes', value, upTo(4096n)),
-  window: (value) => natural32('window', value, upTo(2n ** 20n)),
-  remainder: (value) => string('remainder', value),
-  shuffleRows: (value) => boolean('shuffle-rows', value),
-  reshuffle: (value) => boolean('reshuffle', value),
-  policy: (value) => string('policy', value),
-  workerPolicy: (value) => string('worker-policy', value),
-  weight: (value) => string('weight', value),
-  bytes: (value) => words('bytes', value),
-  world: (value) => natural32('world-size', value, upTo(2n ** 22n)),
-  workers: (value) => natural32('workers', value, upTo(2n ** 16n)),
-  batchSize: (value) => natural32('batch-size', value, FROM_ONE),
-  dropLast: (value) => boolean('drop-last', value),
-};
-const OPTIONS = namesIn(CHECKS);
+const DEALS: readonly ReadDeal[] = ['samples', 'shards'];
+const OPTIONS = [
+  ...(['deal', 'shuffle', 'seed', 'lanes', 'shuffleWindow', 'shuffleRows', 'reshuffle', 'policy'] as const),
+  ...(['workerPolicy', 'weight', 'bytes', 'remainder', 'worldSize', 'workers', 'batchSize', 'dropLast'] as const),
+];
+const RECIPE_OPTIONS = ['sizes', 'bytes'] as const;
 
 /** Where a reading stands: at the beginning of an epoch, or where a state was taken. */
 export type Stand = { epoch: bigint } | { state: string };
 
-/** What the spans of a round and the tables of the order take where nothing is said of lanes. */
-const USUAL_LANES = 64;
-
-/** What decides a reading: the dataset, the options that were given, and where it stands. */
+/** What decides a reading: a recipe, and where it stands. */
 export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
-  readonly sizes: BigUint64Array;
-  readonly given: Partial<RawOptions>;
-  /** Epoch 0 where it is missing. */
-  readonly stand: Stand | undefined;
+  readonly document: Document;
+  readonly stand: Stand;
   readonly size: number;
 
-  constructor(sizes: BigUint64Array, given: Partial<RawOptions>, stand?: Stand) {
-    this.sizes = sizes;
-    this.given = given;
+  constructor(document: Document, stand: Stand = { epoch: 0n }) {
+    this.document = document;
     this.stand = stand;
-    const { bytes, world = 1, workers = 1, lanes = USUAL_LANES } = given;
+    const { order: { lanes = 64 } = {}, deal: { world_size: ranks = 1, workers = 1 } = {} } = document.said;
     // The shards, an order of them for what was torn and one for the rest, or plans of them; and the spans of a round.
-    const shards = 160 * sizes.length + 48 * (bytes?.length ?? 0);
-    this.size = 4096 + shards + 64 * world * workers + 1200 * lanes;
+    const shards = 160 * document.count('sizes', 'order', 'shards') + 48 * document.count('bytes', 'shards');
+    const others = 64 * Number(ranks) * Number(workers) + 1200 * Number(lanes);
+    this.size = 4096 + document.size + shards + (others || 0);
   }
 
   get cause(): readonly [string, string] {
-    return ['sizes', `${this.sizes.length} shards`];
+    return ['sizes', `${this.document.count('sizes', 'order', 'shards')} shards`];
   }
 
   /** The same at another place. */
   at(stand: Stand): ReadingRecipe {
-    return new ReadingRecipe(this.sizes, this.given, stand);
+    return new ReadingRecipe(this.document, stand);
   }
 
   make({ read }: PlanningBindings): RawReading {
-    const whole = using(new read.Options(this.sizes), (options) => {
-      for (const [name, value] of Object.entries(this.given)) {
-        const setter = name === 'world' ? 'setWorldSize' : `set${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-        (options as unknown as Record<string, (value: unknown) => void>)[setter]?.(value);
-      }
-      return new read.Reading(options);
-    });
-    const { stand } = this;
-    if (!stand) return whole;
-    return using(whole, () => ('state' in stand ? whole.resume(stand.state) : whole.atEpoch(stand.epoch)));
+    const { document, stand } = this;
+    const whole = new read.Reading(document.text, [...document.lists], 'epoch' in stand ? stand.epoch : 0n);
+    return 'epoch' in stand ? whole : using(whole, () => whole.resume(stand.state));
   }
 
   /** Of the options of a constructor. */
-  static of(sizes: unknown, given: Given<ReadingOptions> | undefined): ReadingRecipe {
-    const named = options(given, OPTIONS);
-    return new ReadingRecipe(words('sizes', sizes), checked(CHECKS, named, {}));
+  static of(sizes: unknown, given: ReadingOptions | undefined): ReadingRecipe {
+    const { deal = 'samples', shuffle, seed, bytes, ...others } = options(given, OPTIONS);
+    const { lanes, shuffleWindow, remainder, worldSize, workers, batchSize, dropLast, ...whole } = others;
+    const [ofOrder, ofShards] = [section({ lanes, shuffleWindow }), section(whole)];
+    // The section that is dealt is always there: so the component refuses what is in the other one.
+    const isOrder = oneOf('deal', deal, DEALS) === 'samples';
+    const isShuffled = !isOrder || shuffle === undefined || boolean('shuffle', shuffle);
+    const recipe = {
+      order: isOrder ? { name: isShuffled ? 'sharded' : 'sequential', seed, ...ofOrder } : ofOrder,
+      shards: isOrder ? ofShards : { shuffle, seed, ...ofShards },
+      deal: section({ worldSize, workers, remainder }),
+      batch: section({ batchSize, dropLast }),
+    };
+    return new ReadingRecipe(new Document(recipe, { sizes: sizes ?? null, bytes }));
+  }
+
+  /** Of a recipe, and the lists that it does not have. */
+  static read(recipe: unknown, lists: ReadingRecipeOptions | undefined): ReadingRecipe {
+    return new ReadingRecipe(new Document(recipe, { ...options(lists, RECIPE_OPTIONS) }));
   }
 
   static ofJson(json: ReadingJson): ReadingRecipe {
-    const { sizes, epoch, state, ...others } = fromJson(json, ['sizes', ...OPTIONS, 'epoch', 'state']);
-    const recipe = ReadingRecipe.of(sizes, others);
-    if (state !== undefined) return recipe.at({ state: stateText(state) });
-    return epoch === undefined ? recipe : recipe.at({ epoch: integer('epoch', epoch, U64) });
+    type Given = ReadingRecipeOptions & { epoch?: string; state?: string };
+    const { recipe, given } = fromJson<Given>(json, [...RECIPE_OPTIONS, 'epoch', 'state']);
+    const { epoch, state, ...lists } = given;
+    const whole = ReadingRecipe.read(recipe, lists);
+    if (state !== undefined) return whole.at({ state: stateText(state) });
+    return epoch === undefined ? whole : whole.at({ epoch: integer('epoch', epoch, U64) });
   }
 
-  toJson(): ReadingJson {
-    const { sizes, given, stand = { epoch: 0n } } = this;
-    return toJson({ sizes, ...given, ...stand }) as unknown as ReadingJson;
-  }
-
-  /** The calls that make an equal reading; of lists and of a state, at most so many numbers and characters. */
-  source(numbers: number, characters: number): string {
-    const parts = settings(this.given, numbers);
-    const second = parts.length > 0 ? `, { ${parts.join(', ')} }` : '';
-    const made = `Reading(${shown(this.sizes, numbers)}${second})`;
-    if (!this.stand) return made;
-    if ('epoch' in this.stand) return `${made}.atEpoch(${source(this.stand.epoch)})`;
-    const { state } = this.stand;
-    return `${made}.resume(${state.length > characters ? `'${state.slice(0, characters)}...'` : JSON.stringify(state)})`;
+  /** The calls that make an equal reading. */
+  source(most: number): string {
+    const { document, stand } = this;
+    const made = document.source('Reading', {}, most);
+    if ('state' in stand) return `${made}.resume(${shownText(stand.state, most)})`;
+    return stand.epoch === 0n ? made : `${made}.atEpoch(${source(stand.epoch)})`;
   }
 }

@@ -1,13 +1,13 @@
 import type { Integers } from '../lists.js';
 import type { Weight, WorkerPolicy } from '../shard/types.js';
-import type { Integer, Remainder } from '../types.js';
+import type { Integer, Remainder, Spans } from '../types.js';
 
 /** What readers are given: single positions of one order over all of the dataset, or whole shards. */
 export type ReadDeal = 'samples' | 'shards';
 
 /**
  * Everything that decides a `Reading`, but the samples in each shard. An option that the deal does not use is an error, as is
- * a `lanes` or a `window` without a shuffle.
+ * a `lanes` or a `shuffleWindow` without a shuffle.
  */
 export interface ReadingOptions {
   /** Seed of all shuffles: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
@@ -25,8 +25,8 @@ export interface ReadingOptions {
    */
   lanes?: Integer;
   /** With `samples` and a shuffle: how many neighbouring samples of a lane are shuffled together, 1 to 2^20. Default 256. */
-  window?: Integer;
-  /** With `samples`: what happens where the readers do not divide the samples. Default `pad`. */
+  shuffleWindow?: Integer;
+  /** With `samples`: what happens if the number of readers does not divide the number of samples. Default `pad`. */
   remainder?: Remainder;
   /** With `shards`: whether the rows of each shard are shuffled. Default as `shuffle`. */
   shuffleRows?: boolean;
@@ -41,7 +41,7 @@ export interface ReadingOptions {
   /** With `shards` and the weight `bytes`: bytes in each shard. */
   bytes?: Integers;
   /** How many ranks there are: 1 to 2^22. Default 1. */
-  world?: Integer;
+  worldSize?: Integer;
   /** How many workers read in each rank: 1 to 2^16, and to 2^22 with all ranks. Default 1. */
   workers?: Integer;
   /** How many samples a batch has: from 1. Default 1. */
@@ -57,10 +57,10 @@ export interface ReadRound {
   /** How many samples there are. */
   count: number;
   /**
-   * What to read. Four numbers each: stream, shard, first row, count. Every sample of the round is a row of one of these, and
-   * padding comes last, row by row. A stream is read onwards: one open file for each stream is enough.
+   * The rows to read. Every sample of the round is a row of one of these spans. Spans of padding come last and have one row each. The
+   * rows of a lane come in the order in which they are stored: one open file for each lane is enough. (Whole shards have one lane.)
    */
-  spans: Float64Array<ArrayBuffer>;
+  spans: Spans;
 }
 
 /** Samples of a round, by the rows that hold them. */
@@ -82,8 +82,8 @@ export interface MixingAdvice {
   varianceRatio: number;
   /** The lanes to use instead. */
   lanes: number;
-  /** The window to use with them. About as many rows are in memory then. */
-  window: number;
+  /** The shuffle window to use with them. About as many rows are in memory then. */
+  shuffleWindow: number;
 }
 
 /** The dictionary that Python's `state_dict` saves: the text of the state is in it. */
@@ -91,21 +91,22 @@ export interface SavedState {
   samedeal: string;
 }
 
-/** A reading as this package writes it in JSON: numbers of 64 bits as decimal strings, so that no reader rounds them. */
-export interface ReadingJson extends Omit<ReadingOptions, 'seed' | 'bytes' | NumberOption> {
-  sizes: string[];
-  /** This, and all other options, where they were given. */
-  seed?: string;
-  bytes?: string[];
-  lanes?: number;
-  window?: number;
-  world?: number;
-  workers?: number;
-  batchSize?: number;
-  /** The epoch, of which nothing was read. */
+/** What the recipe of a reading does not say: lists of which it has the hash, or which it does not have. */
+export interface ReadingRecipeOptions {
+  /** Samples in each shard. */
+  sizes?: Integers;
+  /** Bytes in each shard, with the weight `bytes`. */
+  bytes?: Integers;
+}
+
+/** A reading in JSON: its recipe, and what that does not say. */
+export interface ReadingJson {
+  recipe: string;
+  /** These lists if they were not in the recipe. */
+  sizes?: number[];
+  bytes?: number[];
+  /** The epoch, of which nothing was read, as a decimal string, since it may have 64 bits. Default 0. */
   epoch?: string;
   /** The state that it goes on from, in place of the epoch. */
   state?: string;
 }
-
-type NumberOption = 'lanes' | 'window' | 'world' | 'workers' | 'batchSize';

@@ -1,114 +1,115 @@
 import type { PlanningBindings, RawPlan } from '../bindings/types.js';
-import { dropsLast, FROM_ONE, integer, natural32, oneOf, U64 } from '../checks.js';
+import { dropsLast, FROM_ONE, integer, natural32, string, U64 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
-import { gathered, type Integers, numbers, shown } from '../lists.js';
-import { MILLION, plain, settings } from '../options.js';
+import { gathered, type Integers, numbers } from '../lists.js';
+import { MILLION, plain } from '../options.js';
 import type { BatchOptions, Integer } from '../types.js';
-import { PlanRecipe, WEIGHTS } from './recipe.js';
+import { PlanRecipe } from './recipe.js';
 import type {
   Balance,
   Loads,
-  Policy,
   ShardPlanJson,
   ShardPlanOptions,
+  ShardPlanRecipeOptions,
   Steps,
   Tier,
   Verification,
   Weight,
-  WorkerPolicy,
 } from './types.js';
 import { verified } from './verify.js';
 
-const TIERS: readonly Tier[] = ['ranks', 'workers'];
-
 /** How many numbers one call hands out. */
 const WINDOW = 1 << 20;
+
+type Class<T> = new (sizes: Integers, options?: ShardPlanOptions) => T;
 
 /** What `ShardPlan` is, over any instance of its engine. */
 export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
   readonly #engine: Engine<PlanningBindings>;
   #recipe: PlanRecipe;
+  #sizes: Float64Array<ArrayBuffer> | undefined;
 
   /** @internal */
   constructor(engine: Engine<PlanningBindings>, sizes: Integers, options?: ShardPlanOptions) {
-    const recipe = PlanRecipe.of(sizes, options);
+    const recipe = options instanceof PlanRecipe ? options : PlanRecipe.of(sizes, options);
     super(engine, 'plan', recipe);
     this.#recipe = recipe;
     this.#engine = engine;
   }
 
-  /** The plan of what `toJSON` gave. Errors: as the constructor. */
-  static fromJSON<T>(this: new (sizes: Integers, options?: ShardPlanOptions) => T, json: ShardPlanJson): T {
-    return new this(...PlanRecipe.ofJson(json));
+  /**
+   * The plan of a recipe: an object, or a text of JSON. `shards` has the options of the constructor, and `deal` has `world_size` and
+   * `workers`, by the names that all languages share. A member that is not there has its default. Give the lists of which the recipe
+   * has the hash, or which it does not have. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`,
+   * `shards-member`, `deal-member` (there is no such member).
+   */
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: ShardPlanRecipeOptions): T {
+    return new this([], PlanRecipe.read(recipe, options) as unknown as ShardPlanOptions);
+  }
+
+  /** The plan that `toJSON` wrote. Errors: as `fromRecipe`. */
+  static fromJSON<T>(this: Class<T>, json: ShardPlanJson): T {
+    return new this([], PlanRecipe.ofJson(json) as unknown as ShardPlanOptions);
+  }
+
+  /**
+   * The recipe, which `fromRecipe` takes: JSON in one line, with every member that there is, the defaults too. It is the same in all
+   * epochs, and the same text in every language. Lists of more than 256 numbers are a hash.
+   */
+  get recipe(): string {
+    return this.call((raw) => raw.recipe());
+  }
+
+  /** SHA-256 over the recipe, in hexadecimal: it names the run. */
+  recipeFingerprint(): string {
+    return this.call((raw) => raw.recipeFingerprint());
   }
 
   /** How many shards there are. */
   get length(): number {
-    return this.#recipe.config.sizes.length;
+    return this.#counts().length;
   }
 
   /** Samples in each shard: a new copy. */
   get sizes(): Float64Array<ArrayBuffer> {
-    return numbers(this.#recipe.config.sizes.slice());
+    return this.#counts().slice();
   }
 
-  /** Bytes in each shard: a new copy; undefined where they were not given. */
+  /** Bytes in each shard: a new copy; undefined if the recipe has none. */
   get bytes(): Float64Array<ArrayBuffer> | undefined {
-    const { bytes } = this.#recipe.config;
-    return bytes.length === 0 ? undefined : numbers(bytes.slice());
+    const bytes = this.call((raw) => raw.bytes());
+    return bytes && numbers(bytes);
   }
 
   /** How many ranks there are. */
-  get world(): number {
-    return this.#recipe.config.world;
+  get worldSize(): number {
+    return this.call((raw) => raw.worldSize());
   }
 
   /** How many workers read in each rank. */
   get workers(): number {
-    return this.#recipe.config.workers;
-  }
-
-  /** How shards are given to ranks. */
-  get policy(): Policy {
-    return this.#recipe.config.policy;
-  }
-
-  /** How the shards of a rank are given to its workers. */
-  get workerPolicy(): WorkerPolicy {
-    return this.#recipe.config.workerPolicy;
-  }
-
-  /** What is to be equal. */
-  get weight(): Weight {
-    return this.#recipe.config.weight;
-  }
-
-  /** Whether the shards are shuffled before they are given away. */
-  get shuffle(): boolean {
-    return this.#recipe.config.shuffle;
-  }
-
-  /** Whether every reader shuffles its own shards once more. */
-  get reshuffle(): boolean {
-    return this.#recipe.config.reshuffle;
+    return this.call((raw) => raw.workers());
   }
 
   /** Seed of the shuffles; a `bigint` where it is beyond 2^53 - 1. */
   get seed(): Integer {
-    return plain(this.#recipe.config.seed);
+    return plain(this.call((raw) => raw.seed()));
   }
 
   /** Epoch of the shuffles; a `bigint` where it is beyond 2^53 - 1. */
   get epoch(): Integer {
-    return plain(this.#recipe.config.epoch);
+    return plain(this.#recipe.epoch);
   }
 
-  /** Plans another epoch; as costly as the constructor where anything is shuffled. Errors: `epoch`, memory. */
+  /** Plans another epoch; as costly as the constructor. Errors: `epoch`, memory; then the old epoch is still planned. */
   setEpoch(epoch: Integer): void {
-    const moved = this.#recipe.with(integer('epoch', epoch, U64));
-    this.call((raw) => raw.setEpoch(moved.config.epoch));
-    this.#recipe = moved;
-    this.follow(moved);
+    const recipe = this.#recipe.at(integer('epoch', epoch, U64));
+    if (recipe.epoch === this.#recipe.epoch) return;
+    this.move(
+      (raw) => raw.atEpoch(recipe.epoch),
+      () => ({ recipe }),
+    );
+    this.#recipe = recipe;
   }
 
   /** How many shards a reader has. Errors: `rank`, `worker`. */
@@ -124,25 +125,24 @@ export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
     return gathered(Uint32Array, this.numShards(...reader), WINDOW, 'shards', read);
   }
 
-  /** What every rank, or every worker, has to read. */
+  /** What every rank, or every worker, has to read. Errors: `tier`. */
   loads(tier: Tier): Loads {
-    const whose = oneOf('tier', tier, TIERS);
-    const members = this.world * (whose === 'ranks' ? 1 : this.workers);
-    const four = () => new Float64Array(members);
-    const [shards, samples, bytes, local] = [four(), four(), four(), four()];
+    const whose = string('tier', tier);
+    const members = this.worldSize * (whose === 'workers' ? this.workers : 1);
+    const columns: Record<string, Float64Array> = {};
     for (let start = 0; start < members; start += WINDOW) {
-      const flat = numbers(this.call((raw) => raw.loads(whose, start, Math.min(WINDOW, members - start))));
-      for (let at = 0, member = start; at < flat.length; member++) {
-        for (const column of [shards, samples, bytes, local]) column[member] = flat[at++] as number;
+      const found = this.call((raw) => raw.loads(whose, start, Math.min(WINDOW, members - start)));
+      for (const { name, numbers: part } of found) {
+        columns[name] ??= new Float64Array(members);
+        columns[name].set(numbers(part), start);
       }
     }
-    return { shards, samples, bytes, local };
+    return columns as unknown as Loads;
   }
 
-  /** How evenly the samples, or the bytes, are spread over the ranks or the workers. Errors: `bytes` (not given). */
+  /** How evenly the samples, or the bytes, are spread over the ranks or the workers. Errors: `tier`, `weight`, `bytes` (missing). */
   balance(tier: Tier, weight: Weight = 'samples'): Balance {
-    const whose = oneOf('tier', tier, TIERS);
-    const what = oneOf('weight', weight, WEIGHTS);
+    const [whose, what] = [string('tier', tier), string('weight', weight)];
     const { members, imbalance, ...loads } = this.call((raw) => {
       return { ...raw.balance(whose, what), imbalance: Number(raw.imbalance(whose, what)) / MILLION };
     });
@@ -151,13 +151,13 @@ export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
   }
 
   /**
-   * The rows of a shard number `start` to `end` - 1, by default all of them, in the order in which its reader gives them:
-   * shuffled within the shard by seed, epoch and shard, whether or not anything else is. To read rows in storage order, do
-   * not call this function. Errors: `shard`, `start`, `end` (out of range), memory.
+   * The rows of a shard number `start` to `end` - 1, by default all of them, in the order in which its reader gives them: with
+   * `shuffleRows`, shuffled by seed, epoch and shard; else as they are stored. Errors: `shard`, `start`, `end` (out of range),
+   * memory.
    */
   rows(shard: Integer, start: Integer = 0, end?: Integer): Float64Array<ArrayBuffer> {
     const number = Number(integer('shard', shard, [0n, BigInt(this.length) - 1n]));
-    const size = this.#recipe.config.sizes[number] as bigint;
+    const size = BigInt(this.#counts()[number] as number);
     const first = integer('start', start, [0n, size]);
     const last = integer('end', end === undefined ? size : end, [first, size]);
     const read = (at: number, count: number) => {
@@ -175,8 +175,8 @@ export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
   }
 
   /**
-   * SHA-256 over the configuration with the current epoch, in hexadecimal: equal on all ranks that plan alike, and different
-   * where anything that decides the plan, or its loads, differs.
+   * SHA-256 over the options and the current epoch, in hexadecimal: equal on all ranks that have the same plan, and different
+   * if anything that decides the plan, or its loads, differs.
    */
   configFingerprint(): string {
     return this.call((raw) => raw.configFingerprint());
@@ -184,10 +184,10 @@ export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
 
   /** Compares the lists of all readers, the workers of rank 0 first, with the shards: none is read twice or not at all. */
   verify(): Verification {
-    const { world, workers } = this;
-    const offsets = new Uint32Array(world * workers + 1);
+    const { worldSize, workers } = this;
+    const offsets = new Uint32Array(worldSize * workers + 1);
     const assigned = new Uint32Array(this.length);
-    for (let reader = 0; reader < world * workers; reader++) {
+    for (let reader = 0; reader < worldSize * workers; reader++) {
       const shards = this.shards(Math.floor(reader / workers), reader % workers);
       assigned.set(shards, offsets[reader]);
       offsets[reader + 1] = (offsets[reader] as number) + shards.length;
@@ -195,24 +195,21 @@ export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
     return verified(this.#engine, this.length, offsets, assigned);
   }
 
-  /** The shards and all options as they stand, for `JSON.stringify` and `fromJSON`. */
+  /** The recipe as it was given, and the epoch, for `JSON.stringify` and `fromJSON`. */
   toJSON(): ShardPlanJson {
-    return this.#recipe.toJson();
+    const { document, epoch } = this.#recipe;
+    return document.toJson({ epoch: String(epoch) });
   }
 
-  /** The call that makes an equal plan, with the first shards of many; what `console.log` shows. */
-  toString(): string {
-    const { sizes, bytes, locality, seed, epoch, ...others } = this.#recipe.config;
-    const parts = settings({ ...(bytes.length > 0 && { bytes }), ...others });
-    if (locality) parts.push('holders: ..., rankNodes: ...', `tolerance: ${locality.tolerance}`);
-    parts.push(...settings({ seed, epoch }));
-    return `ShardPlan(${shown(sizes, 16)}, { ${parts.join(', ')} })`;
+  #counts(): Float64Array<ArrayBuffer> {
+    this.#sizes ??= numbers(this.call((raw) => raw.sizes()));
+    return this.#sizes;
   }
 
   #reader(rank: Integer, worker: Integer): [rank: number, worker: number] {
     return [
-      natural32('rank', rank, [0n, BigInt(this.world) - 1n]),
-      natural32('worker', worker, [0n, BigInt(this.workers) - 1n]),
+      natural32('rank', rank, () => [0n, BigInt(this.worldSize) - 1n]),
+      natural32('worker', worker, () => [0n, BigInt(this.workers) - 1n]),
     ];
   }
 }

@@ -1,108 +1,67 @@
 import type { PlanningBindings, RawPlan } from '../bindings/types.js';
-import { boolean, FROM_ONE, fail, integer, natural32, oneOf, options, S64, U32, U64 } from '../checks.js';
+import { integer, options, U32, U64 } from '../checks.js';
+import { Document, fromJson, section } from '../document.js';
 import type { Recipe } from '../engine.js';
-import type { Locality, PlanConfig } from '../jco/interfaces/samedeal-deal-shards.js';
-import { type Integers, words, words32 } from '../lists.js';
-import { type Checks, checked, fromJson, type Given, namesIn, toJson } from '../options.js';
-import type { Policy, ShardPlanJson, ShardPlanOptions, Weight, WorkerPolicy } from './types.js';
+import type { ShardPlanJson, ShardPlanOptions, ShardPlanRecipeOptions } from './types.js';
 import { ragged } from './verify.js';
 
-const POLICIES: readonly Policy[] = ['round-robin', 'size-aware', 'locality-aware'];
-const WORKER_POLICIES: readonly WorkerPolicy[] = ['round-robin', 'size-aware'];
-export const WEIGHTS: readonly Weight[] = ['samples', 'bytes'];
+const OPTIONS = [
+  ...(['shuffle', 'shuffleRows', 'reshuffle', 'seed', 'policy', 'workerPolicy', 'weight', 'tolerance'] as const),
+  ...(['bytes', 'holders', 'rankNodes', 'worldSize', 'workers', 'epoch'] as const),
+];
+const RECIPE_OPTIONS = ['sizes', 'bytes', 'holders', 'holderOffsets', 'rankNodes', 'epoch'] as const;
 
-const CHECKS: Checks<Omit<PlanConfig, 'sizes' | 'locality'>> = {
-  bytes: (value) => words('bytes', value),
-  world: (value) => natural32('world', value, FROM_ONE),
-  workers: (value) => natural32('workers', value, FROM_ONE),
-  policy: (value) => oneOf('policy', value, POLICIES),
-  workerPolicy: (value) => oneOf('worker-policy', value, WORKER_POLICIES),
-  weight: (value) => oneOf('weight', value, WEIGHTS),
-  shuffle: (value) => boolean('shuffle', value),
-  reshuffle: (value) => boolean('reshuffle', value),
-  seed: (value) => integer('seed', value, S64),
-  epoch: (value) => integer('epoch', value, U64),
-};
-const USUAL = {
-  bytes: [],
-  world: 1,
-  workers: 1,
-  policy: 'round-robin',
-  workerPolicy: 'round-robin',
-  weight: 'samples',
-  shuffle: false,
-  reshuffle: false,
-  seed: 0,
-  epoch: 0,
-} as const;
-const PLACES = ['holders', 'rankNodes', 'tolerance'] as const;
-// In the order in which an error names them.
-const [beforePlaces, afterPlaces] = [namesIn(CHECKS).slice(0, 6), namesIn(CHECKS).slice(6)];
-const OPTIONS = [...beforePlaces, ...PLACES, ...afterPlaces];
-
-/** What decides a plan, checked as far as it has to be to cross. */
+/** What decides a plan: a recipe, and the epoch. */
 export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
-  readonly config: PlanConfig;
+  readonly document: Document;
+  readonly epoch: bigint;
   readonly size: number;
 
-  constructor(config: PlanConfig) {
-    const { sizes, bytes, world, workers, locality } = config;
-    this.config = config;
-    const nodes = locality ? 12 * (locality.holders.length + locality.rankNodes.length) : 0;
-    this.size = 4096 + 96 * sizes.length + 24 * bytes.length + 64 * world * workers + nodes;
+  constructor(document: Document, epoch: unknown = 0) {
+    this.document = document;
+    this.epoch = integer('epoch', epoch, U64);
+    const count = (name: string) => document.count(name, 'shards');
+    const { world_size: ranks = 1, workers = 1 } = document.said.deal ?? {};
+    const readers = Number(ranks) * Number(workers) || 0;
+    const nodes = count('holders') + count('rank_nodes');
+    // Two plans while one follows the other.
+    this.size = 4096 + document.size + 160 * count('sizes') + 32 * count('bytes') + 128 * readers + 16 * nodes;
   }
 
   get cause(): readonly [string, string] {
-    return ['sizes', `${this.config.sizes.length} shards`];
+    return ['sizes', `${this.document.count('sizes', 'shards')} shards`];
   }
 
-  toJson(): ShardPlanJson {
-    const { sizes, bytes, locality, ...others } = this.config;
-    const lists = { sizes, ...(bytes.length > 0 && { bytes }) };
-    return { ...toJson({ ...lists, ...others }), ...(locality && placesOf(locality)) } as unknown as ShardPlanJson;
+  /** The same in another epoch. */
+  at(epoch: bigint): PlanRecipe {
+    return new PlanRecipe(this.document, epoch);
   }
 
-  /** Of the same: what the constructor takes. */
-  static ofJson(json: ShardPlanJson): [sizes: Integers, options: ShardPlanOptions] {
-    const { sizes, ...given } = fromJson(json, ['sizes', ...OPTIONS]);
-    return [sizes as Integers, given as ShardPlanOptions];
+  source(most: number): string {
+    return this.document.source('ShardPlan', { epoch: this.epoch }, most);
   }
 
-  with(epoch: bigint): PlanRecipe {
-    return new PlanRecipe({ ...this.config, epoch });
+  make({ shards }: PlanningBindings): RawPlan {
+    return new shards.Plan(this.document.text, [...this.document.lists], this.epoch);
   }
 
-  make(bindings: PlanningBindings): RawPlan {
-    return new bindings.shards.Plan(this.config);
+  /** Of the options of a constructor. */
+  static of(sizes: unknown, given: ShardPlanOptions | undefined): PlanRecipe {
+    const { bytes, holders, rankNodes, worldSize, workers, epoch, ...others } = options(given, OPTIONS);
+    const nodes = holders === undefined ? undefined : ragged('holders', holders, U32);
+    const places = { holders: nodes?.values, holderOffsets: nodes?.offsets, rankNodes };
+    const recipe = { shards: section(others) ?? {}, deal: section({ worldSize, workers }) };
+    return new PlanRecipe(new Document(recipe, { sizes: sizes ?? null, bytes, ...places }), epoch);
   }
 
-  static of(sizes: Integers, given: ShardPlanOptions | undefined): PlanRecipe {
-    const named: Given<ShardPlanOptions> = options(given, OPTIONS);
-    const locality = localityOf(named);
-    return new PlanRecipe({
-      sizes: words('sizes', sizes),
-      ...checked(CHECKS, named, USUAL),
-      ...(locality && { locality }),
-    });
+  /** Of a recipe, and what it does not say. */
+  static read(recipe: unknown, given: ShardPlanRecipeOptions | undefined): PlanRecipe {
+    const { epoch, ...lists } = options(given, RECIPE_OPTIONS);
+    return new PlanRecipe(new Document(recipe, lists), epoch);
   }
-}
 
-/** The options that say where shards and ranks are. */
-function placesOf({ holderOffsets, holders, rankNodes, tolerance }: Locality) {
-  const lists = Array.from(holderOffsets.subarray(1), (end, i) => Array.from(holders.subarray(holderOffsets[i], end)));
-  return { holders: lists, rankNodes: Array.from(rankNodes), tolerance };
-}
-
-/** Where shards and ranks are, if any of it is given. */
-function localityOf({ holders, rankNodes, tolerance }: Given<ShardPlanOptions>): Locality | undefined {
-  if (holders === undefined && rankNodes === undefined && tolerance === undefined) return undefined;
-  if (holders === undefined) fail('missing', 'holders', '', 'the nodes that hold each shard');
-  if (rankNodes === undefined) fail('missing', 'rank-nodes', '', 'the node of each rank');
-  const { offsets, values } = ragged('holders', holders, U32);
-  return {
-    holderOffsets: offsets,
-    holders: values,
-    rankNodes: words32('rank-nodes', rankNodes, U32),
-    tolerance: natural32('tolerance', tolerance === undefined ? 50 : tolerance, U32),
-  };
+  static ofJson(json: ShardPlanJson): PlanRecipe {
+    const { recipe, given } = fromJson<ShardPlanRecipeOptions>(json, RECIPE_OPTIONS);
+    return PlanRecipe.read(recipe, given);
+  }
 }

@@ -1,60 +1,84 @@
 import type { PlanningBindings, RawChunkStream } from '../bindings/types.js';
-import { FROM_ONE, integer, natural, natural32, options, S64, string, U32, U64 } from '../checks.js';
+import { integer, natural, natural32, options, U32, U64 } from '../checks.js';
 import { WindowIterator } from '../deal/iterator.js';
 import { tableSize } from '../deal/recipe.js';
+import { Document, fromJson, section } from '../document.js';
 import { type Engine, Facade, type Recipe } from '../engine.js';
 import { SamedealError } from '../errors.js';
-import type { StreamConfig } from '../jco/interfaces/samedeal-deal-shards.js';
 import { numbers } from '../lists.js';
-import { type Checks, checked, settings, toJson } from '../options.js';
 import type { Integer } from '../types.js';
-import type { ChunkStreamJson, ChunkStreamOptions } from './types.js';
+import type { ChunkStreamJson, ChunkStreamOptions, ChunkStreamRecipeOptions } from './types.js';
 
 /** How many chunks an iteration reads at a time. */
 const WINDOW = 1024;
 
-const CHECKS: Checks<Required<Omit<StreamConfig, 'reader' | 'readers'>>> = {
-  chunks: (value) => natural('chunks', value),
-  order: (value) => string('order', value),
-  seed: (value) => integer('seed', value, S64),
-  epoch: (value) => integer('epoch', value, U64),
-};
+const RECIPE_OPTIONS = ['reader', 'epoch'] as const;
 
-/** What decides a stream. */
+/** What decides a stream: a recipe, the reader, and the epoch of the first cycle. */
 export class StreamRecipe implements Recipe<PlanningBindings, RawChunkStream> {
-  readonly config: StreamConfig;
+  readonly document: Document;
+  readonly reader: number;
+  readonly epoch: bigint;
   readonly size: number;
 
-  constructor(config: StreamConfig) {
-    this.config = config;
-    this.size = 1024 + tableSize(config.order, config.chunks ?? 0n);
+  constructor(document: Document, { reader = 0, epoch = 0 }: ChunkStreamRecipeOptions) {
+    this.document = document;
+    this.reader = natural32('reader', reader, U32);
+    this.epoch = integer('epoch', epoch, U64);
+    const { name, chunks } = document.said.order ?? {};
+    this.size = 1024 + document.size + tableSize(name, chunks);
   }
 
   get cause(): readonly [string, unknown] {
-    return ['chunks', this.config.chunks];
+    return ['chunks', this.document.said.order?.chunks];
+  }
+
+  source(most: number): string {
+    const { document, epoch, reader } = this;
+    return document.source('ChunkStream', { epoch, reader }, most);
   }
 
   make({ shards }: PlanningBindings): RawChunkStream {
-    return new shards.ChunkStream(this.config);
+    return new shards.ChunkStream(this.document.text, this.epoch, this.reader);
+  }
+
+  /** Of a recipe, and what it does not say. */
+  static read(recipe: unknown, given: ChunkStreamRecipeOptions | undefined): StreamRecipe {
+    return new StreamRecipe(new Document(recipe), options(given, RECIPE_OPTIONS));
   }
 }
 
+type Class<T> = new (reader: Integer, readers: Integer, options?: ChunkStreamOptions) => T;
+
 /** What `ChunkStream` is, over any instance of its engine. */
 export abstract class BaseChunkStream extends Facade<PlanningBindings, RawChunkStream> implements Iterable<number> {
-  readonly #config: StreamConfig;
+  readonly #recipe: StreamRecipe;
 
   /** @internal */
   constructor(engine: Engine<PlanningBindings>, reader: Integer, readers: Integer, given?: ChunkStreamOptions) {
-    const named = options(given, ['chunks', 'order', 'seed', 'epoch']);
-    const { chunks, ...others } = checked(CHECKS, named, { order: 'sequential', seed: 0, epoch: 0 });
-    const config = {
-      ...(chunks !== undefined && { chunks }),
-      reader: natural32('reader', reader, U32),
-      readers: natural32('readers', readers, FROM_ONE),
-      ...others,
-    };
-    super(engine, 'stream', new StreamRecipe(config));
-    this.#config = config;
+    const recipe = given instanceof StreamRecipe ? given : recipeOf(reader, readers, given);
+    super(engine, 'stream', recipe);
+    this.#recipe = recipe;
+  }
+
+  /**
+   * The stream of a recipe: an object, or a text of JSON. `order` has `name`, `chunks` and `seed`; `deal` has `readers`. A member that
+   * is not there has its default. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`,
+   * `deal-member` (there is no such member).
+   */
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: ChunkStreamRecipeOptions): T {
+    return new this(0, 1, StreamRecipe.read(recipe, options) as unknown as ChunkStreamOptions);
+  }
+
+  /** The stream that `toJSON` wrote. Errors: as `fromRecipe`. */
+  static fromJSON<T>(this: Class<T>, json: ChunkStreamJson): T {
+    const { recipe, given } = fromJson<ChunkStreamRecipeOptions>(json, RECIPE_OPTIONS);
+    return new this(0, 1, StreamRecipe.read(recipe, given) as unknown as ChunkStreamOptions);
+  }
+
+  /** The recipe, which `fromRecipe` takes: JSON in one line, with every member that there is, the defaults too. */
+  get recipe(): string {
+    return this.call((raw) => raw.recipe());
   }
 
   /**
@@ -84,14 +108,19 @@ export abstract class BaseChunkStream extends Facade<PlanningBindings, RawChunkS
     return WINDOW;
   }
 
-  /** What makes an equal stream, for `JSON.stringify`. */
+  /** The recipe as it was given, the reader and the epoch, for `JSON.stringify` and `fromJSON`. */
   toJSON(): ChunkStreamJson {
-    return toJson(this.#config) as unknown as ChunkStreamJson;
+    const { document, epoch, reader } = this.#recipe;
+    return document.toJson({ epoch: String(epoch), reader });
   }
+}
 
-  /** The call that makes an equal stream; what `console.log` shows. */
-  toString(): string {
-    const { reader, readers, ...others } = this.#config;
-    return `ChunkStream(${reader}, ${readers}, { ${settings(others).join(', ')} })`;
-  }
+/** Of the options of a constructor. */
+function recipeOf(reader: Integer, readers: Integer, given: ChunkStreamOptions | undefined): StreamRecipe {
+  const { chunks, order: name, seed, epoch } = options(given, ['chunks', 'order', 'seed', 'epoch']);
+  const document = new Document({ order: section({ name, chunks, seed }), deal: { readers: readers ?? null } });
+  return new StreamRecipe(document, {
+    reader: natural32('reader', reader, U32),
+    ...(epoch !== undefined && { epoch }),
+  });
 }

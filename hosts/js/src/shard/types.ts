@@ -1,44 +1,38 @@
 import type { Integers } from '../lists.js';
 import type { Integer } from '../types.js';
 
-/** How shards are given to ranks: the i-th to rank i mod world, by equal weight, or by where they are stored. */
+/**
+ * How shards are given to ranks. `round-robin`: the i-th to rank i mod `worldSize`. `size-aware`: all ranks get about the same weight.
+ * `locality-aware`: ranks get shards that are stored on their own node.
+ */
 export type Policy = 'round-robin' | 'size-aware' | 'locality-aware';
 
-/** How the shards of a rank are given to its workers: the i-th to worker i mod workers, or by equal weight. */
+/** How the shards of a rank are given to its workers: the i-th to worker i mod `workers`, or by weight. */
 export type WorkerPolicy = 'round-robin' | 'size-aware';
 
-/** What is to be equal. */
+/** What is balanced. */
 export type Weight = 'samples' | 'bytes';
 
-/** A plan as this package writes it in JSON: numbers of 64 bits as decimal strings, so that no reader rounds them. */
+/** A plan in JSON: its recipe, and what that does not say. */
 export interface ShardPlanJson {
-  sizes: string[];
-  /** Where they were given. */
-  bytes?: string[];
-  world: number;
-  workers: number;
-  policy: Policy;
-  workerPolicy: WorkerPolicy;
-  weight: Weight;
-  /** These three where they were given. */
-  holders?: number[][];
+  recipe: string;
+  /** These lists if they were not in the recipe. */
+  sizes?: number[];
+  bytes?: number[];
+  holders?: number[];
+  holderOffsets?: number[];
   rankNodes?: number[];
-  tolerance?: number;
-  shuffle: boolean;
-  reshuffle: boolean;
-  seed: string;
-  epoch: string;
+  /** The epoch as a decimal string, since it may have 64 bits. Default 0. */
+  epoch?: string;
 }
 
-/** A stream of chunks in JSON, in the same form. */
+/** A stream of chunks in JSON: its recipe, and what that does not say. */
 export interface ChunkStreamJson {
-  reader: number;
-  readers: number;
-  /** Where it was given. */
-  chunks?: string;
-  order: string;
-  seed: string;
-  epoch: string;
+  recipe: string;
+  /** The epoch of the first cycle, as a decimal string. Default 0. */
+  epoch?: string;
+  /** Default 0. */
+  reader?: number;
 }
 
 /** Whose share is asked for: every rank's, or every worker's, those of rank 0 first. */
@@ -46,17 +40,17 @@ export type Tier = 'ranks' | 'workers';
 
 /** Everything that decides which reader gets which shard, but the samples in each. */
 export interface ShardPlanOptions {
-  /** Bytes in each shard; needed where they are the weight. */
+  /** Bytes in each shard; needed if they are the weight. */
   bytes?: Integers;
   /** How many ranks there are: 1 to 2^22 / `workers`. Default 1. */
-  world?: Integer;
-  /** How many workers read in each rank: 1 to 2^22 / `world`. Default 1. */
+  worldSize?: Integer;
+  /** How many workers read in each rank: 1 to 2^22 / `worldSize`. Default 1. */
   workers?: Integer;
-  /** How shards are given to ranks. Default `round-robin`. */
+  /** How shards are given to ranks. Default `size-aware`. */
   policy?: Policy;
-  /** How the shards of a rank are given to its workers. Default `round-robin`. */
+  /** How the shards of a rank are given to its workers. Default `size-aware`. */
   workerPolicy?: WorkerPolicy;
-  /** What is to be equal, for the policies that look at sizes. Default `samples`. */
+  /** What is balanced, by the policies that look at sizes. Default `samples`. */
   weight?: Weight;
   /** For `locality-aware`: the numbers of the nodes that hold each shard, at least one for each. */
   holders?: readonly Integers[];
@@ -66,13 +60,31 @@ export interface ShardPlanOptions {
    * For `locality-aware`: by how many thousandths of the mean a rank may exceed it for the sake of locality. Default 50.
    */
   tolerance?: Integer;
-  /** Whether the shards are shuffled before they are given away. Default false. */
+  /** Whether the shards are shuffled before they are given to ranks. Default true. */
   shuffle?: boolean;
-  /** Whether every reader shuffles its own shards once more. Default false. */
+  /** Whether the rows of each shard are shuffled (`rows`). Default as `shuffle`. */
+  shuffleRows?: boolean;
+  /** Whether each reader shuffles its own shards once more. Default false. */
   reshuffle?: boolean;
   /** Seed of the shuffles: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
   seed?: Integer;
   /** Epoch of the shuffles: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
+  epoch?: Integer;
+}
+
+/** What the recipe of a plan does not say. */
+export interface ShardPlanRecipeOptions {
+  /** Samples in each shard, if the recipe has their hash, or does not have them. So are the other lists. */
+  sizes?: Integers;
+  /** Bytes in each shard. */
+  bytes?: Integers;
+  /** The nodes that hold the shards: those of shard i are number `holderOffsets[i]` to `holderOffsets[i + 1]` - 1 of this list. */
+  holders?: Integers;
+  /** See `holders`. */
+  holderOffsets?: Integers;
+  /** The number of each rank's node. */
+  rankNodes?: Integers;
+  /** Epoch of the shuffles. Default 0. */
   epoch?: Integer;
 }
 
@@ -82,10 +94,10 @@ export interface Loads {
   shards: Float64Array<ArrayBuffer>;
   /** How many samples. */
   samples: Float64Array<ArrayBuffer>;
-  /** How many bytes; 0 where they were not given. */
-  bytes: Float64Array<ArrayBuffer>;
-  /** How many of the bytes (samples, where those were not given) are stored on the rank's own node. */
-  local: Float64Array<ArrayBuffer>;
+  /** How many bytes, if the recipe has them. */
+  bytes?: Float64Array<ArrayBuffer>;
+  /** With `locality-aware`: how many of the bytes (without bytes: of the samples) are stored on the rank's own node. */
+  local?: Float64Array<ArrayBuffer>;
 }
 
 /** Between which bounds loads lie. */
@@ -116,20 +128,29 @@ export interface Steps {
 export interface Verification {
   /** Whether there are none of either. */
   ok: boolean;
-  /** A shard, the reader that has it first, and another one that has it (or the same, again). */
-  overlaps: { shard: number; first: number; other: number }[];
-  /** Shards that no reader has, ascending. */
-  gaps: Uint32Array;
+  /** A shard, the first reader that has it, and another one that has it (or the same one, if that has the shard twice). */
+  overlaps: { shard: number; firstReader: number; otherReader: number }[];
+  /** Runs of neighbouring shards that no reader has, ascending. */
+  gaps: { firstShard: number; numShards: number }[];
 }
 
 /** Which chunks a reader of a stream takes. */
 export interface ChunkStreamOptions {
   /** How many chunks there are, at least 1, to go through again and again. By default that is not known. */
   chunks?: Integer;
-  /** The order of the chunks in each cycle, one of `orders()`; `sequential` where their number is not known. Default that. */
+  /** The order of the chunks in each cycle, one of `orders()`. Default `feistel`; if the number of chunks is not known, it is
+   * `sequential`. */
   order?: string;
   /** Seed of the order: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
   seed?: Integer;
   /** The epoch of the first cycle; each further cycle is the next one. Default 0. */
+  epoch?: Integer;
+}
+
+/** What the recipe of a stream does not say. */
+export interface ChunkStreamRecipeOptions {
+  /** Which reader this is: 0 to the readers of the recipe - 1. Default 0. */
+  reader?: Integer;
+  /** The epoch of the first cycle. Default 0. */
   epoch?: Integer;
 }

@@ -38,12 +38,13 @@ export function verified(
   offsets: Uint32Array,
   assigned: Uint32Array,
 ): Verification {
-  const size = 16 * (shards + offsets.length + assigned.length);
+  const size = 64 * (offsets.length + assigned.length);
   const found = engine.once(['shards', shards], size, (bindings) => bindings.shards.verify(shards, offsets, assigned));
-  const overlaps: Verification['overlaps'] = [];
-  for (let at = 0; at < found.overlaps.length; at += 3) {
-    const [shard, first, other] = found.overlaps.subarray(at, at + 3) as unknown as [number, number, number];
-    overlaps.push({ shard, first, other });
-  }
-  return { ok: overlaps.length === 0 && found.gaps.length === 0, overlaps, gaps: found.gaps };
+  const { shard, firstReader, otherReader } = found.overlaps;
+  const { firstShard, numShards } = found.gaps;
+  const overlaps = Array.from(shard, (shard, i) => {
+    return { shard, firstReader: firstReader[i] as number, otherReader: otherReader[i] as number };
+  });
+  const gaps = Array.from(firstShard, (firstShard, i) => ({ firstShard, numShards: numShards[i] as number }));
+  return { ok: overlaps.length === 0 && gaps.length === 0, overlaps, gaps };
 }

@@ -8,11 +8,11 @@ export interface Detection {
   /** Which process of the job this is. */
   rank: number;
   /** How many there are. */
-  world: number;
+  worldSize: number;
   /** Which process of its node it is, where that was said. */
   localRank?: number;
   /** How many there are on its node, where that was said. */
-  localWorld?: number;
+  localWorldSize?: number;
   /**
    * Whose word it is: `torchrun`, `open-mpi`, `mvapich`, `pmi`, `slurm`; `explicit` where no variable was used; or `none`
    * where nothing is set: rank 0 of 1. There may be more names in a later version.
@@ -32,7 +32,7 @@ export interface DetectOptions {
   /** Wins over every variable. */
   rank?: Integer;
   /** Wins over every variable. */
-  world?: Integer;
+  worldSize?: Integer;
   /** The variables that launchers set. Default: those of this process. */
   environment?: Readonly<Record<string, string | undefined>>;
 }
@@ -46,9 +46,9 @@ export function detectWith(
   defaults: NonNullable<DetectOptions['environment']>,
   given: DetectOptions | undefined,
 ): Detection {
-  const { rank, world, environment = defaults } = options(given, ['rank', 'world', 'environment']);
-  const fixed = [rank, world].map((value, i) => {
-    return value === undefined ? value : natural32(i === 0 ? 'rank' : 'world', value, U32);
+  const { rank, worldSize, environment = defaults } = options(given, ['rank', 'worldSize', 'environment']);
+  const fixed = [rank, worldSize].map((value, i) => {
+    return value === undefined ? value : natural32(i === 0 ? 'rank' : 'world-size', value, U32);
   });
   if (typeof environment !== 'object' || environment === null || Array.isArray(environment)) {
     fail('wrong-type', 'environment', environment, 'an object with a string for each variable');

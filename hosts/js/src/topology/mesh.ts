@@ -4,7 +4,7 @@ import { type Engine, Facade, type Recipe } from '../engine.js';
 import type { Axis } from '../jco/interfaces/samedeal-deal-mesh.js';
 import type { Integer } from '../types.js';
 
-/** More axes than a world has factors. */
+/** More axes than a number of ranks has factors. */
 const MOST_AXES = 64;
 
 /** The axes of a mesh, the last one counting fastest, and how many ranks lie along each. */
@@ -12,9 +12,9 @@ export type Axes = Readonly<Record<string, Integer>>;
 
 /** A mesh in JSON. Axes are a list, as their order decides and not every store keeps that of the names of an object. */
 export interface MeshJson {
-  world: number;
+  worldSize: number;
   axes: [name: string, size: number][];
-  divide: string[];
+  shard: string[];
 }
 
 /** What decides a mesh. */
@@ -23,9 +23,9 @@ export class MeshRecipe implements Recipe<DealingBindings, RawMesh> {
   readonly cause: readonly [string, number];
   readonly #axes: Axis[];
 
-  constructor(world: number, axes: Axis[]) {
+  constructor(worldSize: number, axes: Axis[]) {
     this.size = 1024 + 512 * axes.length;
-    this.cause = ['world', world];
+    this.cause = ['world-size', worldSize];
     this.#axes = axes;
   }
 
@@ -36,33 +36,33 @@ export class MeshRecipe implements Recipe<DealingBindings, RawMesh> {
 
 /** What `Mesh` is, over any instance of its engine. */
 export abstract class BaseMesh extends Facade<DealingBindings, RawMesh> {
-  readonly #world: number;
+  readonly #worldSize: number;
   readonly #axes: readonly Axis[];
 
   /** @internal */
-  constructor(engine: Engine<DealingBindings>, world: Integer, axes: Axes, divide: readonly string[]) {
-    const ranks = natural32('world', world, FROM_ONE);
-    const grid = axesOf(axes, divide);
+  constructor(engine: Engine<DealingBindings>, worldSize: Integer, axes: Axes, shard: readonly string[]) {
+    const ranks = natural32('world-size', worldSize, FROM_ONE);
+    const grid = axesOf(axes, shard);
     const raw = grid.map((axis) => ({ ...axis, name: string('axes', axis.name) }));
     super(engine, 'mesh', new MeshRecipe(ranks, raw));
-    this.#world = ranks;
+    this.#worldSize = ranks;
     this.#axes = grid;
   }
 
   /** The mesh of what `toJSON` gave. Errors: as the constructor. */
-  static fromJSON<T>(this: new (world: Integer, axes: Axes, divide: readonly string[]) => T, json: MeshJson): T {
-    const { world, axes, divide } = options(json, ['world', 'axes', 'divide']);
+  static fromJSON<T>(this: new (worldSize: Integer, axes: Axes, shard: readonly string[]) => T, json: MeshJson): T {
+    const { worldSize, axes, shard } = options(json, ['worldSize', 'axes', 'shard']);
     const isPair = (axis: unknown) => Array.isArray(axis) && axis.length === 2 && typeof axis[0] === 'string';
     if (!Array.isArray(axes) || !axes.every(isPair)) fail('wrong-type', 'axes', axes, 'an array of [name, size]');
     const names = axes.map(([name]) => name);
     const twice = names.find((name, i) => names.indexOf(name) < i);
     if (twice !== undefined) fail('contradiction', 'axes', twice, 'each name once');
-    return new this(world as Integer, Object.fromEntries(axes), divide as string[]);
+    return new this(worldSize as Integer, Object.fromEntries(axes), shard as string[]);
   }
 
   /** How many ranks there are. */
-  get world(): number {
-    return this.#world;
+  get worldSize(): number {
+    return this.#worldSize;
   }
 
   /** How many ranks lie along each axis, by its name. */
@@ -71,16 +71,16 @@ export abstract class BaseMesh extends Facade<DealingBindings, RawMesh> {
   }
 
   /** The names of the axes along which ranks get different samples. */
-  get divide(): string[] {
-    return this.#axes.filter(({ role }) => role === 'divide').map(({ name }) => name);
+  get shard(): string[] {
+    return this.#axes.filter(({ role }) => role === 'shard').map(({ name }) => name);
   }
 
-  /** How many ranks get different samples: the `world` of a sampler. */
-  get dataWorld(): number {
-    return this.call((raw) => raw.dataWorld());
+  /** How many ranks get different samples: the `worldSize` of a sampler. */
+  get dataWorldSize(): number {
+    return this.call((raw) => raw.dataWorldSize());
   }
 
-  /** Which of the `dataWorld` readers a rank is: the `rank` of a sampler. Errors: `rank`. */
+  /** Which of the `dataWorldSize` readers a rank is: the `rank` of a sampler. Errors: `rank`. */
   dataRank(rank: Integer): number {
     const number = this.#rank(rank);
     return this.call((raw) => raw.dataRank(number));
@@ -116,16 +116,16 @@ export abstract class BaseMesh extends Facade<DealingBindings, RawMesh> {
 
   /** What makes an equal mesh, for `JSON.stringify` and `fromJSON`. */
   toJSON(): MeshJson {
-    return { world: this.#world, axes: this.#axes.map(({ name, size }) => [name, size]), divide: this.divide };
+    return { worldSize: this.#worldSize, axes: this.#axes.map(({ name, size }) => [name, size]), shard: this.shard };
   }
 
-  /** The call that makes an equal mesh; what `console.log` shows. */
-  toString(): string {
-    return `Mesh(${this.world}, ${JSON.stringify(this.axes)}, ${JSON.stringify(this.divide)})`;
+  /** @internal */
+  protected override source(): string {
+    return `Mesh(${this.worldSize}, ${JSON.stringify(this.axes)}, ${JSON.stringify(this.shard)})`;
   }
 
   #rank(rank: Integer): number {
-    return natural32('rank', rank, [0n, BigInt(this.#world) - 1n]);
+    return natural32('rank', rank, [0n, BigInt(this.#worldSize) - 1n]);
   }
 
   #named(value: (axis: number) => number): Record<string, number> {
@@ -133,7 +133,7 @@ export abstract class BaseMesh extends Facade<DealingBindings, RawMesh> {
   }
 }
 
-function axesOf(axes: unknown, divide: unknown): Axis[] {
+function axesOf(axes: unknown, shard: unknown): Axis[] {
   const given = entries('axes', axes);
   if (given.length > MOST_AXES) fail('out-of-range', 'axes', `${given.length} axes`, `up to ${MOST_AXES}`);
   const names = given.map(([name]) => name);
@@ -141,14 +141,14 @@ function axesOf(axes: unknown, divide: unknown): Axis[] {
   if (digits !== undefined) {
     fail('out-of-range', 'axes', digits, 'names that are no numbers, which an object would put first');
   }
-  if (!Array.isArray(divide)) fail('wrong-type', 'divide', divide, 'an array of names of axes');
-  const dividing = Array.from(divide, (name) => {
-    if (typeof name !== 'string') fail('wrong-type', 'divide', name, 'a name of an axis');
-    if (!names.includes(name)) fail('unknown-name', 'divide', name, names.join(', '));
+  if (!Array.isArray(shard)) fail('wrong-type', 'shard', shard, 'an array of names of axes');
+  const sharded = Array.from(shard, (name) => {
+    if (typeof name !== 'string') fail('wrong-type', 'shard', name, 'a name of an axis');
+    if (!names.includes(name)) fail('unknown-name', 'shard', name, names.join(', '));
     return name;
   });
   return given.map(([name, size]) => {
-    return { name, size: natural32('axes', size, FROM_ONE), role: dividing.includes(name) ? 'divide' : 'repeat' };
+    return { name, size: natural32('axes', size, FROM_ONE), role: sharded.includes(name) ? 'shard' : 'replicate' };
   });
 }
 

@@ -16,15 +16,15 @@ const host = fileURLToPath(new URL('../..', import.meta.url));
 /** What all three components are asked, in every bundle, before everything is. */
 const CALLS = `
   const answers = () => [
-    new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 }).indices(),
-    new ShardPlan([5, 6, 7], { world: 2 }).shards(0),
+    new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 }).indices(),
+    new ShardPlan([5, 6, 7], { worldSize: 2 }).shards(0),
     new Batcher([3, 1, 2], { maxBatchSize: 2, maxTokens: 6 }).batch(0).samples,
-    [new Mesh(4, { dp: 2, tp: 2 }, ['dp']).dataRank(3), detectRank({ environment: {} }).world],
+    [new Mesh(4, { dp: 2, tp: 2 }, ['dp']).dataRank(3), detectRank({ environment: {} }).worldSize],
   ].map((list) => Array.from(list).join(' ')).join(' / ');
   const all = async () => answers() + ' / ' + await everything(samedeal);`;
 
 /** What they answer: the first part is the example of the README. */
-export const ANSWERS = `8 0 6 3 / 0 2 / 0 2 / 1 1 / ${await everything(samedeal)}`;
+export const ANSWERS = `8 0 6 3 / 2 / 0 2 / 1 1 / ${await everything(samedeal)}`;
 export const WEB_ANSWERS = '8 0 6 3';
 
 const imported = (entry) => `
@@ -34,7 +34,7 @@ const imported = (entry) => `
 const web = (show) => `
   import { init, Sampler } from 'samedeal/web';
   await init();
-  ${show}(new Sampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 }).indices().join(' '));`;
+  ${show}(new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 }).indices().join(' '));`;
 const show = '((text) => { document.body.textContent = text; })';
 
 /** What `samedeal/parquet` reads with, and what that needs. */
@@ -62,7 +62,7 @@ const FILES = {
     export default {
       async fetch() {
         await init();
-        const sampler = new PageSampler(10, { seed: 42, epoch: 1, order: 'torch', world: 3 });
+        const sampler = new PageSampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 });
         return new Response((await all()) + ' / ' + sampler.indices().join(' '));
       },
     };`,

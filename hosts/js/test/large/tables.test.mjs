@@ -5,7 +5,7 @@ import { entries } from '../entries.mjs';
 
 for (const [entry, { Sampler }] of Object.entries(entries)) {
   test(`${entry}: a table above 1 GiB, and samplers beside it`, () => {
-    const big = new Sampler(2.8e8, { order: 'fisher-yates', world: 2 });
+    const big = new Sampler(2.8e8, { order: 'fisher-yates', worldSize: 2 });
     const first = big.sampleAt(0);
     const small = new Sampler(1000, { seed: 5 });
     assert.equal(small.length, 1000);
@@ -14,13 +14,20 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
       new Uint32Array(1000).map((_, i) => i),
     );
     assert.deepEqual(
-      new Sampler(10, { order: 'torch', seed: 42, epoch: 1, world: 3 }).indices(),
+      new Sampler(10, { order: 'torch', seed: 42, epoch: 1, worldSize: 3 }).indices(),
       Uint32Array.of(8, 0, 6, 3),
     );
+    const state = big.state(5);
+    // Each of these is another object, which must not lie behind the table of the one before.
     big.setRank(1);
+    big.setEpoch(1);
     big.setRank(0);
-    assert.equal(big.indices(0, 1)[0], first);
-    assert.equal(big.locate(first, 1).position, 0);
+    assert.throws(() => big.resume('{}'), { field: 'state' });
+    assert.throws(() => big.setRank(2), { field: 'rank' });
+    assert.deepEqual([big.epoch, big.rank], [1, 0]);
+    big.resume(state);
+    assert.deepEqual([big.consumed, big.sampleAt(0)], [10, first]);
+    assert.equal(big.locate(first, 1), null);
     big.dispose();
   });
 

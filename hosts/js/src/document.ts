@@ -1,0 +1,169 @@
+// Recipes as documents: what decides an object, as a text that the component checks and completes, and the numbers beside it.
+import { fail, options, placed, RECIPE_MAX, recipeText, TEXT_MAX } from './checks.js';
+import { camelled } from './errors.js';
+import type { NamedList } from './jco/interfaces/samedeal-deal-types.js';
+import { list, shown, words } from './lists.js';
+import { decimal, settings } from './options.js';
+
+/** What the text of a recipe says, as far as that is looked at here. */
+export interface Said {
+  order?: Record<string, unknown>;
+  shards?: Record<string, unknown>;
+  deal?: Record<string, unknown>;
+  batch?: Record<string, unknown>;
+}
+
+/** Lists by the names of options, as a caller gives them; those that are not given are undefined. */
+export type Lists = Readonly<Record<string, unknown>>;
+
+/** What decides an object: a recipe, and lists of which it has the hash alone, or that it leaves out. */
+export class Document {
+  readonly text: string;
+  readonly lists: readonly NamedList[];
+  #said: Said | undefined;
+
+  constructor(recipe: unknown, lists: Lists = {}) {
+    this.text = documentText(recipe);
+    const given = Object.entries(lists).filter(([, numbers]) => numbers !== undefined);
+    this.lists = given.map(([option, numbers]) => {
+      const name = snaked(option);
+      return { name, numbers: words(fieldOf(name), numbers) };
+    });
+  }
+
+  /** What the text says, for estimates: not every number is exact, and nothing is said if it is no JSON. */
+  get said(): Said {
+    this.#said ??= parsed(this.text);
+    return this.#said;
+  }
+
+  /** How many numbers a list has, beside the text or in one of these sections; 0 if there is none. */
+  count(name: string, ...sections: (keyof Said)[]): number {
+    const beside = this.lists.find((each) => each.name === name)?.numbers;
+    const inText = sections.map((section) => this.said[section]?.[name]).find(Array.isArray);
+    return (beside ?? inText)?.length ?? 0;
+  }
+
+  /** How many bytes it takes on its way into an instance. */
+  get size(): number {
+    return this.lists.reduce((sum, { numbers }) => sum + 16 * numbers.length, 4 * this.text.length);
+  }
+
+  /** What makes an equal one, in JSON, with what a recipe does not say. */
+  toJson<P extends object>(place: P): DocumentJson & P {
+    const lists = this.lists.map(({ name, numbers }) => [camelled(name, '_'), Array.from(numbers, Number)]);
+    return { recipe: this.text, ...Object.fromEntries(lists), ...place };
+  }
+
+  /** The call that makes an equal object; of each list at most so many numbers, and of a text as much. `others` come between. */
+  source(name: string, place: object, most: number, others: readonly string[] = []): string {
+    const lists = this.lists.map((each) => `${camelled(each.name, '_')}: ${shown(each.numbers, most)}`);
+    const parts = [...lists, ...settings(place)];
+    const options = parts.length > 0 ? [`{ ${parts.join(', ')} }`] : [];
+    return `${name}.fromRecipe(${[shownText(this.text, most), ...others, ...options].join(', ')})`;
+  }
+}
+
+/** A recipe in JSON, and the lists beside it. */
+export interface DocumentJson {
+  recipe: string;
+}
+
+/** What `toJson` gave: a recipe, and the options that come with it, `known` by their names. */
+export function fromJson<O extends object>(json: DocumentJson, known: readonly (keyof O & string)[]) {
+  const { recipe, ...given } = options<DocumentJson & O>(json as DocumentJson & O, ['recipe', ...known]);
+  const { epoch } = given as { epoch?: unknown };
+  return { recipe, given: (epoch === undefined ? given : { ...given, epoch: decimal(epoch) }) as unknown as O };
+}
+
+/** A text as it is written in a program, at most 16 characters of it for each number of a list that may be shown. */
+export function shownText(text: string, most: number): string {
+  if (text.length > 16 * most) return `'${text.slice(0, 16 * most)}...'`;
+  return /['\\\p{Cc}]/u.test(text) ? JSON.stringify(text) : `'${text}'`;
+}
+
+function parsed(text: string): Said {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** The name of an option as documents have it. */
+function snaked(name: string): string {
+  return Array.from(name, (letter) => (letter >= 'A' && letter <= 'Z' ? `_${letter.toLowerCase()}` : letter)).join('');
+}
+
+/** Options as members of a section; none if none is given. */
+export function section(given: object): Record<string, unknown> | undefined {
+  const members = Object.entries(given).filter(([, value]) => value !== undefined);
+  return members.length > 0 ? Object.fromEntries(members.map(([name, value]) => [snaked(name), value])) : undefined;
+}
+
+/** More than any recipe has of objects and lists in one another; an object that contains itself has more. */
+const DEEPEST = 8;
+/** How deep members are, in a section of a recipe. */
+const MEMBER = 2;
+
+/** A recipe as text: an object is written as JSON, whose numbers may be `bigint` and whose lists may be typed arrays. */
+function documentText(recipe: unknown): string {
+  if (typeof recipe === 'string') return recipeText(recipe);
+  if (typeof recipe !== 'object' || recipe === null)
+    fail('wrong-type', 'recipe', recipe, 'an object, or a text of JSON');
+  return recipeText(written('recipe', recipe, 0));
+}
+
+/** A value as JSON; `field` is what errors call it. Only what JSON cannot carry is refused. */
+function written(field: string, value: unknown, depth: number): string {
+  if (depth > DEEPEST) fail('wrong-type', 'recipe', value, `objects and lists in up to ${DEEPEST} others`);
+  switch (typeof value) {
+    case 'string':
+      // No name and no hash is that long, and no error shows more of it. A half of a surrogate pair is no text.
+      return JSON.stringify(wellFormed(value.slice(0, 4 * TEXT_MAX)));
+    case 'number':
+      if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+        fail('out-of-range', field, value, 'a bigint, for a whole number beyond 2^53 - 1');
+      }
+      if (!Number.isFinite(value)) fail('wrong-type', field, value, 'what JSON has');
+      return String(value);
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    case 'object': {
+      if (value === null) return 'null';
+      if (ArrayBuffer.isView(value) || Array.isArray(value)) return writtenList(field, value, depth);
+      if (Object.prototype.toString.call(value) !== '[object Object]')
+        fail('wrong-type', field, value, 'what JSON has');
+      const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+      const texts = entries.map(([name, member]) => {
+        // A member that is an object is refused by its own name.
+        const own = depth < MEMBER ? fieldOf(name) : field;
+        return `${JSON.stringify(name)}:${written(own, member, depth + 1)}`;
+      });
+      return `{${texts}}`;
+    }
+    default:
+      fail('wrong-type', field, value, 'what JSON has');
+  }
+}
+
+/** A text with the replacement character in place of each half of a surrogate pair. */
+function wellFormed(text: string): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(text));
+}
+
+function writtenList(field: string, value: unknown, depth: number): string {
+  const elements = list(field, value);
+  // Told before it is written: each element is two characters or more.
+  if (elements.length > RECIPE_MAX / 2) {
+    fail('out-of-range', 'recipe', `${elements.length} numbers in ${field}`, `up to ${RECIPE_MAX} bytes`);
+  }
+  const texts = Array.from(elements, (element, i) => {
+    return placed(`at index ${i}`, () => written(field, element, depth + 1));
+  });
+  return `[${texts}]`;
+}
+
+/** What errors call a member, in all languages. */
+const fieldOf = (name: string): string => (name === 'name' ? 'order' : name.replaceAll('_', '-'));

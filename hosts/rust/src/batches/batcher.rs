@@ -21,7 +21,7 @@ use crate::{Error, Failure};
 ///
 /// // 10,000 sequences of 0 to 499 tokens, for rank 1 of 4; a batch may have 4,096 tokens, padding included.
 /// let lengths = (0..10_000).map(|i| i * 7_919 % 500).collect::<Vec<u32>>();
-/// let batcher = Batcher::builder(lengths).max_tokens(4_096).seed(42).rank(1).world(4).build()?;
+/// let batcher = Batcher::builder(lengths).max_tokens(4_096).seed(42).rank(1).world_size(4).build()?;
 /// for batch in &batcher {
 ///     let batch = batch?;
 ///     let (rows, width) = batch.shape();
@@ -35,7 +35,7 @@ pub struct Batcher {
     recipe: BatchRecipe,
     batcher: Object<Batching>,
     rank: u32,
-    world: u32,
+    world_size: u32,
     epoch: u64,
     history: Vec<Segment>,
     metrics: Metrics,
@@ -49,7 +49,7 @@ impl Batcher {
     }
 
     /// Batches of a recipe, which decides everything but the epoch and the rank, and of samples of these lengths. An option that is
-    /// set afterwards replaces that of the recipe, such as `world`.
+    /// set afterwards replaces that of the recipe, such as `world_size`.
     ///
     /// ```
     /// use samedeal::Batcher;
@@ -76,8 +76,8 @@ impl Batcher {
         let past = history.iter().copied().map(Into::into).collect::<Vec<_>>();
         let batcher =
             recipe.make(|batches, store, recipe| batches.batcher().call_constructor(store, recipe, epoch, &past))?;
-        let (world, metrics) = (recipe.world()?, Metrics::default());
-        let mut batcher = Self { recipe, batcher, rank, world, epoch, history, metrics };
+        let (world_size, metrics) = (recipe.world_size()?, Metrics::default());
+        let mut batcher = Self { recipe, batcher, rank, world_size, epoch, history, metrics };
         batcher.refresh()?;
         // The component says what is wrong with the rank.
         batcher.batches_window(rank, 0, 0)?;
@@ -97,8 +97,8 @@ impl Batcher {
     }
 
     /// How many data-parallel ranks there are.
-    pub fn world(&self) -> u32 {
-        self.world
+    pub fn world_size(&self) -> u32 {
+        self.world_size
     }
 
     /// Which rank [`iter`](Self::iter), [`batches`](Self::batches) and [`batch`](Self::batch) answer for.
@@ -133,15 +133,15 @@ impl Batcher {
     }
 
     /// The state after every rank has taken `steps` steps: JSON in one line, for a checkpoint. All ranks that took the same number of
-    /// steps write the same state. [`resume`](Self::resume) goes on there, in any host and on any world. Errors: out of range (`steps`
-    /// above [`num_steps`](Self::num_steps); `history`, if more than 64 worlds took a part), out of memory.
+    /// steps write the same state. [`resume`](Self::resume) goes on there, in any host and with any number of ranks. Errors: out of range (`steps`
+    /// above [`num_steps`](Self::num_steps); `history`, if more than 64 groups of ranks took a part), out of memory.
     pub fn state(&self, steps: u64) -> Result<String, Error> {
         self.ask(|methods, store, batcher| methods.call_state(store, batcher, steps))
     }
 
-    /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. Steps are counted from 0 again. On
-    /// the world of the state, they are what that plan has left, batch for batch; on another one, what is left is planned anew.
-    /// As costly as a new batcher, for each world that took a part. After a failure, nothing has changed. Errors:
+    /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. Steps are counted from 0 again. With
+    /// the world size of the state, they are what that plan has left, batch for batch; with another one, what is left is planned anew.
+    /// As costly as a new batcher, for each segment of the history. After a failure, nothing has changed. Errors:
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a batcher of this version),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world-size`: not as in the state), out of
     /// range (`state`: more than 2^14 bytes; `history`), out of memory.
@@ -261,9 +261,9 @@ impl<'a> IntoIterator for &'a Batcher {
 
 impl fmt::Debug for Batcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rank, world, epoch, .. } = self;
+        let Self { rank, world_size, epoch, .. } = self;
         let mut shown = f.debug_struct("Batcher");
-        shown.field("rank", rank).field("world", world).field("epoch", epoch);
+        shown.field("rank", rank).field("world_size", world_size).field("epoch", epoch);
         shown.field("steps", &self.num_steps()).finish_non_exhaustive()
     }
 }

@@ -75,11 +75,15 @@ pub fn rank_variables() -> Result<Vec<String>, Error> {
     Instance::new(LEAST_MEMORY)?.call(|exports: &Samedeal, store| exports.samedeal_deal_launch().call_variables(store))
 }
 
-fn detect(text: impl Fn(&str) -> Option<String>, rank: Option<u32>, world_size: Option<u32>) -> Result<Detection, Error> {
+fn detect(
+    text: impl Fn(&str) -> Option<String>,
+    rank: Option<u32>,
+    world_size: Option<u32>,
+) -> Result<Detection, Error> {
     let mut instance = Instance::<Samedeal>::new(LEAST_MEMORY)?;
     let names = instance.call(|exports, store| exports.samedeal_deal_launch().call_variables(store))?;
     let environment: Vec<_> = names.into_iter().filter_map(|name| text(&name).map(|text| (name, cut(text)))).collect();
-    let found =
-        instance.ask(|exports, store| exports.samedeal_deal_launch().call_detect(store, &environment, rank, world_size))?;
+    let found = instance
+        .ask(|exports, store| exports.samedeal_deal_launch().call_detect(store, &environment, rank, world_size))?;
     Ok(found.into())
 }

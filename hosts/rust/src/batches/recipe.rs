@@ -13,12 +13,7 @@ pub struct BatchRecipe {
 
 impl BatchRecipe {
     /// Of a text, with the lengths of samples, unless the text has them or there are none, and with other lists by their names.
-    pub fn new(
-        text: &str,
-        lengths: Option<&[u32]>,
-        lists: &[List],
-        memory_limit: usize,
-    ) -> Result<Self, Error> {
+    pub fn new(text: &str, lengths: Option<&[u32]>, lists: &[List], memory_limit: usize) -> Result<Self, Error> {
         let text = checked_recipe(text)?;
         let (count, bytes) = lengths.map_or((0, 0), |lengths| (lengths.len(), size_of_val(lengths)));
         check_room(memory_limit, "lengths", count, size_of_lists(lists).saturating_add(bytes))?;

@@ -138,9 +138,10 @@ impl ChunkStreamBuilder {
     /// recipe also [`WrongType`](crate::FailureKind::WrongType) (any member).
     pub fn build(self) -> Result<ChunkStream, Error> {
         let Self { draft, reader, epoch, memory_limit } = self;
-        let stream = draft.make(memory_limit, |exports: &Planning, store, recipe, _: &[planning_types::NamedList]| {
-            exports.samedeal_deal_shards().chunk_stream().call_constructor(store, recipe, epoch, reader)
-        })?;
+        let stream =
+            draft.make(memory_limit, |exports: &Planning, store, recipe, _: &[planning_types::NamedList]| {
+                exports.samedeal_deal_shards().chunk_stream().call_constructor(store, recipe, epoch, reader)
+            })?;
         Ok(ChunkStream { stream, reader })
     }
 }

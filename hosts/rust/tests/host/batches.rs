@@ -140,7 +140,8 @@ fn a_recipe_has_the_options_and_the_defaults() {
 fn a_recipe_makes_the_same_batches_again() {
     for &strategy in Strategy::ALL {
         for count in [200, 300] {
-            let builder = with(Batcher::builder(lengths(count)), strategy).seed(-5).order("python").world_size(4).rank(2);
+            let builder =
+                with(Batcher::builder(lengths(count)), strategy).seed(-5).order("python").world_size(4).rank(2);
             let mut batcher = builder.build().unwrap();
             batcher.set_epoch(u64::MAX).unwrap();
             let recipe = batcher.recipe().unwrap();

@@ -45,7 +45,8 @@ fn plans_that_make_no_sense() {
     assert_eq!(failing(local.clone().holders([[0], [0]]).build()), contradiction("holder-offsets"));
     let list = |name: &str, numbers: &[u64]| (name.to_owned(), numbers.to_vec());
     for offsets in [&[][..], &[0; 4], &[0, 2, 1, 3], &[1, 1, 2, 3], &[0, 1, 2, u64::MAX]] {
-        let lists = [("sizes", &[1; 3][..]), ("holders", &[0; 3]), ("rank_nodes", &[0, 7]), ("holder_offsets", offsets)];
+        let lists =
+            [("sizes", &[1; 3][..]), ("holders", &[0; 3]), ("rank_nodes", &[0, 7]), ("holder_offsets", offsets)];
         let lists = lists.into_iter().map(|(name, numbers)| list(name, numbers)).collect();
         let (kind, field) = failing(local.clone().lists(lists).build());
         assert_ne!(kind, FailureKind::OutOfMemory);
@@ -171,8 +172,7 @@ fn streams() {
 
 #[test]
 fn samplers_over_shards() {
-    let sharded =
-        |lanes, shuffle_window| Sampler::sharded([9, 4]).lanes(lanes).shuffle_window(shuffle_window).build();
+    let sharded = |lanes, shuffle_window| Sampler::sharded([9, 4]).lanes(lanes).shuffle_window(shuffle_window).build();
     assert_eq!(failing(sharded(0, 1)), out_of_range("lanes"));
     assert_eq!(failing(sharded(4097, 1)), out_of_range("lanes"));
     assert_eq!(failing(sharded(1, 0)), out_of_range("shuffle-window"));

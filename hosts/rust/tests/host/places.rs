@@ -7,7 +7,8 @@ fn peers_share_and_others_do_not() {
     let mesh = Mesh::new(8, [Axis::shard("dp", 2), Axis::replicate("tp", 2), Axis::replicate("cp", 2)]).unwrap();
     assert_eq!((mesh.world_size(), mesh.data_world_size(), mesh.axes().len()), (8, 2, 3));
     let indices = (0..8).map(|rank| {
-        let builder = Sampler::builder(100).seed(1).rank(mesh.data_rank(rank).unwrap()).world_size(mesh.data_world_size());
+        let builder =
+            Sampler::builder(100).seed(1).rank(mesh.data_rank(rank).unwrap()).world_size(mesh.data_world_size());
         builder.build().unwrap().indices::<u64>(..).unwrap()
     });
     let indices = indices.collect::<Vec<_>>();

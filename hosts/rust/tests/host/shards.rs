@@ -51,7 +51,8 @@ fn check_loads(plan: &ShardPlan) {
     let (sizes, bytes) = (plan.sizes().unwrap(), plan.bytes().unwrap().unwrap());
     let (by_rank, by_worker) = (plan.loads(Tier::Ranks).unwrap(), plan.loads(Tier::Workers).unwrap());
     assert_eq!((by_rank.shards.len(), by_worker.shards.len()), (7, 21));
-    let at = |loads: &Loads, place: usize| [loads.shards[place], loads.samples[place], loads.bytes.as_ref().unwrap()[place]];
+    let at =
+        |loads: &Loads, place: usize| [loads.shards[place], loads.samples[place], loads.bytes.as_ref().unwrap()[place]];
     for rank in 0..plan.world_size() {
         let mut of_rank = [0; 3];
         for worker in 0..plan.workers() {
@@ -121,7 +122,10 @@ fn lists_longer_than_a_window() {
     let builder = ShardPlan::builder([1, 2]).shuffle(false).policy(Policy::RoundRobin);
     let plan = builder.world_size(1 << 17).build().unwrap();
     let loads = plan.loads(Tier::Ranks).unwrap();
-    assert_eq!((loads.samples.len(), &loads.samples[..3], loads.bytes, loads.local), (1 << 17, &[1, 2, 0][..], None, None));
+    assert_eq!(
+        (loads.samples.len(), &loads.samples[..3], loads.bytes, loads.local),
+        (1 << 17, &[1, 2, 0][..], None, None)
+    );
 }
 
 #[test]

@@ -171,7 +171,8 @@ fn a_reading_says_its_recipe() {
 fn options_replace_those_of_a_recipe() {
     let shards = builder(Deal::Shards).build().unwrap().recipe().unwrap();
     let other = Reading::from_recipe(&shards).seed(3).shuffle(false).workers(2).epoch(5).build().unwrap();
-    let same = builder(Deal::Shards).seed(3).shuffle(false).workers(2).build().unwrap();
+    // The recipe says that rows are shuffled.
+    let same = builder(Deal::Shards).seed(3).shuffle(false).shuffle_rows(true).workers(2).build().unwrap();
     assert_eq!((other.recipe(), other.epoch()), (same.recipe(), Ok(5)));
     let samples = r#"{"order":{"sizes":[5,6]}}"#;
     let stored = Reading::from_recipe(samples).shuffle(false).build().unwrap();

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::ops::RangeBounds;
+use std::sync::Arc;
 
 use wasmtime::component::ResourceAny;
 
@@ -32,7 +33,7 @@ use crate::{Error, Failure};
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Batcher {
-    recipe: BatchRecipe,
+    recipe: Arc<BatchRecipe>,
     batcher: Object<Batching>,
     rank: u32,
     world_size: u32,
@@ -76,12 +77,20 @@ impl Batcher {
         let past = history.iter().copied().map(Into::into).collect::<Vec<_>>();
         let batcher =
             recipe.make(|batches, store, recipe| batches.batcher().call_constructor(store, recipe, epoch, &past))?;
-        let (world_size, metrics) = (recipe.world_size()?, Metrics::default());
-        let mut batcher = Self { recipe, batcher, rank, world_size, epoch, history, metrics };
-        batcher.refresh()?;
+        let batcher = Self::of(Arc::new(recipe), batcher, rank)?;
         // The component says what is wrong with the rank.
         batcher.batches_window(rank, 0, 0)?;
         Ok(batcher)
+    }
+
+    fn of(recipe: Arc<BatchRecipe>, batcher: Object<Batching>, rank: u32) -> Result<Self, Error> {
+        let (epoch, history) = batcher.call(|exports, store, batcher| {
+            let batchers = exports.samedeal_deal_batches().batcher();
+            Ok((batchers.call_epoch(&mut *store, batcher)?, batchers.call_history(store, batcher)?))
+        })?;
+        let history = history.into_iter().map(Into::into).collect();
+        let (world_size, metrics) = (recipe.world_size()?, ask_metrics(&batcher)?);
+        Ok(Self { recipe, batcher, rank, world_size, epoch, history, metrics })
     }
 
     /// The recipe of these batches: everything that decides the batches of every epoch, the defaults too, as JSON in one line. It is
@@ -126,10 +135,19 @@ impl Batcher {
         &self.metrics
     }
 
+    /// The batches of the whole of an epoch, also of this one. They share the memory of this batcher. As costly as a new batcher.
+    /// Errors: out of memory.
+    pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
+        self.another(|methods, store, batcher| methods.call_at_epoch(store, batcher, epoch))
+    }
+
     /// Plans another epoch, of which nothing was taken; as costly as a new batcher. The epoch that it is at stays as it is, also
     /// where a part of it was taken. Errors: out of memory, and then the batches are those of the epoch before.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
-        self.become_another(|methods, store, batcher| methods.call_at_epoch(store, batcher, epoch))
+        if epoch != self.epoch {
+            *self = self.at_epoch(epoch)?;
+        }
+        Ok(())
     }
 
     /// The state after every rank has taken `steps` steps: JSON in one line, for a checkpoint. All ranks that took the same number of
@@ -147,7 +165,8 @@ impl Batcher {
     /// range (`state`: more than 2^14 bytes; `history`), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         let state = checked_state(state)?;
-        self.become_another(|methods, store, batcher| methods.call_resume(store, batcher, state))
+        *self = self.another(|methods, store, batcher| methods.call_resume(store, batcher, state))?;
+        Ok(())
     }
 
     /// The inverse: where a sample is, in the order of steps. Once, or as often as it has parts or is repeated; never where it
@@ -157,31 +176,18 @@ impl Batcher {
         Ok(places.into_iter().map(Into::into).collect())
     }
 
-    /// Takes the place of one that is made of it.
-    fn become_another(
-        &mut self,
+    fn another(
+        &self,
         make: impl FnOnce(
             &batches::GuestBatcher<'_>,
             &mut Store,
             ResourceAny,
         ) -> wasmtime::Result<Result<ResourceAny, batching_types::Failure>>,
-    ) -> Result<(), Error> {
-        self.batcher = self
+    ) -> Result<Self, Error> {
+        let batcher = self
             .batcher
             .another(|exports, store, batcher| make(&exports.samedeal_deal_batches().batcher(), store, batcher))?;
-        self.refresh()
-    }
-
-    /// What the component says of the plan as it stands.
-    fn refresh(&mut self) -> Result<(), Error> {
-        let (epoch, history) = self.batcher.call(|exports, store, batcher| {
-            let batchers = exports.samedeal_deal_batches().batcher();
-            Ok((batchers.call_epoch(&mut *store, batcher)?, batchers.call_history(store, batcher)?))
-        })?;
-        self.epoch = epoch;
-        self.history = history.into_iter().map(Into::into).collect();
-        self.metrics = ask_metrics(&self.batcher)?;
-        Ok(())
+        Self::of(Arc::clone(&self.recipe), batcher, self.rank)
     }
 
     /// The batch of this rank at a step: any at once, at the price of planning a window. Errors: out of range (`step` at or

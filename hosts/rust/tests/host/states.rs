@@ -99,6 +99,12 @@ fn batches_go_on_where_they_were() {
     }
     seen.sort_unstable();
     assert_eq!(seen, (0..500).collect::<Vec<_>>());
+    // The epoch of the state stays as it is; another one, and the whole of this one, have no history.
+    other.set_epoch(3).unwrap();
+    assert_eq!(other.history().len(), 1);
+    let again = other.at_epoch(3).unwrap();
+    assert_eq!((again.epoch(), again.history()), (3, &[][..]));
+    assert_eq!(again.fingerprint().unwrap(), batcher(3).fingerprint().unwrap());
     other.set_epoch(4).unwrap();
     assert!(other.history().is_empty());
 }

@@ -183,9 +183,9 @@ Examples:
 Numbers of rows and bytes are from the footers of the files. Bytes are the compressed size of all columns; the readers count only the
 columns that they read. With --format text, a line has the parts of a row of the table. --batch-size adds a line with \"steps\", the
 size, the fewest and the most steps, and \"equal\" or \"unequal\". A line of --verify has \"overlap\", the shard, its file and its two
-readers, or \"gap\", the first shard that no reader has, how many neighbouring shards there are, and the first and the last file. --skip-unreadable leaves out only files named *.parquet. The exit
-code is 0, 1 if --verify found an overlap or a gap, and 2 if there is no answer. The policy locality-aware is only in the libraries,
-since it needs to know where files and ranks are.";
+readers, or \"gap\", the first of some neighbouring shards that no reader has, how many they are, the first file and the last one.
+--skip-unreadable leaves out only files named *.parquet. The exit code is 0, 1 if --verify found an overlap or a gap, and 2 if there is
+no answer. The policy locality-aware is only in the libraries, since it needs to know where files and ranks are.";
 
 pub const MESH: &str = "\
 Examples:

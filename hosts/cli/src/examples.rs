@@ -2,22 +2,22 @@
 
 pub const ALL: &str = "\
 Examples:
-  samedeal indices --samples 50_000 --seed 42 --rank 1 --world 8
-  samedeal batches data/train --batch-size 32 --world 4 --rank 3
-  samedeal step 1000 data/train --batch-size 32 --world 4 --column text
-  samedeal verify --samples 1e8 --world 64 --batch-size 32
-  samedeal replay data/train --column text --world 4 --rank 1 --batch-size 32
-  samedeal shards data/train --world 8 --workers 4 --policy size-aware --batch-size 32
-  samedeal mesh dp=2 tp=4 --world 8 --divide dp";
+  samedeal indices --samples 50_000 --seed 42 --rank 1 --world-size 8
+  samedeal batches data/train --batch-size 32 --world-size 4 --rank 3
+  samedeal step 1000 data/train --batch-size 32 --world-size 4 --column text
+  samedeal verify --samples 1e8 --world-size 64 --batch-size 32
+  samedeal replay data/train --column text --world-size 4 --rank 1 --batch-size 32
+  samedeal shards data/train --world-size 8 --workers 4 --batch-size 32
+  samedeal mesh dp=2 tp=4 --world-size 8 --shard dp";
 
 pub const INDICES: &str = "\
 Examples:
   The first 20 samples of rank 1 of 8:
-    samedeal indices --samples 50_000 --seed 42 --rank 1 --world 8
+    samedeal indices --samples 50_000 --seed 42 --rank 1 --world-size 8
   The files and rows of the samples after the first million:
     samedeal indices data/train --start 1e6 --count 10
   The samples of worker 2 of 4 of a rank, in an order that reads neighbouring rows together:
-    samedeal indices data/train --order sharded --lanes 64 --window 1024 --rank 1 --world 8 --workers 4 --worker 2
+    samedeal indices data/train --order sharded --lanes 64 --shuffle-window 1024 --rank 1 --world-size 8 --workers 4 --worker 2
   A whole epoch as a NumPy array:
     samedeal indices --samples 1e7 --epoch 3 --format npy --output epoch-3.npy
   Bare numbers for another program:
@@ -26,32 +26,32 @@ Examples:
 pub const RECIPE: &str = "\
 Examples:
   Everything that decides the deal of a run, in a file:
-    samedeal recipe --samples 1e6 --seed 42 --world 8 --output run.json
+    samedeal recipe --samples 1e6 --seed 42 --world-size 8 --output run.json
   The samples of rank 3 of this run, in epoch 2:
     samedeal indices --recipe run.json --rank 3 --epoch 2
   The recipe of a dataset in files, and the check of this recipe on another machine:
-    samedeal recipe data/train --order sharded --lanes 64 --world 8 --output run.json
+    samedeal recipe data/train --order sharded --lanes 64 --world-size 8 --output run.json
     samedeal recipe data/train --recipe run.json
   The fingerprint, which names the run:
     samedeal recipe --recipe run.json --fingerprint
   How a run makes batches of samples of different length, and the batches of rank 3:
-    samedeal recipe data/train --lengths tokens --max-tokens 16384 --world 8 --output run.json
+    samedeal recipe data/train --lengths tokens --max-tokens 16384 --world-size 8 --output run.json
     samedeal batches data/train --lengths tokens --recipe run.json --rank 3
 
---recipe replaces --samples, --seed, --order, --lanes, --window, --world, --remainder and --layout in indices, batches, locate, step,
-verify, fingerprint, state, replay and explain. With --lengths, it replaces --seed, --order, --world and all options of batches; the files
-that tell lengths must be named. Epoch, rank, workers and batch size are no part of a recipe. With an order other than sharded, files may be
+--recipe replaces --samples, --seed, --order, --lanes, --shuffle-window, --world-size, --remainder and --layout in indices, batches,
+locate, step, verify, fingerprint, state, replay and explain. With --lengths, it replaces --seed, --order, --world-size and all options of
+batches; the files that tell lengths must be named. Epoch, rank, workers and batch size are no part of a recipe. With an order other than sharded, files may be
 named: their rows must be as many as the samples of the recipe. With the order sharded, a recipe has the number of rows of each file,
 of more than 256 files only a hash of them; then the files must be named. The libraries read and write the same recipes.";
 
 pub const STATE: &str = "\
 Examples:
   After 1000 batches of 32 on 8 ranks:
-    samedeal state --samples 1e6 --seed 42 --epoch 3 --world 8 --taken 32000 --output epoch.json
+    samedeal state --samples 1e6 --seed 42 --epoch 3 --world-size 8 --taken 32000 --output epoch.json
   The batches of rank 1 of 6 in what those 8 ranks left:
-    samedeal batches --samples 1e6 --seed 42 --world 6 --rank 1 --batch-size 32 --resume epoch.json
+    samedeal batches --samples 1e6 --seed 42 --world-size 6 --rank 1 --batch-size 32 --resume epoch.json
   10 steps after the state of a dataset in files, for 8 ranks with 4 workers each:
-    samedeal state --resume run.pt --world 8 --workers 4 --steps 10
+    samedeal state --resume run.pt --world-size 8 --workers 4 --steps 10
 
 All ranks that took the same number of steps have the same state. The libraries resume the states of this command, and this command
 resumes the states of the libraries.";
@@ -59,17 +59,17 @@ resumes the states of the libraries.";
 pub const BATCHES: &str = "\
 Examples:
   The first batches of rank 3 of 4:
-    samedeal batches --samples 50_000 --batch-size 32 --rank 3 --world 4
+    samedeal batches --samples 50_000 --batch-size 32 --rank 3 --world-size 4
   Batch 1000 of epoch 2:
     samedeal batches data/train --batch-size 32 --epoch 2 --start 1000 --count 1
   The batches of worker 1 of 4 of a rank. Its loader returns them as its batches 1, 5, 9 and so on:
-    samedeal batches data/train --order sharded --batch-size 32 --rank 3 --world 4 --workers 4 --worker 1
+    samedeal batches data/train --order sharded --batch-size 32 --rank 3 --world-size 4 --workers 4 --worker 1
   All full batches as a NumPy array of shape (batches, 32):
     samedeal batches --samples 1e6 --batch-size 32 --drop-last --format npy --output batches.npy
 
 Examples of samples of different length:
   Batches of up to 16384 tokens, with padding. The column tokens holds the number of tokens of each sample:
-    samedeal batches data/train --lengths tokens --max-tokens 16384 --max-length 2048 --too-long truncate --world 4
+    samedeal batches data/train --lengths tokens --max-tokens 16384 --max-length 2048 --too-long truncate --world-size 4
   A table and a picture of what every strategy makes of a text:
     samedeal batches data/train --lengths text --unit words --max-length 512 --too-long drop --plot lengths.svg
   Rows of 2048 tokens, each of which holds several samples, from a NumPy array of lengths:
@@ -93,15 +93,15 @@ repeated. Then it has a part for each row: its samples with commas. sample@token
 pub const STEP: &str = "\
 Examples:
   The loss jumped at step 1000 of epoch 2. The samples of this step, with their files and rows:
-    samedeal step 1000 data/train --batch-size 32 --world 8 --epoch 2 --column text
+    samedeal step 1000 data/train --batch-size 32 --world-size 8 --epoch 2 --column text
   The same, if the trainer counts steps over all epochs:
-    samedeal step 18204 data/train --batch-size 32 --world 8 --global
+    samedeal step 18204 data/train --batch-size 32 --world-size 8 --global
   The step of one rank, with batches of samples of different length:
-    samedeal step 97 data/train --lengths tokens --max-tokens 16384 --world 8 --rank 3
+    samedeal step 97 data/train --lengths tokens --max-tokens 16384 --world-size 8 --rank 3
   Step 12 after a run was resumed on 6 ranks:
-    samedeal step 12 --samples 1e6 --batch-size 32 --world 6 --resume epoch.json --json
+    samedeal step 12 --samples 1e6 --batch-size 32 --world-size 6 --resume epoch.json --json
 
-With --format text, a line has the rank, the worker (with --workers), the slot, the sample, \"padding\" or nothing, and, for files,
+With --format text, a line has the rank, the worker (with --workers), the index in the batch, the sample, \"padding\" or nothing, and, for files,
 the file, the row and the --column. With --lengths, it has the rank, the row of the batch, the index in it, the sample, the token that
 the item begins with, its number of tokens, \"repeated\" or nothing, and the file and the row.
 
@@ -110,19 +110,19 @@ With --workers, the loader of a rank takes the batches of its workers in turn. I
 pub const LOCATE: &str = "\
 Examples:
   Where sample 31337 is, in batches of 32:
-    samedeal locate --samples 50_000 --world 8 --batch-size 32 --sample 31337
+    samedeal locate --samples 50_000 --world-size 8 --batch-size 32 --sample 31337
   Several samples of a dataset in files:
-    samedeal locate data/train --world 8 --batch-size 32 --sample 7,8,9
+    samedeal locate data/train --world-size 8 --batch-size 32 --sample 7,8,9
   With 4 loader workers in each rank:
-    samedeal locate data/train --order sharded --world 8 --workers 4 --batch-size 32 --sample 7
+    samedeal locate data/train --order sharded --world-size 8 --workers 4 --batch-size 32 --sample 7
   With batches of samples of different length; the options are those of `samedeal batches`:
-    samedeal locate data/train --lengths tokens --max-tokens 16384 --world 8 --sample 31337
+    samedeal locate data/train --lengths tokens --max-tokens 16384 --world-size 8 --sample 31337
 
 The status of a place is \"seen\" (consumed before the state of --resume), \"to come\", \"padding\" (the sample is dealt again to fill the
 last step) or \"dropped\" (no rank gets it). Index, batch and step of a place that is to come are counted from the state on.
 
-With --format text, a line has the sample, the status, the position, the rank, the index, the batch, the slot, how many more times
-the sample is dealt as padding, and, for files, the file and the row. A table shows at most 8 repetitions. If --drop-last leaves the
+With --format text, a line has the sample, the status, the position, the rank, the index, the batch, the index in the batch, how many
+more times the sample is dealt as padding, and, for files, the file and the row. A table shows at most 8 repetitions. If --drop-last leaves the
 batch out, the batch is \"left out\" (null in JSON). With --workers, the worker follows the rank, the index counts the samples of
 the worker, and there are two batches: that of the worker, and that of the loader of the rank.
 
@@ -136,9 +136,9 @@ Examples:
     samedeal explain epoch=3-step=1000.ckpt
     samedeal explain checkpoint-500/trainer_state.json --json
   Whether the model has seen a sample. The state of a sampler does not say how many ranks there were:
-    samedeal explain run.pt --sample 31337 --world 8 --batch-size 32
+    samedeal explain run.pt --sample 31337 --world-size 8 --batch-size 32
   What all ranks read in step 97 of the epoch:
-    samedeal explain run.pt --step 97 --world 8 --batch-size 32
+    samedeal explain run.pt --step 97 --world-size 8 --batch-size 32
   The same with batches of samples of different length, whose state knows the world sizes:
     samedeal explain run.pt data/train --lengths tokens --max-tokens 16384 --step 97
 
@@ -148,19 +148,19 @@ are read up to 67,108,864 bytes without tensors, and nothing in them is executed
 
 pub const FINGERPRINT: &str = "\
 Examples:
-  To compare with samedeal.Sampler(50_000, seed=42, rank=1, world=8).fingerprint() in Python:
-    samedeal fingerprint --samples 50_000 --seed 42 --rank 1 --world 8 --format text";
+  To compare with samedeal.Sampler(50_000, seed=42, rank=1, world_size=8).fingerprint() in Python:
+    samedeal fingerprint --samples 50_000 --seed 42 --rank 1 --world-size 8 --format text";
 
 pub const VERIFY: &str = "\
 Examples:
   Every sample exactly once, and the same number of steps on every rank:
-    samedeal verify --samples 1e8 --world 64 --batch-size 32
+    samedeal verify --samples 1e8 --world-size 64 --batch-size 32
   With full batches only, and how many samples are in none of them:
-    samedeal verify --samples 1e8 --world 64 --batch-size 32 --drop-last
+    samedeal verify --samples 1e8 --world-size 64 --batch-size 32 --drop-last
   The deal of a dataset in files, as JSON:
-    samedeal verify data/train --world 6 --remainder uneven --json
+    samedeal verify data/train --world-size 6 --remainder uneven --json
   What a checkpoint leaves of a dataset in files, for 8 ranks with 4 workers each:
-    samedeal verify --resume run.pt --world 8 --workers 4
+    samedeal verify --resume run.pt --world-size 8 --workers 4
 
 The exit code is 0 if all checks passed, 1 if one failed, and 2 if the checks could not run. Samples that --remainder drop or
 --drop-last leaves out are counted; they are no failure. It needs one bit of memory for each sample, two with --drop-last.";
@@ -168,33 +168,34 @@ The exit code is 0 if all checks passed, 1 if one failed, and 2 if the checks co
 pub const SHARDS: &str = "\
 Examples:
   What each of 8 ranks with 4 workers reads, and whether all ranks take the same number of steps:
-    samedeal shards data/train --world 8 --workers 4 --batch-size 32
+    samedeal shards data/train --world-size 8 --workers 4 --batch-size 32
   With equal bytes for the ranks, as far as possible:
-    samedeal shards data/train --world 8 --policy size-aware --weight bytes
-  The defaults of the readers in Python and JavaScript with deal=\"shards\":
-    samedeal shards data/train --world 8 --workers 4 --policy size-aware --worker-policy size-aware --shuffle --seed 42
+    samedeal shards data/train --world-size 8 --weight bytes
+  In turn, in the order of the files:
+    samedeal shards data/train --world-size 8 --policy round-robin --no-shuffle
   The files of rank 1, worker 0, in the order in which it reads them in epoch 3:
-    samedeal shards data/train --world 8 --workers 4 --shuffle --epoch 3 --rank 1 --worker 0 --format text
+    samedeal shards data/train --world-size 8 --workers 4 --epoch 3 --rank 1 --worker 0 --format text
   Whether a run read every file exactly once. read.json has a list for each reader, of the numbers or paths of its files:
     samedeal shards data/train --verify=read.json --json
   The same check of the plan itself, without a run:
-    samedeal shards data/train --world 8 --workers 4 --verify
+    samedeal shards data/train --world-size 8 --workers 4 --verify
 
 Numbers of rows and bytes are from the footers of the files. Bytes are the compressed size of all columns; the readers count only the
 columns that they read. With --format text, a line has the parts of a row of the table. --batch-size adds a line with \"steps\", the
-size, the fewest and the most steps, and \"equal\" or \"unequal\". --skip-unreadable leaves out only files named *.parquet. The exit
-code is 0, 1 if --verify found an overlap or a gap, and 2 if there is no answer. The policy locality-aware is only in the libraries,
-since it needs to know where files and ranks are.";
+size, the fewest and the most steps, and \"equal\" or \"unequal\". A line of --verify has \"overlap\", the shard, its file and its two
+readers, or \"gap\", the first of some neighbouring shards that no reader has, how many they are, the first file and the last one.
+--skip-unreadable leaves out only files named *.parquet. The exit code is 0, 1 if --verify found an overlap or a gap, and 2 if there is
+no answer. The policy locality-aware is only in the libraries, since it needs to know where files and ranks are.";
 
 pub const MESH: &str = "\
 Examples:
   Two copies of a model that is split into four parts, numbered as by torch's init_device_mesh:
-    samedeal mesh dp=2 tp=2 cp=2 --divide dp
+    samedeal mesh dp=2 tp=2 cp=2 --shard dp
   One rank of a hybrid-sharded run, and the ranks that read the same data:
-    samedeal mesh replicate=16 shard=8 tp=8 --world 1024 --divide replicate,shard --rank 517 --json
+    samedeal mesh dp_replicate=16 dp_shard=8 tp=8 --world-size 1024 --shard dp_replicate,dp_shard --rank 517 --json
 
-The first axis is the slowest, the last one the fastest. Give a sampler the data rank as its rank, and the data world as its world
-size. With --format text, a line has the rank, its coordinates, its data rank, and its peers with commas.";
+The first axis is the slowest, the last one the fastest. Give a sampler the data rank as its rank, and the data world size as its
+world size. With --format text, a line has the rank, its coordinates, its data rank, and its peers with commas.";
 
 pub const LEDGER: &str = "\
 Examples:
@@ -202,10 +203,10 @@ Examples:
     samedeal ledger epoch-0.log
   The samples of the same schedule for the first of two readers; any number of readers can replay a log:
     samedeal ledger epoch-0.log --reader 0 --readers 2 --format text
-  With the file and the row of each sample, which the order sharded needs:
-    samedeal ledger epoch-0.log data/train --reader 0 --readers 1 --lanes 8 --window 1024
+  With the file and the row of each sample:
+    samedeal ledger epoch-0.log data/train --reader 0 --readers 1
 
-The log holds order, seed and epoch. Samples are in the order in which they were committed. Every entry is checked against the entries
+The log holds order, seed and epoch. With the order sharded and more than 256 files, the files must be named. Samples are in the order in which they were committed. Every entry is checked against the entries
 before it; an error names the line. A last line without a line feed is ignored: its writer died, or is still writing. With --format
 text, a line has the number of a reader, its claims, its commits, its committed samples, and how many samples it gave back or others
 took over after its lease ended (the log does not say which); or a sample.";
@@ -214,8 +215,8 @@ pub const RANK: &str = "\
 Examples:
   The rank of this process, and the variables that it is from:
     samedeal rank
-  For a script; --rank and --world override all variables:
-    samedeal rank --world 8 --rank 3 --format text
+  For a script; --rank and --world-size override all variables:
+    samedeal rank --world-size 8 --rank 3 --format text
 
 Known launchers are torchrun, Open MPI, MVAPICH, PMI and Slurm. The exit code is 2 if variables contradict each other or are missing;
 the error names the variable to set.";
@@ -223,7 +224,7 @@ the error names the variable to set.";
 pub const REPLAY: &str = "\
 Examples:
   What rank 1 of 4 reads in epoch 2:
-    samedeal replay data/train --column text --rank 1 --world 4 --batch-size 32 --epoch 2
+    samedeal replay data/train --column text --rank 1 --world-size 4 --batch-size 32 --epoch 2
 
 The SHA-256 is over the samples in the order in which the rank sees them: for each, its length in bytes (unsigned, 64 bits,
 little-endian), then its bytes. Memory holds the part of the column that the rank reads.";

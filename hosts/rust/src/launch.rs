@@ -8,11 +8,11 @@ pub struct Detection {
     /// Which process of the job this is.
     pub rank: u32,
     /// How many there are.
-    pub world: u32,
+    pub world_size: u32,
     /// Number of this process within its node, if a variable has it.
     pub local_rank: Option<u32>,
     /// Number of processes of its node, if a variable has it.
-    pub local_world: Option<u32>,
+    pub local_world_size: Option<u32>,
     /// The launcher whose variables were used: `torchrun`, `open-mpi`, `mvapich`, `pmi` or `slurm`; `explicit` if the
     /// values were given and no variable was used; `none` if nothing is set, which is rank 0 of 1. Later versions may
     /// have more names.
@@ -26,28 +26,28 @@ pub struct Detection {
 
 impl From<launch::Detection> for Detection {
     fn from(detection: launch::Detection) -> Self {
-        let launch::Detection { rank, world, local_rank, local_world, launcher, used, warnings } = detection;
-        Self { rank, world, local_rank, local_world, launcher, used, warnings }
+        let launch::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings } = detection;
+        Self { rank, world_size, local_rank, local_world_size, launcher, used, warnings }
     }
 }
 
-/// The rank and the world of this process, from the variables that launchers set. Values that you pass are used first;
+/// The rank of this process and the number of ranks, from the variables that launchers set. Values that you pass are used first;
 /// then the variables of the first of torchrun, Open MPI, MVAPICH, PMI and Slurm that set a rank. `LOCAL_RANK` is a
 /// number within one node. It is used only if the number of ranks is `LOCAL_WORLD_SIZE` or 1.
 ///
 /// Errors name the variable: [`WrongType`](crate::FailureKind::WrongType) (no number), out of range (too large, or a
-/// rank that is not below its world), [`Missing`](crate::FailureKind::Missing) (a rank without a world, a world without
-/// a rank, `LOCAL_RANK` alone).
+/// rank that is not below its world size), [`Missing`](crate::FailureKind::Missing) (a rank without a world size, a world
+/// size without a rank, `LOCAL_RANK` alone).
 ///
 /// ```
 /// let found = samedeal::detect_rank(Some(3), Some(8))?;
-/// assert_eq!((found.rank, found.world, found.launcher.as_str()), (3, 8, "explicit"));
-/// let sampler = samedeal::Sampler::builder(50_000).rank(found.rank).world(found.world).build()?;
+/// assert_eq!((found.rank, found.world_size, found.launcher.as_str()), (3, 8, "explicit"));
+/// let sampler = samedeal::Sampler::builder(50_000).rank(found.rank).world_size(found.world_size).build()?;
 /// # Ok::<(), samedeal::Error>(())
 /// ```
-pub fn detect_rank(rank: Option<u32>, world: Option<u32>) -> Result<Detection, Error> {
+pub fn detect_rank(rank: Option<u32>, world_size: Option<u32>) -> Result<Detection, Error> {
     let text = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
-    detect(text, rank, world)
+    detect(text, rank, world_size)
 }
 
 /// The same from variables that are given, of which the last one of a name counts. Errors: as [`detect_rank`].
@@ -56,18 +56,18 @@ pub fn detect_rank(rank: Option<u32>, world: Option<u32>) -> Result<Detection, E
 /// let error = samedeal::detect_rank_in([("LOCAL_RANK", "3")], None, None).unwrap_err();
 /// assert!(error.to_string().starts_with("RANK is missing; needed: RANK and WORLD_SIZE; LOCAL_RANK=3 counts within"));
 /// let found = samedeal::detect_rank_in([("RANK", "11"), ("WORLD_SIZE", "16"), ("LOCAL_RANK", "3")], None, None)?;
-/// assert_eq!((found.rank, found.world, found.local_rank), (11, 16, Some(3)));
+/// assert_eq!((found.rank, found.world_size, found.local_rank), (11, 16, Some(3)));
 /// assert_eq!(found.used, ["RANK=11", "WORLD_SIZE=16"]);
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub fn detect_rank_in<N: AsRef<str>, V: AsRef<str>>(
     environment: impl IntoIterator<Item = (N, V)>,
     rank: Option<u32>,
-    world: Option<u32>,
+    world_size: Option<u32>,
 ) -> Result<Detection, Error> {
     let environment: Vec<_> = environment.into_iter().collect();
     let found = |name: &str| environment.iter().rev().find(|(other, _)| other.as_ref() == name);
-    detect(|name| found(name).map(|(_, value)| value.as_ref().to_owned()), rank, world)
+    detect(|name| found(name).map(|(_, value)| value.as_ref().to_owned()), rank, world_size)
 }
 
 /// The names of all variables that [`detect_rank`] looks at. Errors: only those of the engine.
@@ -75,11 +75,15 @@ pub fn rank_variables() -> Result<Vec<String>, Error> {
     Instance::new(LEAST_MEMORY)?.call(|exports: &Samedeal, store| exports.samedeal_deal_launch().call_variables(store))
 }
 
-fn detect(text: impl Fn(&str) -> Option<String>, rank: Option<u32>, world: Option<u32>) -> Result<Detection, Error> {
+fn detect(
+    text: impl Fn(&str) -> Option<String>,
+    rank: Option<u32>,
+    world_size: Option<u32>,
+) -> Result<Detection, Error> {
     let mut instance = Instance::<Samedeal>::new(LEAST_MEMORY)?;
     let names = instance.call(|exports, store| exports.samedeal_deal_launch().call_variables(store))?;
     let environment: Vec<_> = names.into_iter().filter_map(|name| text(&name).map(|text| (name, cut(text)))).collect();
-    let found =
-        instance.ask(|exports, store| exports.samedeal_deal_launch().call_detect(store, &environment, rank, world))?;
+    let found = instance
+        .ask(|exports, store| exports.samedeal_deal_launch().call_detect(store, &environment, rank, world_size))?;
     Ok(found.into())
 }

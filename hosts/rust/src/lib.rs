@@ -5,7 +5,6 @@ mod builder;
 #[cfg(feature = "cache")]
 mod cache;
 pub mod collate;
-mod config;
 mod engine;
 mod error;
 mod index;
@@ -14,6 +13,7 @@ mod launch;
 pub mod ledger;
 mod mesh;
 mod named;
+mod place;
 mod range;
 mod read;
 mod recipe;
@@ -26,19 +26,17 @@ pub use batches::{
     ReadyBatches, Segment, Strategy, Tail, TooLong,
 };
 pub use builder::Builder;
-pub use config::{Config, Layout, Place, Remainder};
 pub use error::{EngineError, Error, Fact, Failure, FailureKind, LogError};
 pub use index::Index;
 pub use iter::{Batches, Indices};
 pub use launch::{Detection, detect_rank, detect_rank_in, rank_variables};
 pub use mesh::{Axis, Mesh, Role};
-pub use read::{Deal, MixingAdvice, ReadBatch, ReadRound, ReadSpan, Reading, ReadingBuilder, RoundRows, Rounds};
+pub use place::{Layout, Place, Remainder, Round, ShardPlace, Span};
+pub use read::{Deal, MixingAdvice, ReadBatch, ReadRound, Reading, ReadingBuilder, RoundRows, Rounds};
 pub use sampler::Sampler;
-pub use sharded::{Round, ShardPlace, Sharding, Span};
 pub use shards::{
-    Balance, ChunkStream, ChunkStreamBuilder, Chunks, Load, Locality, Overlap, PlanBuilder, PlanConfig, Policy,
-    ShardPlan, Steps, Tier, Verification, VerificationInRuns, Weight, WorkerPolicy, verify_in_runs, verify_runs,
-    verify_shards,
+    Balance, ChunkStream, ChunkStreamBuilder, Chunks, Loads, Overlap, PlanBuilder, Policy, ShardPlan, Steps, Tier,
+    Verification, Weight, WorkerPolicy, verify_runs, verify_shards,
 };
 
 /// The version of this crate, and so of the component within it.

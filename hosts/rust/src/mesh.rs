@@ -1,7 +1,7 @@
 use wasmtime::component::ResourceAny;
 
 use crate::engine::{LEAST_MEMORY, Object, Samedeal, Store, cut, mesh, types};
-use crate::named::named;
+use crate::named::names;
 use crate::{Error, Failure};
 
 /// The most axes of a mesh.
@@ -11,11 +11,11 @@ const MOST_AXES: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Ranks along the axis get different samples: data parallelism, replicated or sharded.
-    Divide,
+    Shard,
     /// Ranks along the axis get the same samples: tensor, context and pipeline parallelism.
-    Repeat,
+    Replicate,
 }
-named!(Role in mesh, "role", { Divide = "divide", Repeat = "repeat" });
+names!(Role, "role", { Shard = "shard", Replicate = "replicate" });
 
 /// One axis of a [`Mesh`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,13 +30,13 @@ pub struct Axis {
 
 impl Axis {
     /// An axis along which ranks get different samples.
-    pub fn divide(name: impl Into<String>, size: u32) -> Self {
-        Self { name: name.into(), size, role: Role::Divide }
+    pub fn shard(name: impl Into<String>, size: u32) -> Self {
+        Self { name: name.into(), size, role: Role::Shard }
     }
 
     /// An axis along which ranks get the same samples.
-    pub fn repeat(name: impl Into<String>, size: u32) -> Self {
-        Self { name: name.into(), size, role: Role::Repeat }
+    pub fn replicate(name: impl Into<String>, size: u32) -> Self {
+        Self { name: name.into(), size, role: Role::Replicate }
     }
 }
 
@@ -47,48 +47,48 @@ impl Axis {
 /// use samedeal::{Axis, Mesh, Sampler};
 ///
 /// // Two copies of a model that is cut into four: 8 ranks, of which 0 to 3 read the same samples.
-/// let mesh = Mesh::new(8, [Axis::divide("dp", 2), Axis::repeat("tp", 4)])?;
-/// assert_eq!((mesh.data_rank(5)?, mesh.data_world()), (1, 2));
+/// let mesh = Mesh::new(8, [Axis::shard("dp", 2), Axis::replicate("tp", 4)])?;
+/// assert_eq!((mesh.data_rank(5)?, mesh.data_world_size()), (1, 2));
 /// assert_eq!(mesh.coordinates(5)?, [1, 1]);
 /// assert_eq!(mesh.peers(5)?, [4, 5, 6, 7]);
-/// let sampler = Sampler::builder(50_000).rank(mesh.data_rank(5)?).world(mesh.data_world()).build()?;
+/// let sampler = Sampler::builder(50_000).rank(mesh.data_rank(5)?).world_size(mesh.data_world_size()).build()?;
 /// assert_eq!(sampler.num_samples(), 25_000);
 ///
-/// let error = Mesh::new(8, [Axis::divide("dp", 2), Axis::repeat("tp", 2)]).unwrap_err();
+/// let error = Mesh::new(8, [Axis::shard("dp", 2), Axis::replicate("tp", 2)]).unwrap_err();
 /// assert_eq!(error.to_string(), "axes is dp 2 x tp 2 = 4; allowed: sizes whose product is the world, 8");
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Mesh {
     mesh: Object<Samedeal>,
-    world: u32,
+    world_size: u32,
     axes: Vec<Axis>,
-    data_world: u32,
+    data_world_size: u32,
 }
 
 impl Mesh {
-    /// A mesh of `world` ranks, with up to 64 axes, the slowest first. Errors: out of range (`world` or a size is 0,
+    /// A mesh of `world_size` ranks, with up to 64 axes, the slowest first. Errors: out of range (`world-size` or a size is 0,
     /// more axes), [`Contradiction`](crate::FailureKind::Contradiction) (`axes`: the product of the sizes is not
-    /// `world`, or two axes have one name).
-    pub fn new(world: u32, axes: impl IntoIterator<Item = Axis>) -> Result<Self, Error> {
+    /// `world_size`, or two axes have one name).
+    pub fn new(world_size: u32, axes: impl IntoIterator<Item = Axis>) -> Result<Self, Error> {
         // One more than are allowed is enough to know, and any number would not fit into the memory.
         let axes: Vec<_> = axes.into_iter().take(MOST_AXES + 1).collect();
         let passed = axes.iter().cloned().map(|Axis { name, size, role }| mesh::Axis {
             name: cut(name),
             size,
-            role: role.into(),
+            role: role.name().to_owned(),
         });
         let passed: Vec<_> = passed.collect();
         let mesh = Object::new(LEAST_MEMORY, |exports: &Samedeal, store| {
-            exports.samedeal_deal_mesh().mesh().call_constructor(store, world, &passed)
+            exports.samedeal_deal_mesh().mesh().call_constructor(store, world_size, &passed)
         })?;
-        let data_world =
-            mesh.call(|exports, store, mesh| exports.samedeal_deal_mesh().mesh().call_data_world(store, mesh))?;
-        Ok(Self { mesh, world, axes, data_world })
+        let data_world_size =
+            mesh.call(|exports, store, mesh| exports.samedeal_deal_mesh().mesh().call_data_world_size(store, mesh))?;
+        Ok(Self { mesh, world_size, axes, data_world_size })
     }
 
     /// How many ranks there are.
-    pub fn world(&self) -> u32 {
-        self.world
+    pub fn world_size(&self) -> u32 {
+        self.world_size
     }
 
     /// The axes, the slowest first.
@@ -96,12 +96,13 @@ impl Mesh {
         &self.axes
     }
 
-    /// How many ranks get different samples: the product of the dividing axes. The `world` of a sampler.
-    pub fn data_world(&self) -> u32 {
-        self.data_world
+    /// How many ranks get different samples: the product of the sizes of the axes with [`Role::Shard`]. The
+    /// `world_size` of a sampler.
+    pub fn data_world_size(&self) -> u32 {
+        self.data_world_size
     }
 
-    /// Which of the [`data_world`](Self::data_world) readers a rank is. The `rank` of a sampler. Errors: out of range
+    /// Which of the [`data_world_size`](Self::data_world_size) readers a rank is. The `rank` of a sampler. Errors: out of range
     /// (`rank`).
     pub fn data_rank(&self, rank: u32) -> Result<u32, Error> {
         self.ask(|methods, store, mesh| methods.call_data_rank(store, mesh, rank))
@@ -138,6 +139,6 @@ impl Mesh {
 
 impl std::fmt::Debug for Mesh {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Mesh").field("world", &self.world).field("axes", &self.axes).finish()
+        f.debug_struct("Mesh").field("world_size", &self.world_size).field("axes", &self.axes).finish()
     }
 }

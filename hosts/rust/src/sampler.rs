@@ -2,44 +2,70 @@ use std::ops::RangeBounds;
 
 use wasmtime::component::ResourceAny;
 
-use crate::engine::{Object, Samedeal, Store, check_room, checked_state, cut, sampling, types};
+use crate::engine::{Object, Samedeal, Store, checked_state, sampling, types};
 use crate::range::{read, run};
-use crate::{Batches, Builder, Config, Error, Index, Indices, Place, Sharding};
+use crate::{Batches, Builder, Error, Index, Indices, Layout, Place, Remainder};
 
 /// The samples of one rank in one epoch.
 ///
 /// All methods except [`set_epoch`](Self::set_epoch), [`set_rank`](Self::set_rank) and [`resume`](Self::resume) take
-/// `&self`. Threads may share a sampler; their calls run one after the other. Because of the borrow checker, no
-/// iterator outlives its epoch. Orders that need a table build it at the first call that needs an index.
+/// `&self`. Threads may share a sampler; their calls run one after the other, also with the samplers that were made from it. Because
+/// of the borrow checker, no iterator outlives its epoch. Orders that need a table build it at the first call that needs an index.
 pub struct Sampler {
     sampler: Object<Samedeal>,
     known: Known,
 }
 
-/// What the component said of the sampler as it stands: all of it O(1), none of it dependent on the order.
+/// What the component says of the sampler, which never changes: all of it O(1).
 struct Known {
-    config: Config,
+    samples: u64,
+    seed: i64,
+    epoch: u64,
+    order: String,
+    lanes: Option<u32>,
+    shuffle_window: Option<u32>,
+    rank: u32,
+    world_size: u32,
+    remainder: Remainder,
+    layout: Layout,
+    consumed: u64,
     num_samples: u64,
     num_padding: u64,
     num_positions: u64,
     num_dropped: u64,
-    max_window: u32,
+    max_count: u32,
 }
 
 impl Known {
-    fn ask(sampler: &Object<Samedeal>, sharding: Option<Sharding>) -> Result<Self, Error> {
-        sampler.call(|exports, store, sampler| {
+    fn ask(sampler: &Object<Samedeal>) -> Result<Self, Error> {
+        sampler.ask(|exports, store, sampler| {
             let exports = exports.samedeal_deal_sampling();
-            let max_window = exports.call_max_window(&mut *store)?;
+            let max_count = exports.call_max_count(&mut *store)?;
             let methods = exports.sampler();
-            Ok(Self {
-                config: Config::of(methods.call_config(&mut *store, sampler)?, sharding),
+            let (remainder, layout) =
+                (methods.call_remainder(&mut *store, sampler)?, methods.call_layout(&mut *store, sampler)?);
+            let (remainder, layout) = match (remainder.parse(), layout.parse()) {
+                (Ok(remainder), Ok(layout)) => (remainder, layout),
+                (Err(failure), _) | (_, Err(failure)) => return Ok(Err(failure)),
+            };
+            Ok(Ok(Self {
+                samples: methods.call_samples(&mut *store, sampler)?,
+                seed: methods.call_seed(&mut *store, sampler)?,
+                epoch: methods.call_epoch(&mut *store, sampler)?,
+                order: methods.call_order(&mut *store, sampler)?,
+                lanes: methods.call_lanes(&mut *store, sampler)?,
+                shuffle_window: methods.call_shuffle_window(&mut *store, sampler)?,
+                rank: methods.call_rank(&mut *store, sampler)?,
+                world_size: methods.call_world_size(&mut *store, sampler)?,
+                remainder,
+                layout,
+                consumed: methods.call_consumed(&mut *store, sampler)?,
                 num_samples: methods.call_num_samples(&mut *store, sampler)?,
                 num_padding: methods.call_num_padding(&mut *store, sampler)?,
                 num_positions: methods.call_num_positions(&mut *store, sampler)?,
                 num_dropped: methods.call_num_dropped(&mut *store, sampler)?,
-                max_window,
-            })
+                max_count,
+            }))
         })
     }
 }
@@ -51,49 +77,162 @@ impl Sampler {
         Self::builder(samples).build()
     }
 
-    /// All options, such as seed, rank and world.
+    /// All options, such as seed, rank and world size.
     pub fn builder(samples: u64) -> Builder {
-        Config::new(samples).into()
+        Builder::new(None).samples(samples)
     }
 
-    pub(crate) fn build(mut config: Config, memory_limit: usize) -> Result<Self, Error> {
-        config.order = cut(config.order);
-        let sharding = config.sharding.take();
-        let config = config.into();
-        let sampler = match &sharding {
-            None => Object::new(memory_limit, |exports: &Samedeal, store| {
-                exports.samedeal_deal_sampling().sampler().call_constructor(store, &config)
-            })?,
-            Some(sharding) => {
-                let count = sharding.sizes.len();
-                check_room(memory_limit, "sizes", count, 8 * count)?;
-                let sharding = sharding.into();
-                Object::new(memory_limit, |exports: &Samedeal, store| {
-                    exports.samedeal_deal_sampling().sampler().call_sharded(store, &config, &sharding)
-                })?
-            }
+    /// The sampler of a recipe, which decides everything but the epoch and the rank. An option that is set afterwards replaces that
+    /// of the recipe, such as `world_size`. The recipe of more than 256 shards has only a hash of their sizes: set the
+    /// [`sizes`](Builder::sizes) too. SPEC.md, section 14, has the grammar.
+    ///
+    /// ```
+    /// use samedeal::Sampler;
+    /// let recipe = r#"{"order": {"samples": 1000, "seed": 42}, "deal": {"world_size": 4}}"#;
+    /// let sampler = Sampler::from_recipe(recipe).rank(3).build()?;
+    /// assert_eq!(
+    ///     sampler.recipe()?,
+    ///     concat!(
+    ///         r#"{"samedeal":1,"order":{"name":"feistel","samples":1000,"seed":42},"#,
+    ///         r#""deal":{"world_size":4,"remainder":"pad","layout":"strided"}}"#,
+    ///     )
+    /// );
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn from_recipe(recipe: impl Into<String>) -> Builder {
+        Builder::new(Some(recipe.into()))
+    }
+
+    /// The options of this sampler, with its epoch, its rank and what was consumed, for another one that differs in some of them.
+    /// The memory limit is 2 GiB again. Errors: out of memory.
+    pub fn to_builder(&self) -> Result<Builder, Error> {
+        let builder = Self::from_recipe(self.recipe()?).epoch(self.epoch()).rank(self.rank()).consumed(self.consumed());
+        Ok(self.sizes()?.into_iter().fold(builder, Builder::sizes))
+    }
+
+    pub(crate) fn of(sampler: Object<Samedeal>) -> Result<Self, Error> {
+        Ok(Self { known: Known::ask(&sampler)?, sampler })
+    }
+
+    /// The recipe of this sampler: JSON in one line, with every member that there is, the defaults too. It is the same
+    /// on all ranks and in all epochs, and the same text in every host. The `sizes` of more than 256 shards are a hash.
+    /// [`from_recipe`](Self::from_recipe) makes the sampler again. Errors: only those of the engine.
+    pub fn recipe(&self) -> Result<String, Error> {
+        self.call(|methods, store, sampler| methods.call_recipe(store, sampler))
+    }
+
+    /// SHA-256 over the recipe, in hexadecimal: it names the run. Errors: only those of the engine.
+    pub fn recipe_fingerprint(&self) -> Result<String, Error> {
+        self.call(|methods, store, sampler| methods.call_recipe_fingerprint(store, sampler))
+    }
+
+    /// Number of samples in the dataset.
+    pub fn samples(&self) -> u64 {
+        self.known.samples
+    }
+
+    /// Seed of the order.
+    pub fn seed(&self) -> i64 {
+        self.known.seed
+    }
+
+    /// Number of the epoch.
+    pub fn epoch(&self) -> u64 {
+        self.known.epoch
+    }
+
+    /// Name of the order, one of [`orders`](crate::orders), or `sharded`.
+    pub fn order(&self) -> &str {
+        &self.known.order
+    }
+
+    /// Which of the data-parallel readers this is.
+    pub fn rank(&self) -> u32 {
+        self.known.rank
+    }
+
+    /// How many data-parallel readers there are.
+    pub fn world_size(&self) -> u32 {
+        self.known.world_size
+    }
+
+    /// What happens if the number of ranks does not divide the samples.
+    pub fn remainder(&self) -> Remainder {
+        self.known.remainder
+    }
+
+    /// Which positions belong to a rank.
+    pub fn layout(&self) -> Layout {
+        self.known.layout
+    }
+
+    /// How many positions of the epoch, the first ones, were dealt before. 0 if this is a whole epoch.
+    pub fn consumed(&self) -> u64 {
+        self.known.consumed
+    }
+
+    /// With the order `sharded`: the number of lanes.
+    pub fn lanes(&self) -> Option<u32> {
+        self.known.lanes
+    }
+
+    /// With the order `sharded`: how many neighbouring samples of a lane are shuffled together.
+    pub fn shuffle_window(&self) -> Option<u32> {
+        self.known.shuffle_window
+    }
+
+    /// With the order `sharded`: the number of samples in each shard. Errors: out of memory.
+    pub fn sizes(&self) -> Result<Option<Vec<u64>>, Error> {
+        self.ask(|methods, store, sampler| methods.call_sizes(store, sampler))
+    }
+
+    /// A sampler of the whole of an epoch, also of this one, for the same rank. It shares the memory of this sampler. Costs O(1).
+    /// Errors: out of memory.
+    pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
+        self.another(|methods, store, sampler| methods.call_at_epoch(store, sampler, epoch))
+    }
+
+    /// A sampler of the same epoch, or the same rest of one, for another rank. It shares the table of this sampler. Costs O(1).
+    /// Errors: out of range (`rank`), out of memory.
+    pub fn at_rank(&self, rank: u32) -> Result<Self, Error> {
+        self.another(|methods, store, sampler| methods.call_at_rank(store, sampler, rank))
+    }
+
+    /// A sampler of the rest of this epoch, of which the first `consumed` positions were dealt before, maybe to another number of
+    /// ranks. Errors: out of range (`consumed` above [`samples`](Self::samples); `samples` where padding goes beyond 2^53 - 1), out
+    /// of memory.
+    pub fn rest(&self, consumed: u64) -> Result<Self, Error> {
+        self.another(|methods, store, sampler| methods.call_rest(store, sampler, consumed))
+    }
+
+    fn another(
+        &self,
+        make: impl FnOnce(
+            &sampling::GuestSampler<'_>,
+            &mut Store,
+            ResourceAny,
+        ) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
+    ) -> Result<Self, Error> {
+        let make = |exports: &Samedeal, store: &mut Store, sampler| {
+            make(&exports.samedeal_deal_sampling().sampler(), store, sampler)
         };
-        let known = Known::ask(&sampler, sharding)?;
-        Ok(Self { sampler, known })
-    }
-
-    /// The configuration as it stands, with the current epoch and rank.
-    pub fn config(&self) -> &Config {
-        &self.known.config
+        Self::of(self.sampler.another(make)?)
     }
 
     /// Moves to the beginning of another epoch, in O(1). If the epoch is the current one, nothing changes, even if a
-    /// part of it was consumed.
+    /// part of it was consumed. Errors: out of memory; then nothing has changed.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
-        self.call(|methods, store, sampler| methods.call_set_epoch(store, sampler, epoch))?;
-        self.refresh()
+        if epoch != self.epoch() {
+            *self = self.at_epoch(epoch)?;
+        }
+        Ok(())
     }
 
-    /// Moves to another rank of the same deal, in O(1). A table that was built is kept.
-    /// Errors: out of range (`rank`).
+    /// Moves to another rank of the same deal, in O(1). A table that was built is kept. Errors: out of range (`rank`), out of
+    /// memory; then nothing has changed.
     pub fn set_rank(&mut self, rank: u32) -> Result<(), Error> {
-        self.ask(|methods, store, sampler| methods.call_set_rank(store, sampler, rank))?;
-        self.refresh()
+        *self = self.at_rank(rank)?;
+        Ok(())
     }
 
     /// The state after every rank has taken `taken` of its samples (or all that it has), for a checkpoint: JSON in one
@@ -102,12 +241,12 @@ impl Sampler {
     ///
     /// ```
     /// use samedeal::Sampler;
-    /// let rank_2_of_8 = Sampler::builder(1_000).rank(2).world(8).build()?;
+    /// let rank_2_of_8 = Sampler::builder(1_000).rank(2).world_size(8).build()?;
     /// let state = rank_2_of_8.state(50)?;
     /// // Two ranks less: they deal what those eight have left.
-    /// let mut rank_2_of_6 = Sampler::builder(1_000).rank(2).world(6).build()?;
+    /// let mut rank_2_of_6 = Sampler::builder(1_000).rank(2).world_size(6).build()?;
     /// rank_2_of_6.resume(&state)?;
-    /// assert_eq!(rank_2_of_6.config().consumed, 400);
+    /// assert_eq!(rank_2_of_6.consumed(), 400);
     /// # Ok::<(), samedeal::Error>(())
     /// ```
     /// Errors: out of range (`taken` above what the rank with the most samples has),
@@ -117,15 +256,15 @@ impl Sampler {
         self.ask(|methods, store, sampler| methods.call_state(store, sampler, taken))
     }
 
-    /// Continues from a state, in O(1): moves to its epoch, and deals the positions that were not consumed to the ranks
-    /// of this sampler. After an error, nothing has changed. Errors: [`WrongType`](crate::FailureKind::WrongType)
-    /// (`state`: no state of a sampler of this version), [`Contradiction`](crate::FailureKind::Contradiction) (`order`,
-    /// `samples`, `seed`, `sharding`: not those of the state), out of range (`state`: more than 2^14 bytes, or more
-    /// consumed than there is).
+    /// Continues from a state, in O(1), with `sharded` in O(shards): moves to its epoch, and deals the positions that were not consumed
+    /// to the ranks of this sampler. After an error, nothing has changed. Errors: [`WrongType`](crate::FailureKind::WrongType)
+    /// (`state`: no state of a sampler of this version), [`Contradiction`](crate::FailureKind::Contradiction) (the first member of
+    /// the order that differs from the state), out of range (`state`: more than 2^14 bytes; `consumed` above
+    /// [`samples`](Self::samples)), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         let state = checked_state(state)?;
-        self.ask(|methods, store, sampler| methods.call_resume(store, sampler, state))?;
-        self.refresh()
+        *self = self.another(|methods, store, sampler| methods.call_resume(store, sampler, state))?;
+        Ok(())
     }
 
     /// Number of samples that this rank sees in the epoch, or in the rest of it, padding included.
@@ -143,20 +282,20 @@ impl Sampler {
         self.known.num_positions
     }
 
-    /// How many samples no rank sees in this epoch: samples mod world with [`Remainder::Drop`](crate::Remainder), else
-    /// 0.
+    /// How many samples no rank sees in this epoch: samples mod world size with
+    /// [`Remainder::Drop`], else 0.
     pub fn num_dropped(&self) -> u64 {
         self.known.num_dropped
     }
 
     /// The most indices that one call of [`window`](Self::window) or [`batch`](Self::batch) hands out: 2^20.
-    pub fn max_window(&self) -> u32 {
-        self.known.max_window
+    pub fn max_count(&self) -> u32 {
+        self.known.max_count
     }
 
     /// This rank's samples number `start` to `start + count - 1`, in order, in one call of the component.
     /// Errors: out of range (`start` above [`num_samples`](Self::num_samples); `count` above
-    /// [`max_window`](Self::max_window) or past the end; `samples` above 2^32 when read as `u32`), out of memory.
+    /// [`max_count`](Self::max_count) or past the end; `samples` above 2^32 when read as `u32`), out of memory.
     pub fn window<I: Index>(&self, start: u64, count: u32) -> Result<Vec<I>, Error> {
         let read = |exports: &Samedeal, store: &mut _, sampler| {
             I::indices(exports.samedeal_deal_sampling(), store, sampler, start, count)
@@ -169,7 +308,7 @@ impl Sampler {
     /// above 2^32 when read as `u32`), out of memory.
     pub fn indices<I: Index>(&self, range: impl RangeBounds<u64>) -> Result<Vec<I>, Error> {
         let run = run(range, self.num_samples())?;
-        read(run, self.known.max_window, |start, count| self.window(start, count))
+        read(run, self.known.max_count, |start, count| self.window(start, count))
     }
 
     /// Iterates over all samples of this rank. It holds at most one window of them in memory.
@@ -185,7 +324,7 @@ impl Sampler {
 
     /// Batch number `batch` of this rank; the last one may be shorter unless `drop_last`.
     /// Errors: out of range (`batch-size` is 0; `batch-size` where the batch would really hold more than
-    /// [`max_window`](Self::max_window) samples; `batch` at or above [`num_batches`](Self::num_batches); `samples`
+    /// [`max_count`](Self::max_count) samples; `batch` at or above [`num_batches`](Self::num_batches); `samples`
     /// above 2^32 when read as `u32`), out of memory.
     pub fn batch<I: Index>(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<I>, Error> {
         let read = |exports: &Samedeal, store: &mut _, sampler| {
@@ -195,11 +334,11 @@ impl Sampler {
     }
 
     /// Iterates over the batches of this rank. Errors: out of range (`batch-size` is 0; `batch-size` where a batch
-    /// would really hold more than [`max_window`](Self::max_window) samples).
+    /// would really hold more than [`max_count`](Self::max_count) samples).
     pub fn batches(&self, batch_size: u32, drop_last: bool) -> Result<Batches<'_>, Error> {
         let batches = self.num_batches(batch_size, drop_last)?;
         let longest = self.num_samples().min(batch_size.into());
-        if batches > 0 && longest > self.max_window().into() {
+        if batches > 0 && longest > self.max_count().into() {
             // No batch is longer than the first one: the component itself says why it refuses it.
             self.batch::<u64>(0, batch_size, drop_last)?;
         }
@@ -239,11 +378,6 @@ impl Sampler {
         self.call(|methods, store, sampler| methods.call_config_fingerprint(store, sampler))
     }
 
-    fn refresh(&mut self) -> Result<(), Error> {
-        self.known = Known::ask(&self.sampler, self.known.config.sharding.take())?;
-        Ok(())
-    }
-
     /// Calls a method that cannot fail by its arguments.
     pub(crate) fn call<T>(
         &self,
@@ -267,7 +401,12 @@ impl Sampler {
 
 impl std::fmt::Debug for Sampler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sampler").field("config", self.config()).field("num_samples", &self.num_samples()).finish()
+        let mut shown = f.debug_struct("Sampler");
+        shown.field("order", &self.order()).field("samples", &self.samples()).field("seed", &self.seed());
+        shown.field("epoch", &self.epoch()).field("consumed", &self.consumed());
+        shown.field("rank", &self.rank()).field("world_size", &self.world_size());
+        shown.field("remainder", &self.remainder()).field("layout", &self.layout());
+        shown.field("num_samples", &self.num_samples()).finish()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{BatchBuilder, Batcher, Counting, Error, Failure, Layout, Packing, Segment, Strategy, Tail, TooLong};
+use samedeal::{BatchBuilder, Batcher, Counting, Error, Failure, Packing, Segment, Strategy, Tail, TooLong};
 use serde_json::{Map, Value, json};
 
 use crate::args::deal::{DealArgs, EpochArgs, SHARDED};
@@ -137,10 +137,10 @@ impl ByLengthArgs {
             (batch_size.is_some(), "--batch-size", &size),
             (*drop_last, "--drop-last", "add --tail drop instead"),
             (deal.remainder.is_some(), "--remainder", "--tail says what happens at the end"),
-            (deal.layout != Layout::default(), "--layout", "leave it out; ranks get similar samples in every step"),
+            (deal.layout.is_some(), "--layout", "leave it out; ranks get similar samples in every step"),
             (deal.order() == SHARDED, "--order sharded", order),
             (deal.lanes.is_some(), "--lanes", "leave it out; it is for --order sharded"),
-            (deal.window.is_some(), "--window", "add --batch-window instead; --window is for --order sharded"),
+            (deal.shuffle_window.is_some(), "--shuffle-window", "add --batch-window instead"),
             (
                 deal.workers.is_some(),
                 "--workers",
@@ -170,7 +170,7 @@ impl ByLengthArgs {
     /// The same with other options.
     pub fn with(&self, deal: &DealArgs, batch: Map<String, Value>, lengths: Vec<u32>) -> BatchBuilder<Batcher> {
         let order = given(json!({ "name": deal.order, "seed": deal.seed }));
-        let recipe = json!({ "order": order, "deal": given(json!({ "world_size": deal.world })), "batch": batch });
+        let recipe = json!({ "order": order, "deal": given(json!({ "world_size": deal.world_size })), "batch": batch });
         Batcher::from_recipe(recipe.to_string(), lengths).epoch(deal.epoch)
     }
 
@@ -179,16 +179,16 @@ impl ByLengthArgs {
         build(self.builder(deal, lengths).rank(rank))
     }
 
-    /// The same as it was planned in an epoch after a history, for a world of then.
+    /// The same as it was planned in an epoch after a history, for the world size of then.
     pub fn past(
         &self,
         deal: &DealArgs,
         lengths: Vec<u32>,
         epoch: u64,
         history: &[Segment],
-        world: u32,
+        world_size: u32,
     ) -> Result<Batcher, Problem> {
-        build(self.builder(deal, lengths).epoch(epoch).history(history).world(world))
+        build(self.builder(deal, lengths).epoch(epoch).history(history).world_size(world_size))
     }
 }
 

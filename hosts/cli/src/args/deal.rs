@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{Builder, Error, FailureKind, Layout, Remainder, Sampler};
+use samedeal::{Builder, Layout, Remainder, Sampler};
 
 use crate::args::dataset::{Dataset, DatasetArgs};
 use crate::args::values::{named, within};
@@ -45,15 +45,15 @@ pub struct DealArgs {
     #[arg(long)]
     pub order: Option<String>,
     /// With --order sharded: how many streams the files are cut into. Choose a multiple of every world size that you will use
-    /// [default: 64]
+    /// [default: 64, or those of --resume]
     #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
     pub lanes: Option<u32>,
-    /// With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256]
+    /// With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256, or that of --resume]
     #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
-    pub window: Option<u32>,
-    /// The world size: how many ranks share the epoch [default: 1]
-    #[arg(long, visible_alias = "world-size", value_parser = within(1, u32::MAX))]
-    pub world: Option<u32>,
+    pub shuffle_window: Option<u32>,
+    /// How many ranks share the epoch [default: 1]
+    #[arg(long, value_name = "RANKS", value_parser = within(1, u32::MAX))]
+    pub world_size: Option<u32>,
     /// With --order sharded, or --resume of the state of a dataset in files: how many loader workers each rank has. Each worker
     /// forms its own batches; the loader of a rank takes them in turn
     #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
@@ -61,14 +61,14 @@ pub struct DealArgs {
     /// What happens if the number of samples is not a multiple of the number of readers [default: pad]
     #[arg(long, value_parser = named::<Remainder>(Remainder::ALL.iter().map(|it| it.name())))]
     pub remainder: Option<Remainder>,
-    /// Which positions a rank gets
-    #[arg(long, default_value = "strided", value_parser = named::<Layout>(Layout::ALL.iter().map(|it| it.name())))]
-    pub layout: Layout,
+    /// Which positions a rank gets [default: strided]
+    #[arg(long, value_parser = named::<Layout>(Layout::ALL.iter().map(|it| it.name())))]
+    pub layout: Option<Layout>,
     /// Take the deal from a recipe that a library or `samedeal recipe` wrote: order, seed, world size, remainder, layout, and the number
     /// of samples; with --lengths, how samples become batches. - is standard input. Name the files too if the recipe has a hash of
     /// their sizes, and with --lengths
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["samples", "seed", "order", "lanes", "window", "world", "remainder", "layout"])]
+    #[arg(conflicts_with_all = ["samples", "seed", "order", "lanes", "shuffle_window", "world_size", "remainder", "layout"])]
     pub recipe: Option<PathBuf>,
     /// Continue from a state that a library or `samedeal state` wrote. FILE is the state, a checkpoint that `samedeal explain`
     /// can read, or - for standard input. The state decides order, seed, epoch and number of samples; the world size may differ
@@ -111,22 +111,22 @@ impl DealArgs {
         self.order.as_deref().unwrap_or("feistel")
     }
 
-    pub fn world(&self) -> u32 {
-        self.world.unwrap_or(1)
+    pub fn world_size(&self) -> u32 {
+        self.world_size.unwrap_or(1)
     }
 
     /// How many readers there are: ranks, or the workers of all ranks.
     fn readers(&self) -> Result<u32, Problem> {
-        let (world, order) = (self.world(), self.order());
-        let Some(workers) = self.workers else { return Ok(world) };
+        let (ranks, order) = (self.world_size(), self.order());
+        let Some(workers) = self.workers else { return Ok(ranks) };
         if order != SHARDED {
             let what = format!(
                 "--workers is for --order {SHARDED}, where each worker has its own batches; the order is {order}"
             );
             return Err(Problem::message(what));
         }
-        let most = u32::MAX / world.max(1);
-        let readers = world.checked_mul(workers).filter(|_| workers > 0);
+        let most = u32::MAX / ranks.max(1);
+        let readers = ranks.checked_mul(workers).filter(|_| workers > 0);
         readers.ok_or_else(|| Problem::message(format!("--workers is {workers}; allowed: 1 to {most}")))
     }
 
@@ -141,36 +141,22 @@ impl DealArgs {
     }
 
     fn build(&self, dataset: &Dataset, readers: u32) -> Result<Sampler, Problem> {
-        let builder = ordered(dataset, self.order(), self.lanes, self.window)?.seed(self.seed()).epoch(self.epoch);
-        let builder = builder.world(readers).layout(self.layout).remainder(self.remainder.unwrap_or_default());
-        builder.build().map_err(|error| match error {
-            // The library lists those that take no more than a name.
-            Error::Failure(mut failure) if failure.kind == FailureKind::UnknownName && failure.field == "order" => {
-                let only = if dataset.files.is_empty() { ", and for files" } else { "," };
-                failure.allowed = format!("{}{only} {SHARDED}", failure.allowed);
-                Error::from(failure).into()
+        let builder = match (self.order() == SHARDED, dataset.sizes()) {
+            (true, Some(sizes)) => Sampler::sharded(sizes),
+            (true, None) => {
+                let needed = "name the files or their directories instead of --samples";
+                let what = format!("--order {SHARDED} needs samples that are stored in files; {needed}");
+                return Err(Problem::message(what));
             }
-            error => error.into(),
-        })
-    }
-}
-
-/// A sampler of an order over a dataset, still to be built.
-pub fn ordered(dataset: &Dataset, order: &str, lanes: Option<u32>, window: Option<u32>) -> Result<Builder, Problem> {
-    if order == SHARDED {
-        let Some(sizes) = dataset.sizes() else {
-            let needed = "name the files or their directories instead of --samples";
-            return Err(Problem::message(format!(
-                "--order {SHARDED} needs samples that are stored in files; {needed}"
-            )));
+            (false, _) => Sampler::builder(dataset.samples),
         };
-        return Ok(Sampler::sharded(sizes, lanes.unwrap_or(64), window.unwrap_or(256)));
+        let builder = self.order.iter().fold(builder.epoch(self.epoch).world_size(readers), Builder::order);
+        let builder = self.seed.into_iter().fold(builder, Builder::seed);
+        let builder = self.lanes.into_iter().fold(builder, Builder::lanes);
+        let builder = self.shuffle_window.into_iter().fold(builder, Builder::shuffle_window);
+        let builder = self.remainder.into_iter().fold(builder, Builder::remainder);
+        Ok(self.layout.into_iter().fold(builder, Builder::layout).build()?)
     }
-    if lanes.is_some() || window.is_some() {
-        let what = format!("--lanes and --window are for --order {SHARDED}; the order is {order}");
-        return Err(Problem::message(what));
-    }
-    Ok(Sampler::builder(dataset.samples).order(order))
 }
 
 /// One of the readers.

@@ -44,31 +44,32 @@ const READERS: u32 = 1 << 22;
 #[derive(Args)]
 #[command(next_help_heading = "Plan")]
 pub struct PlanArgs {
-    /// The world size: how many ranks there are
-    #[arg(long, visible_alias = "world-size", value_parser = within(1, READERS), default_value = "1")]
-    pub world: u32,
-    /// How many loader workers each rank has
-    #[arg(long, value_parser = within(1, READERS), default_value = "1")]
-    pub workers: u32,
-    /// How files are given to ranks: in turn (round-robin), or so that ranks have about the same weight (size-aware)
-    #[arg(long, default_value = "round-robin", value_parser = named::<Policy>(policies()))]
-    pub policy: Policy,
-    /// How the files of a rank are given to its workers
-    #[arg(long, value_name = "POLICY", default_value = "round-robin")]
+    /// How many ranks there are [default: 1]
+    #[arg(long, value_name = "RANKS", value_parser = within(1, READERS))]
+    pub world_size: Option<u32>,
+    /// How many loader workers each rank has [default: 1]
+    #[arg(long, value_name = "COUNT", value_parser = within(1, READERS))]
+    pub workers: Option<u32>,
+    /// How files are given to ranks: so that ranks have about the same weight (size-aware), or in turn (round-robin) [default:
+    /// size-aware]
+    #[arg(long, value_parser = named::<Policy>(policies()))]
+    pub policy: Option<Policy>,
+    /// How the files of a rank are given to its workers [default: size-aware]
+    #[arg(long, value_name = "POLICY")]
     #[arg(value_parser = named::<WorkerPolicy>(WorkerPolicy::ALL.iter().map(|it| it.name())))]
-    pub worker_policy: WorkerPolicy,
-    /// What size-aware makes equal
-    #[arg(long, default_value = "samples", value_parser = named::<Weight>(Weight::ALL.iter().map(|it| it.name())))]
-    pub weight: Weight,
-    /// Shuffle the files before they are given to ranks
+    pub worker_policy: Option<WorkerPolicy>,
+    /// What size-aware makes equal [default: samples]
+    #[arg(long, value_parser = named::<Weight>(Weight::ALL.iter().map(|it| it.name())))]
+    pub weight: Option<Weight>,
+    /// Do not shuffle the files before they are given to ranks
     #[arg(long)]
-    pub shuffle: bool,
+    pub no_shuffle: bool,
     /// Shuffle the files of every reader once more
     #[arg(long)]
     pub reshuffle: bool,
-    /// Seed of the shuffles
-    #[arg(long, value_parser = within(i64::MIN, i64::MAX), default_value = "0")]
-    pub seed: i64,
+    /// Seed of the shuffles [default: 0]
+    #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
+    pub seed: Option<i64>,
     /// Epoch of the shuffles
     #[arg(long, value_parser = within(0, u64::MAX), default_value = "0")]
     pub epoch: u64,
@@ -84,12 +85,12 @@ pub struct MeshArgs {
     /// The axes, the slowest first, such as dp=2 tp=4
     #[arg(value_name = "NAME=SIZE", value_parser = axis, required = true)]
     pub axes: Vec<(String, u32)>,
-    /// The world size, to check that it is the product of the sizes [default: their product]
-    #[arg(long, visible_alias = "world-size", value_parser = within(1, u32::MAX))]
-    pub world: Option<u32>,
+    /// How many ranks there are, to check that it is the product of the sizes [default: their product]
+    #[arg(long, value_name = "RANKS", value_parser = within(1, u32::MAX))]
+    pub world_size: Option<u32>,
     /// The axes along which ranks read different samples. Along all others, they read the same samples
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub divide: Vec<String>,
+    pub shard: Vec<String>,
     /// Show only this rank
     #[arg(long, value_parser = within(0, u32::MAX))]
     pub rank: Option<u32>,
@@ -110,9 +111,9 @@ pub struct DetectArgs {
     /// Which rank this is; overrides the variables
     #[arg(long, value_parser = within(0, u32::MAX))]
     pub rank: Option<u32>,
-    /// The world size; overrides the variables
-    #[arg(long, visible_alias = "world-size", value_parser = within(1, u32::MAX))]
-    pub world: Option<u32>,
+    /// How many ranks there are; overrides the variables
+    #[arg(long, value_name = "RANKS", value_parser = within(1, u32::MAX))]
+    pub world_size: Option<u32>,
     #[command(flatten)]
     pub output: Output,
 }

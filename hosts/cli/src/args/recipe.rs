@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use samedeal::{Builder, Error, FailureKind, Sampler};
+use samedeal::{Error, FailureKind, Sampler};
 use serde_json::Value;
 
 use crate::args::dataset::Dataset;
@@ -27,25 +27,25 @@ impl EpochArgs {
             let (order, deal) = (&recipe["order"], &mut self.deal);
             deal.order = order["name"].as_str().map(str::to_owned);
             deal.seed = order["seed"].as_i64();
-            deal.world = recipe["deal"]["world_size"].as_u64().and_then(|world| u32::try_from(world).ok());
+            deal.world_size = recipe["deal"]["world_size"].as_u64().and_then(|ranks| u32::try_from(ranks).ok());
             deal.by_length = Some(text);
             return Ok(());
         }
         let files = if self.dataset.paths.is_empty() { None } else { Some(Dataset::new(&self.dataset)?) };
         let sampler = sampler(&text, files.as_ref()).map_err(|error| Problem::of(path, explained(&error)))?;
-        let config = sampler.config();
-        let sizes = sampler.sizes().map(Vec::from);
-        let dataset = files.unwrap_or_else(|| Dataset { samples: config.samples, files: Vec::new(), sizes });
-        if dataset.samples != config.samples {
-            let own = counted(config.samples, "sample", "samples");
+        let (samples, sizes) = (sampler.samples(), sampler.sizes()?);
+        let dataset = files.unwrap_or_else(|| Dataset { samples, files: Vec::new(), sizes });
+        if dataset.samples != samples {
+            let own = counted(samples, "sample", "samples");
             let what =
                 format!("the recipe is of {own}, and the files have {}; name the files of the run", dataset.samples);
             return Err(Problem::of(path, what));
         }
         let deal = &mut self.deal;
-        (deal.seed, deal.order, deal.world) = (Some(config.seed), Some(config.order.clone()), Some(config.world));
-        (deal.remainder, deal.layout) = (Some(config.remainder), config.layout);
-        (deal.lanes, deal.window) = (sampler.lanes(), sampler.lane_window());
+        (deal.seed, deal.order) = (Some(sampler.seed()), Some(sampler.order().to_owned()));
+        (deal.lanes, deal.shuffle_window) = (sampler.lanes(), sampler.shuffle_window());
+        deal.world_size = Some(sampler.world_size());
+        (deal.remainder, deal.layout) = (Some(sampler.remainder()), Some(sampler.layout()));
         if self.dataset.paths.is_empty() {
             self.dataset.samples = Some(dataset.samples);
         }
@@ -68,16 +68,17 @@ fn text(path: &Path) -> Result<String, Problem> {
 
 /// The sampler of a recipe. Files are its `sizes`, except with an order that has none.
 fn sampler(text: &str, files: Option<&Dataset>) -> Result<Sampler, Error> {
-    let Some(sizes) = files.and_then(Dataset::sizes) else { return Builder::from_recipe(text)?.build() };
-    let error = match Builder::from_recipe_and_sizes(text, sizes) {
-        Ok(builder) => return builder.build(),
+    let builder = Sampler::from_recipe(text);
+    let Some(sizes) = files.and_then(Dataset::sizes) else { return builder.build() };
+    let error = match builder.clone().sizes(sizes).build() {
+        Ok(sampler) => return Ok(sampler),
         Err(error) => error,
     };
     if !is_of(&error, FailureKind::Contradiction, "sizes") {
         return Err(error);
     }
-    match Builder::from_recipe(text).and_then(Builder::build) {
-        Ok(sampler) if sampler.sizes().is_none() => Ok(sampler),
+    match builder.build() {
+        Ok(sampler) if sampler.lanes().is_none() => Ok(sampler),
         // Of an order without sizes, something else is wrong.
         Err(other) if !is_of(&other, FailureKind::Missing, "sizes") => Err(other),
         _ => Err(error),

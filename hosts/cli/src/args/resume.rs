@@ -5,9 +5,13 @@ use std::fmt::Display;
 use samedeal::{Batcher, Error, Failure, FailureKind, Sampler};
 use serde_json::Value;
 
-use crate::args::deal::{EpochArgs, SHARDED};
+use crate::args::dataset::Dataset;
+use crate::args::deal::EpochArgs;
 use crate::read::checkpoint::{self, Kind, Saved};
 use crate::write::problem::Problem;
+
+/// What to do if a state has too many files to name their sizes.
+pub const NAME_FILES: &str = "the state has a hash of the sizes of the files, not the sizes; name the files";
 
 impl EpochArgs {
     /// Reads the recipe, and the state that is to be resumed, if there is one. `by_length` is whether batches have samples of different length.
@@ -32,18 +36,18 @@ impl EpochArgs {
         if !why.is_empty() {
             return Err(saved.refused(format!("{}; {why}", saved.described())));
         }
-        let is_reading = saved.kind() == Kind::Reading;
-        let order = if is_reading { saved.order_of_reading() } else { saved.word("order") }.to_owned();
         let (deal, dataset) = (&mut self.deal, &mut self.dataset);
+        let order = saved.order().to_owned();
+        let is_reading = saved.kind() == Kind::Reading;
         let number = |given: Option<u32>| given.map(|number| number.to_string());
         let own = |name: &str| saved.field(name).map(Value::to_string);
         for (option, given, own) in [
-            ("order", deal.order.clone(), Some(order.clone())),
+            ("order", deal.order.clone(), Some(order.clone()).filter(|order| !order.is_empty())),
             ("seed", deal.seed.map(|seed| seed.to_string()), own("seed")),
             ("samples", dataset.samples.map(|samples| samples.to_string()), own("samples")),
             ("lanes", number(deal.lanes), own("lanes")),
-            ("window", number(deal.window).filter(|_| is_reading), own("window")),
-            ("layout", is_reading.then(|| deal.layout.name().to_owned()), Some("strided".to_owned())),
+            ("shuffle-window", number(deal.shuffle_window), own("shuffle_window")),
+            ("layout", deal.layout.filter(|_| is_reading).map(|it| it.to_string()), Some("strided".to_owned())),
         ] {
             if let (Some(given), Some(own)) = (given, own)
                 && given != own
@@ -57,9 +61,14 @@ impl EpochArgs {
         // What is no state says nothing, and the library says so.
         if let Some(seed) = saved.seed() {
             (deal.seed, deal.order) = (Some(seed), Some(order));
+            (deal.lanes, deal.shuffle_window) = (saved.small("lanes"), saved.small("shuffle_window"));
         }
-        if dataset.paths.is_empty() && !by_length && (is_reading || deal.order() != SHARDED) {
-            dataset.samples = saved.number("samples");
+        if dataset.paths.is_empty() && dataset.known.is_none() && !by_length {
+            let sizes = saved.numbers("sizes");
+            if sizes.is_none() && saved.field("sizes").is_some() {
+                return Err(saved.refused(NAME_FILES));
+            }
+            dataset.known = saved.number("samples").map(|samples| Dataset { samples, files: Vec::new(), sizes });
         }
         self.saved = Some(saved);
         Ok(())
@@ -98,12 +107,7 @@ pub fn differing(error: Error) -> String {
         "sizes" | "shards" => {
             "the state is of other files: their numbers of rows differ. Name the files of the run, in their order"
         }
-        "sharding" => {
-            "the state is of other files, or of other --lanes or --window, and does not say which. Name the files of the run, in \
-             their order, and the --lanes and --window of the run"
-        }
         "lengths" => "the state is of other lengths. Name the lengths of the run, in their order",
-        "state" => "the state is of another order with the same name, seed and number of samples",
         field => return format!("--{field} is {value}; allowed: {allowed}"),
     };
     own.to_owned()

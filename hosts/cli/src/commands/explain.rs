@@ -22,8 +22,8 @@ use crate::write::output::{counted, grouped, percent, print};
 use crate::write::problem::Problem;
 
 /// Options of a recipe that are shown, by their names in it.
-const RECIPE: [&str; 10] =
-    ["deal", "shuffle", "lanes", "window", "shuffle_rows", "reshuffle", "policy", "worker_policy", "weight", "shards"];
+const RECIPE: [&str; 9] =
+    ["lanes", "shuffle_window", "shuffle", "shuffle_rows", "reshuffle", "policy", "worker_policy", "weight", "shards"];
 
 #[derive(Args)]
 pub struct ExplainArgs {
@@ -55,11 +55,11 @@ pub fn explain_epoch(arg: Arg) -> Arg {
             return arg.hide(true).conflicts_with("checkpoint");
         }
         "paths" => {
-            "The Parquet files of the run, or their directories: for the file and the row of a sample. The order sharded needs \
-             them. With --lengths: the files that tell lengths"
+            "The Parquet files of the run, or their directories: for the file and the row of a sample. If there are more than 256 of \
+             them, the order sharded needs them. With --lengths: the files that tell lengths"
         }
-        "world" => {
-            "The world size that took the state, if the state does not say it. With --lengths: the one that continues"
+        "world_size" => {
+            "The number of ranks that took the state, if the state does not say it. With --lengths: the one that continues"
         }
         "batch_size" => "Samples in a batch, if the checkpoint does not say it",
         _ => return arg,
@@ -125,9 +125,10 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
     push("file", args.checkpoint.display().to_string().into());
     push("place", place.into());
     push("what it is", saved.described().into());
-    let order = saved.word("order");
-    if !order.is_empty() {
-        push("order", order.into());
+    if saved.deals_shards() {
+        push("deal", "whole shards".into());
+    } else if !saved.order().is_empty() {
+        push("order", saved.order().into());
     }
     if let Some(seed) = saved.seed() {
         push("seed", seed.to_string().into());
@@ -138,7 +139,7 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
             push(name, if name == "epoch" { number.to_string().into() } else { number.into() });
         }
     }
-    let named = RECIPE.iter().filter_map(|&name| Some((name, saved.recipe()?.get(name)?)));
+    let named = RECIPE.iter().filter_map(|&name| Some((name, saved.field(name)?)));
     let batch = saved.batch().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
     for (name, value) in named.chain(batch.filter(|(name, _)| *name != "lengths")) {
         let says = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -171,7 +172,7 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
 }
 
 fn said(past: &Segment) -> String {
-    let mut said = format!("{} by {}", counted(past.steps, "step", "steps"), counted(past.world, "rank", "ranks"));
+    let mut said = format!("{} by {}", counted(past.steps, "step", "steps"), counted(past.world_size, "rank", "ranks"));
     if let Some(workers) = past.workers {
         said += &format!(" with {} each", counted(workers, "worker", "workers"));
     }
@@ -185,7 +186,7 @@ fn said(past: &Segment) -> String {
 }
 
 fn resumed_by(saved: &Saved) -> &'static str {
-    let (order, samples) = (saved.word("order"), saved.number("samples"));
+    let (order, samples) = (saved.order(), saved.number("samples"));
     let known = || order == SHARDED || samedeal::orders().is_ok_and(|orders| orders.iter().any(|name| name == order));
     if saved.number("samedeal") != Some(1) {
         return "nothing of this version, which reads states of version 1";
@@ -205,13 +206,13 @@ fn resumed_by(saved: &Saved) -> &'static str {
 fn json_of(saved: &Saved) -> Value {
     let history = saved.history.iter().map(|past| {
         json!({
-            "world": past.world, "workers": past.workers, "batch_size": past.batch_size, "drop_last": past.drop_last,
-            "steps": past.steps,
+            "world_size": past.world_size, "workers": past.workers, "batch_size": past.batch_size,
+            "drop_last": past.drop_last, "steps": past.steps,
         })
     });
     let progress = progress(saved);
     json!({
-        "place": saved.place, "kind": saved.word("kind"), "order": saved.field("order"), "seed": saved.seed(),
+        "place": saved.place, "kind": saved.word("kind"), "order": saved.field("name"), "seed": saved.seed(),
         "epoch": saved.number("epoch"), "samples": saved.number("samples"),
         "consumed": progress.map_or(saved.number("consumed"), |(consumed, _)| Some(consumed)),
         "recipe": saved.recipe(),
@@ -253,17 +254,11 @@ impl ExplainArgs {
 /// What became of samples or of a step, by the state of a sampler. Within the epoch, the same world deals the same, from the
 /// beginning on or resumed, so that one sampler of the whole epoch knows all of it.
 fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
-    let has_files = !args.epoch.dataset.paths.is_empty() || args.epoch.dataset.known.is_some();
-    if !has_files && args.epoch.deal.order() == SHARDED {
-        let needed =
-            "name the files or their directories after the checkpoint, and the --lanes and --window of the run";
-        return Err(saved.refused(format!("the order is {SHARDED}, which is made of the files; {needed}")));
-    }
     let dataset = Dataset::new(&args.epoch.dataset)?;
     // Files and options are to be those of the state.
     let rest = args.epoch.resumed(args.epoch.deal.whole(&dataset)?)?;
-    let consumed = rest.config().consumed;
-    (args.epoch.saved, args.epoch.deal.epoch) = (None, rest.config().epoch);
+    let consumed = rest.consumed();
+    (args.epoch.saved, args.epoch.deal.epoch) = (None, rest.epoch());
     let whole = args.epoch.deal.whole(&dataset)?;
     let known = saved.batch_size.and_then(|size| u32::try_from(size).ok());
     let size = match (args.epoch.batch_size, known) {
@@ -273,25 +268,25 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         (given, known) => given.or(known),
     };
     let option = |name: &str, why: &str| Err(saved.refused(format!("the checkpoint does not say {why}; add --{name}")));
-    let (world, size) = match (args.epoch.deal.world, size) {
-        (Some(world), Some(size)) => (world, size),
+    let (ranks, size) = match (args.epoch.deal.world_size, size) {
+        (Some(ranks), Some(size)) => (ranks, size),
         (None, _) if args.step.is_none() && args.epoch.batch_size.is_none() => {
             return statuses(&args, &dataset, true, |sample| {
                 let position = whole.locate(sample, 1)?.map_or(0, |place| place.position);
                 Ok((if position < consumed { Status::Seen } else { Status::ToCome }, Some(position)))
             });
         }
-        (None, _) => return option("world", "how many ranks took it"),
+        (None, _) => return option("world-size", "how many ranks took it"),
         (_, None) => return option("batch-size", "how many samples a batch had"),
     };
     args.epoch.batch_size = Some(size);
     let workers = u64::from(args.epoch.deal.workers.unwrap_or(1));
-    let readers = u64::from(world) * workers;
+    let readers = u64::from(ranks) * workers;
     let turn = readers * u64::from(size);
     let samples = dataset.samples;
     if consumed % turn != 0 && consumed != samples {
         return Err(saved.refused(format!(
-            "{} were consumed, which is no multiple of {turn} (--world times --workers times --batch-size). Name the world size, \
+            "{} were consumed, which is no multiple of {turn} (--world-size times --workers times --batch-size). Name the world size, \
              workers and batch size of the run. If the epoch was read with several of them, leave them out: --sample still says \
              what was seen",
             counted(consumed, "sample", "samples")
@@ -343,7 +338,7 @@ fn statuses(
             print(items.table())?;
             print(match has_position {
                 true => {
-                    "The checkpoint does not say how many ranks took it. --world and --batch-size add rank, step and padding."
+                    "The checkpoint does not say how many ranks took it. --world-size and --batch-size add rank, step and padding."
                 }
                 false => "`samedeal locate --resume` says which reader gets a sample that is to come.",
             })
@@ -366,12 +361,12 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let number_of = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
     let deal = &mut args.epoch.deal;
     deal.workers = deal.workers.or(number_of(last.and_then(|past| past.workers)));
-    deal.world = deal.world.or(number_of(last.map(|past| past.world)));
+    deal.world_size = deal.world_size.or(number_of(last.map(|past| past.world_size)));
     let mut readers = args.epoch.readers(&dataset)?;
     readers.set_epoch(saved.number("epoch").unwrap_or(0))?;
     let Source::Reading(whole) = &readers.source else { return Err(saved.refused(saved.described())) };
     // If this group alone read the epoch, its state is this one.
-    let turn = u64::from(readers.world) * u64::from(readers.batch_size);
+    let turn = u64::from(readers.world_size) * u64::from(readers.batch_size);
     let taken = match saved.number("consumed").unwrap_or(0) {
         consumed if Some(consumed) == saved.number("samples") => whole.steps()?.most,
         consumed => (consumed / turn).saturating_add(last.map_or(0, |past| past.steps)),
@@ -382,7 +377,7 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     if !whole.state(taken).is_ok_and(is_own) {
         return Err(saved.refused(
             "these readers did not read all of the epoch so far, so its steps cannot be counted. If one group read it, name its \
-             --world, --workers, --batch-size and --remainder. `samedeal step --resume` shows the steps from the state on",
+             --world-size, --workers, --batch-size and --remainder. `samedeal step --resume` shows the steps from the state on",
         ));
     }
     let status = if number < taken { Status::Seen } else { Status::ToCome };
@@ -391,10 +386,10 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
 
 /// The same by the state of batches, which knows its world sizes.
 fn batches_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
-    let history = saved.history.iter().map(|past| {
-        let world = u32::try_from(past.world).unwrap_or(u32::MAX);
-        Past { world_size: world, steps: past.steps }
-    });
+    let history = saved
+        .history
+        .iter()
+        .map(|past| Past { world_size: u32::try_from(past.world_size).unwrap_or(u32::MAX), steps: past.steps });
     let history = history.collect::<Vec<_>>();
     let (mut first, mut place) = (0, 0);
     let number = args.step.unwrap_or(u64::MAX);
@@ -402,11 +397,11 @@ fn batches_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         first = first.saturating_add(past.steps);
         place += 1;
     }
-    let goes_on = args.epoch.deal.world.or(history.last().map(|past| past.world_size));
+    let goes_on = args.epoch.deal.world_size.or(history.last().map(|past| past.world_size));
     let segment = history.get(place);
-    let world = segment.map(|past| past.world_size).or(goes_on);
-    let needed = || saved.refused("the state does not say how many ranks continue; add --world");
-    args.epoch.deal.world = Some(world.ok_or_else(needed)?);
+    let ranks = segment.map(|past| past.world_size).or(goes_on);
+    let needed = || saved.refused("the state does not say how many ranks continue; add --world-size");
+    args.epoch.deal.world_size = Some(ranks.ok_or_else(needed)?);
     let status = if segment.is_some() { Status::Seen } else { Status::ToCome };
     match args.step {
         Some(number) => batching::step(&args.step(number, status, history[..place].to_vec(), first)),

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use samedeal::ledger::{Progress, Schedule};
-use samedeal::{Failure, FailureKind, Sampler};
+use samedeal::{Builder, Failure, FailureKind, Sampler};
 use serde_json::{Value, json};
 
 use crate::args::dataset::Dataset;
-use crate::args::deal::ordered;
+use crate::args::deal::SHARDED;
 use crate::args::format::{Format, Output};
 use crate::args::values::within;
 use crate::write::items::Items;
@@ -26,7 +26,8 @@ pub struct LedgerArgs {
     /// The log: a file with an entry in each line
     #[arg(value_name = "LOG")]
     log: PathBuf,
-    /// With --reader: the Parquet files whose rows are the samples, or their directories. The order `sharded` needs them
+    /// With --reader: the Parquet files whose rows are the samples, or their directories. The order
+    /// `sharded` needs them if there are more than 256
     #[arg(value_name = "PATH", requires = "reader")]
     paths: Vec<PathBuf>,
     /// Show the samples that this reader of --readers replays: those that reader r of the log committed, where r mod --readers is
@@ -36,12 +37,6 @@ pub struct LedgerArgs {
     /// How many readers replay the log
     #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
     readers: Option<u32>,
-    /// With the order `sharded`: how many streams the files are cut into [default: 64]
-    #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
-    lanes: Option<u32>,
-    /// With the order `sharded`: how many neighbouring samples of a lane are shuffled together [default: 256]
-    #[arg(long, value_name = "COUNT", requires = "reader", value_parser = within(1, u32::MAX))]
-    window: Option<u32>,
     /// Show all samples; without it, a table shows 20
     #[arg(long, requires = "reader")]
     all: bool,
@@ -104,7 +99,9 @@ fn summary(args: &LedgerArgs, mut schedule: Schedule<BufReader<File>>) -> Result
     print(items.table())?;
     let Progress { positions, committed, claimed, entries, .. } = progress;
     let held = if claimed == 0 { String::new() } else { format!(", {} claimed", grouped(claimed)) };
-    let [order, seed, epoch] = ["order", "seed", "epoch"].map(|name| state[name].to_string().replace('"', ""));
+    let order = &state["recipe"]["order"];
+    let [order, seed, epoch] =
+        [&order["name"], &order["seed"], &state["epoch"]].map(|value| value.to_string().replace('"', ""));
     print(format!(
         "{} of {} committed{held}, in {}; order {order}, seed {seed}, epoch {epoch}",
         grouped(committed),
@@ -157,12 +154,26 @@ fn samples(args: &LedgerArgs, schedule: Schedule<BufReader<File>>, reader: u32, 
 
 /// The dataset, and a sampler of the order that the log is of.
 fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem> {
-    let unknown = || Problem::of(&args.log, "says nothing of its order");
-    let order = state["order"].as_str().ok_or_else(unknown)?.to_owned();
-    let (seed, samples) = (state["seed"].as_i64().ok_or_else(unknown)?, state["samples"].as_u64().ok_or_else(unknown)?);
+    let mut order = state["recipe"]["order"].clone();
+    let samples = order["samples"].as_u64().ok_or_else(|| Problem::of(&args.log, "says nothing of its order"))?;
     let dataset =
         if args.paths.is_empty() { Dataset { samples, ..Dataset::default() } } else { Dataset::of_files(&args.paths)? };
-    let sampler = ordered(&dataset, &order, args.lanes, args.window)?.seed(seed).build()?;
+    // What differs is told by the log.
+    let sizes = dataset.sizes().filter(|_| order["name"] == SHARDED);
+    if sizes.is_none() {
+        order["samples"] = dataset.samples.into();
+    }
+    let builder = Sampler::from_recipe(json!({ "order": order }).to_string());
+    let sampler = sizes.into_iter().fold(builder, Builder::sizes).build().map_err(|error| match error.failure() {
+        Some(Failure { kind: FailureKind::Missing, field, .. }) if field == "sizes" => {
+            Problem::of(&args.log, "has a hash of the sizes of the files, not the sizes; name the files after it")
+        }
+        Some(Failure { kind: FailureKind::Contradiction, .. }) => Problem::of(
+            &args.log,
+            format!("{error}. The files are not those of the log: name the files of the run, in their order"),
+        ),
+        _ => error.into(),
+    })?;
     Ok((dataset, sampler))
 }
 

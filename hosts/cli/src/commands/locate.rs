@@ -150,7 +150,7 @@ struct Spot {
     /// The batch among those of the worker, and among those of the loader of its rank.
     worker_batch: u64,
     batch: u64,
-    slot: u64,
+    index_in_batch: u64,
     copies: u32,
     /// False if the place is in a last, partial batch that is left out.
     in_batch: bool,
@@ -160,7 +160,7 @@ impl Seen {
     /// By the number of the sample among those of a reader; the batch is still that of the worker.
     fn in_files(reader: &Reader<'_>, index: u64) -> Self {
         let &Reader { rank, worker, size, .. } = reader;
-        let (worker_batch, slot) = (index / size, index % size);
+        let (worker_batch, index_in_batch) = (index / size, index % size);
         let in_batch = worker_batch < reader.batches;
         let batch = worker_batch;
         let status = match (reader.is_padding(index), in_batch) {
@@ -168,7 +168,7 @@ impl Seen {
             (false, true) => Status::ToCome,
             (false, false) => Status::Dropped,
         };
-        let spot = Spot { rank, worker, index, worker_batch, batch, slot, copies: 0, in_batch };
+        let spot = Spot { rank, worker, index, worker_batch, batch, index_in_batch, copies: 0, in_batch };
         Self { position: None, status, spot: Some(spot) }
     }
 }
@@ -191,7 +191,7 @@ impl<'a> Search<'a> {
         if let Some(saved) = args.epoch.reading() {
             let asked = asked.iter().copied().collect::<BTreeSet<_>>();
             unread = to_come(saved, dataset, &asked)?;
-            for rank in 0..readers.world {
+            for rank in 0..readers.world_size {
                 for worker in 0..readers.workers.unwrap_or(1) {
                     let reader = readers.reader(rank, worker)?;
                     let mut found = Vec::new();
@@ -228,7 +228,7 @@ impl<'a> Search<'a> {
             let status = places.first().map_or(Status::Dropped, |place| place.status);
             return Ok(Found { sample, status, copies, places });
         };
-        let (samples, consumed) = (sampler.config().samples, sampler.config().consumed);
+        let (samples, consumed) = (sampler.samples(), sampler.consumed());
         let first = sampler.locate(sample, size)?;
         let own = match first {
             Some(place) => place.position % samples,
@@ -266,14 +266,14 @@ impl<'a> Search<'a> {
 
     /// Who sees a position, and when, by the sampler.
     fn spot(&mut self, position: u64) -> Result<Spot, Problem> {
-        let (world, size) = (self.readers.world, self.readers.batch_size);
+        let (ranks, size) = (self.readers.world_size, self.readers.batch_size);
         let place = self.readers.sampler().map(|sampler| sampler.place_of(position, size)).transpose()?;
         let place = place.ok_or_else(|| Problem::message(format!("position {position} is of no sampler")))?;
-        let (rank, worker) = (place.rank % world, place.rank / world);
+        let (rank, worker) = (place.rank % ranks, place.rank / ranks);
         let in_batch = place.batch < self.readers.reader(rank, worker)?.batches;
         let batch = if in_batch { self.readers.step_of(rank, worker, place.batch)? } else { place.batch };
-        let (index, worker_batch, slot, copies) = (place.index, place.batch, place.slot.into(), place.copies);
-        Ok(Spot { rank, worker, index, worker_batch, batch, slot, copies, in_batch })
+        let (index, worker_batch, index_in_batch) = (place.index, place.batch, place.index_in_batch.into());
+        Ok(Spot { rank, worker, index, worker_batch, batch, index_in_batch, copies: place.copies, in_batch })
     }
 
     /// The position of a sample in the whole epoch.
@@ -297,15 +297,14 @@ impl<'a> Search<'a> {
         let mut notes = Vec::new();
         if self.args.epoch.saved.is_some() {
             if found.iter().any(|one| one.status == Status::Seen) {
-                let told = "the state does not say by which rank or in which step. `samedeal explain FILE --sample N --world W \
-                            --batch-size B` says it, for the world size that took the state";
+                let told = "the state does not say by which rank or in which step. `samedeal explain FILE --sample N \
+                            --world-size W --batch-size B` says it, for the world size that took the state";
                 let of_files = "the state does not say by which rank or in which step";
                 let told = if self.readers.sampler().is_some() { told } else { of_files };
                 notes.push(format!("seen: consumed before the state; {told}"));
             }
-            let is_over =
-                |config: &samedeal::Config| config.consumed == config.samples && config.remainder == Remainder::Drop;
-            if self.readers.sampler().is_some_and(|sampler| is_over(sampler.config())) {
+            let is_over = |it: &Sampler| it.consumed() == it.samples() && it.remainder() == Remainder::Drop;
+            if self.readers.sampler().is_some_and(is_over) {
                 notes.push(
                     "the epoch is over; with --remainder drop, up to world size - 1 of its samples were dropped".into(),
                 );
@@ -357,7 +356,7 @@ fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: 
         ("index", true),
         ("worker batch", split),
         ("batch", true),
-        ("slot", true),
+        ("index in batch", true),
         ("copies", !is_table),
     ];
     let shown = columns.iter().filter(|(_, is_shown)| *is_shown).map(|(name, _)| *name);
@@ -371,7 +370,7 @@ fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: 
             let in_batch = |part: fn(Spot) -> Cell| {
                 of(if spot.is_some_and(|it| !it.in_batch) { |_| "left out".into() } else { part })
             };
-            let slot = if spot.is_some_and(|it| !it.in_batch) { none() } else { of(|it| it.slot.into()) };
+            let inner = if spot.is_some_and(|it| !it.in_batch) { none() } else { of(|it| it.index_in_batch.into()) };
             let cells = [
                 one.sample.into(),
                 status.name().into(),
@@ -381,7 +380,7 @@ fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: 
                 of(|it| it.index.into()),
                 in_batch(|it| it.worker_batch.into()),
                 in_batch(|it| it.batch.into()),
-                slot,
+                inner,
                 of(|it| it.copies.into()),
             ];
             let cells = cells.into_iter().zip(columns).filter(|(_, (_, is_shown))| *is_shown).map(|(cell, _)| cell);
@@ -391,12 +390,12 @@ fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: 
     items
 }
 
-/// Without a batch and a slot if it is left out, and null for what is not known.
+/// Without a batch if it is left out, and null for what is not known.
 fn json_of(&Seen { position, status, spot }: &Seen, split: bool, counted_from: &str) -> Value {
     let placed = spot.filter(|spot| spot.in_batch);
     let mut answer = json!({
         "position": position, "status": status.name(), "rank": spot.map(|it| it.rank), "index": spot.map(|it| it.index),
-        "batch": placed.map(|it| it.batch), "slot": placed.map(|it| it.slot),
+        "batch": placed.map(|it| it.batch), "index_in_batch": placed.map(|it| it.index_in_batch),
         "counted_from": spot.map(|_| counted_from),
     });
     if split {

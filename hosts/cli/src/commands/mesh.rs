@@ -17,17 +17,18 @@ const MOST: u64 = 1 << 24;
 /// `samedeal mesh`
 pub fn run(args: &MeshArgs) -> Result<(), Problem> {
     let mesh = mesh(args)?;
-    let (world, data_world) = (mesh.world(), mesh.data_world());
+    let (world_size, data_world_size) = (mesh.world_size(), mesh.data_world_size());
     let format = args.output.format();
     let ranks = match args.rank {
         Some(rank) => rank..=rank,
-        None if format == Format::Table => 0..=world.min(SHOWN) - 1,
-        None => 0..=world - 1,
+        None if format == Format::Table => 0..=world_size.min(SHOWN) - 1,
+        None => 0..=world_size - 1,
     };
     let count = u64::from(ranks.end() - ranks.start()) + 1;
-    let numbers = count * u64::from(world / data_world);
+    let numbers = count * u64::from(world_size / data_world_size);
     if args.rank.is_none() && numbers > MOST {
-        let what = format!("{} ranks with {} peers each", grouped(count), grouped((world / data_world).into()));
+        let what =
+            format!("{} ranks with {} peers each", grouped(count), grouped((world_size / data_world_size).into()));
         return Err(Problem::message(format!("{what} are too many to show; name one with --rank")));
     }
     if format == Format::Json {
@@ -35,7 +36,9 @@ pub fn run(args: &MeshArgs) -> Result<(), Problem> {
         let axes =
             mesh.axes().iter().map(|axis| json!({"name": axis.name, "size": axis.size, "role": axis.role.name()}));
         let axes = axes.collect::<Value>();
-        return print(json!({ "world": world, "data_world": data_world, "axes": axes, "ranks": ranks }));
+        return print(json!({
+            "world_size": world_size, "data_world_size": data_world_size, "axes": axes, "ranks": ranks,
+        }));
     }
     let names = mesh.axes().iter().map(|axis| axis.name.as_str());
     let mut items = Items::new(["rank"].into_iter().chain(names).chain(["data rank", "peers"]));
@@ -49,31 +52,32 @@ pub fn run(args: &MeshArgs) -> Result<(), Problem> {
         return print(items.lines());
     }
     print(items.table())?;
-    let more = if args.rank.is_none() && count < world.into() { "; --rank and --format text show more" } else { "" };
-    let [shown, all] = [count, world.into()].map(grouped);
-    print(format!("{shown} of {all} ranks, which share the data in {} parts{more}", grouped(data_world.into())))?;
-    if data_world == 1 && world > 1 {
-        print("every rank reads all of the data; --divide names the axes along which they read different samples")?;
+    let more =
+        if args.rank.is_none() && count < world_size.into() { "; --rank and --format text show more" } else { "" };
+    let [shown, all] = [count, world_size.into()].map(grouped);
+    print(format!("{shown} of {all} ranks, which share the data in {} parts{more}", grouped(data_world_size.into())))?;
+    if data_world_size == 1 && world_size > 1 {
+        print("every rank reads all of the data; --shard names the axes along which they read different samples")?;
     }
     Ok(())
 }
 
 fn mesh(args: &MeshArgs) -> Result<Mesh, Problem> {
     let names = || args.axes.iter().map(|(name, _)| name.as_str());
-    if let Some(unknown) = args.divide.iter().find(|divide| !names().any(|name| name == *divide)) {
+    if let Some(unknown) = args.shard.iter().find(|shard| !names().any(|name| name == *shard)) {
         let known = names().collect::<Vec<_>>().join(", ");
-        return Err(Problem::message(format!("--divide is {unknown:?}; known: {known}")));
+        return Err(Problem::message(format!("--shard is {unknown:?}; known: {known}")));
     }
-    let axes = args.axes.iter().map(|(name, size)| match args.divide.contains(name) {
-        true => Axis::divide(name, *size),
-        false => Axis::repeat(name, *size),
+    let axes = args.axes.iter().map(|(name, size)| match args.shard.contains(name) {
+        true => Axis::shard(name, *size),
+        false => Axis::replicate(name, *size),
     });
     let product = args.axes.iter().try_fold(1_u32, |product, (_, size)| product.checked_mul(*size));
-    let world = args.world.or(product).ok_or_else(|| {
+    let world_size = args.world_size.or(product).ok_or_else(|| {
         Problem::message(format!("the sizes of the axes multiply to more than {} ranks; name smaller ones", u32::MAX))
     })?;
     // Axes are no option.
-    Mesh::new(world, axes).map_err(|error| match error.failure() {
+    Mesh::new(world_size, axes).map_err(|error| match error.failure() {
         Some(failure) if failure.field == "axes" => Problem::worded(error),
         _ => error.into(),
     })

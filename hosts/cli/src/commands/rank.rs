@@ -11,20 +11,20 @@ use crate::write::problem::Problem;
 
 /// `samedeal rank`
 pub fn run(args: &DetectArgs) -> Result<(), Problem> {
-    let found = samedeal::detect_rank(args.rank, args.world).map_err(Problem::worded)?;
-    let Detection { rank, world, local_rank, local_world, launcher, used, warnings, .. } = found;
+    let found = samedeal::detect_rank(args.rank, args.world_size).map_err(Problem::worded)?;
+    let Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings, .. } = found;
     if args.output.format() == Format::Json {
         return print(json!({
-            "rank": rank, "world": world, "local_rank": local_rank, "local_world": local_world, "launcher": launcher,
-            "used": used, "warnings": warnings,
+            "rank": rank, "world_size": world_size, "local_rank": local_rank, "local_world_size": local_world_size,
+            "launcher": launcher, "used": used, "warnings": warnings,
         }));
     }
     let known = |number: Option<u32>| number.map_or("".into(), Cell::from);
     let mut items = Items::new(["what", "found"]);
     items.push(["rank".into(), rank.into()]);
-    items.push(["world".into(), world.into()]);
+    items.push(["world size".into(), world_size.into()]);
     items.push(["local rank".into(), known(local_rank)]);
-    items.push(["local world".into(), known(local_world)]);
+    items.push(["local world size".into(), known(local_world_size)]);
     items.push(["launcher".into(), launcher.into()]);
     items.push(["used".into(), used.join(" ").into()]);
     print(if args.output.format() == Format::Table { items.table().to_string() } else { items.lines() })?;

@@ -1,12 +1,12 @@
 //! The readers of an epoch, or of what is left of it: ranks, or the loader workers of each rank. A sampler deals to them, or, where
 //! the state of a dataset in files is resumed, a reading.
 
-use samedeal::{ReadBatch, Reading, ReadingBuilder, Remainder, Sampler};
+use samedeal::{Failure, FailureKind, ReadBatch, Reading, ReadingBuilder, Remainder, Sampler};
 use serde_json::{Map, Value, json};
 
 use crate::args::dataset::Dataset;
 use crate::args::deal::EpochArgs;
-use crate::args::resume::differing;
+use crate::args::resume::{NAME_FILES, differing};
 use crate::read::checkpoint::{Saved, Segment};
 use crate::write::output::json_of;
 use crate::write::problem::Problem;
@@ -16,7 +16,7 @@ pub const WINDOW: u64 = 1 << 16;
 
 pub struct Readers {
     pub source: Source,
-    pub world: u32,
+    pub world_size: u32,
     pub workers: Option<u32>,
     pub batch_size: u32,
     pub drop_last: bool,
@@ -53,17 +53,17 @@ impl EpochArgs {
     }
 
     pub fn readers(&self, dataset: &Dataset) -> Result<Readers, Problem> {
-        let (world, workers) = (self.deal.world(), self.deal.workers);
+        let (world_size, workers) = (self.deal.world_size(), self.deal.workers);
         let Some(saved) = self.reading() else {
             let sampler = self.resumed(self.deal.sampler(dataset)?)?;
             let batch_size = self.batch_size.unwrap_or(1);
             // The sampler refuses a size that cannot be.
             sampler.num_batches(batch_size, self.drop_last)?;
-            let remainder = Some(sampler.config().remainder);
+            let remainder = Some(sampler.remainder());
             let source = Source::Sampler(Box::new(sampler));
             return Ok(Readers {
                 source,
-                world,
+                world_size,
                 workers,
                 batch_size,
                 drop_last: self.drop_last,
@@ -72,70 +72,52 @@ impl EpochArgs {
             });
         };
         let (batch_size, drop_last) = self.group(saved);
-        let mut builder = builder(saved, dataset)?.world_size(world).batch_size(batch_size).drop_last(drop_last);
+        let mut builder = builder(saved, dataset).world_size(world_size).batch_size(batch_size).drop_last(drop_last);
         builder = workers.into_iter().fold(builder, ReadingBuilder::workers);
         let mut remainder = self.deal.remainder;
-        if remainder.is_none() && deals_samples(saved) {
+        if remainder.is_none() && !saved.deals_shards() {
             // The state says whether its last group dropped the remainder.
             let is_dropped = last(saved, |past| past.drop_last).unwrap_or(false);
             remainder = Some(if is_dropped { Remainder::Drop } else { Remainder::Pad });
         }
         builder = remainder.into_iter().fold(builder, ReadingBuilder::remainder);
         let source = Source::Reading(resumed(builder, saved)?);
-        Ok(Readers { source, world, workers, batch_size, drop_last, remainder, turns: None })
+        Ok(Readers { source, world_size, workers, batch_size, drop_last, remainder, turns: None })
     }
 
     /// The size of the batches, and whether the last one is left out: by options, or as the state has it.
     fn group(&self, saved: &Saved) -> (u32, bool) {
         let size = last(saved, |past| past.batch_size).and_then(|size| u32::try_from(size).ok());
-        let is_left_out = !deals_samples(saved) && last(saved, |past| past.drop_last).unwrap_or(false);
+        let is_left_out = saved.deals_shards() && last(saved, |past| past.drop_last).unwrap_or(false);
         (self.batch_size.or(size).unwrap_or(1), self.drop_last || is_left_out)
     }
 }
 
 /// What the state of a dataset in files leaves of the epoch, all of it for one reader.
 pub fn left(saved: &Saved, dataset: &Dataset) -> Result<Readers, Problem> {
-    let remainder = deals_samples(saved).then_some(Remainder::Uneven);
-    let builder = remainder.into_iter().fold(builder(saved, dataset)?, ReadingBuilder::remainder);
+    let remainder = (!saved.deals_shards()).then_some(Remainder::Uneven);
+    let builder = remainder.into_iter().fold(builder(saved, dataset), ReadingBuilder::remainder);
     let source = Source::Reading(resumed(builder, saved)?);
-    Ok(Readers { source, world: 1, workers: None, batch_size: 1, drop_last: false, remainder, turns: None })
+    Ok(Readers { source, world_size: 1, workers: None, batch_size: 1, drop_last: false, remainder, turns: None })
 }
 
 fn resumed(builder: ReadingBuilder, saved: &Saved) -> Result<Reading, Problem> {
-    builder.build()?.resume(&saved.text).map_err(|error| saved.refused(differing(error)))
+    let reading = builder.build().map_err(|error| match error.failure() {
+        Some(Failure { kind: FailureKind::Missing, field, .. }) if field == "sizes" => saved.refused(NAME_FILES),
+        Some(Failure { kind: FailureKind::Missing, field, .. }) if field == "bytes" => {
+            let what = "the state has a hash of the bytes of the files, not the bytes; resume it with a library";
+            saved.refused(what)
+        }
+        Some(Failure { kind: FailureKind::Contradiction, .. }) => saved.refused(differing(error)),
+        _ => error.into(),
+    })?;
+    reading.resume(&saved.text).map_err(|error| saved.refused(differing(error)))
 }
 
 /// The recipe of a state: readers are still to be told. Sizes are those of the files, if there are any.
-fn builder(saved: &Saved, dataset: &Dataset) -> Result<ReadingBuilder, Problem> {
-    let numbers =
-        |name: &str| -> Option<Vec<u64>> { saved.field(name)?.as_array()?.iter().map(Value::as_u64).collect() };
-    let flag = |name: &str| saved.field(name).and_then(Value::as_bool);
-    let word = |name: &str| saved.field(name).and_then(Value::as_str);
-    let number = |name: &str| u32::try_from(saved.number(name)?).ok();
-    let Some(sizes) = dataset.sizes().or_else(|| numbers("sizes")) else {
-        return Err(saved.refused("the state has a hash of the sizes of the files, not the sizes; name the files"));
-    };
-    if word("bytes").is_some() {
-        let instead = "resume it with a library";
-        return Err(saved.refused(format!("the state has a hash of the bytes of the files, not the bytes; {instead}")));
-    }
-    let mut builder = Reading::builder(sizes).seed(saved.seed().unwrap_or(0));
-    macro_rules! set {
-        ($($read:ident: $($option:ident),*;)*) => {
-            $($(builder = $read(stringify!($option)).into_iter().fold(builder, ReadingBuilder::$option);)*)*
-        };
-    }
-    set! {
-        word: deal, policy, worker_policy, weight;
-        flag: shuffle, shuffle_rows, reshuffle;
-        number: lanes, window;
-        numbers: bytes;
-    }
-    Ok(builder)
-}
-
-fn deals_samples(saved: &Saved) -> bool {
-    saved.word("deal") == "samples"
+fn builder(saved: &Saved, dataset: &Dataset) -> ReadingBuilder {
+    let recipe = Value::Object(saved.recipe().cloned().unwrap_or_default()).to_string();
+    dataset.sizes().into_iter().fold(Reading::from_recipe(recipe), ReadingBuilder::sizes)
 }
 
 /// What the state says of the last group that took a part.
@@ -144,9 +126,9 @@ fn last<T>(saved: &Saved, field: impl FnOnce(&Segment) -> Option<T>) -> Option<T
 }
 
 impl Readers {
-    /// Readers of a sampler are numbered through all ranks: worker w of rank r is reader r + world * w.
+    /// Readers of a sampler are numbered through all ranks: worker w of rank r is reader r + world size * w.
     pub fn reader(&mut self, rank: u32, worker: u32) -> Result<Reader<'_>, Problem> {
-        for (name, value, count) in [("rank", rank, self.world), ("worker", worker, self.workers.unwrap_or(1))] {
+        for (name, value, count) in [("rank", rank, self.world_size), ("worker", worker, self.workers.unwrap_or(1))] {
             // Without any, the sampler has refused.
             if value >= count {
                 let most = count.saturating_sub(1);
@@ -156,7 +138,7 @@ impl Readers {
         let size = u64::from(self.batch_size);
         let (samples, padding, batches) = match &mut self.source {
             Source::Sampler(sampler) => {
-                sampler.set_rank(rank + self.world * worker)?;
+                sampler.set_rank(rank + self.world_size * worker)?;
                 let batches = sampler.num_batches(self.batch_size, self.drop_last)?;
                 (sampler.num_samples(), sampler.num_padding(), batches)
             }
@@ -180,9 +162,8 @@ impl Readers {
     fn turns(&mut self) -> Result<Option<&Reading>, Problem> {
         if let (Source::Sampler(sampler), Some(workers), None) = (&self.source, self.workers, &self.turns) {
             // The same readers of as many samples: how many each has does not depend on the order.
-            let config = sampler.config();
-            let reading = Reading::builder([config.samples - config.consumed]).shuffle(false);
-            let reading = reading.remainder(config.remainder).world_size(self.world).workers(workers);
+            let reading = Reading::builder([sampler.samples() - sampler.consumed()]).shuffle(false);
+            let reading = reading.remainder(sampler.remainder()).world_size(self.world_size).workers(workers);
             self.turns = Some(reading.batch_size(self.batch_size).drop_last(self.drop_last).build()?);
         }
         Ok(match &self.source {
@@ -215,7 +196,7 @@ impl Readers {
     /// Whether a part of the epoch was read before.
     pub fn is_rest(&self) -> Result<bool, Problem> {
         match &self.source {
-            Source::Sampler(sampler) => Ok(sampler.config().consumed > 0),
+            Source::Sampler(sampler) => Ok(sampler.consumed() > 0),
             Source::Reading(reading) => Ok(reading.is_rest()?),
         }
     }
@@ -239,7 +220,7 @@ impl Steps for Readers {
 
     fn epoch(&self) -> Result<u64, Problem> {
         match &self.source {
-            Source::Sampler(sampler) => Ok(sampler.config().epoch),
+            Source::Sampler(sampler) => Ok(sampler.epoch()),
             Source::Reading(reading) => Ok(reading.epoch()?),
         }
     }
@@ -303,17 +284,18 @@ impl Reader<'_> {
 
     /// Who it is, for people.
     pub fn who(&self) -> String {
-        let rank = format!("rank {} of {}", self.rank, self.readers.world);
+        let rank = format!("rank {} of {}", self.rank, self.readers.world_size);
         self.readers.workers.map_or(rank.clone(), |workers| format!("worker {} of {workers} in {rank}", self.worker))
     }
 
     /// What an answer in JSON begins with.
     pub fn head(&self) -> Result<Map<String, Value>, Problem> {
-        let Readers { source, world, workers, batch_size, .. } = self.readers;
-        let mut reader =
-            json!({ "rank": self.rank, "world": world, "worker": self.worker, "workers": workers.unwrap_or(1) });
+        let Readers { source, world_size, workers, batch_size, .. } = self.readers;
+        let mut reader = json!({
+            "rank": self.rank, "world_size": world_size, "worker": self.worker, "workers": workers.unwrap_or(1),
+        });
         let mut head = match source {
-            Source::Sampler(sampler) => json_of(sampler),
+            Source::Sampler(sampler) => json_of(sampler)?,
             Source::Reading(reading) => {
                 reader["batch_size"] = (*batch_size).into();
                 let recipe = serde_json::from_str(&reading.recipe()?).unwrap_or(Value::Null);

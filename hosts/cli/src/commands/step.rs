@@ -63,14 +63,14 @@ pub struct Explained {
 impl StepArgs {
     /// The ranks that are asked for.
     pub fn ranks(&self) -> Result<Range<u32>, Problem> {
-        let world = self.epoch.deal.world();
+        let ranks = self.epoch.deal.world_size();
         match self.rank {
-            Some(rank) if rank < world => Ok(rank..rank + 1),
-            Some(rank) => Err(Problem::message(format!("--rank is {rank}; allowed: 0 to {}", world.saturating_sub(1)))),
-            None if world > MOST => {
-                Err(Problem::message(format!("--world is {world}, too many ranks to show; name one with --rank")))
+            Some(rank) if rank < ranks => Ok(rank..rank + 1),
+            Some(rank) => Err(Problem::message(format!("--rank is {rank}; allowed: 0 to {}", ranks.saturating_sub(1)))),
+            None if ranks > MOST => {
+                Err(Problem::message(format!("--world-size is {ranks}, too many ranks to show; name one with --rank")))
             }
-            None => Ok(0..world),
+            None => Ok(0..ranks),
         }
     }
 
@@ -184,8 +184,8 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
             let which = args.which(step, steps, epoch, readers.is_rest()?);
             let samples = parts.iter().map(|part| part.samples.len() as u64).sum();
             let who = match args.rank {
-                Some(rank) => format!("rank {rank} of {}", deal.world()),
-                None => counted(deal.world().into(), "rank", "ranks"),
+                Some(rank) => format!("rank {rank} of {}", deal.world_size()),
+                None => counted(deal.world_size().into(), "rank", "ranks"),
             };
             let more = if is_short { "; --format text shows all of them" } else { "" };
             print(format!("{which}: {} on {who}{more}", counted(samples, "sample", "samples")))?;
@@ -230,9 +230,9 @@ impl Part {
     }
 
     /// The samples, each with its number and whether it is padding.
-    fn slots(&self) -> impl Iterator<Item = (u64, u64, bool)> {
+    fn numbered(&self) -> impl Iterator<Item = (u64, u64, bool)> {
         let real = self.samples.len() as u64 - self.padding;
-        (0..).zip(&self.samples).map(move |(slot, &sample)| (slot, sample, slot >= real))
+        (0..).zip(&self.samples).map(move |(index, &sample)| (index, sample, index >= real))
     }
 
     fn who(&self, has_workers: bool) -> impl Iterator<Item = Cell> {
@@ -275,13 +275,14 @@ impl Answer<'_> {
         let noted = noted || self.parts.iter().any(|part| part.padding > 0);
         let note: &[&str] = if noted { &["note"] } else { &[] };
         let column = self.args.column.as_deref();
-        let mut items = self.columns(&[&["slot", "sample"], note, self.dataset.columns(), column.as_slice()].concat());
+        let mut items =
+            self.columns(&[&["index in batch", "sample"], note, self.dataset.columns(), column.as_slice()].concat());
         for part in self.parts {
-            for (slot, sample, is_padding) in part.slots() {
+            for (index, sample, is_padding) in part.numbered() {
                 let note = noted.then(|| Cell::from(if is_padding { "padding" } else { "" }));
                 let row = part
                     .who(self.has_workers())
-                    .chain([slot.into(), sample.into()])
+                    .chain([index.into(), sample.into()])
                     .chain(note)
                     .chain(self.dataset.row(sample));
                 items.push(row.chain(self.contents.map(|contents| contents.get(sample).into())));

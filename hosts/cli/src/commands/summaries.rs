@@ -93,7 +93,7 @@ fn description(order: &str) -> &'static str {
         "torch-2.5" => "the same of PyTorch up to 2.5; differs from 214,748,364 samples upwards",
         "python" => "random.Random(seed + epoch).shuffle of CPython; 4 bytes a sample",
         "dotnet" => "a shuffle with the seeded System.Random of .NET; 4 bytes a sample",
-        SHARDED => "of datasets in files alone: shuffled windows of neighbouring samples; --lanes, --window",
+        SHARDED => "of datasets in files alone: shuffled windows of neighbouring samples; --lanes, --shuffle-window",
         _ => "",
     }
 }

@@ -43,11 +43,11 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
         return Err(Problem::message("--drop-last needs batches; add --batch-size"));
     }
     let (dataset, mut readers) = args.epoch.open()?;
-    if u64::from(deal.world()) * u64::from(deal.workers.unwrap_or(1)) > READERS {
+    if u64::from(deal.world_size()) * u64::from(deal.workers.unwrap_or(1)) > READERS {
         let workers = deal.workers.map_or(String::new(), |workers| format!(" with --workers {workers}"));
         return Err(Problem::message(format!(
-            "--world is {}{workers}; allowed here: 1 to {READERS} readers in all, since each is asked for its samples",
-            deal.world()
+            "--world-size is {}{workers}; allowed here: 1 to {READERS} readers in all, since each is asked for its samples",
+            deal.world_size()
         )));
     }
     let has_batches = batch_size.is_some() || args.epoch.reading().is_some();
@@ -68,7 +68,7 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
             let checks = checks.iter().filter(|check| check.passed.is_some());
             let checks = checks.map(|check| json!({"name": check.name, "passed": check.passed, "found": check.found}));
             print(json!({
-                "passed": passed, "samples": dataset.samples, "consumed": epoch.consumed, "ranks": deal.world(),
+                "passed": passed, "samples": dataset.samples, "consumed": epoch.consumed, "ranks": deal.world_size(),
                 "workers": deal.workers, "seen": epoch.seen,
                 "padding": epoch.held.saturating_sub(epoch.seen), "dropped": epoch.dropped(dataset.samples),
                 "left_out": epoch.left_out(), "steps": steps, "checks": checks.collect::<Value>(),
@@ -114,7 +114,7 @@ impl Epoch {
         // Padding repeats what an earlier rank was dealt; if it does not, a later one may still be.
         let mut pending = Vec::new();
         let is_cut = readers.drop_last;
-        for rank in 0..readers.world {
+        for rank in 0..readers.world_size {
             let (mut share, mut steps) = (0, 0);
             for worker in 0..readers.workers.unwrap_or(1) {
                 let reader = readers.reader(rank, worker)?;
@@ -173,10 +173,10 @@ impl Epoch {
                 });
             }
             bits.words.iter_mut().for_each(|word| *word = !*word);
-        } else if let Some(sampler) = readers.sampler().filter(|sampler| sampler.config().consumed > 0) {
-            self.consumed = sampler.config().consumed;
+        } else if let Some(sampler) = readers.sampler().filter(|sampler| sampler.consumed() > 0) {
+            self.consumed = sampler.consumed();
             let mut whole = args.epoch.deal.whole(dataset)?;
-            whole.set_epoch(sampler.config().epoch)?;
+            whole.set_epoch(sampler.epoch())?;
             for start in (0..self.consumed).step_by(1 << 16) {
                 let window = whole.window::<u64>(start, (self.consumed - start).min(1 << 16) as u32)?;
                 window.into_iter().for_each(|sample| {
@@ -199,7 +199,7 @@ impl Epoch {
 
     /// How much padding the deal promises, and how many dropped samples.
     fn promised(&self, readers: &Readers, samples: u64) -> [RangeInclusive<u64>; 2] {
-        let count = u64::from(readers.world) * u64::from(readers.workers.unwrap_or(1));
+        let count = u64::from(readers.world_size) * u64::from(readers.workers.unwrap_or(1));
         let over = (samples - self.consumed) % count;
         // A group that goes on divided what was left when it began, which the state of a dataset in files does not say.
         let is_exact = readers.sampler().is_some();

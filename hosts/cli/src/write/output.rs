@@ -2,8 +2,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use samedeal::{Config, Sampler};
-use serde_json::{Map, Value, json};
+use samedeal::Sampler;
+use serde_json::{Map, Value};
 
 use crate::write::problem::Problem;
 
@@ -87,22 +87,19 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(count), if count == 1 { one } else { many })
 }
 
-/// What a JSON answer begins with: the configuration and what follows from it.
-pub fn json_of(sampler: &Sampler) -> Map<String, Value> {
-    let Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed, .. } = sampler.config();
-    let mut object = Map::new();
-    let mut config = json!({
-        "samples": samples, "seed": seed, "epoch": epoch, "order": order, "rank": rank, "world": world,
-        "remainder": remainder.name(), "layout": layout.name(), "consumed": consumed,
-    });
-    if let (Some(lanes), Some(window), Some(sizes)) = (sampler.lanes(), sampler.lane_window(), sampler.sizes()) {
-        config["sharding"] = json!({ "sizes": sizes, "lanes": lanes, "window": window });
-    }
-    object.insert("config".to_owned(), config);
-    object.insert("num_samples".to_owned(), sampler.num_samples().into());
-    object.insert("num_padding".to_owned(), sampler.num_padding().into());
-    object.insert("num_dropped".to_owned(), sampler.num_dropped().into());
-    object
+/// What a JSON answer begins with: the recipe and what follows from it.
+pub fn json_of(sampler: &Sampler) -> Result<Map<String, Value>, Problem> {
+    let recipe = serde_json::from_str(&sampler.recipe()?).unwrap_or(Value::Null);
+    let parts: [(_, Value); 7] = [
+        ("recipe", recipe),
+        ("epoch", sampler.epoch().into()),
+        ("rank", sampler.rank().into()),
+        ("consumed", sampler.consumed().into()),
+        ("num_samples", sampler.num_samples().into()),
+        ("num_padding", sampler.num_padding().into()),
+        ("num_dropped", sampler.num_dropped().into()),
+    ];
+    Ok(parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// Prints an answer in one piece, with the line feed that ends it.

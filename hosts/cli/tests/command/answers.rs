@@ -57,12 +57,12 @@ fn unheard() -> std::io::PipeWriter {
 #[test]
 fn the_exit_code_is_the_verdict_even_if_nobody_reads() {
     for (arguments, code) in [
-        ("verify --samples 9 --world 2", 0),
-        ("verify --samples 9 --world 2 --remainder uneven --batch-size 4", 1),
-        ("verify --samples 9 --world 2 --remainder uneven --batch-size 4 --format text", 1),
-        ("verify --samples 9 --world 2 --remainder uneven --batch-size 4 --json", 1),
-        ("verify --samples 9 --world 0", 2),
-        ("verify --samples 9 --world two", 2),
+        ("verify --samples 9 --world-size 2", 0),
+        ("verify --samples 9 --world-size 2 --remainder uneven --batch-size 4", 1),
+        ("verify --samples 9 --world-size 2 --remainder uneven --batch-size 4 --format text", 1),
+        ("verify --samples 9 --world-size 2 --remainder uneven --batch-size 4 --json", 1),
+        ("verify --samples 9 --world-size 0", 2),
+        ("verify --samples 9 --world-size two", 2),
         ("verify no/such/file.parquet", 2),
         ("orders", 0),
     ] {
@@ -75,7 +75,7 @@ fn the_exit_code_is_the_verdict_even_if_nobody_reads() {
 #[test]
 fn an_answer_that_cannot_be_written_is_none() {
     let full = || std::fs::File::create("/dev/full").unwrap();
-    for arguments in ["verify --samples 9", "verify --samples 9 --world 2 --remainder uneven --batch-size 4", "orders"]
+    for arguments in ["verify --samples 9", "verify --samples 9 --world-size 2 --remainder uneven --batch-size 4", "orders"]
     {
         let output = command(arguments).stdout(full()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments}");
@@ -92,7 +92,7 @@ fn formats_mean_the_same_in_every_subcommand() {
         format!("batches {path} --batch-size 16 --count 3"),
         format!("locate {path} --sample 1,2,3"),
         format!("fingerprint {path}"),
-        format!("verify {path} --world 3"),
+        format!("verify {path} --world-size 3"),
         "orders".to_owned(),
     ] {
         let table = text(&subcommand);
@@ -130,11 +130,11 @@ fn text_is_bare() {
     );
     let deal = "--samples 5 --order sequential --batch-size 2 --format text";
     assert_eq!(
-        text(&format!("locate {deal} --world 4 --sample 0,4")),
+        text(&format!("locate {deal} --world-size 4 --sample 0,4")),
         "0\tto come\t0\t0\t0\t0\t0\t1\n0\tpadding\t5\t1\t1\t0\t1\t0\n4\tto come\t4\t0\t1\t0\t1\t0\n"
     );
-    assert_eq!(text(&format!("locate {deal} --world 2 --remainder drop --sample 4")), "4\tdropped\t\t\t\t\t\t\n");
-    let checks = text("verify --samples 4000 --world 2 --format text");
+    assert_eq!(text(&format!("locate {deal} --world-size 2 --remainder drop --sample 4")), "4\tdropped\t\t\t\t\t\t\n");
+    let checks = text("verify --samples 4000 --world-size 2 --format text");
     assert!(checks.starts_with("disjoint\tok\t0 samples dealt twice, 0 unknown\n"), "{checks}");
     let dataset = Dataset::write("bare");
     let (file, row, _) = &dataset.rows[129];
@@ -155,7 +155,7 @@ fn numbers_of_64_bits_are_exact_in_json() {
     let (seed, epoch) = (i64::MIN + 1, u64::MAX - 1);
     for subcommand in ["indices", "fingerprint", "batches --batch-size 2"] {
         let found = json(&format!("{subcommand} --samples 5 --seed {seed} --epoch {epoch} --json"));
-        assert_eq!((&found["config"]["seed"], &found["config"]["epoch"]), (&seed.into(), &epoch.into()));
+        assert_eq!((&found["recipe"]["order"]["seed"], &found["epoch"]), (&seed.into(), &epoch.into()));
     }
 }
 
@@ -172,7 +172,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn programs_get_all_and_tables_say_how_much_they_show() {
-    let sampler = Sampler::builder(14_822).seed(1).world(1).build().unwrap();
+    let sampler = Sampler::builder(14_822).seed(1).world_size(1).build().unwrap();
     let all: Vec<u64> = sampler.indices(..).unwrap();
     let found = json("indices --samples 14,822 --seed 1 --json");
     assert_eq!(found["indices"], Value::from(all.clone()));
@@ -188,10 +188,10 @@ fn programs_get_all_and_tables_say_how_much_they_show() {
             .contains("5 of the 7,411 batches of rank 0 of 1; --start, --count")
     );
     // Every repetition too, of which a table shows some.
-    let found = json("locate --samples 1 --world 1,000 --sample 0 --json");
+    let found = json("locate --samples 1 --world-size 1,000 --sample 0 --json");
     assert_eq!(found["samples"][0]["places"].as_array().unwrap().len(), 1000);
     assert_eq!(found["samples"][0]["copies"], 999);
-    let shown = text("locate --samples 1 --world 1,000 --sample 0");
+    let shown = text("locate --samples 1 --world-size 1,000 --sample 0");
     assert!(
         shown.contains("sample 0 is dealt 991 more times, as padding (--format text and json show all)"),
         "{shown}"
@@ -210,7 +210,7 @@ fn what_is_printed_is_read() {
     assert_eq!(asked("1,000", "31,337"), [31, 337]);
     assert_eq!(asked("1e3", "7,8,9"), [7, 8, 9]);
     assert_eq!(json("indices --samples 1e8 --start 99,999,990 --json")["indices"].as_array().unwrap().len(), 10);
-    assert_eq!(json("mesh dp=1,024 --divide dp --rank 1,000 --json")["world"], 1024);
+    assert_eq!(json("mesh dp=1,024 --shard dp --rank 1,000 --json")["world_size"], 1024);
 }
 
 #[test]
@@ -223,21 +223,21 @@ fn every_answer_in_json_is_an_object() {
         "fingerprint --samples 9",
         "verify --samples 9",
         "mesh dp=2 tp=2",
-        "rank --rank 0 --world 1",
+        "rank --rank 0 --world-size 1",
         "state --samples 9 --taken 3",
         "orders",
     ] {
         assert!(json(&format!("{arguments} --json")).is_object(), "{arguments}");
     }
     assert_eq!(text("state --samples 9 --taken 3 --json"), text("state --samples 9 --taken 3"));
-    // The world of a mesh is what its axes multiply to, and is checked where it is named.
-    assert_eq!(json("mesh dp=2 tp=3 --divide dp --json"), json("mesh dp=2 tp=3 --world 6 --divide dp --json"));
-    assert_eq!(failing("mesh dp=2 tp=3 --world 5").0, 2);
+    // The world size of a mesh is what its axes multiply to, and is checked where it is named.
+    assert_eq!(json("mesh dp=2 tp=3 --shard dp --json"), json("mesh dp=2 tp=3 --world-size 6 --shard dp --json"));
+    assert_eq!(failing("mesh dp=2 tp=3 --world-size 5").0, 2);
     assert!(failing("mesh a=65536 b=65536").1.contains("multiply to more than 4294967295 ranks"));
 }
 
 #[test]
 fn verify_ends() {
-    let (code, said) = failing("verify --samples 10 --world 4294967295");
-    assert!(code == 2 && said.contains("--world is 4294967295; allowed here: 1 to 1048576 readers"), "{said}");
+    let (code, said) = failing("verify --samples 10 --world-size 4294967295");
+    assert!(code == 2 && said.contains("--world-size is 4294967295; allowed here: 1 to 1048576 readers"), "{said}");
 }

@@ -20,7 +20,7 @@ fn samples(test: &str) -> (Vec<u32>, PathBuf) {
 #[test]
 fn batches_are_those_of_the_library() {
     let (lengths, path) = samples("library");
-    let builder = || Batcher::builder(lengths.clone()).seed(-3).epoch(2).order("torch").rank(1).world(3);
+    let builder = || Batcher::builder(lengths.clone()).seed(-3).epoch(2).order("torch").rank(1).world_size(3);
     for (options, batcher) in [
         ("--max-tokens 1000", builder().max_tokens(1000)),
         ("--max-batch-size 4 --max-length 250", builder().max_batch_size(4).max_length(250)),
@@ -67,7 +67,7 @@ fn batches_are_those_of_the_library() {
         let has_window = !options.contains("pad-to-max");
         let (window, batcher) =
             if has_window { ("--batch-window 100", batcher.batch_window(100)) } else { ("", batcher) };
-        let deal = format!("--seed -3 --epoch 2 --order torch --rank 1 --world 3 {window}");
+        let deal = format!("--seed -3 --epoch 2 --order torch --rank 1 --world-size 3 {window}");
         let asked = format!("batches {} --lengths {deal} {options}", path.display());
         let batcher = batcher.build().unwrap();
         let batches = batcher.iter().collect::<Result<Vec<_>, _>>().unwrap();
@@ -123,7 +123,7 @@ fn batches_are_those_of_the_library() {
 #[test]
 fn any_step_is_shown_alone() {
     let (_, path) = samples("alone");
-    let asked = format!("batches {} --lengths --max-tokens 1000 --world 2 --rank 1 --json", path.display());
+    let asked = format!("batches {} --lengths --max-tokens 1000 --world-size 2 --rank 1 --json", path.display());
     let (all, one) = (json(&format!("{asked} --all")), json(&format!("{asked} --start 2 --count 1")));
     assert_eq!((one["batches"].as_array().unwrap().len(), &one["batches"][0]), (1, &all["batches"][2]));
     assert_eq!((&one["start"], &one["metrics"]), (&2.into(), &all["metrics"]));
@@ -133,7 +133,7 @@ fn any_step_is_shown_alone() {
 fn a_table_shows_some_steps_and_what_all_amount_to() {
     let (_, path) = samples("table");
     let path = path.display();
-    let shown = text(&format!("batches {path} --lengths --max-tokens 1000 --world 2"));
+    let shown = text(&format!("batches {path} --lengths --max-tokens 1000 --world-size 2"));
     assert_eq!(shown.lines().count(), 3 + 5 + 1 + 3, "{shown}");
     assert!(shown.contains("1,000 samples of 0 to 250 tokens, "), "{shown}");
     assert!(shown.contains(" steps of rank 0 of 2; --start, --count and --all show more\n"), "{shown}");
@@ -152,7 +152,7 @@ fn a_table_shows_some_steps_and_what_all_amount_to() {
 #[test]
 fn strategies_are_compared_with_the_same_room() {
     let (lengths, path) = samples("compare");
-    let asked = format!("batches {} --lengths --compare --world 4 --seed 7", path.display());
+    let asked = format!("batches {} --lengths --compare --world-size 4 --seed 7", path.display());
     let found = json(&format!("{asked} --max-tokens 2500 --json"));
     let strategies = found["strategies"].as_array().unwrap();
     let names = ["pad-to-max", "bucket", "budget padded", "budget unpadded", "pack fast", "pack optimal"];
@@ -174,7 +174,7 @@ fn strategies_are_compared_with_the_same_room() {
         }
     }
     // The numbers are those of the library.
-    let batcher = Batcher::builder(lengths).seed(7).world(4).max_tokens(2500).build().unwrap();
+    let batcher = Batcher::builder(lengths).seed(7).world_size(4).max_tokens(2500).build().unwrap();
     assert_eq!(strategies[2]["metrics"]["slowest"], batcher.metrics().slowest);
     let lines = text(&format!("{asked} --max-tokens 2500 --format text"));
     let line = lines.lines().nth(2).unwrap().split('\t').collect::<Vec<_>>();
@@ -298,7 +298,7 @@ fn refusals_say_what_to_do_instead() {
             "--max-tokens 500 --format npy",
             "batches of different size do not fit into an array; use --format text or json, or the libraries",
         ),
-        ("--max-tokens 500 --rank 4 --world 4", "--rank is 4; allowed: 0 to 3"),
+        ("--max-tokens 500 --rank 4 --world-size 4", "--rank is 4; allowed: 0 to 3"),
         ("--max-tokens 500 --count 999", "--count is 999; allowed: 0 to "),
         ("--max-tokens 0", "--max-tokens is 0; allowed: 1 to 18446744073709551615"),
         ("--strategy bucket --max-batch-size 0", "--max-batch-size is 0; allowed: 1 to 4294967295"),
@@ -338,7 +338,7 @@ fn refusals_say_what_to_do_instead() {
         ("--layout contiguous", "leave it out; ranks get similar samples in every step"),
         ("--order sharded", "add another order instead; `samedeal orders` lists them"),
         ("--lanes 4", "leave it out; it is for --order sharded"),
-        ("--window 4", "add --batch-window instead; --window is for --order sharded"),
+        ("--shuffle-window 4", "add --batch-window instead; --shuffle-window is for --order sharded"),
         ("--workers 4", "leave it out; the workers of a loader take the batches of its rank in turn"),
     ] {
         let (code, said) = failing(&format!("{asked} --max-tokens 500 {option}"));

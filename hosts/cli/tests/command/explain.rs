@@ -15,9 +15,9 @@ fn data(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
 }
 
-fn sampler(rank: u32, world: u32) -> Sampler {
+fn sampler(rank: u32, world_size: u32) -> Sampler {
     let builder = Sampler::builder(1003).seed(7).epoch(3).order("torch");
-    builder.rank(rank).world(world).build().unwrap()
+    builder.rank(rank).world_size(world_size).build().unwrap()
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn states_are_found_in_every_format() {
         assert_eq!(Value::from(told.to_vec()), expected, "{name}");
         assert_eq!(state["batch_size"], if name == "trainer_state.json" { 4.into() } else { Value::Null });
         // And whatever it is in, it is resumed.
-        let rest = text(&format!("indices --resume {} --world 5 --rank 1 --count 3 --format text", data(&name)));
+        let rest = text(&format!("indices --resume {} --world-size 5 --rank 1 --count 3 --format text", data(&name)));
         let mut resumed = sampler(1, 5);
         resumed.resume(state["state"].as_str().unwrap()).unwrap();
         let wanted = resumed.indices::<u64>(..3).unwrap();
@@ -55,8 +55,8 @@ fn the_state_of_readers_says_what_is_left() {
     let found = json(&format!("explain {path} --json"))["states"][0].clone();
     let state = readers(2, 3, 4).state(2).unwrap();
     assert_eq!((&found["kind"], &found["state"], &found["batches"]), (&"reading".into(), &state.into(), &17.into()));
-    let past = value!([{ "world": 2, "workers": 3, "batch_size": 4, "drop_last": false, "steps": 2 }]);
-    assert_eq!((&found["history"], &found["recipe"]["lanes"]), (&past, &64.into()));
+    let past = value!([{ "world_size": 2, "workers": 3, "batch_size": 4, "drop_last": false, "steps": 2 }]);
+    assert_eq!((&found["history"], &found["recipe"]["order"]["lanes"]), (&past, &64.into()));
     let told = ["seed", "epoch", "samples", "consumed", "left"].map(|field| found[field].clone());
     assert_eq!(Value::from(told.to_vec()), value!([7, 3, 1003, 16, 987]));
     let shown = text(&format!("explain {path}"));
@@ -78,7 +78,7 @@ fn the_state_of_readers_says_what_is_left() {
     }
     let failed = [
         (format!("explain {path} --sample 1003"), "1003"),
-        (format!("explain {path} --step 1 --world 3"), "did not read all of the epoch so far"),
+        (format!("explain {path} --step 1 --world-size 3"), "did not read all of the epoch so far"),
         (format!("batches {path} --lengths --max-tokens 4 --resume {path}"), "leave --lengths out"),
         (format!("state --resume {path} --taken 4"), "name them with --steps"),
         ("state --samples 9 --steps 4".to_owned(), "name the samples with --taken"),
@@ -106,7 +106,7 @@ fn readers_go_on_from_a_state() {
         let rest = readers(world, workers, batch).resume(&state).unwrap();
         for rank in 0..world {
             for worker in 0..workers {
-                let reader = format!("--world {world} --rank {rank} --workers {workers} --worker {worker} {option}");
+                let reader = format!("--world-size {world} --rank {rank} --workers {workers} --worker {worker} {option}");
                 let found = json(&format!("indices --resume {path} {reader} --json"));
                 assert_eq!(found["indices"], Value::from(rest.indices(rank, worker, ..).unwrap()), "{reader}");
                 assert_eq!(found["reader"]["batch_size"], batch);
@@ -116,7 +116,7 @@ fn readers_go_on_from_a_state() {
             }
         }
     }
-    let shown = text(&format!("indices --resume {path} --world 2 --workers 3 --worker 2 --count 2"));
+    let shown = text(&format!("indices --resume {path} --world-size 2 --workers 3 --worker 2 --count 2"));
     assert!(shown.contains("worker 2 of 3 in rank 0 of 2"), "{shown}");
 }
 
@@ -129,7 +129,7 @@ fn replay_reads_what_a_state_of_readers_leaves() {
     assert_eq!(sizes.iter().sum::<u64>(), dataset.rows.len() as u64);
     for deal in ["samples", "shards"] {
         let build = |workers| {
-            let builder = Reading::builder(sizes).seed(5).deal(deal).workers(workers).batch_size(4);
+            let builder = Reading::builder(sizes).seed(5).deal(deal.parse().unwrap()).workers(workers).batch_size(4);
             builder.build().unwrap()
         };
         let path = files::folder("replay-readers-state").join(format!("{deal}.json"));
@@ -147,7 +147,7 @@ fn replay_reads_what_a_state_of_readers_leaves() {
             }
         }
         // Files that are not those of the state.
-        let other = Reading::builder([1, 2]).deal(deal).build().unwrap().state(1).unwrap();
+        let other = Reading::builder([1, 2]).deal(deal.parse().unwrap()).build().unwrap().state(1).unwrap();
         fs::write(&path, other).unwrap();
         let (code, said) = failing(&format!("replay {folder} --resume {} --batch-size 4", path.display()));
         assert!(code == 2 && said.contains(&format!("{deal}.json: ")) && said.contains("state"), "{said}");
@@ -165,7 +165,7 @@ fn samples_are_seen_or_to_come_or_padding_or_dropped() {
     let all = (0..1003).map(|sample| format!("--sample {sample}")).collect::<Vec<_>>().join(" ");
     let state = fs::read_to_string(&path).unwrap();
     // Of 683 that are left, 5 ranks leave 2 places, and 4 ranks drop 3.
-    for (deal, world) in [("--world 5", 5), ("--world 4 --remainder drop", 4)] {
+    for (deal, world) in [("--world-size 5", 5), ("--world-size 4 --remainder drop", 4)] {
         let found = json(&format!("locate --resume {path} {deal} --batch-size 8 {all} --json"));
         let found = found["samples"].as_array().unwrap();
         assert_eq!(found.len(), 1003);
@@ -202,9 +202,9 @@ fn samples_are_seen_or_to_come_or_padding_or_dropped() {
         );
     }
     let first = sampler(0, 1).sample_at(0).unwrap();
-    let shown = text(&format!("locate --resume {path} --world 5 --sample {first}"));
+    let shown = text(&format!("locate --resume {path} --world-size 5 --sample {first}"));
     assert!(shown.contains("┆ seen ") && shown.contains("┆ padding "), "{shown}");
-    let lines = text(&format!("locate --resume {path} --world 5 --sample {first} --format text"));
+    let lines = text(&format!("locate --resume {path} --world-size 5 --sample {first} --format text"));
     assert!(lines.starts_with(&format!("{first}\tseen\t0\t\t")), "{lines}");
     assert!(lines.contains(&format!("\n{first}\tpadding\t1003\t")), "{lines}");
 }
@@ -214,22 +214,22 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
     let path = data("trainer_state.json");
     // The batch size is in the file; the world is not.
     let (code, said) = failing(&format!("explain {path} --step 3"));
-    assert!(code == 2 && said.ends_with("does not say how many ranks took it; add --world"), "{said}");
-    let (_, said) = failing(&format!("explain {path} --step 3 --world 8 --batch-size 5"));
+    assert!(code == 2 && said.ends_with("does not say how many ranks took it; add --world-size"), "{said}");
+    let (_, said) = failing(&format!("explain {path} --step 3 --world-size 8 --batch-size 5"));
     assert!(said.contains("--batch-size is 5; allowed: 4, as in the state"), "{said}");
-    let (_, said) = failing(&format!("explain {} --step 3 --world 8", data("zip.pt")));
+    let (_, said) = failing(&format!("explain {} --step 3 --world-size 8", data("zip.pt")));
     assert!(said.ends_with("add --batch-size"), "{said}");
-    let (_, said) = failing(&format!("explain {path} --step 3 --world 7"));
+    let (_, said) = failing(&format!("explain {path} --step 3 --world-size 7"));
     assert!(said.contains("320 samples were consumed, which is no multiple of 28"), "{said}");
     for (step, status) in [(0, "seen"), (9, "seen"), (10, "to come"), (30, "to come")] {
-        let found = json(&format!("explain {path} --step {step} --world 8 --json"));
+        let found = json(&format!("explain {path} --step {step} --world-size 8 --json"));
         assert_eq!((&found["step"], &found["status"]), (&step.into(), &status.into()));
         for (rank, part) in (0..).zip(found["ranks"].as_array().unwrap()) {
             let batch = sampler(rank, 8).batch::<u64>(step, 4, false).unwrap();
             assert_eq!(part["samples"], Value::from(batch.clone()));
-            let found = json(&format!("explain {path} --sample {} --world 8 --json", batch[1]));
+            let found = json(&format!("explain {path} --sample {} --world-size 8 --json", batch[1]));
             let place = &found["samples"][0]["places"][0];
-            let told = ["status", "rank", "batch", "slot"].map(|name| place[name].clone());
+            let told = ["status", "rank", "batch", "index_in_batch"].map(|name| place[name].clone());
             assert_eq!(Value::from(told.to_vec()), value!([status, rank, step, 1]));
         }
     }
@@ -241,7 +241,7 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
     assert_eq!(found["samples"][0]["places"], value!([{ "position": 319, "status": "seen" }]));
     assert!(
         text(&format!("explain {path} --sample {seen}"))
-            .contains("--world and --batch-size add rank, step and padding")
+            .contains("--world-size and --batch-size add rank, step and padding")
     );
 }
 
@@ -252,7 +252,7 @@ fn batches_know_their_worlds() {
     let file = folder.join("lengths.json");
     fs::write(&file, serde_json::to_string(&lengths).unwrap()).unwrap();
     let build =
-        |world| Batcher::builder(lengths.clone()).max_tokens(300).seed(3).epoch(2).world(world).tail(Tail::Duplicate);
+        |world| Batcher::builder(lengths.clone()).max_tokens(300).seed(3).epoch(2).world_size(world).tail(Tail::Duplicate);
     let (first, mut second, mut rest) =
         (build(4).build().unwrap(), build(3).build().unwrap(), build(2).build().unwrap());
     let state = first.state(5).unwrap();
@@ -264,7 +264,7 @@ fn batches_know_their_worlds() {
     let (path, file) = (path.display(), file.display());
     let options = "--lengths --max-tokens 300 --tail duplicate";
     let found = json(&format!("explain {path} --json"))["states"][0].clone();
-    assert_eq!(found["history"][1]["world"], 3);
+    assert_eq!(found["history"][1]["world_size"], 3);
     assert_eq!((&found["kind"], &found["order"], &found["seed"]), (&"batcher".into(), &"feistel".into(), &3.into()));
     assert_eq!((&found["samples"], &found["recipe"]["batch"]["max_tokens"]), (&600.into(), &300.into()));
     let shown = text(&format!("explain {path}"));
@@ -274,7 +274,7 @@ fn batches_know_their_worlds() {
     assert_eq!((&found["history"][0]["steps"], &found["place"]), (&5.into(), &"loop.0.samedeal".into()));
     // By step: those of each world, and what is left, which goes on with the last one unless another is named.
     for (step, batcher, own, world) in [(4, &first, 4, 4), (5, &second, 0, 3), (8, &second, 3, 3), (9, &rest, 0, 2)] {
-        let more = if step == 9 { "--world 2" } else { "" };
+        let more = if step == 9 { "--world-size 2" } else { "" };
         let found = json(&format!("explain {path} {file} {options} {more} --step {step} --json"));
         assert_eq!(found["ranks"].as_array().unwrap().len(), world);
         assert_eq!(found["status"], if step < 9 { "seen" } else { "to come" });
@@ -285,17 +285,17 @@ fn batches_know_their_worlds() {
     }
     // By sample: every one is somewhere, once.
     let all = (0..600).map(|sample| format!("--sample {sample}")).collect::<Vec<_>>().join(" ");
-    let found = json(&format!("locate {file} {options} --resume {path} --world 2 {all} --json"));
+    let found = json(&format!("locate {file} {options} --resume {path} --world-size 2 {all} --json"));
     let mut worlds = BTreeMap::<u64, u32>::new();
     for (sample, found) in (0_u64..).zip(found["samples"].as_array().unwrap()) {
         let places = found["places"].as_array().unwrap();
         let real = places.iter().filter(|place| place["status"] != "padding").collect::<Vec<_>>();
         let [place] = real[..] else { panic!("{found}") };
         let number = |name: &str| place[name].as_u64().unwrap();
-        *worlds.entry(number("world")).or_default() += 1;
-        let (status, from) = if number("world") == 2 { ("to come", "state") } else { ("seen", "epoch") };
+        *worlds.entry(number("world_size")).or_default() += 1;
+        let (status, from) = if number("world_size") == 2 { ("to come", "state") } else { ("seen", "epoch") };
         assert_eq!((&found["status"], &place["counted_from"]), (&status.into(), &from.into()));
-        let (batcher, own) = match number("world") {
+        let (batcher, own) = match number("world_size") {
             4 => (&first, number("step")),
             3 => (&second, number("step") - 5),
             _ => (&rest, number("step")),
@@ -306,11 +306,11 @@ fn batches_know_their_worlds() {
     assert_eq!((worlds.len(), worlds.values().sum::<u32>()), (3, 600));
     // `explain` counts all steps from the beginning of the epoch, those to come too.
     let own = rest.batch_of(1, 2).unwrap().samples[0];
-    let found = json(&format!("explain {path} {file} {options} --world 2 --sample {own} --json"));
+    let found = json(&format!("explain {path} {file} {options} --world-size 2 --sample {own} --json"));
     let place = &found["samples"][0]["places"][0];
     let told = ["status", "step", "rank", "counted_from"].map(|name| place[name].clone());
     assert_eq!(Value::from(told.to_vec()), value!(["to come", 5 + 4 + 2, 1, "epoch"]));
-    let shown = text(&format!("explain {path} {file} {options} --world 2 --sample {own}"));
+    let shown = text(&format!("explain {path} {file} {options} --world-size 2 --sample {own}"));
     assert!(shown.contains("all steps are counted from the beginning of the epoch"), "{shown}");
     // Other options are named, and no hash is.
     let (code, said) =
@@ -327,32 +327,39 @@ fn a_state_of_other_files_says_what_may_differ() {
     let dataset = Dataset::write("explain-files");
     let folder = dataset.folder.display();
     let path = dataset.folder.join("state.json");
-    let state = text(&format!("state {folder} --order sharded --lanes 8 --seed 5 --world 2 --taken 20"));
+    let state = text(&format!("state {folder} --order sharded --lanes 8 --seed 5 --world-size 2 --taken 20"));
     fs::write(&path, &state).unwrap();
     let resume = format!("--resume {}", path.display());
-    // Order and seed are those of the state.
-    let found = json(&format!("indices {folder} --lanes 8 {resume} --json"));
-    assert_eq!((&found["config"]["order"], &found["config"]["seed"]), (&"sharded".into(), &5.into()));
+    // The order is that of the state, with its lanes; the files may be named.
+    let found = json(&format!("indices {resume} --json"));
+    assert_eq!(found["recipe"]["order"], json(&format!("recipe {folder} --order sharded --lanes 8 --seed 5"))["order"]);
     assert_eq!(found["indices"].as_array().unwrap().len(), 90);
-    let (code, said) = failing(&format!("indices {folder} --lanes 16 {resume}"));
-    assert!(code == 2 && said.contains("of other files, or of other --lanes or --window"), "{said}");
-    let print = serde_json::from_str::<Value>(&state).unwrap()["fingerprint"].as_str().unwrap().to_owned();
-    assert!(!said.contains(&print[..8]), "{said}");
-    let (_, said) = failing(&format!("indices {folder}/a.parquet --lanes 8 {resume}"));
-    assert!(said.contains("there are 40 samples; allowed: 130, as in the state"), "{said}");
-    let (_, said) = failing(&format!("explain {} --sample 1", path.display()));
-    assert!(said.contains("the order is sharded, which is made of the files"), "{said}");
+    assert_eq!(json(&format!("indices {folder} --lanes 8 {resume} --json")), found);
+    for (options, why) in [
+        ("--lanes 16", "--lanes is 16; allowed: 8, as in the state"),
+        ("--shuffle-window 16", "--shuffle-window is 16; allowed: 256, as in the state"),
+        ("--samples 129", "--samples is 129; allowed: 130, as in the state"),
+    ] {
+        let (code, said) = failing(&format!("indices {options} {resume}"));
+        assert!(code == 2 && said.contains(why), "{said}");
+    }
+    let (_, said) = failing(&format!("indices {folder}/a.parquet {resume}"));
+    assert!(said.contains("there are 40 samples; allowed: 130"), "{said}");
+    // As many samples, in another order of files.
+    let (_, said) = failing(&format!("indices {folder}/b {folder}/a {folder}/Z.parquet {folder}/a.parquet {folder}/a0.parquet {resume}"));
+    assert!(said.contains("name the files of the run, in their order") || said.contains("Name the files"), "{said}");
+    assert_eq!(json(&format!("explain {} --sample 129 --json", path.display()))["samples"][0]["row"], Value::Null);
     // The file and the row of a sample.
     let found =
-        json(&format!("explain {} {folder} --lanes 8 --sample 129 --json", path.display()))["samples"][0].clone();
+        json(&format!("explain {} {folder} --sample 129 --json", path.display()))["samples"][0].clone();
     assert_eq!(found["row"], 8);
     assert!(found["file"].as_str().unwrap().ends_with("b/d.parquet"), "{found}");
     let found = json(&format!("locate {folder} --sample 129 --json"))["samples"][0].clone();
     assert_eq!(found["row"], 8);
     // With workers: replay and verify take them too, and what is left together with what was consumed is all there is.
-    let found = json(&format!("verify {folder} --lanes 8 --world 2 --workers 2 --batch-size 4 {resume} --json"));
+    let found = json(&format!("verify {folder} --lanes 8 --world-size 2 --workers 2 --batch-size 4 {resume} --json"));
     assert_eq!((&found["passed"], &found["consumed"], &found["seen"]), (&true.into(), &40.into(), &90.into()));
-    let deal = format!("{folder} --order sharded --world 2 --rank 1 --workers 2 --worker 1 --batch-size 4");
+    let deal = format!("{folder} --order sharded --world-size 2 --rank 1 --workers 2 --worker 1 --batch-size 4");
     let read = json(&format!("replay {deal} --json"));
     let own = json(&format!("batches {deal} --json"));
     let first = own["batches"].as_array().unwrap().iter().flat_map(|batch| batch.as_array().unwrap()).take(5);

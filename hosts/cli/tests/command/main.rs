@@ -58,8 +58,8 @@ fn failing(arguments: &str) -> (i32, String) {
 
 #[test]
 fn numbers_are_those_of_the_library() {
-    let sampler = Sampler::builder(100_000).seed(-3).epoch(2).order("torch").rank(1).world(3).build().unwrap();
-    let deal = "--samples 1e5 --seed -3 --epoch 2 --order torch --rank 1 --world 3";
+    let sampler = Sampler::builder(100_000).seed(-3).epoch(2).order("torch").rank(1).world_size(3).build().unwrap();
+    let deal = "--samples 1e5 --seed -3 --epoch 2 --order torch --rank 1 --world-size 3";
     let all: Vec<u64> = sampler.indices(..).unwrap();
     let lines = text(&format!("indices {deal} --all --format text"));
     assert!(lines.lines().map(|line| line.parse::<u64>().unwrap()).eq(all.iter().copied()));
@@ -69,12 +69,12 @@ fn numbers_are_those_of_the_library() {
     let print = json(&format!("fingerprint {deal} --json"));
     assert_eq!(print["fingerprint"], sampler.fingerprint().unwrap());
     assert_eq!(print["config_fingerprint"], sampler.config_fingerprint().unwrap());
-    assert_eq!(print["config"]["seed"], -3);
+    assert_eq!(print["recipe"]["order"]["seed"], -3);
     let place = sampler.locate(all[40], 32).unwrap().unwrap();
     let found = json(&format!("locate {deal} --batch-size 32 --sample {} --json", all[40]).replace("--rank 1", ""));
     assert_eq!(found["samples"][0]["places"][0]["position"], place.position);
     assert_eq!(
-        (&found["samples"][0]["places"][0]["batch"], &found["samples"][0]["places"][0]["slot"]),
+        (&found["samples"][0]["places"][0]["batch"], &found["samples"][0]["places"][0]["index_in_batch"]),
         (&1.into(), &8.into())
     );
 }
@@ -84,7 +84,7 @@ fn a_table_shows_a_window_and_how_to_see_more() {
     let shown = text("indices --samples 1e12");
     assert_eq!(shown.lines().count(), 3 + 20 + 1 + 1);
     assert!(shown.contains("20 of the 1,000,000,000,000 samples") && shown.contains("--all"));
-    let padded = text("indices --samples 5 --world 4 --rank 3");
+    let padded = text("indices --samples 5 --world-size 4 --rank 3");
     assert!(padded.contains("(padding)") && !padded.contains("--all"));
 }
 
@@ -93,7 +93,7 @@ fn verify_accepts_every_deal() {
     for remainder in ["drop", "pad", "uneven"] {
         for layout in ["strided", "contiguous"] {
             for (samples, world) in [(0, 3), (1, 1), (3, 8), (1000, 7), (70_000, 4)] {
-                let deal = format!("--samples {samples} --world {world} --remainder {remainder} --layout {layout}");
+                let deal = format!("--samples {samples} --world-size {world} --remainder {remainder} --layout {layout}");
                 let found = json(&format!("verify {deal} --json"));
                 assert_eq!(found["passed"], true, "{deal}: {found}");
                 let dropped = if remainder == "drop" { samples % world } else { 0 };
@@ -108,12 +108,12 @@ fn verify_accepts_every_deal() {
 
 #[test]
 fn verify_fails_on_unequal_steps() {
-    let output = run("verify --samples 9 --world 2 --remainder uneven --batch-size 4");
+    let output = run("verify --samples 9 --world-size 2 --remainder uneven --batch-size 4");
     assert_eq!(output.status.code(), Some(1));
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(shown.contains("FAILED") && shown.contains("1 rank with 1 batch, 1 rank with 2 batches"), "{shown}");
     assert_eq!(
-        json("verify --samples 9 --world 2 --remainder uneven --batch-size 4 --drop-last --json")["passed"],
+        json("verify --samples 9 --world-size 2 --remainder uneven --batch-size 4 --drop-last --json")["passed"],
         true
     );
 }
@@ -121,13 +121,13 @@ fn verify_fails_on_unequal_steps() {
 #[test]
 fn verify_counts_what_the_full_batches_hold() {
     for deal in [
-        "--samples 1000 --world 8 --batch-size 32",
-        "--samples 1001 --world 8 --batch-size 32 --remainder drop",
-        "--samples 1001 --world 8 --batch-size 21",
-        "--samples 9 --world 2 --batch-size 4 --remainder uneven",
-        "--samples 5 --world 2 --batch-size 10",
+        "--samples 1000 --world-size 8 --batch-size 32",
+        "--samples 1001 --world-size 8 --batch-size 32 --remainder drop",
+        "--samples 1001 --world-size 8 --batch-size 21",
+        "--samples 9 --world-size 2 --batch-size 4 --remainder uneven",
+        "--samples 5 --world-size 2 --batch-size 10",
         // Some samples are left out where they are dealt first, and seen as padding.
-        "--samples 17 --world 8 --batch-size 2 --layout contiguous",
+        "--samples 17 --world-size 8 --batch-size 2 --layout contiguous",
     ] {
         let world: u32 = deal.split(' ').nth(3).unwrap().parse().unwrap();
         let mut seen = Vec::new();
@@ -149,24 +149,24 @@ fn verify_counts_what_the_full_batches_hold() {
         assert_eq!(all["left_out"], 0, "{deal}");
     }
     let said = "covering\tok\t768 of 1,000 samples seen; 0 dropped, expected 0; 232 left out by --drop-last\n";
-    let found = text("verify --samples 1000 --world 8 --batch-size 32 --drop-last --format text");
+    let found = text("verify --samples 1000 --world-size 8 --batch-size 32 --drop-last --format text");
     assert!(found.contains(said), "{found}");
 }
 
 #[test]
 fn verify_says_what_it_did_not_check() {
-    let found = text("verify --samples 9 --world 2 --format text");
+    let found = text("verify --samples 9 --world-size 2 --format text");
     assert!(found.ends_with("\nequal steps\tnot checked\t--batch-size N checks them\n"), "{found}");
-    let found = json("verify --samples 9 --world 2 --json");
+    let found = json("verify --samples 9 --world-size 2 --json");
     assert_eq!((found["checks"].as_array().unwrap().len(), &found["steps"]), (4, &Value::Null));
 }
 
 #[test]
 fn locate_knows_what_no_batch_holds() {
-    let deal = "--samples 11 --world 2 --remainder uneven --order sequential --batch-size 3 --sample 8,9,10";
+    let deal = "--samples 11 --world-size 2 --remainder uneven --order sequential --batch-size 3 --sample 8,9,10";
     let batches = |found: Value| {
         let places = found["samples"].as_array().unwrap().iter().map(|sample| sample["places"][0].clone());
-        places.map(|place| (place["batch"].as_u64(), place["slot"].as_u64())).collect::<Vec<_>>()
+        places.map(|place| (place["batch"].as_u64(), place["index_in_batch"].as_u64())).collect::<Vec<_>>()
     };
     let all = [(Some(1), Some(1)), (Some(1), Some(1)), (Some(1), Some(2))];
     assert_eq!(batches(json(&format!("locate {deal} --json"))), all);
@@ -189,7 +189,7 @@ fn files_are_laid_end_to_end_in_the_order_of_their_paths() {
     });
     let expected = dataset.rows.iter().map(|(file, row, _)| (file.clone(), row.to_string()));
     assert_eq!(rows.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
-    let found = json(&format!("verify {path} --world 3 --json"));
+    let found = json(&format!("verify {path} --world-size 3 --json"));
     assert_eq!((&found["passed"], &found["samples"]), (&true.into(), &dataset.rows.len().into()));
 }
 
@@ -200,8 +200,8 @@ fn replay_reads_what_is_dealt() {
     for (rank, drop_last) in [(0, false), (2, false), (2, true)] {
         let flag = if drop_last { "--drop-last" } else { "" };
         let found =
-            json(&format!("replay {path} --seed 5 --rank {rank} --world 3 --batch-size 8 {flag} --format json"));
-        let sampler = Sampler::builder(dataset.rows.len() as u64).seed(5).rank(rank).world(3).build().unwrap();
+            json(&format!("replay {path} --seed 5 --rank {rank} --world-size 3 --batch-size 8 {flag} --format json"));
+        let sampler = Sampler::builder(dataset.rows.len() as u64).seed(5).rank(rank).world_size(3).build().unwrap();
         let batches = sampler.batches(8, drop_last).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
         let order = batches.concat();
         let mut hash = Sha256::new();
@@ -258,8 +258,8 @@ fn bad_files_are_named() {
 #[test]
 fn refusals_say_which_value_and_what_is_allowed() {
     for (arguments, said) in [
-        ("indices --samples 10 --rank 4 --world 4", "error: --rank is 4; allowed: 0 to 3"),
-        ("indices --samples 10 --world 0", "error: --world is 0; allowed: 1 to 4294967295"),
+        ("indices --samples 10 --rank 4 --world-size 4", "error: --rank is 4; allowed: 0 to 3"),
+        ("indices --samples 10 --world-size 0", "error: --world-size is 0; allowed: 1 to 4294967295"),
         ("indices --samples 10 --start 11", "error: --start is 11; allowed: 0 to 10"),
         ("indices --samples 10 --count 11", "error: --count is 11; allowed: 0 to 10 from 0, or --all"),
         ("batches --samples 10 --batch-size 0", "error: --batch-size is 0; allowed: 1 to 4294967295"),
@@ -280,7 +280,7 @@ fn refusals_say_which_value_and_what_is_allowed() {
     assert!(failing("verify --samples 9e15").1.contains("1,125,000,000,000,000 bytes"));
     for (arguments, words) in [
         ("indices --samples 10 --rank -1", "'--rank <RANK>': allowed: 0 to 4294967295"),
-        ("indices --samples 10 --world x", "'--world <WORLD>': allowed: 1 to 4294967295"),
+        ("indices --samples 10 --world-size x", "'--world-size <RANKS>': allowed: 1 to 4294967295"),
         ("indices --samples -1", "'--samples <N>': allowed: 0 to 9007199254740991, such as"),
         ("verify --samples 10 --rank 3", "the answer is for all ranks; leave --rank out"),
         ("locate --samples 10 --sample 1 --rank 3", "the answer is for all ranks; leave --rank out"),

@@ -28,14 +28,14 @@ fn files_are_dealt_as_the_library_deals_them() {
     let dataset = Dataset::write("plan-lists");
     let path = dataset.folder.display();
     for (options, policy, shuffle) in [
-        ("", Policy::RoundRobin, false),
-        ("--policy size-aware", Policy::SizeAware, false),
-        ("--policy size-aware --worker-policy size-aware --shuffle --seed -3 --epoch 2", Policy::SizeAware, true),
+        ("--policy round-robin --worker-policy round-robin --no-shuffle", Policy::RoundRobin, false),
+        ("--worker-policy round-robin --no-shuffle", Policy::SizeAware, false),
+        ("--seed -3 --epoch 2", Policy::SizeAware, true),
     ] {
-        let builder = ShardPlan::builder(SIZES).world(2).workers(2).policy(policy).shuffle(shuffle);
+        let builder = ShardPlan::builder(SIZES).world_size(2).workers(2).policy(policy).shuffle(shuffle);
         let worker_policy = if shuffle { WorkerPolicy::SizeAware } else { WorkerPolicy::RoundRobin };
         let plan = builder.worker_policy(worker_policy).seed(-3).epoch(2).build().unwrap();
-        let deal = format!("shards {path} --world 2 --workers 2 {options}");
+        let deal = format!("shards {path} --world-size 2 --workers 2 {options}");
         let found = json(&format!("{deal} --rank 1 --json"));
         for worker in 0..2 {
             let shards = plan.shards(1, worker).unwrap();
@@ -70,50 +70,52 @@ fn bytes_are_those_of_the_row_groups() {
 fn unequal_steps_are_said_aloud() {
     let dataset = Dataset::write("plan-steps");
     let path = dataset.folder.display();
-    let shown = text(&format!("shards {path} --world 2 --batch-size 8"));
+    let deal = format!("shards {path} --no-shuffle --policy round-robin --worker-policy round-robin");
+    let shown = text(&format!("{deal} --world-size 2 --batch-size 8"));
     assert!(shown.contains("WARNING: ranks end at different steps, 8 to 9 in batches of 8"), "{shown}");
     assert!(shown.contains("7 files, 130 samples, ") && shown.contains("; 1 without samples"), "{shown}");
     assert!(shown.contains("heaviest rank by the mean: 1.077 in samples"), "{shown}");
-    let steps = json(&format!("shards {path} --world 2 --batch-size 8 --json"))["steps"].clone();
+    let steps = json(&format!("{deal} --world-size 2 --batch-size 8 --json"))["steps"].clone();
     let expected = value!({"batch_size": 8, "drop_last": false, "least": 8, "most": 9, "equal": false});
     assert_eq!(steps, expected);
-    let shown = text(&format!("shards {path} --world 2 --policy size-aware --batch-size 70"));
+    let shown = text(&format!("shards {path} --world-size 2 --batch-size 70"));
     assert!(shown.contains("every rank takes 1 step, in batches of 70") && !shown.contains("WARNING"), "{shown}");
     assert!(text(&format!("shards {path}")).contains("--batch-size tells the steps"));
-    let shown = text(&format!("shards {path} --world 9 --workers 2"));
+    let shown = text(&format!("{deal} --world-size 9 --workers 2"));
     assert!(shown.contains("; 2 have nothing to read") && shown.contains("; 11 have nothing to read"), "{shown}");
-    assert!(text(&format!("shards {path} --world 8")).contains("; 1 has nothing to read"));
+    assert!(text(&format!("shards {path} --world-size 8")).contains("; 1 has nothing to read"));
     assert!(text(&format!("shards {path}/b/c.parquet")).contains("\n1 file, 20 samples, "));
 }
 
 #[test]
 fn programs_are_told_of_the_steps_too() {
     let dataset = Dataset::write("plan-steps-text");
-    let deal = format!("shards {} --world 2 --format text", dataset.folder.display());
+    let deal = format!("shards {} --world-size 2 --format text", dataset.folder.display());
+    let in_turn = " --policy round-robin --no-shuffle";
     for more in ["", " --rank 1"] {
-        let output = run(&format!("{deal}{more} --batch-size 8"));
+        let output = run(&format!("{deal}{in_turn}{more} --batch-size 8"));
         let shown = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success() && shown.ends_with("\nsteps\t8\t8\t9\tunequal\n"), "{shown}");
         let warned = String::from_utf8(output.stderr).unwrap();
         assert!(warned.starts_with("warning: ranks end at different steps, 8 to 9 in batches of 8; "), "{warned}");
     }
-    assert!(text(&format!("{deal} --policy size-aware --batch-size 70")).ends_with("\nsteps\t70\t1\t1\tequal\n"));
+    assert!(text(&format!("{deal} --batch-size 70")).ends_with("\nsteps\t70\t1\t1\tequal\n"));
 }
 
 #[test]
 fn a_plan_verifies() {
     let dataset = Dataset::write("plan-verify");
     let path = dataset.folder.display();
-    let checks = text(&format!("shards {path} --world 3 --workers 2 --shuffle --verify --format text"));
-    let loads = text(&format!("shards {path} --world 3 --workers 2 --shuffle --format text"));
+    let checks = text(&format!("shards {path} --world-size 3 --workers 2 --verify --format text"));
+    let loads = text(&format!("shards {path} --world-size 3 --workers 2 --format text"));
     assert_eq!(loads.lines().count(), 9);
     let verified = "overlaps\tok\t0 readings too many\ngaps\tok\t0 of 7 files read by no reader\n";
     assert_eq!(checks, loads + verified);
-    let shown = text(&format!("shards {path} --world 3 --verify"));
+    let shown = text(&format!("shards {path} --world-size 3 --verify"));
     let [loads, totals, checks] =
         ["│ rank ┆ files ", "7 files, 130 samples, ", "│ overlaps ┆ ok "].map(|it| shown.find(it));
     assert!(loads.is_some() && loads < totals && totals < checks, "{shown}");
-    let found = json(&format!("shards {path} --world 3 --verify --json"));
+    let found = json(&format!("shards {path} --world-size 3 --verify --json"));
     assert_eq!(found["verification"], value!({"passed": true, "overlaps": [], "gaps": []}));
     assert_eq!(found["ranks"].as_array().unwrap().len(), 3);
     assert_eq!(json(&format!("shards {path} --json"))["verification"], Value::Null);
@@ -133,14 +135,22 @@ fn what_was_really_read_is_held_against_the_files() {
     write(value!([[6, 0, 1], [1, 5, 5]]));
     let shown = verdict(&verify, 1);
     assert!(shown.contains("a.parquet: read by reader 0, and again by reader 1\n"), "{shown}");
-    assert!(shown.contains("deep.parquet: read by no reader\n") && shown.contains("FAILED"), "{shown}");
+    assert!(shown.contains("3 of 7 files read by no reader") && shown.contains("FAILED"), "{shown}");
+    let gap = shown.lines().find(|line| line.ends_with("read by no reader")).unwrap();
+    assert!(gap.contains(".parquet to ") && gap.contains(", 3 files: read by no reader"), "{gap}");
     let found: Value = serde_json::from_str(&verdict(&format!("{verify} --json"), 1)).unwrap();
     let found = &found["verification"];
     assert_eq!(found["passed"], false);
     let pairs = |list: &Value, name| numbers(&list.as_array().unwrap().iter().map(|it| it[name].clone()).collect());
-    assert_eq!((pairs(&found["overlaps"], "shard"), pairs(&found["overlaps"], "other")), (vec![1, 5], vec![1, 1]));
-    assert_eq!(pairs(&found["gaps"], "shard"), [2, 3, 4]);
-    assert!(verdict(&format!("{verify} --format text"), 1).contains("\ngap\t3\t"));
+    assert_eq!((pairs(&found["overlaps"], "shard"), pairs(&found["overlaps"], "other_reader")), (vec![1, 5], vec![1, 1]));
+    assert_eq!((pairs(&found["gaps"], "first_shard"), pairs(&found["gaps"], "num_shards")), (vec![2], vec![3]));
+    assert!(found["gaps"][0]["last_path"].as_str().unwrap().ends_with(".parquet"), "{found}");
+    let lines = verdict(&format!("{verify} --format text"), 1);
+    assert!(lines.lines().any(|line| line.starts_with("gap\t2\t3\t") && line.split('\t').count() == 5), "{lines}");
+    // A file alone.
+    write(value!([[6, 0, 1, 3, 4, 5]]));
+    assert!(!verdict(&verify, 1).contains("1 file: "));
+    assert!(verdict(&format!("{verify} --format text"), 1).contains("\ngap\t2\t1\t"));
     for (lists, words) in [
         (value!([[7]]), "read.json: shard 7; allowed: 0 to 6"),
         (value!([["no/such/file"]]), "no/such/file is none of the files that are dealt"),
@@ -258,9 +268,9 @@ fn formats_of_shards() {
     let dataset = Dataset::write("plan-formats");
     let path = dataset.folder.display();
     for (arguments, lines) in [
-        (format!("shards {path} --world 3"), 3),
-        (format!("shards {path} --world 3 --workers 2"), 9),
-        (format!("shards {path} --world 3 --rank 0"), 3),
+        (format!("shards {path} --world-size 3"), 3),
+        (format!("shards {path} --world-size 3 --workers 2"), 9),
+        (format!("shards {path} --world-size 3 --rank 0"), 3),
         (format!("shards {path} --verify"), 3),
     ] {
         assert!(text(&arguments).starts_with('┌'));
@@ -268,9 +278,9 @@ fn formats_of_shards() {
         assert!(bare.lines().count() == lines && !bare.contains('│'), "{bare}");
         assert_eq!(json(&format!("{arguments} --json")), json(&format!("{arguments} --format json")));
     }
-    let shown = text(&format!("shards {path} --world 100"));
+    let shown = text(&format!("shards {path} --world-size 100"));
     assert!(shown.contains("and 36 more, which --format text and json show"), "{shown}");
-    assert_eq!(text(&format!("shards {path} --world 100 --format text")).lines().count(), 100);
+    assert_eq!(text(&format!("shards {path} --world-size 100 --format text")).lines().count(), 100);
 }
 
 #[test]
@@ -278,21 +288,21 @@ fn refusals_of_plans() {
     let dataset = Dataset::write("plan-refusals");
     let path = dataset.folder.display();
     for (options, said) in [
-        ("--rank 2 --world 2", "error: --rank is 2; allowed: 0 to 1"),
+        ("--rank 2 --world-size 2", "error: --rank is 2; allowed: 0 to 1"),
         ("--rank 4294967295", "error: --rank is 4294967295; allowed: 0 to 0"),
         ("--rank 0 --worker 2 --workers 2", "error: --worker is 2; allowed: 0 to 1"),
         ("--rank 0 --worker 4294967295", "error: --worker is 4294967295; allowed: 0 to 0"),
         ("--batch-size 0", "error: --batch-size is 0; allowed: 1 to 4294967295"),
-        ("--world 0", "error: --world is 0; allowed: 1 to 4194304"),
-        ("--world x", "error: invalid value 'x' for '--world <WORLD>': allowed: 1 to 4194304"),
+        ("--world-size 0", "error: --world-size is 0; allowed: 1 to 4194304"),
+        ("--world-size x", "error: invalid value 'x' for '--world-size <RANKS>': allowed: 1 to 4194304"),
     ] {
         assert_eq!(failing(&format!("shards {path} {options}")), (2, said.to_owned()));
     }
-    for (options, field) in [("--world 0", "--world is 0"), ("--workers 5000000", "--workers is 5000000")] {
+    for (options, field) in [("--world-size 0", "--world-size is 0"), ("--workers 5000000", "--workers is 5000000")] {
         assert!(failing(&format!("shards {path} {options}")).1.starts_with(&format!("error: {field}; allowed: ")));
     }
     for options in
-        ["--policy locality-aware", "--worker 1", "--drop-last", "--verify --rank 0", "--weight rows", "--world -1"]
+        ["--policy locality-aware", "--worker 1", "--drop-last", "--verify --rank 0", "--weight rows", "--world-size -1"]
     {
         assert_eq!(failing(&format!("shards {path} {options}")).0, 2, "{options}");
     }
@@ -303,33 +313,34 @@ fn refusals_of_plans() {
 fn the_order_sharded_over_files() {
     let dataset = Dataset::write("plan-sharded");
     let path = dataset.folder.display();
-    let deal = format!("{path} --order sharded --lanes 4 --window 8 --seed 6 --epoch 1");
-    let sampler = Sampler::sharded(SIZES, 4, 8).seed(6).epoch(1).rank(1).world(2).build().unwrap();
+    let deal = format!("{path} --order sharded --lanes 4 --shuffle-window 8 --seed 6 --epoch 1");
+    let sampler = Sampler::sharded(SIZES).lanes(4).shuffle_window(8).seed(6).epoch(1).rank(1).world_size(2).build().unwrap();
     let all: Vec<u64> = sampler.indices(..).unwrap();
-    let found = json(&format!("indices {deal} --rank 1 --world 2 --all --json"));
+    let found = json(&format!("indices {deal} --rank 1 --world-size 2 --all --json"));
     assert_eq!(numbers(&found["indices"]), all);
-    assert_eq!(found["config"]["sharding"], value!({"sizes": SIZES, "lanes": 4, "window": 8}));
-    let batches = json(&format!("batches {deal} --rank 1 --world 2 --batch-size 16 --all --json"));
+    let order = |found: &Value| ["sizes", "lanes", "shuffle_window"].map(|name| found["recipe"]["order"][name].clone());
+    assert_eq!(order(&found), [value!(SIZES), 4.into(), 8.into()]);
+    let batches = json(&format!("batches {deal} --rank 1 --world-size 2 --batch-size 16 --all --json"));
     assert_eq!(numbers(&batches["batches"][1]), all[16..32]);
-    let print = json(&format!("fingerprint {deal} --rank 1 --world 2 --json"));
+    let print = json(&format!("fingerprint {deal} --rank 1 --world-size 2 --json"));
     assert_eq!(print["fingerprint"], sampler.fingerprint().unwrap());
-    let found = json(&format!("locate {deal} --world 2 --sample {} --json", all[5]));
+    let found = json(&format!("locate {deal} --world-size 2 --sample {} --json", all[5]));
     assert_eq!(
         (&found["samples"][0]["places"][0]["rank"], &found["samples"][0]["places"][0]["index"]),
         (&1.into(), &5.into())
     );
-    let found = json(&format!("verify {deal} --world 4 --batch-size 8 --json"));
+    let found = json(&format!("verify {deal} --world-size 4 --batch-size 8 --json"));
     assert_eq!((&found["passed"], &found["seen"]), (&true.into(), &130.into()));
-    let seen = json(&format!("replay {deal} --rank 1 --world 2 --batch-size 16 --json"));
+    let seen = json(&format!("replay {deal} --rank 1 --world-size 2 --batch-size 16 --json"));
     assert_eq!(numbers(&seen["first"]), all[..5]);
     // Its own defaults.
     let found = json(&format!("indices {path} --order sharded --json"));
-    assert_eq!(found["config"]["sharding"], value!({"sizes": SIZES, "lanes": 64, "window": 256}));
+    assert_eq!(order(&found), [value!(SIZES), 64.into(), 256.into()]);
     for (arguments, words) in [
         ("--samples 10 --order sharded".to_owned(), "error: --order sharded needs samples that are stored in files"),
-        (format!("{path} --lanes 4"), "error: --lanes and --window are for --order sharded; the order is feistel"),
+        (format!("{path} --lanes 4"), "error: --lanes is "),
         (format!("{path} --order sharded --lanes 5000"), "error: --lanes is 5000; allowed: 1 to 4096"),
-        (format!("{path} --order sharded --window 2000000"), "error: --window is 2000000; allowed: 1 to 1048576"),
+        (format!("{path} --order sharded --shuffle-window 2000000"), "error: --shuffle-window is 2000000; allowed: 1 to 1048576"),
     ] {
         let (code, said) = failing(&format!("indices {arguments}"));
         assert!(code == 2 && said.starts_with(words), "{said}");
@@ -341,12 +352,12 @@ fn the_order_sharded_over_files() {
 
 #[test]
 fn meshes_are_those_of_the_library() {
-    let axes = [Axis::repeat("pp", 2), Axis::divide("dp", 3), Axis::divide("sp", 2), Axis::repeat("tp", 2)];
+    let axes = [Axis::replicate("pp", 2), Axis::shard("dp", 3), Axis::shard("sp", 2), Axis::replicate("tp", 2)];
     let mesh = Mesh::new(24, axes).unwrap();
-    let arguments = "mesh pp=2 dp=3 sp=2 tp=2 --world 24 --divide dp,sp";
+    let arguments = "mesh pp=2 dp=3 sp=2 tp=2 --world-size 24 --shard dp,sp";
     let found = json(&format!("{arguments} --json"));
-    assert_eq!((&found["world"], &found["data_world"]), (&24.into(), &6.into()));
-    assert_eq!(found["axes"][1], value!({"name": "dp", "size": 3, "role": "divide"}));
+    assert_eq!((&found["world_size"], &found["data_world_size"]), (&24.into(), &6.into()));
+    assert_eq!(found["axes"][1], value!({"name": "dp", "size": 3, "role": "shard"}));
     let lines = text(&format!("{arguments} --format text"));
     for (rank, line) in (0..24).zip(lines.lines()) {
         let of_rank = &found["ranks"][rank as usize];
@@ -361,27 +372,27 @@ fn meshes_are_those_of_the_library() {
         assert_eq!(parts[5..], [data_rank.to_string(), peers.iter().map(u32::to_string).collect::<Vec<_>>().join(",")]);
         assert_eq!(json(&format!("{arguments} --rank {rank} --json"))["ranks"], value!([of_rank]));
     }
-    assert!(text("mesh tp=4 --world 4").contains("every rank reads all of the data; --divide names"));
-    assert!(text("mesh dp=100 --world 100 --divide dp").contains("64 of 100 ranks"));
+    assert!(text("mesh tp=4 --world-size 4").contains("every rank reads all of the data; --shard names"));
+    assert!(text("mesh dp=100 --world-size 100 --shard dp").contains("64 of 100 ranks"));
 }
 
 #[test]
 fn meshes_that_make_no_sense() {
     for (arguments, said) in [
-        ("mesh dp=2 tp=2 --world 8", "error: axes is dp 2 x tp 2 = 4; allowed: sizes whose product is the world, 8"),
-        ("mesh dp=2 --world 2 --divide tp", "error: --divide is \"tp\"; known: dp"),
-        ("mesh dp=2 --world 2 --rank 2", "error: --rank is 2; allowed: 0 to 1"),
-        ("mesh dp=2 --world 2 --rank 4294967295", "error: --rank is 4294967295; allowed: 0 to 1"),
-        ("mesh dp=2 dp=2 --world 4", "error: axes is dp; allowed: each name once"),
+        ("mesh dp=2 tp=2 --world-size 8", "error: axes is dp 2 x tp 2 = 4; allowed: sizes whose product is the world size, 8"),
+        ("mesh dp=2 --world-size 2 --shard tp", "error: --shard is \"tp\"; known: dp"),
+        ("mesh dp=2 --world-size 2 --rank 2", "error: --rank is 2; allowed: 0 to 1"),
+        ("mesh dp=2 --world-size 2 --rank 4294967295", "error: --rank is 4294967295; allowed: 0 to 1"),
+        ("mesh dp=2 dp=2 --world-size 4", "error: axes is dp; allowed: each name once"),
     ] {
         assert_eq!(failing(arguments), (2, said.to_owned()));
     }
-    for arguments in ["mesh --world 2", "mesh dp --world 2", "mesh dp=-1 --world 2", "mesh =2 --world 2"] {
+    for arguments in ["mesh --world-size 2", "mesh dp --world-size 2", "mesh dp=-1 --world-size 2", "mesh =2 --world-size 2"] {
         assert_eq!(failing(arguments).0, 2, "{arguments}");
     }
-    let (_, said) = failing("mesh tp=4294967295 --world 4294967295 --json");
+    let (_, said) = failing("mesh tp=4294967295 --world-size 4294967295 --json");
     assert!(said.contains("too many to show; name one with --rank"), "{said}");
-    assert_eq!(json("mesh dp=4294967295 --world 4294967295 --divide dp --rank 7 --json")["ranks"][0]["data_rank"], 7);
+    assert_eq!(json("mesh dp=4294967295 --world-size 4294967295 --shard dp --rank 7 --json")["ranks"][0]["data_rank"], 7);
 }
 
 /// The command in an environment of its own.
@@ -396,11 +407,11 @@ fn detect(arguments: &str, environment: &[(&str, &str)]) -> (Option<i32>, String
 fn the_rank_of_this_process() {
     let torchrun = [("RANK", "3"), ("WORLD_SIZE", "8"), ("LOCAL_RANK", "1")];
     let (code, said, _) = detect("rank --format text", &torchrun);
-    let expected = "rank\t3\nworld\t8\nlocal rank\t1\nlocal world\t\nlauncher\ttorchrun\nused\tRANK=3 WORLD_SIZE=8\n";
+    let expected = "rank\t3\nworld size\t8\nlocal rank\t1\nlocal world size\t\nlauncher\ttorchrun\nused\tRANK=3 WORLD_SIZE=8\n";
     assert_eq!((code, said.as_str()), (Some(0), expected));
-    let (_, said, _) = detect("rank --rank 0 --world 2 --json", &torchrun);
+    let (_, said, _) = detect("rank --rank 0 --world-size 2 --json", &torchrun);
     let found: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!((&found["rank"], &found["world"], &found["launcher"]), (&0.into(), &2.into(), &"explicit".into()));
+    assert_eq!((&found["rank"], &found["world_size"], &found["launcher"]), (&0.into(), &2.into(), &"explicit".into()));
     let slurm = [&torchrun[..], &[("SLURM_PROCID", "1"), ("SLURM_NTASKS", "2")]].concat();
     let (code, said, warned) = detect("rank", &slurm);
     assert!(code == Some(0) && said.starts_with('┌'));
@@ -408,6 +419,6 @@ fn the_rank_of_this_process() {
     let (code, said, warned) = detect("rank", &[("LOCAL_RANK", "3")]);
     assert_eq!((code, said.as_str()), (Some(2), ""));
     assert!(warned.starts_with("error: RANK is missing; needed: RANK and WORLD_SIZE"), "{warned}");
-    assert_eq!(detect("rank --rank 2 --world 2", &[]).0, Some(2));
+    assert_eq!(detect("rank --rank 2 --world-size 2", &[]).0, Some(2));
     assert_eq!(detect("rank --json", &[]).0, Some(0));
 }

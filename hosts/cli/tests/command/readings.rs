@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use samedeal::Reading;
+use samedeal::{Reading, ReadingBuilder, Remainder};
 use serde_json::{Value, json as value};
 use sha2::{Digest, Sha256};
 
@@ -13,10 +13,14 @@ const SIZES: [u64; 4] = [30, 0, 41, 26];
 /// Ranks and workers.
 type Group = (u32, u32);
 
+fn builder(deal: &str) -> ReadingBuilder {
+    let builder = Reading::builder(SIZES).seed(9).deal(deal.parse().unwrap());
+    if deal == "samples" { builder.lanes(8).shuffle_window(4) } else { builder }
+}
+
 /// The epoch 2 in batches of 4.
 fn whole(deal: &str, (world, workers): Group) -> Reading {
-    let builder = Reading::builder(SIZES).seed(9).deal(deal).world_size(world).workers(workers).batch_size(4);
-    let builder = if deal == "samples" { builder.lanes(8).window(4) } else { builder };
+    let builder = builder(deal).world_size(world).workers(workers).batch_size(4);
     builder.build().unwrap().at_epoch(2).unwrap()
 }
 
@@ -49,7 +53,7 @@ fn each(test: &str, check: impl Fn(&str, &str, Group, &Reading)) {
         let state = whole(deal, (2, 3)).state(4).unwrap();
         fs::write(&path, &state).unwrap();
         for group in [(2, 3), (3, 2), (1, 1)] {
-            let options = format!("--resume {} --world {} --workers {}", path.display(), group.0, group.1);
+            let options = format!("--resume {} --world-size {} --workers {}", path.display(), group.0, group.1);
             check(deal, &options, group, &whole(deal, group).resume(&state).unwrap());
         }
     }
@@ -73,10 +77,8 @@ fn steps_and_batches_are_those_of_the_library() {
         assert_eq!(found["batches"], own.chunks(4).map(Value::from).collect::<Value>());
         assert_eq!(found["recipe"], serde_json::from_str::<Value>(&rest.recipe().unwrap()).unwrap());
         // Of another size: dealt anew.
-        let other = Reading::builder(SIZES).seed(9).deal(deal).batch_size(5);
-        let other = if deal == "samples" { other.lanes(8).window(4) } else { other };
         let path = options.split(' ').nth(1).unwrap();
-        let other = other.build().unwrap().resume(&fs::read_to_string(path).unwrap()).unwrap();
+        let other = builder(deal).batch_size(5).build().unwrap().resume(&fs::read_to_string(path).unwrap()).unwrap();
         let found = json(&format!("batches --resume {path} --batch-size 5 --drop-last --json"));
         let full = other.indices(0, 0, ..).unwrap();
         assert_eq!(found["batches"], full.chunks_exact(5).map(Value::from).collect::<Value>());
@@ -95,7 +97,7 @@ fn samples_are_located_among_the_readers() {
             let mut real = 0;
             for place in found["places"].as_array().unwrap().iter().filter(|place| !place["rank"].is_null()) {
                 let [rank, worker, index, slot] =
-                    ["rank", "worker", "index", "slot"].map(|name| place[name].as_u64().unwrap() as usize);
+                    ["rank", "worker", "index", "index_in_batch"].map(|name| place[name].as_u64().unwrap() as usize);
                 let own = &readers[rank][worker];
                 assert_eq!((own[index], index % 4), (sample, slot), "{deal} {options} {place}");
                 let padded = own.len() - rest.num_padding(rank as u32, worker as u32).unwrap() as usize;
@@ -113,7 +115,7 @@ fn samples_are_located_among_the_readers() {
         for number in [0, 3] {
             let (rank, batch) = (group.0 - 1, &step(rest, group, number)[group.0 as usize - 1]);
             let found = json(&format!("locate {options} --sample {} --json", batch[0]));
-            let is_it = |place: &&Value| place["rank"] == rank && place["batch"] == number && place["slot"] == 0;
+            let is_it = |place: &&Value| place["rank"] == rank && place["batch"] == number && place["index_in_batch"] == 0;
             assert_eq!(found["samples"][0]["places"].as_array().unwrap().iter().filter(is_it).count(), 1, "{found}");
         }
         let lines = text(&format!("locate {options} --sample {asked} --format text"));
@@ -191,16 +193,16 @@ fn a_state_says_what_a_step_held() {
             }
             assert!(text(&format!("explain {path} --step 4")).contains("counted from the beginning of the epoch"));
         } else {
-            let readers = format!("--world {} --workers {}", group.0, group.1);
+            let readers = format!("--world-size {} --workers {}", group.0, group.1);
             let (code, said) = failing(&format!("explain {path} --step 0 {readers}"));
             assert!(code == 2 && said.contains("`samedeal step --resume` shows the steps from the state on"), "{said}");
         }
     });
     // A rank that drops what does not fill a turn goes on with that.
     let path = files::folder("readings-drop").join("state.json");
-    let build = || Reading::builder(SIZES).world_size(2).workers(2).batch_size(4).remainder("drop").build().unwrap();
+    let build = || Reading::builder(SIZES).world_size(2).workers(2).batch_size(4).remainder(Remainder::Drop).build().unwrap();
     let state = build().state(3).unwrap();
     fs::write(&path, &state).unwrap();
-    let found = json(&format!("indices --resume {} --world 2 --workers 2 --worker 1 --json", path.display()));
+    let found = json(&format!("indices --resume {} --world-size 2 --workers 2 --worker 1 --json", path.display()));
     assert_eq!(found["indices"], Value::from(build().resume(&state).unwrap().indices(0, 1, ..).unwrap()));
 }

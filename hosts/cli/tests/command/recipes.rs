@@ -13,10 +13,10 @@ use crate::{command, failing, json, run, text};
 fn a_recipe_that_is_printed_and_read_gives_the_same_deal() {
     let folder = files::folder("recipes");
     let path = folder.join("run.json");
-    let deal = "--samples 1003 --seed -7 --order torch --world 4 --remainder uneven --layout contiguous";
+    let deal = "--samples 1003 --seed -7 --order torch --world-size 4 --remainder uneven --layout contiguous";
     assert_eq!(text(&format!("recipe {deal} --output {}", path.display())), "");
     let printed = fs::read_to_string(&path).unwrap();
-    let sampler = Sampler::builder(1003).seed(-7).order("torch").world(4);
+    let sampler = Sampler::builder(1003).seed(-7).order("torch").world_size(4);
     let sampler = sampler.remainder(samedeal::Remainder::Uneven).layout(samedeal::Layout::Contiguous).build().unwrap();
     assert_eq!(printed, sampler.recipe().unwrap() + "\n");
     let recipe = format!("--recipe {}", path.display());
@@ -58,7 +58,7 @@ fn files_are_the_sizes_of_a_recipe() {
     let dataset = Dataset::write("recipe-files");
     let (folder, path) = (dataset.folder.display(), dataset.folder.join("run.recipe"));
     let recipe = format!("--recipe {}", path.display());
-    let deal = "--order sharded --lanes 8 --window 16 --seed 5 --world 2";
+    let deal = "--order sharded --lanes 8 --shuffle-window 16 --seed 5 --world-size 2";
     fs::write(&path, text(&format!("recipe {folder} {deal}"))).unwrap();
     // Without the files, the recipe still has their sizes; with them, their names are shown.
     let bare = text(&format!("indices {recipe} --rank 1 --workers 2 --all --format text"));
@@ -77,9 +77,9 @@ fn files_are_the_sizes_of_a_recipe() {
         let found = json(&format!("explain {} {more} --sample 7 --json", state.display()));
         found["samples"][0]["places"][0]["position"].as_u64().unwrap()
     };
-    assert_eq!(position(&format!("{recipe} --batch-size 5")), position(&format!("{folder} --lanes 8 --window 16")));
+    assert_eq!(position(&format!("{recipe} --batch-size 5")), position(&format!("{folder} --lanes 8 --shuffle-window 16")));
     let other = dataset.folder.join("other.recipe");
-    fs::write(&other, text(&format!("recipe {folder} --order sharded --lanes 8 --window 16 --seed 6"))).unwrap();
+    fs::write(&other, text(&format!("recipe {folder} --order sharded --lanes 8 --shuffle-window 16 --seed 6"))).unwrap();
     let (_, said) = failing(&format!("indices {folder} --recipe {} {resume}", other.display()));
     assert!(said.ends_with("seed is 5, and 6 in the recipe; give the recipe of the run"), "{said}");
     // Other files.
@@ -107,7 +107,7 @@ fn more_than_256_files_are_a_hash_and_must_be_named() {
         fs::copy(dataset.folder.join("Z.parquet"), folder.join(format!("{number:03}.parquet"))).unwrap();
     }
     let path = dataset.folder.join("run.recipe");
-    let deal = "--order sharded --world 4 --seed 3";
+    let deal = "--order sharded --world-size 4 --seed 3";
     let printed = text(&format!("recipe {} {deal}", folder.display()));
     assert!(printed.contains(r#""shards":257,"sizes":""#), "{printed}");
     fs::write(&path, &printed).unwrap();
@@ -147,11 +147,11 @@ fn errors_name_the_field() {
         "--samples 9",
         "--order feistel",
         "--seed 0",
-        "--world 1",
+        "--world-size 1",
         "--remainder pad",
         "--layout strided",
         "--lanes 64",
-        "--window 256",
+        "--shuffle-window 256",
     ] {
         let (code, said) = failing(&format!("{recipe} {option}"));
         assert!(code == 2 && said.contains("cannot be used with"), "{option}: {said}");
@@ -172,7 +172,7 @@ fn a_recipe_says_how_batches_are_made_too() {
     let (path, lengths) = (folder.join("run.json"), folder.join("lengths.txt"));
     fs::write(&lengths, (0..300).map(|number| format!("{}\n", number * 37 % 90 + 1)).collect::<String>()).unwrap();
     let (recipe, files) = (format!("--recipe {}", path.display()), format!("{} --lengths", lengths.display()));
-    let options = "--seed 4 --order torch --world 3 --max-tokens 200 --batch-window 50 --tail drop";
+    let options = "--seed 4 --order torch --world-size 3 --max-tokens 200 --batch-window 50 --tail drop";
     let printed = text(&format!("recipe {files} {options}"));
     fs::write(&path, &printed).unwrap();
     // More than 256 lengths are a hash.

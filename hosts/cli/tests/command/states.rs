@@ -14,31 +14,31 @@ fn another_world_goes_on_with_what_is_left() {
     let folder = files::folder("states");
     let path = folder.join("epoch.json");
     let deal = "--samples 1003 --seed 7 --remainder uneven";
-    let silent = text(&format!("state {deal} --epoch 3 --world 8 --taken 40 --output {}", path.display()));
+    let silent = text(&format!("state {deal} --epoch 3 --world-size 8 --taken 40 --output {}", path.display()));
     assert_eq!(silent, "");
     let state: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!((&state["epoch"], &state["consumed"]), (&Value::from(3), &Value::from(320)));
     let mut seen = BTreeSet::new();
     for rank in 0..8 {
-        let shown = text(&format!("indices {deal} --epoch 3 --world 8 --rank {rank} --count 40 --format text"));
+        let shown = text(&format!("indices {deal} --epoch 3 --world-size 8 --rank {rank} --count 40 --format text"));
         seen.extend(shown.lines().map(|line| line.parse::<u64>().unwrap()));
     }
     assert_eq!(seen.len(), 320);
     let resume = format!("--resume {}", path.display());
     for rank in 0..5 {
-        let shown = text(&format!("indices {deal} {resume} --world 5 --rank {rank} --all --format text"));
+        let shown = text(&format!("indices {deal} {resume} --world-size 5 --rank {rank} --all --format text"));
         assert!(shown.lines().all(|line| seen.insert(line.parse().unwrap())));
     }
     assert_eq!(seen.len(), 1_003);
     // Once more, from there.
-    let chained = text(&format!("state {deal} {resume} --world 5 --taken 10"));
+    let chained = text(&format!("state {deal} {resume} --world-size 5 --taken 10"));
     assert!(chained.contains("\"consumed\":370") && chained.contains("\"epoch\":3"), "{chained}");
-    let found = json(&format!("batches {deal} {resume} --world 5 --rank 1 --batch-size 8 --count 1 --json"));
-    assert_eq!(found["config"]["consumed"], 320);
-    let fingerprints = |more: &str| text(&format!("fingerprint {deal} {more} --world 5 --format text"));
+    let found = json(&format!("batches {deal} {resume} --world-size 5 --rank 1 --batch-size 8 --count 1 --json"));
+    assert_eq!(found["consumed"], 320);
+    let fingerprints = |more: &str| text(&format!("fingerprint {deal} {more} --world-size 5 --format text"));
     assert_ne!(fingerprints(&resume), fingerprints("--epoch 3"));
     let early = seen.iter().next().unwrap();
-    let located = text(&format!("locate {deal} {resume} --world 5 --sample {early} --format text"));
+    let located = text(&format!("locate {deal} {resume} --world-size 5 --sample {early} --format text"));
     assert!(!located.is_empty());
 }
 
@@ -62,9 +62,9 @@ fn batches_of_different_length_go_on_too() {
     let folder = files::folder("batch-states");
     let lengths = folder.join("lengths.json");
     fs::write(&lengths, serde_json::to_string(&(1..=200).collect::<Vec<u32>>()).unwrap()).unwrap();
-    let batches = format!("batches {} --lengths --max-tokens 512 --world 2 --all --json", lengths.display());
+    let batches = format!("batches {} --lengths --max-tokens 512 --world-size 2 --all --json", lengths.display());
     let whole = json(&batches);
-    let batcher = samedeal::Batcher::builder((1..=200).collect::<Vec<u32>>()).max_tokens(512).world(2).build().unwrap();
+    let batcher = samedeal::Batcher::builder((1..=200).collect::<Vec<u32>>()).max_tokens(512).world_size(2).build().unwrap();
     let path = folder.join("state.json");
     fs::write(&path, batcher.state(4).unwrap()).unwrap();
     let rest = json(&format!("{batches} --resume {}", path.display()));

@@ -23,8 +23,8 @@ fn samples(found: &Value) -> Vec<Value> {
 
 #[test]
 fn a_step_is_a_batch_of_every_rank() {
-    let deal = "--samples 1000 --seed 7 --epoch 2 --world 3 --batch-size 32";
-    let mut sampler = Sampler::builder(1000).seed(7).epoch(2).world(3).build().unwrap();
+    let deal = "--samples 1000 --seed 7 --epoch 2 --world-size 3 --batch-size 32";
+    let mut sampler = Sampler::builder(1000).seed(7).epoch(2).world_size(3).build().unwrap();
     for step in [0, 5, 10] {
         let found = json(&format!("step {step} {deal} --json"));
         assert_eq!((&found["epoch"], &found["step"], &found["steps"]), (&2.into(), &step.into(), &11.into()));
@@ -53,9 +53,9 @@ fn a_step_and_places_of_its_samples_agree() {
     let dataset = Dataset::write("step-places");
     let path = dataset.folder.display();
     for deal in [
-        "--order sharded --lanes 6 --window 8 --world 3 --workers 2 --batch-size 4",
-        "--world 3 --batch-size 4 --remainder uneven --layout contiguous",
-        "--world 4 --batch-size 5 --remainder drop --drop-last",
+        "--order sharded --lanes 6 --shuffle-window 8 --world-size 3 --workers 2 --batch-size 4",
+        "--world-size 3 --batch-size 4 --remainder uneven --layout contiguous",
+        "--world-size 4 --batch-size 5 --remainder drop --drop-last",
     ] {
         let steps = json(&format!("step 0 {path} {deal} --json"))["steps"].as_u64().unwrap();
         // A process for each of them takes time; these are the first, the middle and the last one.
@@ -67,7 +67,7 @@ fn a_step_and_places_of_its_samples_agree() {
             let found = json(&format!("locate {path} {deal} --sample {asked} --json"));
             for (cells, found) in cells.iter().zip(found["samples"].as_array().unwrap()) {
                 let is_here = |place: &&Value| {
-                    let told = [&place["rank"], &place["worker"], &place["batch"], &place["slot"]];
+                    let told = [&place["rank"], &place["worker"], &place["batch"], &place["index_in_batch"]];
                     let own = if worker == 1 { Value::from(cells[1].parse::<u64>().unwrap()) } else { Value::Null };
                     let slot = cells[1 + worker].parse::<u64>().unwrap();
                     told == [&cells[0].parse::<u64>().unwrap().into(), &own, &step.into(), &slot.into()]
@@ -84,7 +84,7 @@ fn a_step_and_places_of_its_samples_agree() {
 fn what_is_stored_is_shown() {
     let dataset = Dataset::write("step-stored");
     let path = dataset.folder.display();
-    let deal = format!("{path} --world 2 --batch-size 3 --seed 5");
+    let deal = format!("{path} --world-size 2 --batch-size 3 --seed 5");
     let found = json(&format!("step 4 {deal} --column text --json"));
     let mut shown = 0;
     for rank in found["ranks"].as_array().unwrap() {
@@ -113,7 +113,7 @@ fn what_is_stored_is_shown() {
 #[test]
 fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
     let (lengths, path) = lengths("library");
-    let builder = || Batcher::builder(lengths.clone()).seed(3).epoch(1).world(3).batch_window(64);
+    let builder = || Batcher::builder(lengths.clone()).seed(3).epoch(1).world_size(3).batch_window(64);
     for (options, batcher) in [
         ("--max-tokens 400", builder().max_tokens(400)),
         (
@@ -127,7 +127,7 @@ fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
         ),
     ] {
         let batcher = batcher.build().unwrap();
-        let asked = format!("{} --lengths --seed 3 --epoch 1 --world 3 --batch-window 64 {options}", path.display());
+        let asked = format!("{} --lengths --seed 3 --epoch 1 --world-size 3 --batch-window 64 {options}", path.display());
         let step = batcher.num_steps() - 1;
         let found = json(&format!("step {step} {asked} --json"));
         let lines = text(&format!("step {step} {asked} --format text"));
@@ -170,7 +170,7 @@ fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
 #[test]
 fn places_in_batches_are_told_of_samples_that_have_none_too() {
     let (_, path) = lengths("places");
-    let asked = format!("locate {} --lengths --max-tokens 400 --world 2", path.display());
+    let asked = format!("locate {} --lengths --max-tokens 400 --world-size 2", path.display());
     let dropped = format!("{asked} --max-length 50 --too-long drop --sample 1,2 --format text");
     let found = text(&dropped);
     let lines = found.lines().collect::<Vec<_>>();
@@ -188,7 +188,7 @@ fn places_in_batches_are_told_of_samples_that_have_none_too() {
 #[test]
 fn steps_are_counted_over_epochs_too() {
     // 34 steps in an epoch.
-    let deal = "--samples 1000 --world 3 --batch-size 10 --seed 1";
+    let deal = "--samples 1000 --world-size 3 --batch-size 10 --seed 1";
     let global = json(&format!("step 173 {deal} --epoch 4 --global --json"));
     assert_eq!((&global["epoch"], &global["step"]), (&9.into(), &3.into()));
     assert_eq!(samples(&global), samples(&json(&format!("step 3 {deal} --epoch 9 --json"))));
@@ -197,7 +197,7 @@ fn steps_are_counted_over_epochs_too() {
     assert_eq!(said, format!("error: STEP is 173; allowed: 0 to 33 in epoch 4; {told}"));
     // The epoch that is resumed has fewer.
     let state = files::folder("step-states").join("state.json");
-    fs::write(&state, text("state --samples 1000 --world 2 --seed 1 --epoch 4 --taken 350")).unwrap();
+    fs::write(&state, text("state --samples 1000 --world-size 2 --seed 1 --epoch 4 --taken 350")).unwrap();
     let rest = format!("{deal} --resume {} --global --json", state.display());
     let found = json(&format!("step 9 {rest}"));
     assert_eq!((&found["epoch"], &found["steps"]), (&4.into(), &10.into()));
@@ -209,11 +209,11 @@ fn steps_are_counted_over_epochs_too() {
 
     // Epochs of batches of different length differ in their steps.
     let (lengths, path) = lengths("global");
-    let mut batcher = Batcher::builder(lengths).max_tokens(300).world(2).build().unwrap();
+    let mut batcher = Batcher::builder(lengths).max_tokens(300).world_size(2).build().unwrap();
     let mut before = 0;
     for epoch in 0..3 {
         batcher.set_epoch(epoch).unwrap();
-        let asked = format!("step {} {} --lengths --max-tokens 300 --world 2", before + 1, path.display());
+        let asked = format!("step {} {} --lengths --max-tokens 300 --world-size 2", before + 1, path.display());
         let found = json(&format!("{asked} --global --json"));
         assert_eq!((&found["epoch"], &found["step"]), (&epoch.into(), &1.into()));
         assert_eq!(samples(&found)[1], Value::from(batcher.batch_of(1, 1).unwrap().samples));
@@ -224,7 +224,7 @@ fn steps_are_counted_over_epochs_too() {
 #[test]
 fn steps_that_are_not_there_are_refused() {
     for (arguments, said) in [
-        ("step 1 --samples 10 --batch-size 5 --world 2 --rank 2", "error: --rank is 2; allowed: 0 to 1"),
+        ("step 1 --samples 10 --batch-size 5 --world-size 2 --rank 2", "error: --rank is 2; allowed: 0 to 1"),
         ("step 0 --samples 0 --batch-size 5", "error: STEP is 0; allowed: nothing, epoch 0 has no batches"),
         (
             "step 0 --samples 0 --batch-size 5 --global",
@@ -234,15 +234,15 @@ fn steps_that_are_not_there_are_refused() {
             "step 9 --samples 10 --batch-size 5 --epoch 18446744073709551615",
             "error: STEP is 9; allowed: 0 to 1 in epoch 18446744073709551615",
         ),
-        ("step 0 --samples 10 --batch-size 5 --world 0", "error: --world is 0; allowed: 1 to 4294967295"),
+        ("step 0 --samples 10 --batch-size 5 --world-size 0", "error: --world-size is 0; allowed: 1 to 4294967295"),
         (
-            "step 0 --samples 10 --batch-size 5 --world 4294967295",
-            "error: --world is 4294967295, too many ranks to show; name one with --rank",
+            "step 0 --samples 10 --batch-size 5 --world-size 4294967295",
+            "error: --world-size is 4294967295, too many ranks to show; name one with --rank",
         ),
     ] {
         assert_eq!(failing(arguments), (2, said.to_owned()));
     }
-    let alone = json("step 0 --samples 10 --batch-size 5 --world 4294967295 --rank 4294967294 --json");
+    let alone = json("step 0 --samples 10 --batch-size 5 --world-size 4294967295 --rank 4294967294 --json");
     assert_eq!(samples(&alone)[0].as_array().unwrap().len(), 1);
     assert!(failing("step x --samples 10 --batch-size 5").1.contains("'<STEP>': allowed: 0 to"));
 }

@@ -14,17 +14,17 @@ fn workers_read_as_readers_of_their_own() {
     let path = dataset.folder.display();
     let (world, workers) = (2, 3);
     for remainder in ["pad", "drop", "uneven"] {
-        let deal = format!("{path} --order sharded --lanes 6 --window 8 --world 2 --workers 3 --remainder {remainder}");
+        let deal = format!("{path} --order sharded --lanes 6 --shuffle-window 8 --world-size 2 --workers 3 --remainder {remainder}");
         for rank in 0..world {
             let mut own = Vec::new();
             for worker in 0..workers {
-                let reader = Sampler::sharded(SIZES, 6, 8).rank(rank + world * worker).world(world * workers);
+                let reader = Sampler::sharded(SIZES).lanes(6).shuffle_window(8).rank(rank + world * worker).world_size(world * workers);
                 let reader = reader.remainder(remainder.parse().unwrap()).build().unwrap();
                 let all: Vec<u64> = reader.indices(..).unwrap();
                 let one = format!("{deal} --rank {rank} --worker {worker}");
                 let found = json(&format!("indices {one} --all --json"));
                 assert_eq!(numbers(&found["indices"]), all);
-                let who = value!({"rank": rank, "world": 2, "worker": worker, "workers": 3});
+                let who = value!({"rank": rank, "world_size": 2, "worker": worker, "workers": 3});
                 assert_eq!(found["reader"], who);
                 let batches = json(&format!("batches {one} --batch-size 7 --all --json"))["batches"].clone();
                 own.push(batches.as_array().unwrap().iter().map(numbers).collect::<Vec<_>>());
@@ -35,7 +35,7 @@ fn workers_read_as_readers_of_their_own() {
                 let found = json(&format!("locate {deal} --batch-size 7 --sample {list} --json"));
                 for (slot, found) in found["samples"].as_array().unwrap().iter().enumerate() {
                     let here =
-                        |place: &&Value| place["rank"] == rank && place["batch"] == batch && place["slot"] == slot;
+                        |place: &&Value| place["rank"] == rank && place["batch"] == batch && place["index_in_batch"] == slot;
                     let place = found["places"].as_array().unwrap().iter().find(here);
                     let place = place.unwrap_or_else(|| panic!("rank {rank}, batch {batch}, slot {slot}: {found}"));
                     assert_eq!(place["worker"], batch as u32 % workers);
@@ -44,7 +44,7 @@ fn workers_read_as_readers_of_their_own() {
             }
         }
     }
-    let deal = format!("{path} --order sharded --lanes 6 --window 8 --world 2 --workers 3 --batch-size 7");
+    let deal = format!("{path} --order sharded --lanes 6 --shuffle-window 8 --world-size 2 --workers 3 --batch-size 7");
     let found = text(&format!("locate {deal} --sample 0,129 --drop-last --format text"));
     assert!(found.lines().all(|line| line.split('\t').count() == 12), "{found}");
     assert!(
@@ -53,11 +53,11 @@ fn workers_read_as_readers_of_their_own() {
     );
     assert!(text(&format!("batches {deal} --rank 1 --worker 2")).contains("batches of worker 2 of 3 in rank 1 of 2"));
     for (arguments, said) in [
-        ("--order sharded --world 2 --rank 2 --workers 3", "--rank is 2; allowed: 0 to 1"),
+        ("--order sharded --world-size 2 --rank 2 --workers 3", "--rank is 2; allowed: 0 to 1"),
         ("--order sharded --workers 3 --worker 3", "--worker is 3; allowed: 0 to 2"),
         ("--order sharded --workers 0", "--workers is 0; allowed: 1 to 4294967295"),
-        ("--order sharded --world 2 --workers 4294967295", "--workers is 4294967295; allowed: 1 to 2147483647"),
-        ("--order sharded --world 0 --workers 2", "--world is 0; allowed: 1 to 4294967295"),
+        ("--order sharded --world-size 2 --workers 4294967295", "--workers is 4294967295; allowed: 1 to 2147483647"),
+        ("--order sharded --world-size 0 --workers 2", "--world-size is 0; allowed: 1 to 4294967295"),
     ] {
         assert_eq!(failing(&format!("indices {path} {arguments}")), (2, format!("error: {said}")));
     }

@@ -1,7 +1,7 @@
 """Writes the checkpoints of this folder: python make.py, with torch, from any folder.
 
-The state is what `samedeal state --samples 1003 --seed 7 --epoch 3 --order torch --world 8 --taken 40` prints. That in lightning.ckpt is of readers:
-2 ranks of 3 loader workers have taken 2 steps with batches of 4.
+The state is what `samedeal state --samples 1003 --seed 7 --epoch 3 --order torch --world-size 8 --taken 40` prints. That in lightning.ckpt
+is of readers: 2 ranks of 3 loader workers have taken 2 steps with batches of 4.
 """
 
 import collections
@@ -23,9 +23,9 @@ saved = {
 }
 torch.save(saved, "zip.pt")
 torch.save(saved, "legacy.pt", _use_new_zipfile_serialization=False)
-RECIPE = '"seed":7,"shuffle":true,"deal":"samples","lanes":64,"window":256,"samples":1003,"shards":2,"sizes":[100,903]'
+ORDER = '"name":"sharded","samples":1003,"seed":7,"lanes":64,"shuffle_window":256,"shards":2,"sizes":[100,903]'
 TAKEN = '{"world_size":2,"workers":3,"batch_size":4,"drop_last":false,"steps":2}'
-READING = '{"samedeal":1,"kind":"reading","recipe":{%s},"epoch":3,"consumed":0,"history":[%s]}' % (RECIPE, TAKEN)
+READING = '{"samedeal":1,"kind":"reading","recipe":{"order":{%s}},"epoch":3,"consumed":0,"history":[%s]}' % (ORDER, TAKEN)
 turn = {"samedeal": READING, "batches": 17}
 lightning = {"epoch": 3, "global_step": 5, "state_dict": {}, "loops": {}, "Data": {"train_dataloader": turn}}
 torch.save(lightning, "lightning.ckpt")

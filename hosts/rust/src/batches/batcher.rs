@@ -1,5 +1,6 @@
 use std::fmt;
 use std::ops::RangeBounds;
+use std::sync::Arc;
 
 use wasmtime::component::ResourceAny;
 
@@ -21,7 +22,7 @@ use crate::{Error, Failure};
 ///
 /// // 10,000 sequences of 0 to 499 tokens, for rank 1 of 4; a batch may have 4,096 tokens, padding included.
 /// let lengths = (0..10_000).map(|i| i * 7_919 % 500).collect::<Vec<u32>>();
-/// let batcher = Batcher::builder(lengths).max_tokens(4_096).seed(42).rank(1).world(4).build()?;
+/// let batcher = Batcher::builder(lengths).max_tokens(4_096).seed(42).rank(1).world_size(4).build()?;
 /// for batch in &batcher {
 ///     let batch = batch?;
 ///     let (rows, width) = batch.shape();
@@ -32,10 +33,10 @@ use crate::{Error, Failure};
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Batcher {
-    recipe: BatchRecipe,
+    recipe: Arc<BatchRecipe>,
     batcher: Object<Batching>,
     rank: u32,
-    world: u32,
+    world_size: u32,
     epoch: u64,
     history: Vec<Segment>,
     metrics: Metrics,
@@ -49,7 +50,7 @@ impl Batcher {
     }
 
     /// Batches of a recipe, which decides everything but the epoch and the rank, and of samples of these lengths. An option that is
-    /// set afterwards replaces that of the recipe, such as `world`.
+    /// set afterwards replaces that of the recipe, such as `world_size`.
     ///
     /// ```
     /// use samedeal::Batcher;
@@ -76,12 +77,20 @@ impl Batcher {
         let past = history.iter().copied().map(Into::into).collect::<Vec<_>>();
         let batcher =
             recipe.make(|batches, store, recipe| batches.batcher().call_constructor(store, recipe, epoch, &past))?;
-        let (world, metrics) = (recipe.world()?, Metrics::default());
-        let mut batcher = Self { recipe, batcher, rank, world, epoch, history, metrics };
-        batcher.refresh()?;
+        let batcher = Self::of(Arc::new(recipe), batcher, rank)?;
         // The component says what is wrong with the rank.
         batcher.batches_window(rank, 0, 0)?;
         Ok(batcher)
+    }
+
+    fn of(recipe: Arc<BatchRecipe>, batcher: Object<Batching>, rank: u32) -> Result<Self, Error> {
+        let (epoch, history) = batcher.call(|exports, store, batcher| {
+            let batchers = exports.samedeal_deal_batches().batcher();
+            Ok((batchers.call_epoch(&mut *store, batcher)?, batchers.call_history(store, batcher)?))
+        })?;
+        let history = history.into_iter().map(Into::into).collect();
+        let (world_size, metrics) = (recipe.world_size()?, ask_metrics(&batcher)?);
+        Ok(Self { recipe, batcher, rank, world_size, epoch, history, metrics })
     }
 
     /// The recipe of these batches: everything that decides the batches of every epoch, the defaults too, as JSON in one line. It is
@@ -97,8 +106,8 @@ impl Batcher {
     }
 
     /// How many data-parallel ranks there are.
-    pub fn world(&self) -> u32 {
-        self.world
+    pub fn world_size(&self) -> u32 {
+        self.world_size
     }
 
     /// Which rank [`iter`](Self::iter), [`batches`](Self::batches) and [`batch`](Self::batch) answer for.
@@ -126,28 +135,38 @@ impl Batcher {
         &self.metrics
     }
 
+    /// The batches of the whole of an epoch, also of this one. They share the memory of this batcher. As costly as a new batcher.
+    /// Errors: out of memory.
+    pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
+        self.another(|methods, store, batcher| methods.call_at_epoch(store, batcher, epoch))
+    }
+
     /// Plans another epoch, of which nothing was taken; as costly as a new batcher. The epoch that it is at stays as it is, also
     /// where a part of it was taken. Errors: out of memory, and then the batches are those of the epoch before.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
-        self.become_another(|methods, store, batcher| methods.call_at_epoch(store, batcher, epoch))
+        if epoch != self.epoch {
+            *self = self.at_epoch(epoch)?;
+        }
+        Ok(())
     }
 
     /// The state after every rank has taken `steps` steps: JSON in one line, for a checkpoint. All ranks that took the same number of
-    /// steps write the same state. [`resume`](Self::resume) goes on there, in any host and on any world. Errors: out of range (`steps`
-    /// above [`num_steps`](Self::num_steps); `history`, if more than 64 worlds took a part), out of memory.
+    /// steps write the same state. [`resume`](Self::resume) goes on there, in any host and with any number of ranks. Errors: out of range (`steps`
+    /// above [`num_steps`](Self::num_steps); `history`, if more than 64 groups of ranks took a part), out of memory.
     pub fn state(&self, steps: u64) -> Result<String, Error> {
         self.ask(|methods, store, batcher| methods.call_state(store, batcher, steps))
     }
 
-    /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. Steps are counted from 0 again. On
-    /// the world of the state, they are what that plan has left, batch for batch; on another one, what is left is planned anew.
-    /// As costly as a new batcher, for each world that took a part. After a failure, nothing has changed. Errors:
+    /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. Steps are counted from 0 again. With
+    /// the world size of the state, they are what that plan has left, batch for batch; with another one, what is left is planned anew.
+    /// As costly as a new batcher, for each segment of the history. After a failure, nothing has changed. Errors:
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a batcher of this version),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world-size`: not as in the state), out of
     /// range (`state`: more than 2^14 bytes; `history`), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         let state = checked_state(state)?;
-        self.become_another(|methods, store, batcher| methods.call_resume(store, batcher, state))
+        *self = self.another(|methods, store, batcher| methods.call_resume(store, batcher, state))?;
+        Ok(())
     }
 
     /// The inverse: where a sample is, in the order of steps. Once, or as often as it has parts or is repeated; never where it
@@ -157,31 +176,18 @@ impl Batcher {
         Ok(places.into_iter().map(Into::into).collect())
     }
 
-    /// Takes the place of one that is made of it.
-    fn become_another(
-        &mut self,
+    fn another(
+        &self,
         make: impl FnOnce(
             &batches::GuestBatcher<'_>,
             &mut Store,
             ResourceAny,
         ) -> wasmtime::Result<Result<ResourceAny, batching_types::Failure>>,
-    ) -> Result<(), Error> {
-        self.batcher = self
+    ) -> Result<Self, Error> {
+        let batcher = self
             .batcher
             .another(|exports, store, batcher| make(&exports.samedeal_deal_batches().batcher(), store, batcher))?;
-        self.refresh()
-    }
-
-    /// What the component says of the plan as it stands.
-    fn refresh(&mut self) -> Result<(), Error> {
-        let (epoch, history) = self.batcher.call(|exports, store, batcher| {
-            let batchers = exports.samedeal_deal_batches().batcher();
-            Ok((batchers.call_epoch(&mut *store, batcher)?, batchers.call_history(store, batcher)?))
-        })?;
-        self.epoch = epoch;
-        self.history = history.into_iter().map(Into::into).collect();
-        self.metrics = ask_metrics(&self.batcher)?;
-        Ok(())
+        Self::of(Arc::clone(&self.recipe), batcher, self.rank)
     }
 
     /// The batch of this rank at a step: any at once, at the price of planning a window. Errors: out of range (`step` at or
@@ -261,9 +267,9 @@ impl<'a> IntoIterator for &'a Batcher {
 
 impl fmt::Debug for Batcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rank, world, epoch, .. } = self;
+        let Self { rank, world_size, epoch, .. } = self;
         let mut shown = f.debug_struct("Batcher");
-        shown.field("rank", rank).field("world", world).field("epoch", epoch);
+        shown.field("rank", rank).field("world_size", world_size).field("epoch", epoch);
         shown.field("steps", &self.num_steps()).finish_non_exhaustive()
     }
 }

@@ -1,12 +1,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde_json::{Map, Value, json};
-
 use super::{BatchRecipe, BatchStream, Batcher, Counting, Packing, Segment, Strategy, Tail, TooLong};
 use crate::Error;
 use crate::engine::{MOST_MEMORY, cut};
-use crate::recipe::checked_recipe;
+use crate::recipe::{Draft, List};
 
 /// What a new [`Batcher`] or [`BatchStream`] is to be; see [`Batcher::builder`], [`Batcher::from_recipe`] and
 /// [`BatchStream::builder`]. An option that is not set has its default, which may depend on the strategy. An option that the strategy
@@ -19,12 +17,8 @@ pub struct BatchBuilder<T> {
 
 #[derive(Clone, Debug)]
 struct Choice {
-    /// A recipe that was given.
-    recipe: Option<String>,
-    /// What was set: a member of it for each section of a recipe.
-    set: Value,
+    draft: Draft,
     lengths: Option<Vec<u32>>,
-    lists: Vec<(String, Vec<u64>)>,
     epoch: u64,
     history: Vec<Segment>,
     rank: u32,
@@ -34,21 +28,13 @@ struct Choice {
 /// For batchers and streams.
 impl<T> BatchBuilder<T> {
     pub(super) fn new(recipe: Option<String>, lengths: Option<Vec<u32>>) -> Self {
-        let choice = Choice {
-            recipe,
-            set: json!({}),
-            lengths,
-            lists: Vec::new(),
-            epoch: 0,
-            history: Vec::new(),
-            rank: 0,
-            memory_limit: MOST_MEMORY,
-        };
+        let draft = Draft::new(recipe);
+        let choice = Choice { draft, lengths, epoch: 0, history: Vec::new(), rank: 0, memory_limit: MOST_MEMORY };
         Self { choice, made: PhantomData }
     }
 
-    fn set(mut self, section: &str, member: &str, value: impl Into<Value>) -> Self {
-        self.choice.set[section][member] = value.into();
+    fn set(mut self, section: &str, member: &str, value: impl Into<serde_json::Value>) -> Self {
+        self.choice.draft.set(section, member, value);
         self
     }
 
@@ -64,15 +50,15 @@ impl<T> BatchBuilder<T> {
         self
     }
 
-    /// Which rank it answers for; 0 unless set. Range: 0 to `world` - 1.
+    /// Which rank it answers for; 0 unless set. Range: 0 to `world_size` - 1.
     pub fn rank(mut self, rank: u32) -> Self {
         self.choice.rank = rank;
         self
     }
 
     /// How many data-parallel ranks there are; 1 unless set. Range: 1 to 2^20.
-    pub fn world(self, world: u32) -> Self {
-        self.set("deal", "world_size", world)
+    pub fn world_size(self, world_size: u32) -> Self {
+        self.set("deal", "world_size", world_size)
     }
 
     /// How samples become batches; [`Strategy::Budget`] unless set.
@@ -143,7 +129,7 @@ impl<T> BatchBuilder<T> {
 
     /// With [`Strategy::Bucket`]: the greatest length of each bucket, ascending. Longer samples are in one more bucket.
     pub fn boundaries(mut self, ends: impl IntoIterator<Item = u32>) -> Self {
-        self.choice.lists = vec![("boundaries".to_owned(), ends.into_iter().map(u64::from).collect())];
+        self.choice.draft.list("boundaries", ends.into_iter().map(u64::from).collect::<Vec<_>>());
         self
     }
 
@@ -155,7 +141,7 @@ impl<T> BatchBuilder<T> {
 
     /// With all strategies but [`Strategy::PadToMax`]: how many samples are looked at together. A larger window makes fuller
     /// batches, a smaller one keeps more of the random order, and 0 takes samples as they come. Unless set: the samples of 64 steps of
-    /// average batches, at least 8,192, so that it follows the world; after a resume on another world, each world has its own. In a
+    /// average batches, at least 8,192, so that it follows the world size; after a resume with another one, each segment has its own. In a
     /// stream, it is 8,192 unless set, and 2^24 at most.
     pub fn batch_window(self, samples: u32) -> Self {
         self.set("batch", "batch_window", samples)
@@ -180,8 +166,9 @@ impl<T> BatchBuilder<T> {
 
     /// What comes beside a recipe: lengths, or none, and other lists by their names.
     #[doc(hidden)]
-    pub fn beside(mut self, lengths: Option<Vec<u32>>, lists: Vec<(String, Vec<u64>)>) -> Self {
-        (self.choice.lengths, self.choice.lists) = (lengths, lists);
+    pub fn beside(mut self, lengths: Option<Vec<u32>>, lists: Vec<List>) -> Self {
+        self.choice.lengths = lengths;
+        self.choice.draft.set_lists(lists);
         self
     }
 }
@@ -225,25 +212,7 @@ impl BatchBuilder<BatchStream> {
 
 impl Choice {
     fn recipe(&self) -> Result<BatchRecipe, Error> {
-        checked_recipe(self.recipe.as_deref().unwrap_or_default())?;
-        BatchRecipe::new(&self.text(), self.lengths.as_deref(), &self.lists, self.memory_limit)
-    }
-
-    /// The recipe that was given, with what was set in place of what it has.
-    fn text(&self) -> String {
-        let Some(given) = &self.recipe else { return self.set.to_string() };
-        let changes = self.set.as_object().filter(|changes| !changes.is_empty());
-        // What is no recipe, the component refuses.
-        let (Some(changes), Ok(mut recipe)) = (changes, serde_json::from_str::<Map<String, Value>>(given)) else {
-            return given.clone();
-        };
-        for (section, members) in changes {
-            let own = recipe.entry(section).or_insert_with(|| json!({}));
-            if let (Some(own), Some(members)) = (own.as_object_mut(), members.as_object()) {
-                own.extend(members.clone());
-            }
-        }
-        Value::Object(recipe).to_string()
+        BatchRecipe::new(&self.draft.text()?, self.lengths.as_deref(), self.draft.lists(), self.memory_limit)
     }
 }
 

@@ -2,8 +2,8 @@ use serde_json::Value;
 use wasmtime::component::ResourceAny;
 
 use crate::Error;
-use crate::engine::{Batching, Object, Store, batches, batching_types, check_room, cut};
-use crate::recipe::checked_recipe;
+use crate::engine::{Batching, Object, Store, batches, batching_types, check_room};
+use crate::recipe::{List, checked_recipe, size_of_lists};
 
 /// Everything that decides batches, as the component holds it. Batchers and streams are made of it.
 #[doc(hidden)]
@@ -13,21 +13,11 @@ pub struct BatchRecipe {
 
 impl BatchRecipe {
     /// Of a text, with the lengths of samples, unless the text has them or there are none, and with other lists by their names.
-    pub fn new(
-        text: &str,
-        lengths: Option<&[u32]>,
-        lists: &[(String, Vec<u64>)],
-        memory_limit: usize,
-    ) -> Result<Self, Error> {
+    pub fn new(text: &str, lengths: Option<&[u32]>, lists: &[List], memory_limit: usize) -> Result<Self, Error> {
         let text = checked_recipe(text)?;
-        let count = lengths.map_or(0, <[_]>::len);
-        let others = lists.iter().map(|(_, numbers)| size_of_val(&numbers[..])).sum::<usize>();
-        check_room(memory_limit, "lengths", count, others.saturating_add(count.saturating_mul(size_of::<u32>())))?;
-        let list = |(name, numbers): &(String, Vec<u64>)| {
-            let (name, numbers) = (cut(name.clone()), numbers.clone());
-            batching_types::NamedList { name, numbers }
-        };
-        let lists: Vec<_> = lists.iter().map(list).collect();
+        let (count, bytes) = lengths.map_or((0, 0), |lengths| (lengths.len(), size_of_val(lengths)));
+        check_room(memory_limit, "lengths", count, size_of_lists(lists).saturating_add(bytes))?;
+        let lists = lists.iter().cloned().map(Into::into).collect::<Vec<_>>();
         let recipe = Object::new(memory_limit, |exports: &Batching, store| {
             exports.samedeal_deal_batches().batch_recipe().call_constructor(store, text, lengths, &lists)
         })?;
@@ -48,9 +38,9 @@ impl BatchRecipe {
     }
 
     /// The canonical text has a world size.
-    pub(super) fn world(&self) -> Result<u32, Error> {
+    pub(super) fn world_size(&self) -> Result<u32, Error> {
         let recipe: Value = serde_json::from_str(&self.text()?).unwrap_or_default();
-        Ok(recipe["deal"]["world_size"].as_u64().and_then(|world| u32::try_from(world).ok()).unwrap_or_default())
+        Ok(recipe["deal"]["world_size"].as_u64().and_then(|ranks| u32::try_from(ranks).ok()).unwrap_or_default())
     }
 
     /// What is made of it, in the same instance.

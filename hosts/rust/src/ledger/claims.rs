@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::shared::{Shared, life};
 use super::{Client, ClientOptions, ClientRun, ClientStep, Log, Progress};
 use crate::range::run;
-use crate::{Builder, Error, Index, Layout, Sampler};
+use crate::{Error, Index, Layout, Sampler};
 
 /// The options of a [`Ledger`]; see [`Ledger::builder`].
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl LedgerBuilder {
     }
 
     /// Begins the log, or joins it if it has entries. It is for the positions of the sampler's epoch that are not
-    /// consumed; the rank and world of the sampler do not matter. Claims of an earlier life of this reader are free
+    /// consumed; the rank and world size of the sampler do not matter. Claims of an earlier life of this reader are free
     /// again. If another process has the log open with the same reader number, it loses its claims, and cannot claim
     /// any more. Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`, `checkpoint-interval`),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`,
@@ -68,7 +68,7 @@ fn milliseconds(time: Duration) -> u64 {
 
 /// The epoch of a sampler as one reader has it: position by position.
 pub(super) fn whole(sampler: &Sampler) -> Result<Sampler, Error> {
-    Builder::from(sampler.config().clone()).rank(0).world(1).layout(Layout::Strided).build()
+    sampler.to_builder()?.rank(0).world_size(1).layout(Layout::Strided).build()
 }
 
 /// The samples at some of so many positions from `start` on. Errors: out of range (`start`, `count`).
@@ -79,7 +79,7 @@ pub(super) fn samples<I: Index>(
     range: impl RangeBounds<u64>,
 ) -> Result<Vec<I>, Error> {
     let (first, count) = run(range, count.into())?;
-    let start = start - whole.config().consumed + first;
+    let start = start - whole.consumed() + first;
     whole.indices(start..start + count)
 }
 

@@ -92,8 +92,8 @@ impl<R: BufRead> Schedule<R> {
     }
 
     /// Iterates over samples instead of positions. `sampler` has the same dataset, seed and order as the log; its
-    /// epoch, rank and world do not matter. Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`order`,
-    /// `samples`, `seed`, `sharding`: not those of the log).
+    /// epoch, rank and world size do not matter. Errors: [`Contradiction`](crate::FailureKind::Contradiction) (the
+    /// first member of the order that is not that of the log).
     pub fn samples(self, sampler: &Sampler) -> Result<Samples<R>, Error> {
         let mut whole = whole(sampler)?;
         whole.resume(&self.initial_state()?)?;

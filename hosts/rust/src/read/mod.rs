@@ -8,7 +8,7 @@ mod rounds;
 
 pub use builder::{Deal, ReadingBuilder};
 pub use reading::Reading;
-pub use records::{MixingAdvice, ReadBatch, ReadRound, ReadSpan, RoundRows};
+pub use records::{MixingAdvice, ReadBatch, ReadRound, RoundRows};
 pub use rounds::Rounds;
 
 /// What a call of the component hands out at a time: little memory, and few crossings.

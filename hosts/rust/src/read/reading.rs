@@ -5,7 +5,7 @@ use wasmtime::component::ResourceAny;
 use super::{MixingAdvice, ReadBatch, ReadRound, RoundRows, Rounds, WINDOW};
 use crate::engine::{Object, Planning, Store, checked_state, planning_types, read};
 use crate::range::{read as in_windows, run};
-use crate::{Error, Failure, ReadingBuilder, Steps};
+use crate::{Error, ReadingBuilder, Steps};
 
 /// One epoch of a dataset in shards, or the rest of one, dealt to the loader workers of all ranks.
 ///
@@ -49,18 +49,33 @@ impl Reading {
     /// 2^53 - 1 samples in all of them together. Sample index 0 is the first sample of the first shard; indices go on
     /// through the shards in this order. By default, there is one reader.
     pub fn builder(sizes: impl Into<Vec<u64>>) -> ReadingBuilder {
-        ReadingBuilder::new(sizes.into())
+        ReadingBuilder::new(None).sizes(sizes)
+    }
+
+    /// The reading of a recipe, which decides everything but the epoch. An option that is set afterwards replaces that of the recipe,
+    /// such as `world_size`. A recipe has only hashes of lists of more than 256 numbers: set these lists too, such as
+    /// [`sizes`](ReadingBuilder::sizes). SPEC.md, section 14, has the grammar.
+    ///
+    /// ```
+    /// use samedeal::Reading;
+    /// let recipe = r#"{"order": {"seed": 42, "sizes": [40, 100]}, "deal": {"workers": 2}, "batch": {"batch_size": 16}}"#;
+    /// let reading = Reading::from_recipe(recipe).build()?;
+    /// let same = Reading::builder([40, 100]).seed(42).workers(2).batch_size(16).build()?;
+    /// assert_eq!((reading.recipe()?, reading.recipe_fingerprint()?), (same.recipe()?, same.recipe_fingerprint()?));
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn from_recipe(recipe: impl Into<String>) -> ReadingBuilder {
+        ReadingBuilder::new(Some(recipe.into()))
     }
 
     pub(super) fn new(reading: Object<Planning>) -> Self {
         Self { reading }
     }
 
-    /// The whole epoch `epoch`, for the same readers. Errors: only those of the engine.
+    /// The whole epoch `epoch`, for the same readers. Errors: out of memory.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
         let make = |exports: &Planning, store: &mut Store, reading| {
-            let found = exports.samedeal_deal_read().reading().call_at_epoch(store, reading, epoch)?;
-            Ok(Ok::<_, Failure>(found))
+            exports.samedeal_deal_read().reading().call_at_epoch(store, reading, epoch)
         };
         Ok(Self { reading: self.reading.another(make)? })
     }
@@ -70,8 +85,8 @@ impl Reading {
     /// stopped. For other readers, the samples that are left are dealt again. Errors:
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: it is no state of a reading),
     /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`: more than 2^14 bytes; `consumed`, `history`, `steps`,
-    /// `world-size`, `workers`, `batch-size`), [`Contradiction`](crate::FailureKind::Contradiction) (`deal`, `seed`,
-    /// `sizes` or any other field of the recipe that differs from the state), out of memory.
+    /// `world-size`, `workers`, `batch-size`), [`Contradiction`](crate::FailureKind::Contradiction) (`recipe`: the state has the other
+    /// one of the sections `order` and `shards`; or the first member that differs from the state), out of memory.
     pub fn resume(&self, state: &str) -> Result<Self, Error> {
         let state = checked_state(state)?;
         let make = |exports: &Planning, store: &mut Store, reading| {
@@ -87,45 +102,72 @@ impl Reading {
         self.ask(|methods, store, reading| methods.call_state(store, reading, steps))
     }
 
-    /// The recipe: JSON in one line, with every option that decides the order of every epoch, defaults included. States
-    /// contain it. Errors: only those of the engine.
+    /// The recipe of this reading: JSON in one line, with every member that is used, the defaults too. It is the same in all epochs and
+    /// in every host. Lists of more than 256 numbers are a hash. [`from_recipe`](Self::from_recipe) makes the reading again. Errors:
+    /// only those of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
-        self.reading.call(|exports, store, reading| exports.samedeal_deal_read().reading().call_recipe(store, reading))
+        self.call(|methods, store, reading| methods.call_recipe(store, reading))
+    }
+
+    /// SHA-256 over the recipe, in hexadecimal. Errors: only those of the engine.
+    pub fn recipe_fingerprint(&self) -> Result<String, Error> {
+        self.call(|methods, store, reading| methods.call_recipe_fingerprint(store, reading))
+    }
+
+    /// Seed of all shuffles. Errors: only those of the engine.
+    pub fn seed(&self) -> Result<i64, Error> {
+        self.call(|methods, store, reading| methods.call_seed(store, reading))
+    }
+
+    /// Number of ranks. Errors: only those of the engine.
+    pub fn world_size(&self) -> Result<u32, Error> {
+        self.call(|methods, store, reading| methods.call_world_size(store, reading))
+    }
+
+    /// Number of loader workers of each rank. Errors: only those of the engine.
+    pub fn workers(&self) -> Result<u32, Error> {
+        self.call(|methods, store, reading| methods.call_workers(store, reading))
+    }
+
+    /// Number of samples in a batch. Errors: only those of the engine.
+    pub fn batch_size(&self) -> Result<u32, Error> {
+        self.call(|methods, store, reading| methods.call_batch_size(store, reading))
+    }
+
+    /// Number of samples in each shard. Errors: out of memory.
+    pub fn sizes(&self) -> Result<Vec<u64>, Error> {
+        self.ask(|methods, store, reading| methods.call_sizes(store, reading))
     }
 
     /// How many readers decode each row. It is above 1 only if samples are dealt and the number of readers does not
     /// divide the lanes. Errors: only those of the engine.
     pub fn reads_per_row(&self) -> Result<u32, Error> {
-        self.reading
-            .call(|exports, store, reading| exports.samedeal_deal_read().reading().call_reads_per_row(store, reading))
+        self.call(|methods, store, reading| methods.call_reads_per_row(store, reading))
     }
 
     /// The number of lanes, nearest to the present one, with which only one reader decodes each row. None if there is
     /// no such number up to 4,096, if the order has no lanes, or if this is the rest of an epoch, in which the number
     /// of lanes cannot change. Errors: only those of the engine.
     pub fn lanes_read_once(&self) -> Result<Option<u32>, Error> {
-        self.reading
-            .call(|exports, store, reading| exports.samedeal_deal_read().reading().call_lanes_read_once(store, reading))
+        self.call(|methods, store, reading| methods.call_lanes_read_once(store, reading))
     }
 
-    /// The number of lanes and the window to use instead, if batch size / lanes of a reader is above 2. None if it is
+    /// The number of lanes and the shuffle window to use instead, if batch size / lanes of a reader is above 2. None if it is
     /// not, if no number of lanes up to 4,096 is better, if a reader has at most one batch of samples, if the order has
     /// no lanes, or if this is the rest of an epoch. Errors: only those of the engine.
     pub fn mixing_advice(&self) -> Result<Option<MixingAdvice>, Error> {
-        let found = self.reading.call(|exports, store, reading| {
-            exports.samedeal_deal_read().reading().call_mixing_advice(store, reading)
-        })?;
+        let found = self.call(|methods, store, reading| methods.call_mixing_advice(store, reading))?;
         Ok(found.map(Into::into))
     }
 
     /// Number of the epoch. Errors: only those of the engine.
     pub fn epoch(&self) -> Result<u64, Error> {
-        self.reading.call(|exports, store, reading| exports.samedeal_deal_read().reading().call_epoch(store, reading))
+        self.call(|methods, store, reading| methods.call_epoch(store, reading))
     }
 
     /// Whether this is the rest of an epoch. Errors: only those of the engine.
     pub fn is_rest(&self) -> Result<bool, Error> {
-        self.reading.call(|exports, store, reading| exports.samedeal_deal_read().reading().call_is_rest(store, reading))
+        self.call(|methods, store, reading| methods.call_is_rest(store, reading))
     }
 
     /// Number of steps of a rank: the batches of all its workers. Errors: out of range (`rank`).
@@ -201,7 +243,7 @@ impl Reading {
     }
 
     /// Round number `number` of a reader: one window of each lane of the reader, or one shard. Errors: out of range
-    /// (`rank`, `worker`, `number`; `window`: the round would have more than 2^20 spans).
+    /// (`rank`, `worker`, `number`; `shuffle-window`: the round would have more than 2^20 spans).
     pub fn round(&self, rank: u32, worker: u32, number: u64) -> Result<ReadRound, Error> {
         let found = self.ask(|methods, store, reading| methods.call_round(store, reading, rank, worker, number))?;
         Ok(found.into())
@@ -227,12 +269,12 @@ impl Reading {
     /// `worker`).
     ///
     /// ```
-    /// let reading = samedeal::Reading::builder([300, 0, 500]).lanes(4).window(16).batch_size(8).build()?;
+    /// let reading = samedeal::Reading::builder([300, 0, 500]).lanes(4).shuffle_window(16).batch_size(8).build()?;
     /// let mut seen = 0;
     /// for round in reading.rounds(0, 0)? {
     ///     let round = round?;
     ///     // Read these rows, then hand out the samples.
-    ///     let rows: u64 = round.spans.iter().map(|span| span.count).sum();
+    ///     let rows: u64 = round.spans.iter().map(|span| span.num_rows).sum();
     ///     let samples = reading.indices(0, 0, round.start..round.start + round.count)?;
     ///     assert_eq!(samples.len() as u64, rows);
     ///     seen += samples.len();
@@ -246,9 +288,16 @@ impl Reading {
 
     /// The shards of a reader, in the order in which it reads them. In the rest of an epoch, shards that were read
     /// completely are left out; empty shards are included. Errors: out of range (`rank`, `worker`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`deal`: samples are dealt).
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`shards`: samples are dealt).
     pub fn shards(&self, rank: u32, worker: u32) -> Result<Vec<u32>, Error> {
         self.ask(|methods, store, reading| methods.call_shards(store, reading, rank, worker))
+    }
+
+    fn call<T>(
+        &self,
+        call: impl FnOnce(&read::GuestReading<'_>, &mut Store, ResourceAny) -> wasmtime::Result<T>,
+    ) -> Result<T, Error> {
+        self.reading.call(|exports, store, reading| call(&exports.samedeal_deal_read().reading(), store, reading))
     }
 
     fn ask<T>(

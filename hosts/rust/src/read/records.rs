@@ -1,4 +1,6 @@
+use crate::Span;
 use crate::engine::read;
+use crate::place::spans_of_reading;
 
 /// A run of a reader's samples, and the rows to read for it; see [`Reading::round`](crate::Reading::round).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -10,21 +12,7 @@ pub struct ReadRound {
     pub count: u64,
     /// The rows to read. Every sample of the round is a row of one of these spans. Spans of padding come last and have
     /// one row each.
-    pub spans: Vec<ReadSpan>,
-}
-
-/// Neighbouring rows of a shard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct ReadSpan {
-    /// Number of the stream. One open file for each stream is enough.
-    pub stream: u32,
-    /// Number of the shard.
-    pub shard: u32,
-    /// The first row, counted within the shard.
-    pub first: u64,
-    /// Number of rows, at least 1.
-    pub count: u64,
+    pub spans: Vec<Span>,
 }
 
 /// A batch of a loader worker; see [`Reading::batch`](crate::Reading::batch).
@@ -67,20 +55,13 @@ pub struct MixingAdvice {
     pub variance_ratio: u32,
     /// The number of lanes to use instead.
     pub lanes: u32,
-    /// The window to use with these lanes. A reader then holds about as many rows in memory as now.
-    pub window: u32,
+    /// The shuffle window to use with these lanes. A reader then holds about as many rows in memory as now.
+    pub shuffle_window: u32,
 }
 
 impl From<read::ReadRound> for ReadRound {
     fn from(read::ReadRound { start, count, spans }: read::ReadRound) -> Self {
-        let (spans, _) = spans.as_chunks();
-        let span = |&[stream, shard, first, count]: &[u64; 4]| ReadSpan {
-            stream: stream as u32,
-            shard: shard as u32,
-            first,
-            count,
-        };
-        Self { start, count, spans: spans.iter().map(span).collect() }
+        Self { start, count, spans: spans_of_reading(spans) }
     }
 }
 
@@ -99,7 +80,7 @@ impl From<read::RoundRows> for RoundRows {
 
 impl From<read::MixingAdvice> for MixingAdvice {
     fn from(advice: read::MixingAdvice) -> Self {
-        let read::MixingAdvice { lanes_per_reader, variance_ratio, lanes, window } = advice;
-        Self { lanes_per_reader, variance_ratio, lanes, window }
+        let read::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window } = advice;
+        Self { lanes_per_reader, variance_ratio, lanes, shuffle_window }
     }
 }

@@ -1,78 +1,133 @@
-use crate::{Error, Locality, PlanConfig, Policy, ShardPlan, Weight, WorkerPolicy};
+use crate::engine::{MOST_MEMORY, Planning};
+use crate::recipe::{Draft, List};
+use crate::{Error, Policy, ShardPlan, Weight, WorkerPolicy};
 
-/// The options of a new [`ShardPlan`]; see [`ShardPlan::builder`]. `PlanBuilder::from` takes all of them from a
-/// [`PlanConfig`], such as that of another plan.
+/// The options of a new [`ShardPlan`]; see [`ShardPlan::builder`] and [`ShardPlan::from_recipe`]. An option that is not set has its
+/// default. An option that the policy does not use is refused by `build`.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct PlanBuilder {
-    config: PlanConfig,
+    draft: Draft,
+    epoch: u64,
     memory_limit: usize,
 }
 
 impl PlanBuilder {
+    pub(super) fn new(recipe: Option<String>) -> Self {
+        let mut draft = Draft::new(recipe);
+        if draft.is_new() {
+            draft.write("shards");
+        }
+        Self { draft, epoch: 0, memory_limit: MOST_MEMORY }
+    }
+
+    /// Number of samples in each shard. At most 2^32 - 2 shards, and at most 2^53 - 1 samples in all shards together.
+    pub fn sizes(mut self, sizes: impl Into<Vec<u64>>) -> Self {
+        self.draft.list("sizes", sizes);
+        self
+    }
+
     /// Number of bytes in each shard. Default: not known.
     pub fn bytes(mut self, bytes: impl Into<Vec<u64>>) -> Self {
-        self.config.bytes = bytes.into();
+        self.draft.list("bytes", bytes);
         self
     }
 
     /// Number of ranks. Range: 1 to 2^22 / workers. Default: 1.
-    pub fn world(mut self, world: u32) -> Self {
-        self.config.world = world;
+    pub fn world_size(mut self, world_size: u32) -> Self {
+        self.draft.set("deal", "world_size", world_size);
         self
     }
 
-    /// Number of loader workers of each rank. Range: 1 to 2^22 / world. Default: 1.
+    /// Number of loader workers of each rank. Range: 1 to 2^22 / world size. Default: 1.
     pub fn workers(mut self, workers: u32) -> Self {
-        self.config.workers = workers;
+        self.draft.set("deal", "workers", workers);
         self
     }
 
-    /// How shards are dealt to ranks. Default: [`Policy::RoundRobin`].
+    /// How shards are dealt to ranks. Default: [`Policy::SizeAware`].
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.config.policy = policy;
+        self.draft.set("shards", "policy", policy.name());
         self
     }
 
-    /// How the shards of a rank are dealt to its workers. Default: [`WorkerPolicy::RoundRobin`].
+    /// How the shards of a rank are dealt to its workers. Default: [`WorkerPolicy::SizeAware`].
     pub fn worker_policy(mut self, policy: WorkerPolicy) -> Self {
-        self.config.worker_policy = policy;
+        self.draft.set("shards", "worker_policy", policy.name());
         self
     }
 
-    /// What the size-aware policies balance. Default: [`Weight::Samples`].
+    /// What the policies balance, except [`Policy::RoundRobin`]. Default: [`Weight::Samples`].
     pub fn weight(mut self, weight: Weight) -> Self {
-        self.config.weight = weight;
+        self.draft.set("shards", "weight", weight.name());
         self
     }
 
-    /// The nodes of shards and ranks. [`Policy::LocalityAware`] needs it.
-    pub fn locality(mut self, locality: Locality) -> Self {
-        self.config.locality = Some(locality);
+    /// Only with [`Policy::LocalityAware`], which needs it: for each shard, the numbers of the nodes that store it, at least one.
+    ///
+    /// ```
+    /// use samedeal::{Policy, ShardPlan, Tier};
+    ///
+    /// // Four shards on the nodes 0 and 1, the last one on both; rank 0 runs on node 0, rank 1 on node 1.
+    /// let builder = ShardPlan::builder([10; 4]).shuffle(false).policy(Policy::LocalityAware).world_size(2);
+    /// let plan = builder.holders([vec![1], vec![0], vec![1], vec![0, 1]]).rank_nodes([0, 1]).build()?;
+    /// assert_eq!(plan.shards(0, 0)?, [1, 3]);
+    /// let loads = plan.loads(Tier::Ranks)?;
+    /// assert_eq!(loads.local.as_ref(), Some(&loads.samples));
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn holders<L: AsRef<[u32]>>(mut self, holders: impl IntoIterator<Item = L>) -> Self {
+        let (mut offsets, mut numbers) = (vec![0], Vec::new());
+        for nodes in holders {
+            numbers.extend(nodes.as_ref().iter().map(|&node| u64::from(node)));
+            offsets.push(numbers.len() as u64);
+        }
+        self.draft.list("holders", numbers);
+        self.draft.list("holder_offsets", offsets);
         self
     }
 
-    /// Whether the list of shards is shuffled before it is dealt. The shuffle is the same on all ranks. Default: false.
+    /// Only with [`Policy::LocalityAware`], which needs it: the number of the node that runs each rank.
+    pub fn rank_nodes(mut self, nodes: impl IntoIterator<Item = u32>) -> Self {
+        self.draft.list("rank_nodes", nodes.into_iter().map(u64::from).collect::<Vec<_>>());
+        self
+    }
+
+    /// Only with [`Policy::LocalityAware`]: how far the weight of a rank may exceed the mean weight for the sake of locality, in
+    /// thousandths of the mean. If no rank on a node of a shard has room for it, the lightest rank gets the shard. So the weight of a
+    /// rank exceeds the mean by at most this tolerance or the weight of the heaviest shard, whichever is greater. Default: 50.
+    pub fn tolerance(mut self, thousandths: u32) -> Self {
+        self.draft.set("shards", "tolerance", thousandths);
+        self
+    }
+
+    /// Whether the list of shards is shuffled before it is dealt. The shuffle is the same on all ranks. Default: true.
     pub fn shuffle(mut self, shuffle: bool) -> Self {
-        self.config.shuffle = shuffle;
+        self.draft.set("shards", "shuffle", shuffle);
+        self
+    }
+
+    /// Whether the rows within each shard are shuffled ([`ShardPlan::rows`]). Default: the value of [`shuffle`](Self::shuffle).
+    pub fn shuffle_rows(mut self, shuffle: bool) -> Self {
+        self.draft.set("shards", "shuffle_rows", shuffle);
         self
     }
 
     /// Whether each reader shuffles its own shards again, after the deal. Default: false.
     pub fn reshuffle(mut self, reshuffle: bool) -> Self {
-        self.config.reshuffle = reshuffle;
+        self.draft.set("shards", "reshuffle", reshuffle);
         self
     }
 
     /// Seed of the shuffles, 64-bit. Default: 0.
     pub fn seed(mut self, seed: i64) -> Self {
-        self.config.seed = seed;
+        self.draft.set("shards", "seed", seed);
         self
     }
 
     /// Epoch of the shuffles, 64-bit. Default: 0.
     pub fn epoch(mut self, epoch: u64) -> Self {
-        self.config.epoch = epoch;
+        self.epoch = epoch;
         self
     }
 
@@ -83,20 +138,24 @@ impl PlanBuilder {
         self
     }
 
+    /// Lists that come beside a recipe, by their names.
+    #[doc(hidden)]
+    pub fn lists(mut self, lists: Vec<List>) -> Self {
+        self.draft.set_lists(lists);
+        self
+    }
+
     /// Gives every shard to one reader: a million shards to thousands of ranks take less than a second, and the first
     /// plan in a process compiles the component in some tens of milliseconds. Errors:
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`sizes`, `bytes`, `world`, `workers`, `memory-limit`),
-    /// [`Missing`](crate::FailureKind::Missing) (`locality`, `holders`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`bytes`, `holder-offsets`, `rank-nodes`),
-    /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`memory-limit`; `recipe`: more than 2^20 bytes; any option),
+    /// [`Missing`](crate::FailureKind::Missing) (`sizes`, `bytes`, `holders`, `rank-nodes`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (an option that the policy does not use; a list that does not fit the
+    /// others or the recipe), of a recipe [`UnknownName`](crate::FailureKind::UnknownName) and
+    /// [`WrongType`](crate::FailureKind::WrongType) (any member), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<ShardPlan, Error> {
-        ShardPlan::build(self.config, self.memory_limit)
-    }
-}
-
-/// The plan of a configuration. The memory limit, which decides nothing, is no part of it: 2 GiB unless set.
-impl From<PlanConfig> for PlanBuilder {
-    fn from(config: PlanConfig) -> Self {
-        Self { config, memory_limit: crate::engine::MOST_MEMORY }
+        let Self { draft, epoch, memory_limit } = self;
+        ShardPlan::of(draft.make(memory_limit, |exports: &Planning, store, recipe, lists| {
+            exports.samedeal_deal_shards().plan().call_constructor(store, recipe, lists, epoch)
+        })?)
     }
 }

@@ -1,23 +1,25 @@
 use std::ops::RangeBounds;
+use std::sync::{Arc, OnceLock};
 
 use wasmtime::component::ResourceAny;
 
 use super::WINDOW;
 use super::verify::verify_runs;
-use crate::engine::{Object, Planning, Store, check_room, planning_types, shards};
+use crate::engine::{Object, Planning, Store, planning_types, shards};
 use crate::range::{read, run};
-use crate::{Balance, Error, Failure, Load, Locality, PlanBuilder, PlanConfig, Steps, Tier, Verification, Weight};
+use crate::{Balance, Error, Failure, Loads, PlanBuilder, Steps, Tier, Verification, Weight};
 
 /// Which worker of which rank reads which shard in one epoch. Every shard has exactly one reader.
 ///
 /// All methods except [`set_epoch`](Self::set_epoch) take `&self`. Threads may share a plan; their calls run one after
-/// the other.
+/// the other, also with the plans that were made from it.
 ///
 /// ```
-/// use samedeal::{Policy, ShardPlan, Tier, Weight};
+/// use samedeal::{Policy, ShardPlan, Tier, Weight, WorkerPolicy};
 ///
-/// // 100 shards for 8 ranks with 4 workers each.
-/// let plan = ShardPlan::builder([1_000; 100]).world(8).workers(4).build()?;
+/// // 100 shards for 8 ranks with 4 workers each, in turn.
+/// let builder = ShardPlan::builder([1_000; 100]).world_size(8).workers(4).shuffle(false);
+/// let plan = builder.policy(Policy::RoundRobin).worker_policy(WorkerPolicy::RoundRobin).build()?;
 /// assert_eq!(plan.shards(0, 0)?, [0, 32, 64, 96]);
 /// assert_eq!(plan.shards(7, 3)?, [31, 63, 95]);
 /// assert!(plan.verify()?.is_ok());
@@ -30,36 +32,105 @@ use crate::{Balance, Error, Failure, Load, Locality, PlanBuilder, PlanConfig, St
 /// ```
 pub struct ShardPlan {
     plan: Object<Planning>,
-    config: PlanConfig,
+    epoch: u64,
+    seed: i64,
+    world_size: u32,
+    workers: u32,
+    /// The sizes of the shards, once they are asked for.
+    sizes: OnceLock<Arc<[u64]>>,
 }
 
 impl ShardPlan {
-    /// A plan for shards with these numbers of samples. By default, there is one reader.
+    /// A plan for shards with these numbers of samples. By default, there is one reader, shards and rows are shuffled, and weights
+    /// are balanced.
     pub fn builder(sizes: impl Into<Vec<u64>>) -> PlanBuilder {
-        PlanConfig::new(sizes.into()).into()
+        PlanBuilder::new(None).sizes(sizes)
     }
 
-    pub(super) fn build(config: PlanConfig, memory_limit: usize) -> Result<Self, Error> {
-        let of_locality = |it: &Locality| it.holder_offsets.len() + it.holders.len() + it.rank_nodes.len();
-        let bytes = 8 * (config.sizes.len() + config.bytes.len()) + 4 * config.locality.as_ref().map_or(0, of_locality);
-        check_room(memory_limit, "sizes", config.sizes.len(), bytes)?;
-        let config: shards::PlanConfig = config.into();
-        let plan = Object::new(memory_limit, |exports: &Planning, store| {
-            exports.samedeal_deal_shards().plan().call_constructor(store, &config)
+    /// The plan of a recipe, which decides everything but the epoch. An option that is set afterwards replaces that of the recipe,
+    /// such as `world_size`. A recipe has only hashes of lists of more than 256 numbers: set these lists too, such as
+    /// [`sizes`](PlanBuilder::sizes). SPEC.md, section 14, has the grammar.
+    ///
+    /// ```
+    /// use samedeal::{Policy, ShardPlan};
+    /// let plan = ShardPlan::builder([300, 0, 500]).seed(42).world_size(2).policy(Policy::RoundRobin).build()?;
+    /// let same = ShardPlan::from_recipe(plan.recipe()?).build()?;
+    /// assert_eq!((same.shards(1, 0)?, same.recipe_fingerprint()?), (plan.shards(1, 0)?, plan.recipe_fingerprint()?));
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn from_recipe(recipe: impl Into<String>) -> PlanBuilder {
+        PlanBuilder::new(Some(recipe.into()))
+    }
+
+    pub(super) fn of(plan: Object<Planning>) -> Result<Self, Error> {
+        let (epoch, seed, world_size, workers) = plan.call(|exports, store, plan| {
+            let methods = exports.samedeal_deal_shards().plan();
+            let (epoch, seed) = (methods.call_epoch(&mut *store, plan)?, methods.call_seed(&mut *store, plan)?);
+            Ok((epoch, seed, methods.call_world_size(&mut *store, plan)?, methods.call_workers(&mut *store, plan)?))
         })?;
-        Ok(Self { plan, config: config.into() })
+        Ok(Self { plan, epoch, seed, world_size, workers, sizes: OnceLock::new() })
     }
 
-    /// The configuration as it stands, with the current epoch.
-    pub fn config(&self) -> &PlanConfig {
-        &self.config
+    /// The recipe of this plan: JSON in one line, with every member that is used, the defaults too. It is the same in all epochs and
+    /// in every host. Lists of more than 256 numbers are a hash. [`from_recipe`](Self::from_recipe) makes the plan again. Errors: only
+    /// those of the engine.
+    pub fn recipe(&self) -> Result<String, Error> {
+        self.call(|methods, store, plan| methods.call_recipe(store, plan))
     }
 
-    /// Changes the plan to another epoch. If anything is shuffled, this costs as much as a new plan. Errors: out of
-    /// memory; the plan is then still that of the epoch before.
+    /// SHA-256 over the recipe, in hexadecimal. Errors: only those of the engine.
+    pub fn recipe_fingerprint(&self) -> Result<String, Error> {
+        self.call(|methods, store, plan| methods.call_recipe_fingerprint(store, plan))
+    }
+
+    /// Number of the epoch.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Seed of all shuffles.
+    pub fn seed(&self) -> i64 {
+        self.seed
+    }
+
+    /// Number of ranks.
+    pub fn world_size(&self) -> u32 {
+        self.world_size
+    }
+
+    /// Number of loader workers of each rank.
+    pub fn workers(&self) -> u32 {
+        self.workers
+    }
+
+    /// Number of samples in each shard. Errors: out of memory.
+    pub fn sizes(&self) -> Result<&[u64], Error> {
+        if let Some(sizes) = self.sizes.get() {
+            return Ok(sizes);
+        }
+        let sizes = self.ask(|methods, store, plan| methods.call_sizes(store, plan))?;
+        Ok(self.sizes.get_or_init(|| sizes.into()))
+    }
+
+    /// Number of bytes in each shard; none if the recipe has no bytes. Errors: out of memory.
+    pub fn bytes(&self) -> Result<Option<Vec<u64>>, Error> {
+        self.ask(|methods, store, plan| methods.call_bytes(store, plan))
+    }
+
+    /// The plan of another epoch, which shares the memory of this one. Costs as much as a new plan. Errors: out of memory.
+    pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
+        let plan = self
+            .plan
+            .another(|exports, store, plan| exports.samedeal_deal_shards().plan().call_at_epoch(store, plan, epoch))?;
+        Ok(Self { sizes: self.sizes.clone(), ..Self::of(plan)? })
+    }
+
+    /// Changes the plan to another epoch. Costs as much as a new plan. Errors: out of memory; the plan is then still that of the
+    /// epoch before.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
-        self.ask(|methods, store, plan| methods.call_set_epoch(store, plan, epoch))?;
-        self.config.epoch = epoch;
+        if epoch != self.epoch {
+            *self = self.at_epoch(epoch)?;
+        }
         Ok(())
     }
 
@@ -80,39 +151,49 @@ impl ShardPlan {
         self.ask(|methods, store, plan| methods.call_shards(store, plan, rank, worker, start, count))
     }
 
-    /// The loads of all ranks, or of all workers. Errors: only those of the engine.
-    pub fn loads(&self, tier: Tier) -> Result<Vec<Load>, Error> {
-        let readers = match tier {
-            Tier::Ranks => self.config.world,
-            Tier::Workers => self.config.world * self.config.workers,
+    /// The loads of all ranks, or of all workers. Errors: out of memory.
+    pub fn loads(&self, tier: Tier) -> Result<Loads, Error> {
+        let members = match tier {
+            Tier::Ranks => self.world_size,
+            Tier::Workers => self.world_size * self.workers,
         };
-        read((0, readers.into()), WINDOW, |start, count| self.loads_window(tier, start as u32, count))
+        let mut loads = Loads::default();
+        for start in (0..members).step_by(WINDOW as usize) {
+            self.add_loads(&mut loads, tier, start, (members - start).min(WINDOW))?;
+        }
+        Ok(loads)
     }
 
     /// The loads of `count` ranks or workers, from number `start` on, in one call of the component.
-    /// Errors: out of range (`start`, `count` above 2^20 or past the end), out of memory.
-    pub fn loads_window(&self, tier: Tier, start: u32, count: u32) -> Result<Vec<Load>, Error> {
-        let loads = self.ask(|methods, store, plan| methods.call_loads(store, plan, tier.into(), start, count))?;
-        let (loads, _) = loads.as_chunks();
-        Ok(loads.iter().map(|&[shards, samples, bytes, local]| Load { shards, samples, bytes, local }).collect())
+    /// Errors: out of range (`start`, `count`), out of memory.
+    pub fn loads_window(&self, tier: Tier, start: u32, count: u32) -> Result<Loads, Error> {
+        let mut loads = Loads::default();
+        self.add_loads(&mut loads, tier, start, count)?;
+        Ok(loads)
+    }
+
+    fn add_loads(&self, loads: &mut Loads, tier: Tier, start: u32, count: u32) -> Result<(), Error> {
+        let found = self.ask(|methods, store, plan| methods.call_loads(store, plan, tier.name(), start, count))?;
+        loads.extend(found.into_iter().map(|planning_types::NamedList { name, numbers }| (name, numbers)));
+        Ok(())
     }
 
     /// The smallest, largest and total load of the ranks or the workers, in samples or in bytes.
     /// Errors: [`Missing`](crate::FailureKind::Missing) (`bytes`).
     pub fn balance(&self, tier: Tier, weight: Weight) -> Result<Balance, Error> {
-        let found = self.ask(|methods, store, plan| methods.call_balance(store, plan, tier.into(), weight.into()))?;
+        let found = self.ask(|methods, store, plan| methods.call_balance(store, plan, tier.name(), weight.name()))?;
         let shards::Balance { least, most, total, members } = found;
         let imbalance =
-            self.ask(|methods, store, plan| methods.call_imbalance(store, plan, tier.into(), weight.into()))?;
+            self.ask(|methods, store, plan| methods.call_imbalance(store, plan, tier.name(), weight.name()))?;
         Ok(Balance { least, most, total, members, imbalance })
     }
 
-    /// A shuffled order of the rows of a shard, in a range of any length; `..` means all rows. A row is the 0-based
-    /// number of a sample within its shard. The order depends on the seed, the epoch and the shard, and on nothing
-    /// else. To read rows in storage order, do not call this function. Errors: out of range (`shard`, `start`; `count`
-    /// if the range ends after the shard), out of memory.
+    /// The rows of a shard, in the order in which its reader gives them, in a range of any length; `..` means all rows. A row is the
+    /// 0-based number of a sample within its shard. With [`shuffle_rows`](PlanBuilder::shuffle_rows), the order depends on the seed,
+    /// the epoch and the shard; else it is the storage order. Errors: out of range (`shard`, `start`; `count` if the range ends after
+    /// the shard), out of memory.
     pub fn rows(&self, shard: u32, range: impl RangeBounds<u64>) -> Result<Vec<u64>, Error> {
-        let Some(&samples) = self.config.sizes.get(shard as usize) else {
+        let Some(&samples) = self.sizes()?.get(shard as usize) else {
             // The component itself says what is wrong.
             return self.rows_window(shard, 0, 0);
         };
@@ -133,22 +214,21 @@ impl ShardPlan {
         Ok(Steps { least, most })
     }
 
-    /// SHA-256 over the configuration with the current epoch, as 64 lower-case hexadecimal digits. It is equal on all
+    /// SHA-256 over the options and the epoch, as 64 lower-case hexadecimal digits. It is equal on all
     /// ranks that have the same plan, and differs if any value differs that decides the plan or its loads. Costs
     /// O(shards). Errors: only those of the engine.
     pub fn config_fingerprint(&self) -> Result<String, Error> {
-        self.plan
-            .call(|exports, store, plan| exports.samedeal_deal_shards().plan().call_config_fingerprint(store, plan))
+        self.call(|methods, store, plan| methods.call_config_fingerprint(store, plan))
     }
 
     /// Checks that every shard has exactly one reader in this plan. Reader number r * workers + w is worker w of rank
     /// r. Errors: out of memory.
     pub fn verify(&self) -> Result<Verification, Error> {
-        let (count, workers) = (self.config.sizes.len(), self.config.workers);
+        let (count, workers) = (self.sizes()?.len(), self.workers);
         let no_memory = |_| Failure::out_of_memory("sizes", count, "fewer shards");
         let (mut offsets, mut assigned) = (vec![0], Vec::new());
-        for (reader, load) in (0..).zip(self.loads(Tier::Workers)?) {
-            if load.shards > 0 {
+        for (reader, shards) in (0..).zip(self.loads(Tier::Workers)?.shards) {
+            if shards > 0 {
                 let shards = self.shards(reader / workers, reader % workers)?;
                 assigned.try_reserve(shards.len()).map_err(no_memory)?;
                 assigned.extend(shards);
@@ -156,6 +236,13 @@ impl ShardPlan {
             offsets.push(assigned.len() as u32);
         }
         verify_runs(count as u32, &offsets, &assigned)
+    }
+
+    fn call<T>(
+        &self,
+        call: impl FnOnce(&shards::GuestPlan<'_>, &mut Store, ResourceAny) -> wasmtime::Result<T>,
+    ) -> Result<T, Error> {
+        self.plan.call(|exports, store, plan| call(&exports.samedeal_deal_shards().plan(), store, plan))
     }
 
     fn ask<T>(
@@ -173,11 +260,9 @@ impl ShardPlan {
 impl std::fmt::Debug for ShardPlan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Not the lists, which may have millions of items.
-        let PlanConfig { sizes, world, workers, policy, worker_policy, weight, .. } = &self.config;
+        let Self { epoch, seed, world_size, workers, .. } = self;
         let mut shown = f.debug_struct("ShardPlan");
-        shown.field("shards", &sizes.len()).field("world", world).field("workers", workers);
-        shown.field("policy", policy).field("worker_policy", worker_policy).field("weight", weight);
-        shown.field("shuffle", &self.config.shuffle).field("reshuffle", &self.config.reshuffle);
-        shown.field("seed", &self.config.seed).field("epoch", &self.config.epoch).finish()
+        shown.field("seed", seed).field("epoch", epoch);
+        shown.field("world_size", world_size).field("workers", workers).finish_non_exhaustive()
     }
 }

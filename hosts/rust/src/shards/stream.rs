@@ -1,6 +1,7 @@
 use std::iter::FusedIterator;
 
-use crate::engine::{MOST_MEMORY, Object, Planning, cut, shards};
+use crate::engine::{MOST_MEMORY, Object, Planning, cut, planning_types};
+use crate::recipe::Draft;
 use crate::{Error, FailureKind};
 
 /// How many chunks the iterator reads at a time.
@@ -16,14 +17,14 @@ const AHEAD: u32 = 1 << 10;
 /// // The number of chunks is not known.
 /// let stream = ChunkStream::new(1, 2)?;
 /// assert_eq!(stream.chunks(0, 5)?, [1, 3, 5, 7, 9]);
-/// // 12 chunks, again and again.
-/// let stream = ChunkStream::builder(1, 4).chunks(12).build()?;
+/// // 12 chunks, again and again. By default, each cycle has another random order.
+/// let stream = ChunkStream::builder(1, 4).chunks(12).order("sequential").build()?;
 /// assert_eq!(stream.iter().take(6).collect::<Result<Vec<_>, _>>()?, [1, 5, 9, 1, 5, 9]);
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct ChunkStream {
     stream: Object<Planning>,
-    config: shards::StreamConfig,
+    reader: u32,
 }
 
 impl ChunkStream {
@@ -35,9 +36,26 @@ impl ChunkStream {
 
     /// All options: the number of chunks, and the order of each cycle.
     pub fn builder(reader: u32, readers: u32) -> ChunkStreamBuilder {
-        let config =
-            shards::StreamConfig { chunks: None, reader, readers, order: "sequential".to_owned(), seed: 0, epoch: 0 };
-        ChunkStreamBuilder { config, memory_limit: MOST_MEMORY }
+        let mut draft = Draft::new(None);
+        draft.set("deal", "readers", readers);
+        ChunkStreamBuilder { draft, reader, epoch: 0, memory_limit: MOST_MEMORY }
+    }
+
+    /// The stream of a recipe, which decides everything but the reader and the epoch. An option that is set afterwards replaces that
+    /// of the recipe.
+    pub fn from_recipe(recipe: impl Into<String>, reader: u32) -> ChunkStreamBuilder {
+        ChunkStreamBuilder { draft: Draft::new(Some(recipe.into())), reader, epoch: 0, memory_limit: MOST_MEMORY }
+    }
+
+    /// The recipe of this stream: JSON in one line, the same for all readers and in every host. Errors: only those of the engine.
+    pub fn recipe(&self) -> Result<String, Error> {
+        self.stream
+            .call(|exports, store, stream| exports.samedeal_deal_shards().chunk_stream().call_recipe(store, stream))
+    }
+
+    /// Which of the readers this is.
+    pub fn reader(&self) -> u32 {
+        self.reader
     }
 
     /// This reader's chunks number `start` to `start + count - 1`. Costs O(`count`) with `feistel` and `sequential`.
@@ -58,10 +76,7 @@ impl ChunkStream {
 
 impl std::fmt::Debug for ChunkStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let shards::StreamConfig { chunks, reader, readers, order, seed, epoch } = &self.config;
-        let mut shown = f.debug_struct("ChunkStream");
-        shown.field("reader", reader).field("readers", readers).field("chunks", chunks);
-        shown.field("order", order).field("seed", seed).field("epoch", epoch).finish()
+        f.debug_struct("ChunkStream").field("recipe", &self.recipe()).field("reader", &self.reader).finish()
     }
 }
 
@@ -74,11 +89,13 @@ impl<'a> IntoIterator for &'a ChunkStream {
     }
 }
 
-/// The options of a new [`ChunkStream`]; see [`ChunkStream::builder`].
+/// The options of a new [`ChunkStream`]; see [`ChunkStream::builder`] and [`ChunkStream::from_recipe`].
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct ChunkStreamBuilder {
-    config: shards::StreamConfig,
+    draft: Draft,
+    reader: u32,
+    epoch: u64,
     memory_limit: usize,
 }
 
@@ -86,26 +103,26 @@ impl ChunkStreamBuilder {
     /// Number of chunks. The stream goes through all of them again and again. Range: 1 to 2^53 - 1, or what the order
     /// allows. Default: not known.
     pub fn chunks(mut self, chunks: u64) -> Self {
-        self.config.chunks = Some(chunks);
+        self.draft.set("order", "chunks", chunks);
         self
     }
 
-    /// Order of the chunks within each cycle, one of [`orders`](crate::orders). Default: `sequential`. If the number of
-    /// chunks is not known, it must be `sequential`.
+    /// Order of the chunks within each cycle, one of [`orders`](crate::orders). Default: `feistel`. If the number of
+    /// chunks is not known, it is `sequential`.
     pub fn order(mut self, order: impl Into<String>) -> Self {
-        self.config.order = cut(order.into());
+        self.draft.set("order", "name", cut(order.into()));
         self
     }
 
     /// The seed of the order; 0 unless set. Range: any; with the order `dotnet`, -2^31 to 2^31 - 1.
     pub fn seed(mut self, seed: i64) -> Self {
-        self.config.seed = seed;
+        self.draft.set("order", "seed", seed);
         self
     }
 
     /// Epoch of the first cycle. Each cycle has the epoch after that of the cycle before. Default: 0.
     pub fn epoch(mut self, epoch: u64) -> Self {
-        self.config.epoch = epoch;
+        self.epoch = epoch;
         self
     }
 
@@ -115,16 +132,17 @@ impl ChunkStreamBuilder {
         self
     }
 
-    /// Checks the configuration and makes the stream, in O(1). Errors: [`OutOfRange`](crate::FailureKind::OutOfRange)
-    /// (`readers`, `reader`, `chunks`, `seed`, `memory-limit`), [`UnknownName`](crate::FailureKind::UnknownName)
-    /// (`order`), [`Contradiction`](crate::FailureKind::Contradiction) (`order`: not `sequential`, and the number of
-    /// chunks is not known).
+    /// Makes the stream, in O(1). Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`readers`, `reader`, `chunks`, `seed`,
+    /// `memory-limit`), [`UnknownName`](crate::FailureKind::UnknownName) (`order`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`: not `sequential`, and the number of chunks is not known); of a
+    /// recipe also [`WrongType`](crate::FailureKind::WrongType) (any member).
     pub fn build(self) -> Result<ChunkStream, Error> {
-        let Self { config, memory_limit } = self;
-        let stream = Object::new(memory_limit, |exports: &Planning, store| {
-            exports.samedeal_deal_shards().chunk_stream().call_constructor(store, &config)
-        })?;
-        Ok(ChunkStream { stream, config })
+        let Self { draft, reader, epoch, memory_limit } = self;
+        let stream =
+            draft.make(memory_limit, |exports: &Planning, store, recipe, _: &[planning_types::NamedList]| {
+                exports.samedeal_deal_shards().chunk_stream().call_constructor(store, recipe, epoch, reader)
+            })?;
+        Ok(ChunkStream { stream, reader })
     }
 }
 

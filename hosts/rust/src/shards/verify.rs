@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::engine::{Instance, MOST_MEMORY, Planning, check_room};
+use crate::engine::{Instance, MOST_MEMORY, Planning, check_room, shards};
 use crate::{Error, Failure};
 
 /// Shards that are read more than once, and shards that no reader has. If both lists are empty, every shard has one
@@ -10,8 +10,8 @@ use crate::{Error, Failure};
 pub struct Verification {
     /// Shards that are read more than once.
     pub overlaps: Vec<Overlap>,
-    /// Shards that no reader has, ascending.
-    pub gaps: Vec<u32>,
+    /// Runs of neighbouring shards that no reader has, ascending.
+    pub gaps: Vec<Range<u32>>,
 }
 
 impl Verification {
@@ -21,16 +21,6 @@ impl Verification {
     }
 }
 
-/// The same, with runs of shards that no reader has.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct VerificationInRuns {
-    /// Shards that are read more than once.
-    pub overlaps: Vec<Overlap>,
-    /// Neighbouring shards that no reader has, ascending.
-    pub gaps: Vec<Range<u32>>,
-}
-
 /// A shard that is read more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -38,9 +28,9 @@ pub struct Overlap {
     /// Number of the shard.
     pub shard: u32,
     /// The first reader that has it.
-    pub first: u32,
-    /// Another reader that has it, or the same reader again.
-    pub other: u32,
+    pub first_reader: u32,
+    /// Another reader that has it, or the same one if that has the shard twice.
+    pub other_reader: u32,
 }
 
 /// Checks lists of shards that were collected from readers: does every one of the shards 0 to `shards - 1` have exactly
@@ -49,8 +39,9 @@ pub struct Overlap {
 /// ```
 /// let found = samedeal::verify_shards(5, &[vec![0, 1], vec![1, 4], vec![2]])?;
 /// assert!(!found.is_ok());
-/// assert_eq!((found.overlaps[0].shard, found.overlaps[0].first, found.overlaps[0].other), (1, 0, 1));
-/// assert_eq!(found.gaps, [3]);
+/// let overlap = found.overlaps[0];
+/// assert_eq!((overlap.shard, overlap.first_reader, overlap.other_reader), (1, 0, 1));
+/// assert_eq!(found.gaps, [3..4]);
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Verification, Error> {
@@ -67,40 +58,25 @@ pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Ver
     verify_runs(shards, &offsets, &values)
 }
 
-/// The same for lists that lie end to end: reader i has `assigned[offsets[i]..offsets[i + 1]]`.
-/// Errors: as [`verify_shards`], and [`Contradiction`](crate::FailureKind::Contradiction) (`offsets` that do not ascend
-/// from 0 to the number of items).
-pub fn verify_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Error> {
-    check(assigned.len(), offsets.len())?;
-    let mut instance = Instance::<Planning>::new(MOST_MEMORY)?;
-    let found =
-        instance.ask(|exports, store| exports.samedeal_deal_shards().call_verify(store, shards, offsets, assigned))?;
-    Ok(Verification { overlaps: overlaps(&found.overlaps), gaps: found.gaps })
-}
-
-/// The same with the gaps as runs. The memory that it needs depends on the length of `assigned`, not on `shards`.
-/// Errors: as [`verify_runs`].
+/// The same for lists that lie end to end: reader i has `assigned[offsets[i]..offsets[i + 1]]`. The memory that it needs depends on
+/// the length of `assigned`, not on `shards`. Errors: as [`verify_shards`], and
+/// [`Contradiction`](crate::FailureKind::Contradiction) (`offsets` that do not ascend from 0 to the number of items).
 ///
 /// ```
-/// let found = samedeal::verify_in_runs(4_000_000_000, &[0, 2, 3], &[7, 8, 7])?;
+/// let found = samedeal::verify_runs(4_000_000_000, &[0, 2, 3], &[7, 8, 7])?;
 /// assert_eq!(found.gaps, [0..7, 9..4_000_000_000]);
 /// assert_eq!((found.overlaps.len(), found.overlaps[0].shard), (1, 7));
 /// # Ok::<(), samedeal::Error>(())
 /// ```
-pub fn verify_in_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<VerificationInRuns, Error> {
+pub fn verify_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Error> {
     check(assigned.len(), offsets.len())?;
     let mut instance = Instance::<Planning>::new(MOST_MEMORY)?;
-    let found = instance
-        .ask(|exports, store| exports.samedeal_deal_shards().call_verify_in_runs(store, shards, offsets, assigned))?;
-    let (runs, _) = found.gap_runs.as_chunks();
-    let gaps = runs.iter().map(|&[first, count]: &[u32; 2]| first..first + count).collect();
-    Ok(VerificationInRuns { overlaps: overlaps(&found.overlaps), gaps })
-}
-
-/// By their names.
-fn overlaps(flat: &[u32]) -> Vec<Overlap> {
-    let (overlaps, _) = flat.as_chunks();
-    overlaps.iter().map(|&[shard, first, other]| Overlap { shard, first, other }).collect()
+    let shards::Verification { overlaps, gaps } =
+        instance.ask(|exports, store| exports.samedeal_deal_shards().call_verify(store, shards, offsets, assigned))?;
+    let overlap = |((shard, first_reader), other_reader)| Overlap { shard, first_reader, other_reader };
+    let overlaps = overlaps.shard.into_iter().zip(overlaps.first_reader).zip(overlaps.other_reader).map(overlap);
+    let gaps = gaps.first_shard.into_iter().zip(gaps.num_shards).map(|(first, count)| first..first + count);
+    Ok(Verification { overlaps: overlaps.collect(), gaps: gaps.collect() })
 }
 
 fn check(assigned: usize, offsets: usize) -> Result<(), Failure> {

@@ -38,7 +38,7 @@ fn every_sample_once_and_no_batch_over_its_budget() {
     let lengths = lengths(3_000);
     for (&strategy, world) in Strategy::ALL.iter().flat_map(|strategy| [(strategy, 1), (strategy, 3)]) {
         let builder = in_windows(Batcher::builder(lengths.clone()), strategy, 512);
-        let batcher = builder.world(world).seed(9).build().unwrap();
+        let batcher = builder.world_size(world).seed(9).build().unwrap();
         let (mut seen, mut counted) = (Vec::new(), [0; 7]);
         for step in 0..batcher.num_steps() {
             let batches = (0..world).map(|rank| batcher.batch_of(rank, step).unwrap()).collect::<Vec<_>>();
@@ -72,7 +72,7 @@ fn every_sample_once_and_no_batch_over_its_budget() {
 
 #[test]
 fn ratios() {
-    let batcher = Batcher::builder(lengths(3_000)).max_tokens(4_000).world(3).build().unwrap();
+    let batcher = Batcher::builder(lengths(3_000)).max_tokens(4_000).world_size(3).build().unwrap();
     let metrics = batcher.metrics();
     let [tokens, padded, slowest] = [metrics.tokens, metrics.padded, metrics.slowest].map(|number| number as f64);
     let to_six_places = |ratio: f64| (ratio * 1e6).round() / 1e6;
@@ -129,18 +129,19 @@ fn a_recipe_has_the_options_and_the_defaults() {
         batch(some().strategy(Strategy::PadToMax))
             .starts_with(r#"{"strategy":"pad-to-max","counting":"padded","max_batch_size":32,"#)
     );
-    let batcher = some().max_tokens(1).seed(-4).order("torch").world(3).rank(2).epoch(9).build().unwrap();
+    let batcher = some().max_tokens(1).seed(-4).order("torch").world_size(3).rank(2).epoch(9).build().unwrap();
     let recipe = batcher.recipe().unwrap();
     let begin = r#"{"samedeal":1,"order":{"name":"torch","samples":1,"seed":-4},"deal":{"world_size":3},"batch":{"#;
     assert!(recipe.starts_with(begin), "{recipe}");
-    assert_eq!((batcher.rank(), batcher.world(), batcher.epoch(), batcher.history()), (2, 3, 9, &[][..]));
+    assert_eq!((batcher.rank(), batcher.world_size(), batcher.epoch(), batcher.history()), (2, 3, 9, &[][..]));
 }
 
 #[test]
 fn a_recipe_makes_the_same_batches_again() {
     for &strategy in Strategy::ALL {
         for count in [200, 300] {
-            let builder = with(Batcher::builder(lengths(count)), strategy).seed(-5).order("python").world(4).rank(2);
+            let builder =
+                with(Batcher::builder(lengths(count)), strategy).seed(-5).order("python").world_size(4).rank(2);
             let mut batcher = builder.build().unwrap();
             batcher.set_epoch(u64::MAX).unwrap();
             let recipe = batcher.recipe().unwrap();
@@ -150,9 +151,9 @@ fn a_recipe_makes_the_same_batches_again() {
             assert_eq!(same.recipe_fingerprint().unwrap(), batcher.recipe_fingerprint().unwrap());
             assert_eq!(same.fingerprint().unwrap(), batcher.fingerprint().unwrap());
             // What is set replaces what the recipe has.
-            let other = again().world(3).seed(1).build().unwrap();
+            let other = again().world_size(3).seed(1).build().unwrap();
             let seeds = recipe.replace("\"seed\":-5", "\"seed\":1").replace("\"world_size\":4", "\"world_size\":3");
-            assert_eq!((other.recipe().unwrap(), other.world()), (seeds, 3));
+            assert_eq!((other.recipe().unwrap(), other.world_size()), (seeds, 3));
         }
     }
     let recipe = Batcher::builder([3; 300]).max_tokens(9).build().unwrap().recipe().unwrap();
@@ -170,10 +171,10 @@ fn a_recipe_makes_the_same_batches_again() {
     ] {
         let plain = Batcher::from_recipe(text, [1; 3]);
         assert_eq!(failing(plain.clone().build()), (expected.0.clone(), expected.1.into()), "{}", text.trim());
-        assert_eq!(failing(plain.world(2).build()), (expected.0, expected.1.into()), "{}", text.trim());
+        assert_eq!(failing(plain.world_size(2).build()), (expected.0, expected.1.into()), "{}", text.trim());
     }
     let shown = format!("{:?}", Batcher::builder(vec![1; 1_000]).max_tokens(9).build().unwrap());
-    assert!(shown.starts_with("Batcher { rank: 0, world: 1, epoch: 0") && shown.len() < 200, "{shown}");
+    assert!(shown.starts_with("Batcher { rank: 0, world_size: 1, epoch: 0") && shown.len() < 200, "{shown}");
 }
 
 #[test]
@@ -203,15 +204,15 @@ fn what_is_too_long_and_what_is_left() {
     let mut items = all(parts.iter()).into_iter().flat_map(items).collect::<Vec<_>>();
     items.sort_unstable();
     assert_eq!(items, [((0, 0), 3), ((1, 0), 20), ((1, 20), 20), ((1, 40), 10), ((2, 0), 7)]);
-    let of = |tail| *Batcher::builder([1; 3]).max_tokens(1).world(2).tail(tail).build().unwrap().metrics();
+    let of = |tail| *Batcher::builder([1; 3]).max_tokens(1).world_size(2).tail(tail).build().unwrap().metrics();
     assert_eq!((of(Tail::Drop).dropped, of(Tail::Keep).empty, of(Tail::Duplicate).repeated), (1, 1, 1));
-    let shared = Batcher::builder([1; 3]).max_tokens(2).world(2).tail(Tail::EvenSplit).build().unwrap();
+    let shared = Batcher::builder([1; 3]).max_tokens(2).world_size(2).tail(Tail::EvenSplit).build().unwrap();
     assert_eq!((shared.metrics().empty, shared.metrics().items), (0, 3));
 }
 
 #[test]
 fn epochs_and_ranks() {
-    let builder = Batcher::builder(lengths(3_000)).max_tokens(4_000).world(2);
+    let builder = Batcher::builder(lengths(3_000)).max_tokens(4_000).world_size(2);
     let mut batcher = builder.clone().rank(1).build().unwrap();
     let (first, print) = (all(batcher.iter()), batcher.fingerprint().unwrap());
     assert_eq!(first, all(batcher.batches_of(1, ..).unwrap()));
@@ -228,7 +229,7 @@ fn epochs_and_ranks() {
 
 /// More than three of the windows that the iterator reads.
 fn long() -> Batcher {
-    Batcher::builder(lengths(3_000)).max_tokens(1_000).batch_window(700).world(3).rank(2).build().unwrap()
+    Batcher::builder(lengths(3_000)).max_tokens(1_000).batch_window(700).world_size(3).rank(2).build().unwrap()
 }
 
 #[test]
@@ -282,8 +283,8 @@ fn a_stream_gives_what_a_batcher_gives() -> Result<(), Error> {
     let numbers = (0..3_000).collect::<Vec<u64>>();
     for (&strategy, piece) in Strategy::ALL.iter().flat_map(|it| [1, 100, 3_000].map(|piece| (it, piece))) {
         let batcher = in_windows(Batcher::builder(lengths.clone()), strategy, 256).order("sequential");
-        let batcher = batcher.world(2).rank(1).seed(3).epoch(1).build()?;
-        let stream = in_windows(BatchStream::builder(), strategy, 256).world(2).rank(1).seed(3).epoch(1);
+        let batcher = batcher.world_size(2).rank(1).seed(3).epoch(1).build()?;
+        let stream = in_windows(BatchStream::builder(), strategy, 256).world_size(2).rank(1).seed(3).epoch(1);
         let mut stream = stream.build()?;
         let mut found = Vec::new();
         for (samples, lengths) in numbers.chunks(piece).zip(lengths.chunks(piece)) {

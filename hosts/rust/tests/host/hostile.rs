@@ -12,14 +12,16 @@ fn configurations() {
     let all = 1 << 53;
     assert_eq!(failing(Sampler::new(all)), out_of_range("samples"));
     assert_eq!(failing(Sampler::new(u64::MAX)), out_of_range("samples"));
-    assert_eq!(failing(Sampler::builder(all - 1).world(2).build()), out_of_range("samples"));
+    assert_eq!(failing(Sampler::builder(all - 1).world_size(2).build()), out_of_range("samples"));
     assert_eq!(failing(Sampler::builder(1 << 32).order("torch").build()), out_of_range("samples"));
-    assert_eq!(failing(Sampler::builder(10).world(0).build()), out_of_range("world"));
-    assert_eq!(failing(Sampler::builder(10).world(4).rank(4).build()), out_of_range("rank"));
-    assert_eq!(failing(Sampler::builder(10).rank(u32::MAX).world(u32::MAX).build()), out_of_range("rank"));
+    assert_eq!(failing(Sampler::builder(10).world_size(0).build()), out_of_range("world-size"));
+    assert_eq!(failing(Sampler::builder(10).world_size(4).rank(4).build()), out_of_range("rank"));
+    assert_eq!(failing(Sampler::builder(10).rank(u32::MAX).world_size(u32::MAX).build()), out_of_range("rank"));
     assert_eq!(failing(Sampler::builder(10).order("dotnet").seed(1 << 31).build()), out_of_range("seed"));
     assert_eq!(failing(Sampler::builder(10).memory_limit(1 << 20).build()), out_of_range("memory-limit"));
-    for order in ["", "Feistel", "feistel ", "\0", &"x".repeat(1 << 20), "é€😀"] {
+    // No name has a character that JSON escapes.
+    assert_eq!(failing(Sampler::builder(10).order("\0").build()), (FailureKind::WrongType, "order".to_owned()));
+    for order in ["", "Feistel", "feistel ", &"x".repeat(1 << 20), "é€😀"] {
         let error = Sampler::builder(10).order(order).build().unwrap_err();
         let failure = error.failure().unwrap();
         assert_eq!((failure.kind.clone(), failure.field.as_str()), (FailureKind::UnknownName, "order"));
@@ -47,9 +49,9 @@ fn names_of_choices() {
 
 #[test]
 fn calls() {
-    let mut sampler = Sampler::builder(10).world(2).build().unwrap();
+    let mut sampler = Sampler::builder(10).world_size(2).build().unwrap();
     let before = sampler.indices::<u64>(..).unwrap();
-    let wide = sampler.max_window();
+    let wide = sampler.max_count();
     assert_eq!(failing(sampler.window::<u64>(6, 0)), out_of_range("start"));
     assert_eq!(failing(sampler.window::<u64>(u64::MAX, u32::MAX)), out_of_range("start"));
     assert_eq!(failing(sampler.window::<u64>(3, 3)), out_of_range("count"));
@@ -70,7 +72,7 @@ fn calls() {
     assert_eq!(failing(sampler.locate(0, 0)), out_of_range("batch-size"));
     assert_eq!(failing(sampler.place_of(u64::MAX, 1)), out_of_range("position"));
     assert_eq!(failing(sampler.set_rank(2)), out_of_range("rank"));
-    assert_eq!(sampler.config().rank, 0);
+    assert_eq!(sampler.rank(), 0);
     assert_eq!(sampler.indices::<u64>(..).unwrap(), before);
 }
 
@@ -79,13 +81,13 @@ fn wide_batches_and_narrow_numbers() {
     let sampler = Sampler::new((1 << 32) + 1).unwrap();
     assert_eq!(failing(sampler.window::<u32>(0, 1)), out_of_range("samples"));
     assert_eq!(failing(sampler.batch::<u32>(0, 1, false)), out_of_range("samples"));
-    assert_eq!(failing(sampler.batch::<u64>(0, sampler.max_window() + 1, false)), out_of_range("batch-size"));
+    assert_eq!(failing(sampler.batch::<u64>(0, sampler.max_count() + 1, false)), out_of_range("batch-size"));
     assert_eq!(sampler.window::<u64>(0, 1).unwrap().len(), 1);
 }
 
 #[test]
 fn a_batch_is_refused_where_it_would_be_too_long_and_not_before() {
-    let widest = Sampler::new(1).unwrap().max_window();
+    let widest = Sampler::new(1).unwrap().max_count();
     let sampler = Sampler::new(u64::from(widest) + 1).unwrap();
     for batch_size in [widest + 1, 2 * widest, u32::MAX] {
         // Refused, and as the component says it: with the size that was given, not that of the batch.
@@ -113,7 +115,7 @@ fn a_table_beyond_the_memory_limit() {
         // The iterators end after their first error.
         assert!(sampler.iter().map(failing).eq([no_memory.clone()]));
         assert!(sampler.batches(8, true).unwrap().map(failing).eq([no_memory.clone()]));
-        sampler.set_epoch(sampler.config().epoch + 1).unwrap();
+        sampler.set_epoch(sampler.epoch() + 1).unwrap();
         assert_eq!(sampler.num_samples(), 50_000_000);
         assert_eq!(sampler.num_batches(7, false).unwrap(), 7_142_858);
         assert_eq!(sampler.config_fingerprint().unwrap().len(), 64);
@@ -126,7 +128,7 @@ fn a_table_beyond_the_memory_limit() {
 fn the_least_memory_is_enough_for_windows() {
     let sampler = Sampler::builder(1 << 40).memory_limit(32 << 20).build().unwrap();
     for start in 0..4 {
-        let window = sampler.window::<u64>(start << 20, sampler.max_window()).unwrap();
+        let window = sampler.window::<u64>(start << 20, sampler.max_count()).unwrap();
         assert_eq!(window.len(), 1 << 20);
     }
 }

@@ -31,11 +31,11 @@ fn refused<T>(builder: impl Fn() -> BatchBuilder<T>, build: impl Fn(BatchBuilder
     assert_eq!(build(pack().max_length(0)), out_of_range("capacity"));
     assert_eq!(build(bucket().max_batch_size(0)), out_of_range("max-batch-size"));
     assert_eq!(build(good().batch_size_multiple(0)), out_of_range("batch-size-multiple"));
-    assert_eq!(build(good().world(0)), out_of_range("world-size"));
-    assert_eq!(build(good().world(0).rank(9)), out_of_range("world-size"));
-    assert_eq!(build(good().world((1 << 20) + 1)), out_of_range("world-size"));
+    assert_eq!(build(good().world_size(0)), out_of_range("world-size"));
+    assert_eq!(build(good().world_size(0).rank(9)), out_of_range("world-size"));
+    assert_eq!(build(good().world_size((1 << 20) + 1)), out_of_range("world-size"));
     assert_eq!(build(good().rank(1)), out_of_range("rank"));
-    assert_eq!(build(good().world(3).rank(u32::MAX)), out_of_range("rank"));
+    assert_eq!(build(good().world_size(3).rank(u32::MAX)), out_of_range("rank"));
     assert_eq!(build(bucket().bucket_width(0)), out_of_range("bucket-width"));
     assert_eq!(build(bucket().quantiles(0)), out_of_range("quantiles"));
     assert_eq!(build(bucket().quantiles(u32::MAX)), out_of_range("quantiles"));
@@ -123,7 +123,7 @@ fn greatest_numbers() {
 
 #[test]
 fn calls() {
-    let mut batcher = Batcher::builder([5; 100]).max_tokens(20).world(2).build().unwrap();
+    let mut batcher = Batcher::builder([5; 100]).max_tokens(20).world_size(2).build().unwrap();
     let before = batcher.iter().collect::<Vec<_>>();
     let steps = batcher.num_steps();
     assert_eq!(failing(batcher.batch(steps)), out_of_range("step"));
@@ -142,7 +142,7 @@ fn calls() {
     batcher.set_epoch(u64::MAX).unwrap();
     batcher.set_epoch(0).unwrap();
     assert_eq!(batcher.iter().collect::<Vec<_>>(), before);
-    let nothing = Batcher::builder([]).max_tokens(3).world(2).build().unwrap();
+    let nothing = Batcher::builder([]).max_tokens(3).world_size(2).build().unwrap();
     assert_eq!((nothing.num_steps(), nothing.iter().next()), (0, None));
     let error = nothing.batch(0).unwrap_err();
     assert_eq!(error.to_string(), "step is 0; allowed: none, there are none");
@@ -175,7 +175,7 @@ fn more_lengths_than_there_is_memory_for() {
 fn a_batcher_at_the_end_of_its_memory_still_answers() {
     let lengths = vec![3; 1_000_000];
     // What windows take over from one another is much, where they are this small beside a batch.
-    let builder = Batcher::builder(lengths).max_tokens(900).batch_window(4).world(2);
+    let builder = Batcher::builder(lengths).max_tokens(900).batch_window(4).world_size(2);
     // The least memory that is enough for one plan, and so not for the next one beside it.
     let (mut few, mut enough) = (32_usize << 20, 256 << 20);
     while enough - few > 1 << 20 {

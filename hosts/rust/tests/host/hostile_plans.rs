@@ -2,8 +2,7 @@
 
 use crate::failing;
 use samedeal::{
-    Builder, ChunkStream, FailureKind, Locality, Policy, Sampler, ShardPlan, Tier, Weight, WorkerPolicy, verify_runs,
-    verify_shards,
+    ChunkStream, FailureKind, Policy, Sampler, ShardPlan, Tier, Weight, WorkerPolicy, verify_runs, verify_shards,
 };
 
 fn out_of_range(field: &str) -> (FailureKind, String) {
@@ -21,39 +20,45 @@ fn out_of_memory(field: &str) -> (FailureKind, String) {
 #[test]
 fn plans_that_make_no_sense() {
     let plan = || ShardPlan::builder([1, 2, 3]);
-    assert_eq!(failing(plan().world(0).build()), out_of_range("world"));
+    assert_eq!(failing(plan().world_size(0).build()), out_of_range("world-size"));
     assert_eq!(failing(plan().workers(0).build()), out_of_range("workers"));
-    assert_eq!(failing(plan().world(u32::MAX).build()), out_of_range("world"));
+    assert_eq!(failing(plan().world_size(u32::MAX).build()), out_of_range("world-size"));
     assert_eq!(failing(plan().workers(u32::MAX).build()), out_of_range("workers"));
     assert_eq!(failing(ShardPlan::builder([1 << 53]).build()), out_of_range("sizes"));
     assert_eq!(failing(ShardPlan::builder([u64::MAX; 9]).build()), out_of_range("sizes"));
     assert_eq!(failing(plan().bytes([1]).build()), contradiction("bytes"));
     assert_eq!(failing(plan().bytes([u64::MAX; 3]).build()), out_of_range("bytes"));
-    assert_eq!(failing(plan().weight(Weight::Bytes).build()), contradiction("bytes"));
+    assert_eq!(failing(plan().weight(Weight::Bytes).build()), (FailureKind::Missing, "bytes".to_owned()));
     let unknown = "locality-aware".parse::<WorkerPolicy>().unwrap_err();
     assert_eq!((unknown.kind, unknown.field.as_str()), (FailureKind::UnknownName, "worker-policy"));
-    assert_eq!(unknown.allowed, "round-robin, size-aware");
-    let local = plan().world(2).policy(Policy::LocalityAware);
-    assert_eq!(failing(local.clone().build()), (FailureKind::Missing, "locality".to_owned()));
-    let nowhere = Locality::new([vec![0], vec![], vec![1]], [0, 1]);
-    assert_eq!(failing(local.clone().locality(nowhere).build()), (FailureKind::Missing, "holders".to_owned()));
-    let few = Locality::new([[0], [0]], [0, 1]);
-    assert_eq!(failing(local.clone().locality(few).build()), contradiction("holder-offsets"));
-    let ranks = Locality::new([[0]; 3], [0]);
-    assert_eq!(failing(local.clone().locality(ranks).build()), contradiction("rank-nodes"));
-    let good = Locality::new([[0]; 3], [0, 7]);
-    for offsets in [vec![], vec![0; 4], vec![0, 2, 1, 3], vec![1, 1, 2, 3], vec![0, 1, 2, u32::MAX]] {
-        let bad = Locality { holder_offsets: offsets, ..good.clone() };
-        assert_eq!(failing(local.clone().locality(bad).build()), contradiction("holder-offsets"));
+    assert_eq!(unknown.allowed, "size-aware, round-robin");
+    assert_eq!(failing(plan().tolerance(50).build()), contradiction("tolerance"));
+    assert_eq!(failing(plan().rank_nodes([0]).build()), contradiction("rank-nodes"));
+    let local = plan().world_size(2).policy(Policy::LocalityAware);
+    assert_eq!(failing(local.clone().build()), (FailureKind::Missing, "holders".to_owned()));
+    let alone = local.clone().holders([[0]; 3]);
+    assert_eq!(failing(alone.clone().build()), (FailureKind::Missing, "rank-nodes".to_owned()));
+    assert_eq!(failing(alone.clone().rank_nodes([0]).build()), contradiction("rank-nodes"));
+    let local = local.rank_nodes([0, 7]);
+    let nowhere = local.clone().holders([vec![0], vec![], vec![1]]);
+    assert_eq!(failing(nowhere.build()), (FailureKind::Missing, "holders".to_owned()));
+    assert_eq!(failing(local.clone().holders([[0], [0]]).build()), contradiction("holder-offsets"));
+    let list = |name: &str, numbers: &[u64]| (name.to_owned(), numbers.to_vec());
+    for offsets in [&[][..], &[0; 4], &[0, 2, 1, 3], &[1, 1, 2, 3], &[0, 1, 2, u64::MAX]] {
+        let lists =
+            [("sizes", &[1; 3][..]), ("holders", &[0; 3]), ("rank_nodes", &[0, 7]), ("holder_offsets", offsets)];
+        let lists = lists.into_iter().map(|(name, numbers)| list(name, numbers)).collect();
+        let (kind, field) = failing(local.clone().lists(lists).build());
+        assert_ne!(kind, FailureKind::OutOfMemory);
+        assert_eq!(field, "holder-offsets", "{offsets:?}");
     }
-    let far = Locality { tolerance: u32::MAX, ..good };
-    assert!(local.locality(far).build().unwrap().verify().unwrap().is_ok());
+    assert!(local.holders([[0]; 3]).tolerance(u32::MAX).build().unwrap().verify().unwrap().is_ok());
     assert_eq!(failing(plan().memory_limit(1 << 20).build()), out_of_range("memory-limit"));
 }
 
 #[test]
 fn calls() {
-    let plan = ShardPlan::builder([5; 10]).world(2).workers(2).shuffle(true).build().unwrap();
+    let plan = ShardPlan::builder([5; 10]).world_size(2).workers(2).shuffle(true).build().unwrap();
     let before = plan.shards(1, 1).unwrap();
     for (rank, worker, field) in [(2, 0, "rank"), (0, 2, "worker"), (u32::MAX, u32::MAX, "rank")] {
         assert_eq!(failing(plan.shards(rank, worker)), out_of_range(field));
@@ -77,7 +82,7 @@ fn calls() {
 #[test]
 fn a_million_shards_for_thousands_of_ranks_need_little_memory() {
     let samples = (0..1_000_000_u64).map(|i| i * 48_271 % 65_537).collect::<Vec<_>>();
-    let builder = ShardPlan::builder(samples.clone()).bytes(samples).world(4096).policy(Policy::SizeAware);
+    let builder = ShardPlan::builder(samples.clone()).bytes(samples).world_size(4096).policy(Policy::SizeAware);
     let mut plan = builder.clone().shuffle(true).memory_limit(200_000_000).build().unwrap();
     plan.set_epoch(1).unwrap();
     assert!(plan.balance(Tier::Ranks, Weight::Samples).unwrap().imbalance() < 1.001);
@@ -92,7 +97,7 @@ fn a_million_shards_for_thousands_of_ranks_need_little_memory() {
 
 #[test]
 fn a_plan_at_the_end_of_its_memory_still_answers() {
-    let builder = ShardPlan::builder(vec![3; 1_000_000]).world(64).policy(Policy::SizeAware).shuffle(true);
+    let builder = ShardPlan::builder(vec![3; 1_000_000]).world_size(64).policy(Policy::SizeAware).shuffle(true);
     // The least memory that is enough for one plan, and so not for the next one beside it.
     let (mut few, mut enough) = (32_usize << 20, 128 << 20);
     while enough - few > 64 << 10 {
@@ -109,7 +114,7 @@ fn a_plan_at_the_end_of_its_memory_still_answers() {
     let before = plan.shards(63, 0).unwrap();
     for _ in 0..3 {
         assert_eq!(failing(plan.set_epoch(1)).0, FailureKind::OutOfMemory);
-        assert_eq!((plan.config().epoch, plan.shards(63, 0).unwrap()), (0, before.clone()));
+        assert_eq!((plan.epoch(), plan.shards(63, 0).unwrap()), (0, before.clone()));
         assert_eq!(plan.rows(9, ..).unwrap().len(), 3);
         assert_eq!(plan.steps(10, false).unwrap().most, 4_688);
         assert!(plan.verify().unwrap().is_ok());
@@ -122,9 +127,8 @@ fn lists_beyond_the_memory() {
     assert_eq!(failing(ShardPlan::builder(long.clone()).memory_limit(32 << 20).build()), out_of_memory("sizes"));
     let small = ShardPlan::builder([1]).bytes(long.clone()).memory_limit(32 << 20);
     assert_eq!(failing(small.build()).0, FailureKind::OutOfMemory);
-    assert_eq!(failing(Sampler::sharded(long, 4, 16).memory_limit(32 << 20).build()), out_of_memory("sizes"));
-    let nodes = Locality::new([vec![0; 9 << 20]], [0]);
-    let plan = ShardPlan::builder([1]).policy(Policy::LocalityAware).locality(nodes);
+    assert_eq!(failing(Sampler::sharded(long).memory_limit(32 << 20).build()), out_of_memory("sizes"));
+    let plan = ShardPlan::builder([1]).policy(Policy::LocalityAware).holders([vec![0; 9 << 20]]).rank_nodes([0]);
     assert_eq!(failing(plan.clone().memory_limit(32 << 20).build()).0, FailureKind::OutOfMemory);
     assert_eq!(plan.build().unwrap().num_shards(0, 0).unwrap(), 1);
 }
@@ -136,11 +140,11 @@ fn verification() {
     for offsets in [&[][..], &[0], &[1, 2], &[0, 3], &[0, 2, 1, 2]] {
         assert_eq!(failing(verify_runs(3, offsets, &[0, 1])), contradiction("offsets"));
     }
-    assert_eq!(failing(verify_runs(u32::MAX, &[0], &[])).0, FailureKind::OutOfMemory);
+    assert_eq!(verify_runs(u32::MAX, &[0], &[]).unwrap().gaps, [0..u32::MAX]);
     // Far more overlaps than shards.
     let again = vec![0; 20_000_000];
     assert_eq!(verify_shards(1, &[&again]).unwrap().overlaps.len(), again.len() - 1);
-    assert_eq!(verify_shards::<&[u32]>(50_000_000, &[]).unwrap().gaps.len(), 50_000_000);
+    assert_eq!(verify_shards::<&[u32]>(50_000_000, &[]).unwrap().gaps, [0..50_000_000]);
 }
 
 #[test]
@@ -168,28 +172,27 @@ fn streams() {
 
 #[test]
 fn samplers_over_shards() {
-    let sharded = |lanes, window| Sampler::sharded([9, 4], lanes, window).build();
+    let sharded = |lanes, shuffle_window| Sampler::sharded([9, 4]).lanes(lanes).shuffle_window(shuffle_window).build();
     assert_eq!(failing(sharded(0, 1)), out_of_range("lanes"));
     assert_eq!(failing(sharded(4097, 1)), out_of_range("lanes"));
-    assert_eq!(failing(sharded(1, 0)), out_of_range("window"));
-    assert_eq!(failing(sharded(1, (1 << 20) + 1)), out_of_range("window"));
-    assert_eq!(failing(Sampler::sharded([u64::MAX, u64::MAX], 1, 1).build()), out_of_range("samples"));
-    assert_eq!(failing(Sampler::sharded([1], 1, 1).order("feistel").build()), contradiction("order"));
+    assert_eq!(failing(sharded(1, 0)), out_of_range("shuffle-window"));
+    assert_eq!(failing(sharded(1, (1 << 20) + 1)), out_of_range("shuffle-window"));
+    assert_eq!(failing(Sampler::sharded([u64::MAX, u64::MAX]).build()).0, FailureKind::OutOfRange);
+    assert_eq!(failing(Sampler::sharded([1]).order("feistel").build()).0, FailureKind::Contradiction);
     let missing = failing(Sampler::builder(10).order("sharded").build());
-    assert_eq!(missing, (FailureKind::Missing, "sharding".to_owned()));
+    assert_eq!(missing, (FailureKind::Missing, "sizes".to_owned()));
+    let other = failing(Sampler::builder(14).order("sharded").sizes([9, 4]).build());
+    assert_eq!(other, contradiction("samples"));
     let sampler = sharded(4, 2).unwrap();
-    let mut config = sampler.config().clone();
-    config.samples = 14;
-    assert_eq!(failing(Builder::from(config).build()), contradiction("samples"));
     assert_eq!(failing(sampler.round(u64::MAX)), out_of_range("number"));
     assert_eq!(failing(sampler.shard_of(13)), out_of_range("sample"));
     assert_eq!(sampler.shard_of(9).map(|place| (place.shard, place.offset)), Ok((1, 0)));
     // The most lanes, the longest windows, more shards than samples.
-    let samples = Sampler::sharded(vec![1; (1 << 20) + 1], 1, 1 << 20).build().unwrap();
+    let samples = Sampler::sharded(vec![1; (1 << 20) + 1]).lanes(1).shuffle_window(1 << 20).build().unwrap();
     assert_eq!(samples.round(0).unwrap().spans.len(), 1 << 20);
-    let samples = Sampler::sharded(vec![1; (1 << 20) + 2], 2, 1 << 20).build().unwrap();
-    assert_eq!(failing(samples.round(0)), out_of_range("window"));
+    let samples = Sampler::sharded(vec![1; (1 << 20) + 2]).lanes(2).shuffle_window(1 << 20).build().unwrap();
+    assert_eq!(failing(samples.round(0)), out_of_range("shuffle-window"));
     assert_eq!(samples.num_rounds().unwrap(), 1);
-    let samples = Sampler::sharded(vec![1; 100_000], 4096, 1 << 20).build().unwrap();
+    let samples = Sampler::sharded(vec![1; 100_000]).lanes(4096).shuffle_window(1 << 20).build().unwrap();
     assert_eq!(samples.round(0).unwrap().spans.len(), 100_000);
 }

@@ -1,6 +1,6 @@
 //! The iterators hand out what windows and batches hold, and are as long as they say.
 
-use samedeal::{Builder, Layout, Remainder, Sampler};
+use samedeal::{Layout, Remainder, Sampler};
 
 /// More than two of the windows that the iterator reads.
 const SAMPLES: u64 = 150_001;
@@ -24,7 +24,7 @@ fn indices_are_those_of_windows() {
 fn ranges_longer_than_a_window_are_put_together() {
     let sampler = Sampler::new(5_000_000).unwrap();
     let all: Vec<u64> = sampler.indices(1..).unwrap();
-    assert!(all.len() as u64 > 4 * u64::from(sampler.max_window()));
+    assert!(all.len() as u64 > 4 * u64::from(sampler.max_count()));
     assert!(sampler.iter().skip(1).map(Result::unwrap).eq(all));
 }
 
@@ -57,7 +57,7 @@ fn leaps_land_where_steps_do() {
 #[test]
 fn batches_are_those_of_random_access() {
     for remainder in [Remainder::Drop, Remainder::Pad, Remainder::Uneven] {
-        let sampler = Sampler::builder(1003).world(4).rank(3).remainder(remainder).build().unwrap();
+        let sampler = Sampler::builder(1003).world_size(4).rank(3).remainder(remainder).build().unwrap();
         for (size, drop_last) in
             [(1, false), (32, false), (32, true), (250, true), (251, true), (252, true), (9999, false)]
         {
@@ -81,31 +81,48 @@ fn nothing_to_deal() {
 
 #[test]
 fn epochs_and_ranks_change_what_is_handed_out() {
-    let mut sampler = Sampler::builder(1003).world(4).build().unwrap();
+    let mut sampler = Sampler::builder(1003).world_size(4).build().unwrap();
     let first: Vec<u64> = sampler.indices(..).unwrap();
     sampler.set_epoch(1).unwrap();
-    assert_eq!(sampler.config().epoch, 1);
+    assert_eq!(sampler.epoch(), 1);
     assert_ne!(sampler.indices::<u64>(..).unwrap(), first);
     sampler.set_epoch(0).unwrap();
     sampler.set_rank(3).unwrap();
-    assert_eq!((sampler.config().rank, sampler.num_padding()), (3, 1));
-    let fresh = Sampler::builder(1003).world(4).rank(3).build().unwrap();
+    assert_eq!((sampler.rank(), sampler.num_padding()), (3, 1));
+    let fresh = Sampler::builder(1003).world_size(4).rank(3).build().unwrap();
     assert_eq!(sampler.indices::<u64>(..).unwrap(), fresh.indices::<u64>(..).unwrap());
     assert_eq!(sampler.fingerprint().unwrap(), fresh.fingerprint().unwrap());
 }
 
 #[test]
 fn a_configuration_makes_the_same_sampler_again() {
-    let builder = Sampler::builder(1003).seed(-5).epoch(9).order("python").rank(2).world(4);
+    let builder = Sampler::builder(1003).seed(-5).epoch(9).order("python").rank(2).world_size(4);
     let mut sampler = builder.remainder(Remainder::Uneven).layout(Layout::Contiguous).build().unwrap();
     sampler.set_epoch(u64::MAX).unwrap();
     sampler.set_rank(1).unwrap();
-    let again = Builder::from(sampler.config().clone()).build().unwrap();
-    assert_eq!(again.config(), sampler.config());
+    let again = sampler.to_builder().unwrap().build().unwrap();
+    assert_eq!((again.epoch(), again.rank()), (u64::MAX, 1));
+    assert_eq!(again.config_fingerprint(), sampler.config_fingerprint());
     assert_eq!(again.fingerprint().unwrap(), sampler.fingerprint().unwrap());
-    let mut config = sampler.config().clone();
-    config.rank = 4;
-    assert_eq!(Builder::from(config).build().unwrap_err().failure().unwrap().field, "rank");
+    let refused = sampler.to_builder().unwrap().rank(4).build().unwrap_err();
+    assert_eq!(refused.failure().unwrap().field, "rank");
+}
+
+#[test]
+fn what_is_made_of_a_sampler_stays_by_itself() {
+    let whole = Sampler::builder(1003).order("fisher-yates").world_size(4).build().unwrap();
+    let first = whole.indices::<u64>(..).unwrap();
+    let rest = whole.rest(200).unwrap();
+    assert_eq!((rest.consumed(), rest.indices::<u64>(..).unwrap()), (200, first[50..].to_vec()));
+    // The whole of the epoch again, and another one.
+    assert_eq!(rest.at_epoch(0).unwrap().indices::<u64>(..).unwrap(), first);
+    let next = rest.at_epoch(1).unwrap();
+    assert_eq!((next.epoch(), next.consumed()), (1, 0));
+    let other = rest.at_rank(3).unwrap();
+    assert_eq!((other.rank(), other.consumed(), rest.rank()), (3, 200, 0));
+    drop((rest, whole));
+    assert_eq!(other.at_rank(0).unwrap().indices::<u64>(..).unwrap(), first[50..]);
+    assert_ne!(next.indices::<u64>(..).unwrap(), first);
 }
 
 #[test]

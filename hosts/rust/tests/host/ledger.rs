@@ -17,7 +17,7 @@ use samedeal::{Error, FailureKind, Layout, Sampler};
 const SAMPLES: u64 = 3_000;
 
 fn sampler() -> Sampler {
-    Sampler::builder(SAMPLES).seed(-7).epoch(2).rank(1).world(3).layout(Layout::Contiguous).build().unwrap()
+    Sampler::builder(SAMPLES).seed(-7).epoch(2).rank(1).world_size(3).layout(Layout::Contiguous).build().unwrap()
 }
 
 /// What the whole epoch is, position by position.
@@ -414,9 +414,9 @@ fn a_log_is_of_one_epoch() {
         Ledger::builder(0).block(block).open(&builder.build().unwrap(), log.clone())
     };
     let builder = || Sampler::builder(100).seed(1).epoch(4).consumed(20);
-    let ledger = open(builder().world(5), 8).unwrap();
+    let ledger = open(builder().world_size(5), 8).unwrap();
     assert_eq!(ledger.progress().unwrap().positions, 80);
-    let other = Ledger::builder(1).open(&builder().rank(2).world(3).build().unwrap(), log.clone()).unwrap();
+    let other = Ledger::builder(1).open(&builder().rank(2).world_size(3).build().unwrap(), log.clone()).unwrap();
     assert_eq!(other.progress().unwrap().positions, 80);
     assert_eq!(failing(open(builder().seed(2), 8)), contradiction("seed"));
     assert_eq!(failing(open(builder().epoch(5), 8)), contradiction("epoch"));

@@ -1,11 +1,11 @@
 //! Readings: every sample once, whoever goes on and however often; what is made from another one stays by itself.
 
 use crate::failing;
-use samedeal::{Deal, FailureKind, Reading, ReadingBuilder, Remainder};
+use samedeal::{Deal, FailureKind, Policy, Reading, ReadingBuilder, Remainder, Weight};
 
 fn builder(deal: Deal) -> ReadingBuilder {
     let builder = Reading::builder([130, 0, 47, 300]).seed(9).deal(deal);
-    if deal == Deal::Samples { builder.lanes(8).window(4).remainder(Remainder::Uneven) } else { builder }
+    if deal == Deal::Samples { builder.lanes(8).shuffle_window(4).remainder(Remainder::Uneven) } else { builder }
 }
 
 /// What the workers of a rank give in so many steps, in turn.
@@ -111,7 +111,7 @@ fn rows_of_a_round_hold_its_samples() {
             let round = round.unwrap();
             let spans = round.spans.iter();
             let read: Vec<u64> = spans
-                .flat_map(|span| (0..span.count).map(|row| starts[span.shard as usize] + span.first + row))
+                .flat_map(|span| (0..span.num_rows).map(|row| starts[span.shard as usize] + span.first_row + row))
                 .collect();
             let found = reading.round_rows(1, 1, number, 0, round.count as u32).unwrap();
             let given: Vec<u64> = found.rows.iter().map(|&row| read[row as usize]).collect();
@@ -141,7 +141,7 @@ fn millions_of_readers_take_little_memory() {
 #[test]
 fn bytes_of_another_number_are_not_copied() {
     // With one more list of that length, there is no memory.
-    let wrong = || Reading::builder([5]).deal(Deal::Shards).weight("bytes").bytes(vec![1; 1_400_000]);
+    let wrong = || Reading::builder([5]).deal(Deal::Shards).weight(Weight::Bytes).bytes(vec![1; 1_400_000]);
     assert_eq!(failing(wrong().memory_limit(32 << 20).build()), (FailureKind::Contradiction, "bytes".into()));
 }
 
@@ -151,16 +151,33 @@ fn advice_about_lanes() {
     assert_eq!((reading(4).reads_per_row(), reading(4).lanes_read_once()), (Ok(2), Ok(Some(24))));
     assert_eq!(reading(4).mixing_advice(), Ok(None));
     let advice = reading(64).mixing_advice().unwrap().unwrap();
-    assert_eq!((advice.lanes_per_reader, advice.variance_ratio, advice.lanes, advice.window), (5, 13, 256, 20));
+    assert_eq!((advice.lanes_per_reader, advice.variance_ratio, advice.lanes, advice.shuffle_window), (5, 13, 256, 20));
 }
 
 #[test]
 fn a_reading_says_its_recipe() {
     let reading = builder(Deal::Samples).world_size(3).build().unwrap();
     let recipe = reading.recipe().unwrap();
-    assert!(recipe.contains("\"lanes\":8,\"window\":4"), "{recipe}");
-    assert!(reading.state(2).unwrap().contains(&recipe));
+    assert!(recipe.contains("\"lanes\":8,\"shuffle_window\":4"), "{recipe}");
+    let again = Reading::from_recipe(&recipe).build().unwrap();
+    assert_eq!((again.recipe(), again.indices(2, 0, ..)), (Ok(recipe), reading.indices(2, 0, ..)));
+    assert_eq!(again.recipe_fingerprint(), reading.recipe_fingerprint());
+    assert_eq!((reading.seed(), reading.sizes()), (Ok(9), Ok(vec![130, 0, 47, 300])));
+    assert_eq!((reading.world_size(), reading.workers(), reading.batch_size()), (Ok(3), Ok(1), Ok(1)));
     assert_eq!((reading.reads_per_row(), builder(Deal::Shards).build().unwrap().reads_per_row()), (Ok(3), Ok(1)));
+}
+
+#[test]
+fn options_replace_those_of_a_recipe() {
+    let shards = builder(Deal::Shards).build().unwrap().recipe().unwrap();
+    let other = Reading::from_recipe(&shards).seed(3).shuffle(false).workers(2).epoch(5).build().unwrap();
+    // The recipe says that rows are shuffled.
+    let same = builder(Deal::Shards).seed(3).shuffle(false).shuffle_rows(true).workers(2).build().unwrap();
+    assert_eq!((other.recipe(), other.epoch()), (same.recipe(), Ok(5)));
+    let samples = r#"{"order":{"sizes":[5,6]}}"#;
+    let stored = Reading::from_recipe(samples).shuffle(false).build().unwrap();
+    assert!(stored.indices(0, 0, ..).unwrap().into_iter().eq(0..11));
+    assert_eq!(Reading::from_recipe(samples).seed(4).build().unwrap().seed(), Ok(4));
 }
 
 #[test]
@@ -190,10 +207,8 @@ fn one_reading_is_not_changed_by_others() {
 fn what_makes_no_sense_is_refused() {
     let contradiction = |field: &str| (FailureKind::Contradiction, field.to_owned());
     let out_of_range = |field: &str| (FailureKind::OutOfRange, field.to_owned());
-    assert_eq!(failing(Reading::builder([1]).deal("rows").build()), (FailureKind::UnknownName, "deal".into()));
-    let long = "é".repeat(40 << 20);
-    assert_eq!(failing(Reading::builder([1]).remainder(long).build()), (FailureKind::UnknownName, "remainder".into()));
-    assert_eq!(failing(builder(Deal::Samples).policy("size-aware").build()), contradiction("policy"));
+    assert_eq!(failing(builder(Deal::Samples).policy(Policy::SizeAware).build()), contradiction("policy"));
+    assert_eq!(failing(builder(Deal::Samples).shuffle(false).build()), contradiction("lanes"));
     assert_eq!(failing(builder(Deal::Shards).lanes(4).build()), contradiction("lanes"));
     assert_eq!(failing(Reading::builder([1]).memory_limit(1 << 20).build()), out_of_range("memory-limit"));
     let many = Reading::builder(vec![0; 9 << 20]).memory_limit(32 << 20).build();
@@ -203,9 +218,9 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(failing(reading.resume(&" ".repeat(1 << 20))), out_of_range("state"));
     assert_eq!(failing(reading.resume(&state[1..])), (FailureKind::WrongType, "state".into()));
     assert_eq!(failing(builder(Deal::Samples).seed(8).build().unwrap().resume(&state)), contradiction("seed"));
-    assert_eq!(failing(builder(Deal::Shards).build().unwrap().resume(&state)), contradiction("deal"));
+    assert_eq!(failing(builder(Deal::Shards).build().unwrap().resume(&state)), contradiction("recipe"));
     assert_eq!(failing(reading.indices(0, 0, 478..)), out_of_range("start"));
     assert_eq!(failing(reading.indices(1, 0, ..)), out_of_range("rank"));
-    assert_eq!(failing(reading.shards(0, 0)), contradiction("deal"));
+    assert_eq!(failing(reading.shards(0, 0)), contradiction("shards"));
     assert_eq!(reading.num_samples(0, 0), Ok(477));
 }

@@ -1,33 +1,45 @@
 //! Recipes: what is written is read again as the same sampler, and what is no recipe is an error.
 
 use crate::failing;
-use samedeal::{Builder, FailureKind, Layout, Remainder, Sampler, orders};
+use samedeal::{FailureKind, Layout, Remainder, Sampler, orders};
 
 #[test]
 fn a_sampler_is_made_again_by_its_recipe() {
     for order in orders().unwrap() {
-        let made = Sampler::builder(101).order(order).seed(-3).world(3).rank(2).epoch(5);
+        let made = Sampler::builder(101).order(order).seed(-3).world_size(3).rank(2).epoch(5);
         let sampler = made.remainder(Remainder::Uneven).layout(Layout::Contiguous).build().unwrap();
-        let again = Builder::from_recipe(&sampler.recipe().unwrap()).unwrap().rank(2).epoch(5).build().unwrap();
-        assert_eq!(again.config(), sampler.config());
+        let again = Sampler::from_recipe(sampler.recipe().unwrap()).rank(2).epoch(5).build().unwrap();
+        assert_eq!((again.order(), again.samples(), again.seed()), (sampler.order(), 101, -3));
+        assert_eq!((again.world_size(), again.remainder(), again.layout()), (3, Remainder::Uneven, Layout::Contiguous));
         assert_eq!(again.indices::<u64>(..).unwrap(), sampler.indices::<u64>(..).unwrap());
         assert_eq!(again.recipe_fingerprint().unwrap(), sampler.recipe_fingerprint().unwrap());
     }
 }
 
 #[test]
+fn options_replace_those_of_a_recipe() {
+    let recipe = Sampler::builder(101).seed(7).world_size(3).build().unwrap().recipe().unwrap();
+    let other = Sampler::from_recipe(&recipe).world_size(4).remainder(Remainder::Drop).build().unwrap();
+    let same = Sampler::builder(101).seed(7).world_size(4).remainder(Remainder::Drop).build().unwrap();
+    assert_eq!(other.recipe().unwrap(), same.recipe().unwrap());
+}
+
+#[test]
 fn shards_are_named_or_hashed() {
     let sizes: Vec<u64> = (0..300).map(|shard| shard % 9).collect();
-    let few = Sampler::sharded(sizes[..256].to_vec(), 4, 8).world(2).build().unwrap();
-    let again = Builder::from_recipe(&few.recipe().unwrap()).unwrap().build().unwrap();
-    assert_eq!(again.config(), few.config());
-    let many = Sampler::sharded(sizes.clone(), 4, 8).world(2).build().unwrap();
+    let sharded = |sizes: &[u64]| Sampler::sharded(sizes).lanes(4).shuffle_window(8).world_size(2).build().unwrap();
+    let few = sharded(&sizes[..256]);
+    let again = Sampler::from_recipe(few.recipe().unwrap()).build().unwrap();
+    assert_eq!((again.sizes().unwrap().unwrap(), again.recipe()), (sizes[..256].to_vec(), few.recipe()));
+    let many = sharded(&sizes);
     let recipe = many.recipe().unwrap();
-    assert_eq!(failing(Builder::from_recipe(&recipe)), (FailureKind::Missing, "sizes".into()));
-    let again = Builder::from_recipe_and_sizes(&recipe, sizes.clone()).unwrap().build().unwrap();
-    assert_eq!(again.config(), many.config());
-    let others = Builder::from_recipe_and_sizes(&recipe, &sizes[1..]);
-    assert_eq!(failing(others), (FailureKind::Contradiction, "sizes".into()));
+    assert_eq!(failing(Sampler::from_recipe(&recipe).build()), (FailureKind::Missing, "sizes".into()));
+    let again = Sampler::from_recipe(&recipe).sizes(sizes.clone()).build().unwrap();
+    assert_eq!((again.sizes().unwrap().unwrap(), again.recipe()), (sizes.clone(), many.recipe()));
+    let others = Sampler::from_recipe(&recipe).sizes(&sizes[1..]);
+    assert_eq!(failing(others.build()), (FailureKind::Contradiction, "sizes".into()));
+    let again = many.to_builder().unwrap().build().unwrap();
+    assert_eq!(again.config_fingerprint(), many.config_fingerprint());
 }
 
 #[test]
@@ -38,8 +50,9 @@ fn what_is_no_recipe_is_refused() {
         ("{\"order\":{\"samples\":7},\"deal\":{\"world_size\":0}}", (FailureKind::OutOfRange, "world-size")),
         ("{\"order\":{\"samples\":7,\"lanes\":1}}", (FailureKind::Contradiction, "lanes")),
     ] {
-        assert_eq!(failing(Builder::from_recipe(text)), (expected.0, expected.1.into()), "{text}");
+        assert_eq!(failing(Sampler::from_recipe(text).build()), (expected.0, expected.1.into()), "{text}");
     }
     let long = format!("{{\"order\":{{\"samples\":7}}}}{}", " ".repeat(1 << 20));
-    assert_eq!(failing(Builder::from_recipe(&long)), (FailureKind::OutOfRange, "recipe".into()));
+    assert_eq!(failing(Sampler::from_recipe(&long).build()), (FailureKind::OutOfRange, "recipe".into()));
+    assert_eq!(failing(Sampler::from_recipe(&long).seed(3).build()), (FailureKind::OutOfRange, "recipe".into()));
 }

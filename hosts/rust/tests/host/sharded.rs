@@ -1,11 +1,12 @@
 //! The order of a dataset in shards: one order for every world, and rounds that say what to read for it.
 
-use samedeal::{Builder, FailureKind, Layout, Remainder, Sampler, Span};
+use samedeal::{FailureKind, Layout, Remainder, Sampler, Span};
 
 const SIZES: [u64; 7] = [300, 0, 77, 1, 512, 0, 110];
 
 fn sampler(rank: u32, world: u32, remainder: Remainder) -> Sampler {
-    Sampler::sharded(SIZES, 8, 16).seed(-3).epoch(2).rank(rank).world(world).remainder(remainder).build().unwrap()
+    let builder = Sampler::sharded(SIZES).lanes(8).shuffle_window(16).seed(-3).epoch(2);
+    builder.rank(rank).world_size(world).remainder(remainder).build().unwrap()
 }
 
 #[test]
@@ -41,7 +42,7 @@ fn rounds_hold_all_that_is_handed_out() {
                     places.push((place.shard, place.offset));
                 }
                 let of_span =
-                    |&span: &Span| (span.first..span.first + span.count).map(move |offset| (span.shard, offset));
+                    |&span: &Span| (span.first_row..span.first_row + span.num_rows).map(move |row| (span.shard, row));
                 let mut read = round.spans.iter().flat_map(of_span).collect::<Vec<_>>();
                 assert!(places.iter().all(|place| read.contains(place)));
                 if 8 % world == 0 {
@@ -74,25 +75,24 @@ fn the_inverse_finds_every_sample() {
 
 #[test]
 fn a_configuration_makes_the_same_sampler_again() {
-    let mut sampler =
-        Sampler::sharded(SIZES, 4, 9).seed(5).rank(2).world(3).layout(Layout::Contiguous).build().unwrap();
+    let builder = Sampler::sharded(SIZES).lanes(4).shuffle_window(9).seed(5).rank(2).world_size(3);
+    let mut sampler = builder.layout(Layout::Contiguous).build().unwrap();
     sampler.set_epoch(7).unwrap();
     sampler.set_rank(1).unwrap();
-    assert_eq!((sampler.sizes(), sampler.lanes(), sampler.lane_window()), (Some(&SIZES[..]), Some(4), Some(9)));
-    let again = Builder::from(sampler.config().clone()).build().unwrap();
-    assert_eq!(again.config(), sampler.config());
+    assert_eq!((sampler.lanes(), sampler.shuffle_window()), (Some(4), Some(9)));
+    assert_eq!(sampler.sizes().unwrap().unwrap(), SIZES);
+    let again = sampler.to_builder().unwrap().build().unwrap();
+    assert_eq!(again.recipe().unwrap(), sampler.recipe().unwrap());
     assert_eq!(again.fingerprint().unwrap(), sampler.fingerprint().unwrap());
     assert_eq!(again.config_fingerprint().unwrap(), sampler.config_fingerprint().unwrap());
-    let mut other = sampler.config().clone();
-    other.sharding.as_mut().unwrap().window = 10;
-    let other = Builder::from(other).build().unwrap();
+    let other = sampler.to_builder().unwrap().shuffle_window(10).build().unwrap();
     assert_ne!(other.config_fingerprint().unwrap(), sampler.config_fingerprint().unwrap());
 }
 
 #[test]
 fn what_other_orders_do_not_have() {
     let sampler = Sampler::new(10).unwrap();
-    assert_eq!((sampler.sizes(), sampler.lanes(), sampler.lane_window()), (None, None, None));
+    assert_eq!((sampler.sizes(), sampler.lanes(), sampler.shuffle_window()), (Ok(None), None, None));
     let refused = [
         sampler.num_rounds().map(|_| ()).unwrap_err(),
         sampler.round(0).map(|_| ()).unwrap_err(),
@@ -108,7 +108,7 @@ fn what_other_orders_do_not_have() {
 #[test]
 fn a_dataset_without_samples() {
     for sizes in [vec![], vec![0, 0, 0]] {
-        let sampler = Sampler::sharded(sizes, 4, 16).world(2).build().unwrap();
+        let sampler = Sampler::sharded(sizes).world_size(2).build().unwrap();
         assert_eq!((sampler.num_samples(), sampler.num_rounds().unwrap()), (0, 0));
         assert!(sampler.indices::<u64>(..).unwrap().is_empty());
         assert_eq!(sampler.round(0).unwrap_err().failure().unwrap().field, "number");

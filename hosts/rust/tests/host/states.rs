@@ -4,7 +4,7 @@ use crate::failing;
 use samedeal::{Batcher, FailureKind, Remainder, Sampler, Segment, Strategy};
 
 fn sampler(rank: u32, world: u32) -> Sampler {
-    Sampler::builder(103).seed(5).epoch(2).rank(rank).world(world).remainder(Remainder::Uneven).build().unwrap()
+    Sampler::builder(103).seed(5).epoch(2).rank(rank).world_size(world).remainder(Remainder::Uneven).build().unwrap()
 }
 
 #[test]
@@ -33,13 +33,13 @@ fn a_state_moves_and_an_epoch_moves_on() {
     let mut here = sampler(1, 3);
     here.set_epoch(9).unwrap();
     here.resume(&sampler(0, 4).state(5).unwrap()).unwrap();
-    assert_eq!((here.config().epoch, here.config().consumed, here.num_samples()), (2, 20, 28));
-    let same = samedeal::Builder::from(here.config().clone()).build().unwrap();
+    assert_eq!((here.epoch(), here.consumed(), here.num_samples()), (2, 20, 28));
+    let same = here.to_builder().unwrap().build().unwrap();
     assert_eq!(same.fingerprint().unwrap(), here.fingerprint().unwrap());
     here.set_epoch(2).unwrap();
-    assert_eq!(here.config().consumed, 20);
+    assert_eq!(here.consumed(), 20);
     here.set_epoch(3).unwrap();
-    assert_eq!((here.config().consumed, here.num_samples()), (0, 34));
+    assert_eq!((here.consumed(), here.num_samples()), (0, 34));
 }
 
 #[test]
@@ -55,15 +55,15 @@ fn what_is_no_state_of_a_sampler_is_refused() {
         (Sampler::builder(104).seed(5), "samples"),
         (Sampler::builder(103).seed(6), "seed"),
         (Sampler::builder(103).seed(5).order("torch"), "order"),
-        (Sampler::sharded([103], 4, 4).seed(5), "order"),
+        (Sampler::sharded([103]).seed(5), "order"),
     ] {
         let mut other = builder.build().unwrap();
         assert_eq!(failing(other.resume(&state)), (FailureKind::Contradiction, field.into()));
-        assert_eq!(other.config().consumed, 0);
+        assert_eq!(other.consumed(), 0);
     }
     assert_eq!(failing(here.state(104)), (FailureKind::OutOfRange, "taken".into()));
     assert_eq!(failing(Sampler::builder(3).consumed(4).build()), (FailureKind::OutOfRange, "consumed".into()));
-    assert_eq!(here.config().consumed, 0);
+    assert_eq!(here.consumed(), 0);
 }
 
 fn lengths() -> Vec<u32> {
@@ -71,7 +71,7 @@ fn lengths() -> Vec<u32> {
 }
 
 fn batcher(world: u32) -> Batcher {
-    Batcher::builder(lengths()).max_tokens(512).world(world).batch_window(64).epoch(3).build().unwrap()
+    Batcher::builder(lengths()).max_tokens(512).world_size(world).batch_window(64).epoch(3).build().unwrap()
 }
 
 #[test]
@@ -99,6 +99,12 @@ fn batches_go_on_where_they_were() {
     }
     seen.sort_unstable();
     assert_eq!(seen, (0..500).collect::<Vec<_>>());
+    // The epoch of the state stays as it is; another one, and the whole of this one, have no history.
+    other.set_epoch(3).unwrap();
+    assert_eq!(other.history().len(), 1);
+    let again = other.at_epoch(3).unwrap();
+    assert_eq!((again.epoch(), again.history()), (3, &[][..]));
+    assert_eq!(again.fingerprint().unwrap(), batcher(3).fingerprint().unwrap());
     other.set_epoch(4).unwrap();
     assert!(other.history().is_empty());
 }

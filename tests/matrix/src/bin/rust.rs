@@ -1,12 +1,9 @@
 //! The matrix adapter for the Rust host.
 
 use matrix::Engine;
-use matrix::format::{self, Call, Config, Failure, Place, S64, Subject, U64, record, strings};
+use matrix::format::{self, Call, Failure, Lists, Made, Place, Subject, U64, record, strings};
 use samedeal::ledger::{self, RawLedger};
-use samedeal::{
-    BatchRecipe, BatchStream, Batcher, Builder, ChunkStream, Error, Locality, Mesh, Reading, Sampler, ShardPlan,
-    Sharding,
-};
+use samedeal::{BatchRecipe, BatchStream, Batcher, ChunkStream, Error, Mesh, Reading, Sampler, ShardPlan, Span};
 use serde_json::Value;
 
 #[path = "rust/batching.rs"]
@@ -34,21 +31,15 @@ enum Host {
 impl Engine for Host {
     fn create(subject: &Subject) -> Result<Self, Failure> {
         let made = match subject {
-            Subject::Config(config) => sampler(config, None).map(Self::Sampler),
-            Subject::Sharded { config, sharding } => sampler(config, Some(sharding)).map(Self::Sampler),
-            Subject::Recipe { text, lists } => {
-                let numbers = |list: &[U64]| list.iter().map(|number| number.0).collect();
-                let lists = lists.iter().map(|(name, list)| (name.clone(), numbers(list))).collect();
-                Builder::of_recipe(text, lists).and_then(Builder::build).map(Self::Sampler)
+            Subject::Sampler(format::Sampler { made: Made { recipe, lists, epoch }, rank }) => {
+                let builder = Sampler::from_recipe(recipe).lists(beside(lists));
+                builder.epoch(epoch.0).rank(*rank).build().map(Self::Sampler)
             }
-            Subject::Plan(config) => plan(config).map(Self::Plan),
-            Subject::ChunkStream(config) => {
-                let format::ChunkStream { chunks, reader, readers, order, seed, epoch } = config;
-                let mut builder = ChunkStream::builder(*reader, *readers).order(order).seed(seed.0).epoch(epoch.0);
-                if let Some(chunks) = chunks {
-                    builder = builder.chunks(chunks.0);
-                }
-                builder.build().map(Self::ChunkStream)
+            Subject::Plan(Made { recipe, lists, epoch }) => {
+                ShardPlan::from_recipe(recipe).lists(beside(lists)).epoch(epoch.0).build().map(Self::Plan)
+            }
+            Subject::ChunkStream(format::ChunkStream { recipe, epoch, reader }) => {
+                ChunkStream::from_recipe(recipe, *reader).epoch(epoch.0).build().map(Self::ChunkStream)
             }
             Subject::Ledger(ledger) => RawLedger::new(&ledger.header).map(Self::Ledger),
             Subject::LedgerClient(given) => client::client(given).map(Self::LedgerClient),
@@ -57,9 +48,11 @@ impl Engine for Host {
                     Ok(samedeal::Axis { name: axis.name.clone(), size: axis.size, role: axis.role.parse()? })
                 };
                 let axes = config.axes.iter().map(axis).collect::<Result<Vec<_>, _>>().map_err(shared)?;
-                Mesh::new(config.world, axes).map(Self::Mesh)
+                Mesh::new(config.world_size, axes).map(Self::Mesh)
             }
-            Subject::Reading(reading) => read::reading(reading).map(Self::Reading),
+            Subject::Reading(Made { recipe, lists, epoch }) => {
+                Reading::from_recipe(recipe).lists(beside(lists)).epoch(epoch.0).build().map(Self::Reading)
+            }
             Subject::BatchRecipe(given) => batching::recipe(given).map(Self::BatchRecipe),
             Subject::Batcher(given) => batching::batcher(given).map(Self::Batcher),
             Subject::BatchStream(given) => batching::stream(given).map(Self::BatchStream),
@@ -73,6 +66,7 @@ impl Engine for Host {
             Self::Sampler(sampler) => ask_sampler(sampler, call),
             Self::Plan(plan) => ask_plan(plan, call),
             Self::ChunkStream(stream) => match *call {
+                Call::Recipe => stream.recipe().map(Value::from),
                 Call::Chunks { start, count } => stream.chunks(start.0, count).map(|chunks| strings(&chunks)),
                 _ => panic!("no call of a chunk stream: {call:?}"),
             },
@@ -99,19 +93,23 @@ type Answer = Result<Value, Error>;
 
 fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
     Ok(match *call {
-        Call::Config => write_config(sampler.config()),
+        Call::AtEpoch { epoch } => replace(sampler, |sampler| sampler.at_epoch(epoch.0))?,
+        Call::AtRank { rank } => replace(sampler, |sampler| sampler.at_rank(rank))?,
+        Call::Rest { consumed } => replace(sampler, |sampler| sampler.rest(consumed.0))?,
         Call::Recipe => sampler.recipe()?.into(),
         Call::RecipeFingerprint => sampler.recipe_fingerprint()?.into(),
-        Call::Sharding => sampler.config().sharding.as_ref().map_or(Value::Null, |sharding| {
-            let Sharding { sizes, lanes, window } = sharding;
-            record(format::Sharding {
-                sizes: sizes.iter().map(|&size| U64(size)).collect(),
-                lanes: *lanes,
-                window: *window,
-            })
-        }),
-        Call::SetEpoch { epoch } => sampler.set_epoch(epoch.0).map(|()| Value::Null)?,
-        Call::SetRank { rank } => sampler.set_rank(rank).map(|()| Value::Null)?,
+        Call::Epoch => number(sampler.epoch()),
+        Call::Rank => sampler.rank().into(),
+        Call::Consumed => number(sampler.consumed()),
+        Call::Samples => number(sampler.samples()),
+        Call::Seed => sampler.seed().to_string().into(),
+        Call::Order => sampler.order().into(),
+        Call::WorldSize => sampler.world_size().into(),
+        Call::Remainder => sampler.remainder().name().into(),
+        Call::Layout => sampler.layout().name().into(),
+        Call::Sizes => sampler.sizes()?.map_or(Value::Null, |sizes| strings(&sizes)),
+        Call::Lanes => sampler.lanes().into(),
+        Call::ShuffleWindow => sampler.shuffle_window().into(),
         Call::NumSamples => number(sampler.num_samples()),
         Call::NumPadding => number(sampler.num_padding()),
         Call::NumPositions => number(sampler.num_positions()),
@@ -131,9 +129,7 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::NumRounds => number(sampler.num_rounds()?),
         Call::Round { number } => {
             let samedeal::Round { start, count, spans, .. } = sampler.round(number.0)?;
-            let spans = spans.iter().flat_map(|span| [span.lane.into(), span.shard.into(), span.first, span.count]);
-            let spans = strings(&spans.collect::<Vec<u64>>());
-            record(format::Round { start: U64(start), count: U64(count), spans })
+            record(format::Round { start: U64(start), count: U64(count), spans: write_spans(&spans) })
         }
         Call::ShardOf { sample } => {
             let samedeal::ShardPlace { shard, offset, .. } = sampler.shard_of(sample.0)?;
@@ -145,13 +141,23 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
 
 fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
     Ok(match *call {
-        Call::SetEpoch { epoch } => plan.set_epoch(epoch.0).map(|()| Value::Null)?,
+        Call::AtEpoch { epoch } => replace(plan, |plan| plan.at_epoch(epoch.0))?,
+        Call::Recipe => plan.recipe()?.into(),
+        Call::RecipeFingerprint => plan.recipe_fingerprint()?.into(),
+        Call::Epoch => number(plan.epoch()),
+        Call::Seed => plan.seed().to_string().into(),
+        Call::WorldSize => plan.world_size().into(),
+        Call::Workers => plan.workers().into(),
+        Call::Sizes => strings(plan.sizes()?),
+        Call::Bytes => plan.bytes()?.map_or(Value::Null, |bytes| strings(&bytes)),
         Call::NumShards { rank, worker } => plan.num_shards(rank, worker)?.into(),
         Call::Shards { rank, worker, start, count } => plan.shards_window(rank, worker, start, count)?.into(),
         Call::Loads { ref tier, start, count } => {
-            let loads = plan.loads_window(tier.parse()?, start, count)?;
-            let loads = loads.iter().flat_map(|load| [load.shards, load.samples, load.bytes, load.local]);
-            strings(&loads.collect::<Vec<_>>())
+            let samedeal::Loads { shards, samples, bytes, local, .. } =
+                plan.loads_window(tier.parse()?, start, count)?;
+            let columns = [("shards", Some(shards)), ("samples", Some(samples)), ("bytes", bytes), ("local", local)];
+            let columns = columns.into_iter().filter_map(|(name, numbers)| Some((name.to_owned(), strings(&numbers?))));
+            columns.collect()
         }
         Call::Balance { ref tier, ref weight } => {
             let samedeal::Balance { least, most, total, members, .. } = plan.balance(tier.parse()?, weight.parse()?)?;
@@ -200,7 +206,7 @@ fn write_progress(progress: &ledger::Progress) -> Value {
 
 fn ask_mesh(mesh: &Mesh, call: &Call) -> Answer {
     Ok(match *call {
-        Call::DataWorld => mesh.data_world().into(),
+        Call::DataWorldSize => mesh.data_world_size().into(),
         Call::DataRank { rank } => mesh.data_rank(rank)?.into(),
         Call::Coordinates { rank } => mesh.coordinates(rank)?.into(),
         Call::RankAt { ref coordinates } => mesh.rank_at(coordinates)?.into(),
@@ -213,22 +219,26 @@ fn ask_functions(call: &Call) -> Answer {
     Ok(match call {
         Call::Verify { shards, offsets, assigned } => {
             let samedeal::Verification { overlaps, gaps, .. } = samedeal::verify_runs(*shards, offsets, assigned)?;
-            let overlaps = overlaps.iter().flat_map(|overlap| [overlap.shard, overlap.first, overlap.other]).collect();
+            let numbers = |of: fn(&samedeal::Overlap) -> u32| overlaps.iter().map(of).collect();
+            let overlaps = format::Overlaps {
+                shard: numbers(|overlap| overlap.shard),
+                first_reader: numbers(|overlap| overlap.first_reader),
+                other_reader: numbers(|overlap| overlap.other_reader),
+            };
+            let gaps = format::ShardRuns {
+                first_shard: gaps.iter().map(|gap| gap.start).collect(),
+                num_shards: gaps.iter().map(|gap| gap.end - gap.start).collect(),
+            };
             record(format::Verification { overlaps, gaps })
         }
-        Call::VerifyInRuns { shards, offsets, assigned } => {
-            let samedeal::VerificationInRuns { overlaps, gaps, .. } =
-                samedeal::verify_in_runs(*shards, offsets, assigned)?;
-            let overlaps = overlaps.iter().flat_map(|overlap| [overlap.shard, overlap.first, overlap.other]).collect();
-            let gap_runs = gaps.iter().flat_map(|gap| [gap.start, gap.end - gap.start]).collect();
-            record(format::VerificationInRuns { overlaps, gap_runs })
-        }
         Call::Header { state, block, lease } => ledger::header(state, *block, lease.0)?.into(),
-        Call::Detect { environment, rank, world } => {
+        Call::Detect { environment, rank, world_size } => {
             let environment = environment.iter().map(|(name, value)| (name, value));
-            let found = samedeal::detect_rank_in(environment, *rank, *world)?;
-            let samedeal::Detection { rank, world, local_rank, local_world, launcher, used, warnings, .. } = found;
-            record(format::Detection { rank, world, local_rank, local_world, launcher, used, warnings })
+            let found = samedeal::detect_rank_in(environment, *rank, *world_size)?;
+            let samedeal::Detection {
+                rank, world_size, local_rank, local_world_size, launcher, used, warnings, ..
+            } = found;
+            record(format::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings })
         }
         Call::Variables => samedeal::rank_variables()?.into(),
         Call::Pad { lengths, width, pad_to_multiple_of, side } => {
@@ -239,57 +249,25 @@ fn ask_functions(call: &Call) -> Answer {
     })
 }
 
-fn sampler(config: &Config, sharding: Option<&format::Sharding>) -> Result<Sampler, Error> {
-    // A configuration as a whole, since a case may contradict itself.
-    let mut whole = Sampler::new(0)?.config().clone();
-    whole.samples = config.samples.0;
-    whole.seed = config.seed.0;
-    whole.epoch = config.epoch.0;
-    whole.order = config.order.clone();
-    whole.rank = config.rank;
-    whole.world = config.world;
-    whole.remainder = config.remainder.parse()?;
-    whole.layout = config.layout.parse()?;
-    whole.consumed = config.consumed.0;
-    whole.sharding = sharding.map(|sharding| Sharding {
-        sizes: numbers(&sharding.sizes).into(),
-        lanes: sharding.lanes,
-        window: sharding.window,
-    });
-    Builder::from(whole).build()
+/// Puts what is made of an object in its place.
+fn replace<T>(object: &mut T, make: impl FnOnce(&T) -> Result<T, Error>) -> Answer {
+    *object = make(object)?;
+    Ok(Value::Null)
 }
 
-fn write_config(config: &samedeal::Config) -> Value {
-    record(Config {
-        samples: U64(config.samples),
-        seed: S64(config.seed),
-        epoch: U64(config.epoch),
-        order: config.order.clone(),
-        rank: config.rank,
-        world: config.world,
-        remainder: config.remainder.to_string(),
-        layout: config.layout.to_string(),
-        consumed: U64(config.consumed),
-    })
+/// Lists that come beside a recipe.
+fn beside(lists: &Lists) -> Vec<(String, Vec<u64>)> {
+    lists.iter().map(|(name, list)| (name.clone(), numbers(list))).collect()
 }
 
-fn plan(config: &format::Plan) -> Result<ShardPlan, Error> {
-    let mut builder = ShardPlan::builder(numbers(&config.sizes))
-        .bytes(numbers(&config.bytes))
-        .world(config.world)
-        .workers(config.workers)
-        .policy(config.policy.parse()?)
-        .worker_policy(config.worker_policy.parse()?)
-        .weight(config.weight.parse()?)
-        .shuffle(config.shuffle)
-        .reshuffle(config.reshuffle)
-        .seed(config.seed.0)
-        .epoch(config.epoch.0);
-    if let Some(locality) = config.locality.clone() {
-        let format::Locality { holder_offsets, holders, rank_nodes, tolerance } = locality;
-        builder = builder.locality(Locality { holder_offsets, holders, rank_nodes, tolerance });
+fn write_spans(spans: &[Span]) -> format::Spans {
+    let numbers = |of: fn(&Span) -> u64| strings(&spans.iter().map(of).collect::<Vec<_>>());
+    format::Spans {
+        lane: spans.iter().map(|span| span.lane).collect(),
+        shard: spans.iter().map(|span| span.shard).collect(),
+        first_row: numbers(|span| span.first_row),
+        num_rows: numbers(|span| span.num_rows),
     }
-    builder.build()
 }
 
 fn numbers(numbers: &[U64]) -> Vec<u64> {
@@ -306,8 +284,8 @@ fn number(number: u64) -> Value {
 }
 
 fn place(place: samedeal::Place) -> Value {
-    let samedeal::Place { position, rank, index, batch, slot, copies, .. } = place;
-    record(Place { position: U64(position), rank, index: U64(index), batch: U64(batch), slot, copies })
+    let samedeal::Place { position, rank, index, batch, index_in_batch, copies, .. } = place;
+    record(Place { position: U64(position), rank, index: U64(index), batch: U64(batch), index_in_batch, copies })
 }
 
 fn failure(error: Error) -> Failure {
@@ -318,8 +296,9 @@ fn failure(error: Error) -> Failure {
 }
 
 fn shared(failure: samedeal::Failure) -> Failure {
-    let samedeal::Failure { kind, field, value, allowed, .. } = failure;
-    Failure { kind: kind.name().into(), field, value, allowed }
+    let samedeal::Failure { kind, field, value, allowed, facts, .. } = failure;
+    let facts = facts.into_iter().map(|fact| (fact.name, fact.value)).collect();
+    Failure { kind: kind.name().into(), field, value, allowed, facts }
 }
 
 fn main() -> std::process::ExitCode {

@@ -21,7 +21,7 @@ use crate::write::progress;
 struct Outcome {
     candidate: Candidate,
     recipe: Value,
-    world: u32,
+    world_size: u32,
     metrics: Metrics,
     correlation: Option<f64>,
 }
@@ -76,8 +76,8 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
 impl Outcome {
     fn of(candidate: Candidate, batcher: &Batcher) -> Result<Self, Problem> {
         let correlation = neighbours::correlation(batcher)?;
-        let (recipe, world) = (figures::recipe(batcher)?, batcher.world());
-        Ok(Self { candidate, recipe, world, metrics: *batcher.metrics(), correlation })
+        let (recipe, world_size) = (figures::recipe(batcher)?, batcher.world_size());
+        Ok(Self { candidate, recipe, world_size, metrics: *batcher.metrics(), correlation })
     }
 
     /// Whether the strategy is for models that compute no padding.
@@ -88,10 +88,10 @@ impl Outcome {
     fn waste(&self) -> Waste {
         let Metrics { steps, tokens, padded, slowest, cost, slowest_cost, .. } = self.metrics;
         let share = |part: f64, slowest: u64| {
-            let all = f64::from(self.world) * slowest as f64;
+            let all = f64::from(self.world_size) * slowest as f64;
             if all == 0.0 { 0.0 } else { part / all }
         };
-        let waits = |all: u64, slowest: u64| share(f64::from(self.world) * slowest as f64 - all as f64, slowest);
+        let waits = |all: u64, slowest: u64| share(f64::from(self.world_size) * slowest as f64 - all as f64, slowest);
         let (padding, waiting) = if self.is_unpadded() {
             (0.0, waits(cost, slowest_cost))
         } else {

@@ -30,10 +30,10 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
                 true => "all steps are counted from the beginning of the epoch",
                 false => "steps to come are counted from the state on, steps seen from the beginning of the epoch",
             };
-            let world = rest.world();
+            let ranks = rest.world_size();
             match args.epoch.saved.is_none() {
                 true => print(format!("epoch {epoch}: {steps}")),
-                false => print(format!("epoch {epoch}: {steps} left on a world size of {world}; {from}")),
+                false => print(format!("epoch {epoch}: {steps} left on a world size of {ranks}; {from}")),
             }
         }
         Format::Text => print(items(&found, &dataset, Format::Text, true).lines()),
@@ -87,15 +87,15 @@ impl Parts {
         for Before { batcher, steps, first } in &self.before {
             for place in batcher.locate(sample)?.into_iter().filter(|place| place.step < *steps) {
                 let status = if is_repeated(batcher, place)? { Status::Padding } else { Status::Seen };
-                let world = batcher.world();
-                places.push(Seen { status, place, first: *first, counted_from: "epoch", world });
+                let world_size = batcher.world_size();
+                places.push(Seen { status, place, first: *first, counted_from: "epoch", world_size });
             }
         }
         for place in self.rest.locate(sample)? {
             let status = if is_repeated(&self.rest, place)? { Status::Padding } else { Status::ToCome };
-            let (first, world) = (self.first, self.rest.world());
+            let (first, world_size) = (self.first, self.rest.world_size());
             let counted_from = if self.before.is_empty() || first > 0 { "epoch" } else { "state" };
-            places.push(Seen { status, place, first, counted_from, world });
+            places.push(Seen { status, place, first, counted_from, world_size });
         }
         Ok(Found { sample, places })
     }
@@ -121,7 +121,7 @@ struct Seen {
     first: u64,
     counted_from: &'static str,
     /// How many ranks there are.
-    world: u32,
+    world_size: u32,
 }
 
 impl Found {
@@ -137,8 +137,8 @@ fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool) -> Item
     let plain = |one: &Found| !one.places.is_empty() && one.places.iter().all(|it| it.status == Status::ToCome);
     let told = told || !found.iter().all(plain);
     let told_of: &[&str] = if told { &["status"] } else { &[] };
-    let world: &[&str] = if told || format == Format::Text { &["world"] } else { &[] };
-    let columns = [&["sample"], told_of, &["step", "rank"], world, &["row", "index in row", "start"]].concat();
+    let ranks: &[&str] = if told || format == Format::Text { &["world size"] } else { &[] };
+    let columns = [&["sample"], told_of, &["step", "rank"], ranks, &["row", "index in row", "start"]].concat();
     let mut items = Items::new([&columns[..], &["file", "row in file"]].concat());
     for one in found {
         let mut push = |status: Status, parts: Vec<Cell>| {
@@ -154,7 +154,7 @@ fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool) -> Item
         for seen in &one.places {
             let BatchPlace { step, rank, row, index_in_row, start, .. } = seen.place;
             let mut parts = vec![(seen.first + step).into(), rank.into()];
-            parts.extend((!world.is_empty()).then(|| Cell::from(seen.world)));
+            parts.extend((!ranks.is_empty()).then(|| Cell::from(seen.world_size)));
             parts.extend([Cell::from(row), index_in_row.into(), start.into()]);
             push(seen.status, parts);
         }
@@ -165,7 +165,7 @@ fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool) -> Item
 fn json_of(seen: &Seen) -> Value {
     let BatchPlace { step, rank, row, index_in_row, start, .. } = seen.place;
     json!({
-        "status": seen.status.name(), "step": seen.first + step, "rank": rank, "world": seen.world, "row": row,
+        "status": seen.status.name(), "step": seen.first + step, "rank": rank, "world_size": seen.world_size, "row": row,
         "index_in_row": index_in_row, "start": start, "counted_from": seen.counted_from,
     })
 }

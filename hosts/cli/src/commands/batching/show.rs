@@ -50,7 +50,7 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
     match format {
         Format::Table => {
             writeln!(sink, "{}", items.table())?;
-            let who = format!("rank {} of {}", batcher.rank(), batcher.world());
+            let who = format!("rank {} of {}", batcher.rank(), batcher.world_size());
             let more = if start + count < end { "; --start, --count and --all show more" } else { "" };
             writeln!(sink, "{} of the {} of {who}{more}", grouped(count), counted(end, "step", "steps"))?;
             writeln!(sink, "{summary}")?;

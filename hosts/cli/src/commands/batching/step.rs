@@ -21,7 +21,7 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
     let mut batcher = plan(&args.by_length, &args.epoch, 0, values.clone())?;
     if let Some(Explained { past, .. }) = &args.explained {
         let (deal, epoch) = (&args.epoch.deal, batcher.epoch());
-        batcher = args.by_length.past(deal, values, epoch, past, deal.world())?;
+        batcher = args.by_length.past(deal, values, epoch, past, deal.world_size())?;
     }
     let ranks = args.ranks()?;
     let step = find(&mut batcher, args)?;

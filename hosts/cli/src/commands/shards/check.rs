@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 use samedeal::{FailureKind, Overlap, Verification, verify_shards};
@@ -25,7 +26,7 @@ pub struct Checked {
 pub fn run(planned: &Planned, file: Option<&Path>) -> Result<Checked, Problem> {
     let Some(file) = file else {
         let found = planned.plan.verify()?;
-        return Ok(Checked { found, workers: Some(planned.plan.config().workers) });
+        return Ok(Checked { found, workers: Some(planned.plan.workers()) });
     };
     let assigned = read(planned, file)?;
     let shards = planned.dataset.files.len() as u32;
@@ -68,7 +69,8 @@ fn read(planned: &Planned, file: &Path) -> Result<Vec<Vec<u32>>, Problem> {
 impl Checked {
     pub fn print(&self, planned: &Planned, format: Format) -> Result<(), Problem> {
         let Verification { overlaps, gaps, .. } = &self.found;
-        let [again, missed, files] = [overlaps.len(), gaps.len(), planned.dataset.files.len()].map(|it| it as u64);
+        let missed = gaps.iter().map(|gap| u64::from(gap.end - gap.start)).sum();
+        let [again, files] = [overlaps.len(), planned.dataset.files.len()].map(|it| it as u64);
         let again = counted(again, "reading", "readings");
         let (missed, files) = (grouped(missed), counted(files, "file", "files"));
         let mut items = Items::new(["check", "result", "found"]);
@@ -79,17 +81,19 @@ impl Checked {
         let named = if format == Format::Table { NAMED } else { usize::MAX };
         let name =
             |shard: u32| if format == Format::Table { planned.path(shard) } else { escaped(planned.path(shard)) };
-        for &Overlap { shard, first, other, .. } in overlaps.iter().take(named) {
-            let [first, other] = [first, other].map(|reader| self.reader(reader));
+        for &Overlap { shard, first_reader, other_reader, .. } in overlaps.iter().take(named) {
+            let [first, other] = [first_reader, other_reader].map(|reader| self.reader(reader));
             lines.push(match format {
                 Format::Table => format!("{}: read by {first}, and again by {other}", name(shard)),
                 _ => format!("overlap\t{shard}\t{}\t{first}\t{other}", name(shard)),
             });
         }
-        for &shard in gaps.iter().take(named) {
-            lines.push(match format {
-                Format::Table => format!("{}: read by no reader", name(shard)),
-                _ => format!("gap\t{shard}\t{}", name(shard)),
+        for Range { start, end } in gaps.iter().take(named) {
+            let (first, last) = (name(*start), name(end - 1));
+            lines.push(match (format, start + 1 == *end) {
+                (Format::Table, true) => format!("{first}: read by no reader"),
+                (Format::Table, false) => format!("{first} to {last}, {}: read by no reader", files_of(end - start)),
+                _ => format!("gap\t{start}\t{}\t{first}\t{last}", end - start),
             });
         }
         let left = [overlaps.len(), gaps.len()].map(|found| found.saturating_sub(named)).iter().sum::<usize>();
@@ -102,10 +106,14 @@ impl Checked {
     pub fn json(&self, planned: &Planned) -> Value {
         let Verification { overlaps, gaps, .. } = &self.found;
         let overlaps = overlaps.iter().map(|overlap| {
-            let Overlap { shard, first, other, .. } = *overlap;
-            json!({ "shard": shard, "path": planned.path(shard), "first": first, "other": other })
+            let Overlap { shard, first_reader, other_reader, .. } = *overlap;
+            let path = planned.path(shard);
+            json!({ "shard": shard, "path": path, "first_reader": first_reader, "other_reader": other_reader })
         });
-        let gaps = gaps.iter().map(|&shard| json!({ "shard": shard, "path": planned.path(shard) }));
+        let gaps = gaps.iter().map(|Range { start, end }| {
+            let (first, last) = (planned.path(*start), planned.path(end - 1));
+            json!({ "first_shard": start, "num_shards": end - start, "first_path": first, "last_path": last })
+        });
         json!({
             "passed": self.found.is_ok(), "overlaps": overlaps.collect::<Value>(), "gaps": gaps.collect::<Value>(),
         })
@@ -118,6 +126,11 @@ impl Checked {
             None => format!("reader {reader}"),
         }
     }
+}
+
+/// How many files there are, for people.
+fn files_of(count: u32) -> String {
+    counted(count.into(), "file", "files")
 }
 
 /// What would end a part of a line is escaped.

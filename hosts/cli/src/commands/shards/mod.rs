@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use check::Checked;
-use samedeal::ShardPlan;
+use samedeal::{PlanBuilder, ShardPlan};
 use serde_json::{Value, json};
 
 use crate::args::dataset::{Dataset, Unreadable};
@@ -98,13 +98,21 @@ impl Planned {
             return Err(Problem::message(format!("{}; no file can be read", left_out.join("; "))));
         }
         let spinner = progress::spinner("planning");
-        let PlanArgs { world, workers, policy, worker_policy, weight, shuffle, reshuffle, seed, epoch } = args.plan;
+        let PlanArgs { world_size, workers, policy, worker_policy, weight, no_shuffle, reshuffle, seed, epoch } =
+            args.plan;
         let sizes: Vec<_> = dataset.files.iter().map(|file| file.count).collect();
         let bytes: Vec<_> = dataset.files.iter().map(|file| file.bytes).collect();
-        let builder = ShardPlan::builder(sizes).bytes(bytes).world(world).workers(workers).weight(weight);
-        let builder = builder.policy(policy).worker_policy(worker_policy).shuffle(shuffle).reshuffle(reshuffle);
+        let builder = ShardPlan::builder(sizes).bytes(bytes).epoch(epoch);
+        let builder = world_size.into_iter().fold(builder, PlanBuilder::world_size);
+        let builder = workers.into_iter().fold(builder, PlanBuilder::workers);
+        let builder = policy.into_iter().fold(builder, PlanBuilder::policy);
+        let builder = worker_policy.into_iter().fold(builder, PlanBuilder::worker_policy);
+        let builder = weight.into_iter().fold(builder, PlanBuilder::weight);
+        let builder = seed.into_iter().fold(builder, PlanBuilder::seed);
+        let builder = if no_shuffle { builder.shuffle(false) } else { builder };
+        let builder = if reshuffle { builder.reshuffle(true) } else { builder };
         // What the files say is no option.
-        let plan = builder.seed(seed).epoch(epoch).build().map_err(|error| match error.failure() {
+        let plan = builder.build().map_err(|error| match error.failure() {
             Some(failure) if matches!(failure.field.as_str(), "sizes" | "bytes") => Problem::worded(error),
             _ => error.into(),
         })?;
@@ -123,14 +131,9 @@ impl Planned {
                 |file| json!({"path": file.path.display().to_string(), "samples": file.count, "bytes": file.bytes}),
             );
         let files = files.collect::<Value>();
-        let config = self.plan.config();
-        let config = json!({
-            "world": config.world, "workers": config.workers, "policy": config.policy.name(),
-            "worker_policy": config.worker_policy.name(), "weight": config.weight.name(), "shuffle": config.shuffle,
-            "reshuffle": config.reshuffle, "seed": config.seed, "epoch": config.epoch,
-        });
         let mut answer = totals::json(self, args)?;
-        answer["config"] = config;
+        answer["recipe"] = serde_json::from_str(&self.plan.recipe()?).unwrap_or(Value::Null);
+        answer["epoch"] = self.plan.epoch().into();
         answer["files"] = files;
         answer["left_out"] = json!(self.left_out);
         shares::add_json(self, args, &mut answer)?;

@@ -1,6 +1,6 @@
 use std::ops::RangeInclusive;
 
-use samedeal::{Load, Tier};
+use samedeal::{Loads, Tier};
 use serde_json::{Value, json};
 
 use super::Planned;
@@ -15,25 +15,33 @@ const SHOWN: usize = 64;
 
 /// What every rank and every worker has to read.
 pub fn print_loads(planned: &Planned, format: Format) -> Result<(), Problem> {
-    let workers = planned.plan.config().workers as usize;
+    let (ranks, workers) = (planned.plan.world_size() as usize, planned.plan.workers() as usize);
     let by_rank = planned.plan.loads(Tier::Ranks)?;
-    let by_worker = if workers > 1 { planned.plan.loads(Tier::Workers)? } else { Vec::new() };
-    let mut rows = Vec::new();
-    for (rank, load) in by_rank.iter().enumerate() {
-        rows.push((rank, None, load));
-        let first = (rank * workers).min(by_worker.len());
-        let of_rank = by_worker[first..].iter().take(workers).enumerate();
-        rows.extend(of_rank.map(|(worker, load)| (rank, Some(worker), load)));
-    }
-    let who: &[&str] = if workers > 1 { &["rank", "worker"] } else { &["rank"] };
+    let by_worker = planned.plan.loads(Tier::Workers)?;
+    let split = workers > 1;
+    let of_worker = |worker| split.then_some((Some(worker), &by_worker));
+    let rows = (0..ranks).flat_map(|rank| {
+        let all = std::iter::once((None, &by_rank)).chain((0..workers).filter_map(of_worker));
+        all.map(move |(worker, loads)| (rank, worker, loads))
+    });
+    let who: &[&str] = if split { &["rank", "worker"] } else { &["rank"] };
     let mut items = Items::new([who, &["files", "samples", "bytes"]].concat());
-    let shown = if format == Format::Table { rows.len().min(SHOWN) } else { rows.len() };
-    for &(rank, worker, load) in &rows[..shown] {
+    let count = ranks * if split { workers + 1 } else { 1 };
+    let shown = if format == Format::Table { count.min(SHOWN) } else { count };
+    for (rank, worker, loads) in rows.take(shown) {
+        let place = worker.map_or(rank, |worker| rank * workers + worker);
         let worker = worker.map_or("all".into(), |worker| (worker as u64).into());
         let who = [(rank as u64).into(), worker].into_iter().take(who.len());
-        items.push(who.chain([load.shards.into(), load.samples.into(), load.bytes.into()]));
+        items.push(who.chain(row(loads, place).map(Into::into)));
     }
-    print_items(&items, format, rows.len() - shown)
+    print_items(&items, format, count - shown)
+}
+
+/// The files, the samples and the bytes of a rank or a worker.
+fn row(loads: &Loads, place: usize) -> [u64; 3] {
+    // The plan has the bytes.
+    let bytes = loads.bytes.as_ref().map_or(0, |bytes| bytes[place]);
+    [loads.shards[place], loads.samples[place], bytes]
 }
 
 /// The files of a rank, in the order in which its workers read them.
@@ -56,19 +64,18 @@ pub fn print_files(planned: &Planned, rank: u32, worker: Option<u32>, format: Fo
 
 /// Adds what each rank and worker has to read, and the files of a rank if it is named.
 pub fn add_json(planned: &Planned, args: &ShardsArgs, answer: &mut Value) -> Result<(), Problem> {
-    let workers = planned.plan.config().workers as usize;
-    let json = |load: &Load| json!({ "shards": load.shards, "samples": load.samples, "bytes": load.bytes });
+    let workers = planned.plan.workers() as usize;
     let loads = |tier: Tier, members: usize| -> Result<Value, Problem> {
         let loads = planned.plan.loads(tier)?;
-        let loads = loads.iter().enumerate().map(|(i, load)| {
-            let mut load = json(load);
-            load["rank"] = (i / members).into();
+        let of = |place| {
+            let [shards, samples, bytes] = row(&loads, place);
+            let mut load = json!({ "rank": place / members, "shards": shards, "samples": samples, "bytes": bytes });
             if tier == Tier::Workers {
-                load["worker"] = (i % members).into();
+                load["worker"] = (place % members).into();
             }
             load
-        });
-        Ok(loads.collect())
+        };
+        Ok((0..loads.shards.len()).map(of).collect())
     };
     answer["ranks"] = loads(Tier::Ranks, 1)?;
     answer["workers"] = loads(Tier::Workers, workers)?;
@@ -83,7 +90,7 @@ pub fn add_json(planned: &Planned, args: &ShardsArgs, answer: &mut Value) -> Res
 
 /// The workers that are asked for.
 fn of(planned: &Planned, worker: Option<u32>) -> RangeInclusive<u32> {
-    worker.map_or(0..=planned.plan.config().workers - 1, |worker| worker..=worker)
+    worker.map_or(0..=planned.plan.workers() - 1, |worker| worker..=worker)
 }
 
 fn print_items(items: &Items, format: Format, left: usize) -> Result<(), Problem> {

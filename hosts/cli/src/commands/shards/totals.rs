@@ -28,7 +28,7 @@ pub fn lines(planned: &Planned, args: &ShardsArgs) -> Result<Vec<String>, Proble
         let [samples, bytes] = [Weight::Samples, Weight::Bytes].map(|weight| plan.balance(tier, weight));
         let [samples, bytes] = [samples?, bytes?].map(|balance| balance.imbalance());
         let mut line = format!("heaviest {member} by the mean: {samples:.3} in samples, {bytes:.3} in bytes");
-        let idle = plan.loads(tier)?.iter().filter(|load| load.shards == 0).count() as u64;
+        let idle = plan.loads(tier)?.shards.iter().filter(|shards| **shards == 0).count() as u64;
         if idle > 0 {
             line += &format!("; {} {} nothing to read", grouped(idle), if idle == 1 { "has" } else { "have" });
         }
@@ -105,6 +105,6 @@ fn empty(planned: &Planned) -> u64 {
 /// Whose shares there are to compare.
 fn tiers(planned: &Planned) -> Vec<(Tier, &'static str)> {
     let mut tiers = vec![(Tier::Ranks, "rank"), (Tier::Workers, "worker")];
-    tiers.truncate(planned.plan.config().workers.min(2) as usize);
+    tiers.truncate(planned.plan.workers().min(2) as usize);
     tiers
 }

@@ -57,7 +57,7 @@ pub enum Kind {
 /// Steps that every rank of a group took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
-    pub world: u64,
+    pub world_size: u64,
     pub steps: u64,
     /// This and what follows is only in states of datasets in files.
     pub workers: Option<u64>,
@@ -78,10 +78,35 @@ impl Saved {
         self.field("seed").and_then(Value::as_i64)
     }
 
-    /// A member of the state, or of its recipe. The recipe of batches has those of its order in a section.
+    /// A number of 32 bits.
+    pub fn small(&self, name: &str) -> Option<u32> {
+        u32::try_from(self.number(name)?).ok()
+    }
+
+    /// A list of numbers. It may be there as a hash.
+    pub fn numbers(&self, name: &str) -> Option<Vec<u64>> {
+        self.field(name)?.as_array()?.iter().map(Value::as_u64).collect()
+    }
+
+    /// A member of the state, or of the order or the shards in its recipe.
     pub fn field(&self, name: &str) -> Option<&Value> {
-        let section = || self.recipe()?.get("order")?.get(if name == "order" { "name" } else { name });
-        self.fields.get(name).or_else(section).or_else(|| self.recipe()?.get(name))
+        self.fields.get(name).or_else(|| self.dealt()?.get(name))
+    }
+
+    /// The section of the recipe that says what is dealt.
+    fn dealt(&self) -> Option<&Map<String, Value>> {
+        let recipe = self.recipe()?;
+        recipe.get("order").or_else(|| recipe.get("shards"))?.as_object()
+    }
+
+    /// Whether whole shards are dealt.
+    pub fn deals_shards(&self) -> bool {
+        self.recipe().is_some_and(|recipe| recipe.contains_key("shards"))
+    }
+
+    /// The name of the order. Whole shards are dealt in an order of files, too.
+    pub fn order(&self) -> &str {
+        if self.deals_shards() { SHARDED } else { self.word("name") }
     }
 
     /// How samples become batches, by the state of batches of samples of different length.
@@ -119,12 +144,6 @@ impl Saved {
     /// What is wrong with it, with the name of its file.
     pub fn refused(&self, why: impl Display) -> Problem {
         Problem::of(&self.path, why)
-    }
-
-    /// The order of a dataset in files.
-    pub fn order_of_reading(&self) -> &'static str {
-        let is_shuffled = self.field("shuffle").and_then(Value::as_bool).unwrap_or(true);
-        if is_shuffled || self.word("deal") != "samples" { SHARDED } else { "sequential" }
     }
 }
 
@@ -258,9 +277,9 @@ impl Saved {
     fn new(place: String, text: String, fields: Map<String, Value>) -> Self {
         let past = |past: &Value| {
             let number = |name: &str| past.get(name).and_then(Value::as_u64);
-            let (world, steps) = (number("world_size")?, number("steps")?);
+            let (world_size, steps) = (number("world_size")?, number("steps")?);
             let drop_last = past.get("drop_last").and_then(Value::as_bool);
-            Some(Segment { world, steps, workers: number("workers"), batch_size: number("batch_size"), drop_last })
+            Some(Segment { world_size, steps, workers: number("workers"), batch_size: number("batch_size"), drop_last })
         };
         let history = fields.get("history").and_then(Value::as_array);
         let history = history.map_or(Vec::new(), |history| history.iter().filter_map(past).collect());
@@ -390,7 +409,7 @@ mod tests {
 
     #[test]
     fn states_are_found_wherever_they_are() {
-        let state = r#"{"samedeal":1,"kind":"sampler","order":"feistel","samples":9,"seed":-1,"epoch":0,"consumed":4,"fingerprint":""}"#;
+        let state = r#"{"samedeal":1,"kind":"sampler","recipe":{"order":{"name":"feistel","samples":9,"seed":-1}},"epoch":0,"consumed":4}"#;
         let quoted = serde_json::to_string(state).unwrap();
         let nested =
             format!("[{{\"a\": {{\"b\": [1, {quoted}]}}, \"samedeal\": {quoted}, \"history\": []}}, 1.5, null]");

@@ -1,7 +1,5 @@
 //! Batches and collation of the Rust host.
 
-use std::collections::BTreeMap;
-
 use matrix::format::{self, Call, U64, record, strings};
 use samedeal::collate::{self, Padding};
 use samedeal::{Batch, BatchRecipe, BatchStream, Batcher, Error, Metrics, Segment};
@@ -13,23 +11,19 @@ use super::Answer;
 const MEMORY: usize = 2 << 30;
 
 pub fn recipe(format::BatchRecipe { recipe, lengths, lists }: &format::BatchRecipe) -> Result<BatchRecipe, Error> {
-    BatchRecipe::new(recipe, lengths.as_deref(), &numbers(lists), MEMORY)
+    BatchRecipe::new(recipe, lengths.as_deref(), &super::beside(lists), MEMORY)
 }
 
 pub fn batcher(given: &format::Batcher) -> Result<Batcher, Error> {
     let format::Batcher { recipe: format::BatchRecipe { recipe, lengths, lists }, epoch, history } = given;
     let past = |past: &format::Segment| Segment { world_size: past.world_size, steps: past.steps.0 };
-    let builder = Batcher::from_recipe(recipe, []).beside(lengths.clone(), numbers(lists));
+    let builder = Batcher::from_recipe(recipe, []).beside(lengths.clone(), super::beside(lists));
     builder.epoch(epoch.0).history(history.iter().map(past).collect::<Vec<_>>()).build()
 }
 
 pub fn stream(given: &format::BatchStream) -> Result<BatchStream, Error> {
     let format::BatchStream { recipe: format::BatchRecipe { recipe, lengths, lists }, epoch, rank } = given;
-    BatchStream::from_recipe(recipe).beside(lengths.clone(), numbers(lists)).epoch(epoch.0).rank(*rank).build()
-}
-
-fn numbers(lists: &BTreeMap<String, Vec<U64>>) -> Vec<(String, Vec<u64>)> {
-    lists.iter().map(|(name, list)| (name.clone(), super::numbers(list))).collect()
+    BatchStream::from_recipe(recipe).beside(lengths.clone(), super::beside(lists)).epoch(epoch.0).rank(*rank).build()
 }
 
 pub fn ask_recipe(recipe: &BatchRecipe, call: &Call) -> Answer {
@@ -42,7 +36,7 @@ pub fn ask_recipe(recipe: &BatchRecipe, call: &Call) -> Answer {
 
 pub fn ask_batcher(batcher: &mut Batcher, call: &Call) -> Answer {
     Ok(match *call {
-        Call::AtEpoch { epoch } => batcher.set_epoch(epoch.0).map(|()| Value::Null)?,
+        Call::AtEpoch { epoch } => super::replace(batcher, |batcher| batcher.at_epoch(epoch.0))?,
         Call::Resume { ref state } => batcher.resume(state).map(|()| Value::Null)?,
         Call::Metrics => write_metrics(batcher.metrics()),
         Call::Ratio { ref name } => ratio(batcher.metrics(), name),

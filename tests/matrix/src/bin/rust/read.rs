@@ -1,48 +1,28 @@
 //! Readings of the Rust host.
 
 use matrix::format::{self, ReadCall, U64, record, strings};
-use samedeal::{Error, MixingAdvice, ReadBatch, Reading, RoundRows};
+use samedeal::{MixingAdvice, ReadBatch, Reading, RoundRows};
 use serde_json::Value;
 
-use super::{Answer, number, numbers};
-
-pub fn reading(format::Reading { sizes, options }: &format::Reading) -> Result<Reading, Error> {
-    let mut builder = Reading::builder(numbers(sizes));
-    macro_rules! set {
-        ($($option:ident),*) => {
-            $(if let Some(value) = options.$option.clone() {
-                builder = builder.$option(value);
-            })*
-        };
-    }
-    set!(deal, shuffle, lanes, window, remainder, shuffle_rows, reshuffle, policy, worker_policy, weight);
-    set!(world_size, workers, batch_size, drop_last);
-    if let Some(seed) = options.seed {
-        builder = builder.seed(seed.0);
-    }
-    if let Some(bytes) = &options.bytes {
-        builder = builder.bytes(numbers(bytes));
-    }
-    builder.build()
-}
+use super::{Answer, number, replace, write_spans};
 
 pub fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
     Ok(match *call {
-        ReadCall::AtEpoch { epoch } => {
-            *reading = reading.at_epoch(epoch.0)?;
-            Value::Null
-        }
-        ReadCall::Resume { ref state } => {
-            *reading = reading.resume(state)?;
-            Value::Null
-        }
+        ReadCall::AtEpoch { epoch } => replace(reading, |reading| reading.at_epoch(epoch.0))?,
+        ReadCall::Resume { ref state } => replace(reading, |reading| reading.resume(state))?,
         ReadCall::State { steps } => reading.state(steps.0)?.into(),
         ReadCall::Recipe => reading.recipe()?.into(),
+        ReadCall::RecipeFingerprint => reading.recipe_fingerprint()?.into(),
+        ReadCall::Seed => reading.seed()?.to_string().into(),
+        ReadCall::WorldSize => reading.world_size()?.into(),
+        ReadCall::Workers => reading.workers()?.into(),
+        ReadCall::BatchSize => reading.batch_size()?.into(),
+        ReadCall::Sizes => strings(&reading.sizes()?),
         ReadCall::ReadsPerRow => reading.reads_per_row()?.into(),
         ReadCall::LanesReadOnce => reading.lanes_read_once()?.into(),
         ReadCall::MixingAdvice => reading.mixing_advice()?.map_or(Value::Null, |advice| {
-            let MixingAdvice { lanes_per_reader, variance_ratio, lanes, window, .. } = advice;
-            record(format::MixingAdvice { lanes_per_reader, variance_ratio, lanes, window })
+            let MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window, .. } = advice;
+            record(format::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
         }),
         ReadCall::Epoch => number(reading.epoch()?),
         ReadCall::IsRest => reading.is_rest()?.into(),
@@ -66,8 +46,7 @@ pub fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
             // The iterator gives the same.
             let at = usize::try_from(number.0).expect("a round that there is");
             assert_eq!(reading.rounds(rank, worker)?.nth(at).expect("this round")?, round);
-            let numbers = |span: &samedeal::ReadSpan| [span.stream.into(), span.shard.into(), span.first, span.count];
-            let spans = strings(&round.spans.iter().flat_map(numbers).collect::<Vec<u64>>());
+            let spans = write_spans(&round.spans);
             record(format::Round { start: U64(round.start), count: U64(round.count), spans })
         }
         ReadCall::RoundRows { rank, worker, number, start, count } => {

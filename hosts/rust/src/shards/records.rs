@@ -1,0 +1,72 @@
+use crate::of_millionths;
+
+/// The loads of ranks or workers, as columns. Every list has one number for each rank or worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Loads {
+    /// Number of shards.
+    pub shards: Vec<u64>,
+    /// Number of samples in them.
+    pub samples: Vec<u64>,
+    /// Number of bytes in them; none if the recipe has no bytes.
+    pub bytes: Option<Vec<u64>>,
+    /// How many of the bytes (without bytes: of the samples) are stored on the node of the rank; none without
+    /// [`Policy::LocalityAware`](crate::Policy::LocalityAware).
+    pub local: Option<Vec<u64>>,
+}
+
+impl Loads {
+    /// Adds what one call of the component hands out.
+    pub(super) fn extend(&mut self, columns: impl IntoIterator<Item = (String, Vec<u64>)>) {
+        for (name, numbers) in columns {
+            match name.as_str() {
+                "shards" => self.shards.extend(numbers),
+                "samples" => self.samples.extend(numbers),
+                "bytes" => self.bytes.get_or_insert_default().extend(numbers),
+                "local" => self.local.get_or_insert_default().extend(numbers),
+                // Later versions may have more.
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The smallest and the largest load of a rank or a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Balance {
+    /// The smallest load.
+    pub least: u64,
+    /// The largest load.
+    pub most: u64,
+    /// The sum of all loads.
+    pub total: u64,
+    /// Number of ranks or workers.
+    pub members: u32,
+    pub(super) imbalance: u64,
+}
+
+impl Balance {
+    /// The largest load divided by the mean load, to six places. It is 1 if all loads are equal, or if all loads are 0.
+    pub fn imbalance(&self) -> f64 {
+        of_millionths(self.imbalance)
+    }
+}
+
+/// The smallest and the largest number of steps of a rank. If they differ, ranks that wait for each other in each step
+/// hang at the end of the epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Steps {
+    /// The smallest number of steps of a rank.
+    pub least: u64,
+    /// The largest number of steps of a rank.
+    pub most: u64,
+}
+
+impl Steps {
+    /// Whether all ranks have the same number of steps.
+    pub fn is_equal(&self) -> bool {
+        self.least == self.most
+    }
+}

@@ -104,7 +104,12 @@ def _member(field: str, value: Any) -> Any:
 
 def call(name: str, first: Any, options: Mapping[str, Any]) -> str:
     """A call as `repr` shows it; long lists in short."""
-    return f"{name}({_shown(first)}, {', '.join(f'{key}={_shown(value)}' for key, value in options.items())})"
+    return f"{name}({_shown(first)}, {listed(options)})"
+
+
+def listed(options: Mapping[str, Any]) -> str:
+    """Options as `repr` shows them in a call."""
+    return ", ".join(f"{name}={_shown(value)}" for name, value in options.items())
 
 
 def _shown(value: Any) -> str:

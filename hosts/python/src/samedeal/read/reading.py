@@ -358,7 +358,8 @@ class Reading(Answered):
         """The options that were given, and where it stands."""
         recipe: Recipe = self._engine.fixed[0]
         options = recipe.options | {"epoch": self.epoch}
-        return recipes.call("Reading", options.pop("sizes"), options) + (".resume(...)" if self.is_rest else "")
+        of, rest = f"{len(options.pop('sizes'))} shards", ", the rest" if self.is_rest else ""
+        return f"<Reading of {of}, {recipes.listed(options)}{rest}>"
 
 
 def _reader(rank: SupportsIndex, worker: SupportsIndex) -> tuple[int, int]:

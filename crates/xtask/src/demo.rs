@@ -57,14 +57,14 @@ const TOGETHER: &str = "demo: all ranks together";
 /// What the reader can try next with the files (`DIR`) that were replayed, and why; `proof` runs every line.
 const NEXT: &[(&str, &str)] = &[
     (
-        "target/debug/samedeal batches DIR --world 4 --rank 3 --batch-size 32",
+        "target/debug/samedeal batches DIR --world-size 4 --rank 3 --batch-size 32",
         "which samples a rank sees, batch by batch",
     ),
     (
-        "target/debug/samedeal locate DIR --world 4 --batch-size 32 --sample 0",
+        "target/debug/samedeal locate DIR --world-size 4 --batch-size 32 --sample 0",
         "when and where the first sample is seen",
     ),
-    ("target/debug/samedeal verify DIR --world 8 --epoch 5 --batch-size 32", "another epoch, dealt to eight ranks"),
+    ("target/debug/samedeal verify DIR --world-size 8 --epoch 5 --batch-size 32", "another epoch, dealt to eight ranks"),
 ];
 
 /// What to replay.
@@ -152,7 +152,7 @@ fn steps(options: Options) -> Vec<Step> {
                 fs::create_dir_all(project::path("target/demo"))?;
                 let mut command = project::words(words);
                 command.args([&folder, "--column", &column, "--rank", &rank.to_string()]);
-                command.args(["--world", &WORLD.to_string(), "--batch-size", BATCH_SIZE]);
+                command.args(["--world-size", &WORLD.to_string(), "--batch-size", BATCH_SIZE]);
                 progress.run_into(&mut command, Path::new(&output))?;
             }
             let shown = replay::render(&title(ranks[0]), &[replay_of(name, ranks[0])?]);
@@ -164,7 +164,7 @@ fn steps(options: Options) -> Vec<Step> {
     steps.push(Step::new(TOGETHER, &[build::COMMAND, SIDE_BY_SIDE], move |progress| {
         let mut command = project::own(COMMAND, &["verify", &folder]);
         let output = project::path("target/demo/verify.txt");
-        progress.run_into(command.args(["--world", &WORLD.to_string(), "--batch-size", BATCH_SIZE]), &output)?;
+        progress.run_into(command.args(["--world-size", &WORLD.to_string(), "--batch-size", BATCH_SIZE]), &output)?;
         let counts = Counts { passed: 1, ..Counts::default() };
         Ok(Report { counts, display: format!("\n{}\n", fs::read_to_string(output)?.trim()), ..Report::default() })
     }));

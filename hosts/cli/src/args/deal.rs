@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{Builder, Layout, Remainder, Sampler};
+use samedeal::{Builder, Error, FailureKind, Layout, Remainder, Sampler};
 
 use crate::args::dataset::{Dataset, DatasetArgs};
 use crate::args::values::{named, within};
@@ -155,7 +155,16 @@ impl DealArgs {
         let builder = self.lanes.into_iter().fold(builder, Builder::lanes);
         let builder = self.shuffle_window.into_iter().fold(builder, Builder::shuffle_window);
         let builder = self.remainder.into_iter().fold(builder, Builder::remainder);
-        Ok(self.layout.into_iter().fold(builder, Builder::layout).build()?)
+        let builder = self.layout.into_iter().fold(builder, Builder::layout);
+        builder.build().map_err(|error| match error {
+            // The library lists those that take no more than a name.
+            Error::Failure(mut failure) if failure.kind == FailureKind::UnknownName && failure.field == "order" => {
+                let only = if dataset.files.is_empty() { ", and for files" } else { "," };
+                failure.allowed = format!("{}{only} {SHARDED}", failure.allowed);
+                Error::from(failure).into()
+            }
+            error => error.into(),
+        })
     }
 }
 

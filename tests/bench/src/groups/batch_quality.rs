@@ -28,7 +28,7 @@ const FEW: [u64; 5] = [2, 5, 20, 50, 200];
 fn run(bench: &mut Bench) -> Result<()> {
     let count = bench.size(100_000, 2_000);
     for (name, world, window) in PADDED {
-        let builder = Batcher::builder(log_normal(count, MOST)).max_tokens(BUDGET).world(world).batch_window(window);
+        let builder = Batcher::builder(log_normal(count, MOST)).max_tokens(BUDGET).world_size(world).batch_window(window);
         let batcher = measure(bench, name, builder)?;
         let metrics = batcher.metrics();
         bench.series.record(format!("{name} padding"), metrics.padding_ratio());
@@ -57,7 +57,7 @@ fn run(bench: &mut Bench) -> Result<()> {
         bench.series.record(format!("dense {packing:?}"), worst);
     }
     for (name, window) in [("pack 8", 8_192), ("pack 8 whole", WHOLE)] {
-        packs(bench, name, packed(log_normal(count, 8_192), 8_192, Packing::Fast).world(8).batch_window(window))?;
+        packs(bench, name, packed(log_normal(count, 8_192), 8_192, Packing::Fast).world_size(8).batch_window(window))?;
     }
 
     let pad = Batcher::builder(verses()?).strategy(Strategy::PadToMax);
@@ -78,7 +78,7 @@ fn packs(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Resul
     let batcher = measure(bench, name, builder)?;
     let metrics = batcher.metrics();
     let room = recipe(&batcher)?["batch"]["capacity"].as_u64().ok_or("packs have a capacity")?;
-    let least = metrics.tokens.div_ceil(room * u64::from(batcher.world()));
+    let least = metrics.tokens.div_ceil(room * u64::from(batcher.world_size()));
     bench.series.record(format!("{name} fill"), metrics.tokens as f64 / (metrics.rows * room) as f64);
     bench.series.record(format!("{name} gap"), (metrics.rows - metrics.packs_bound) as f64);
     bench.series.record(format!("{name} steps"), metrics.steps as f64);
@@ -98,7 +98,7 @@ fn measure(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Res
     let most = recipe["batch"]["max_tokens"].as_u64().unwrap_or(u64::MAX);
     let mut given = vec![0_u32; samples as usize];
     let mut over = 0;
-    for rank in 0..batcher.world() {
+    for rank in 0..batcher.world_size() {
         let batches = batcher.batches_window(rank, 0, batcher.num_steps() as u32)?;
         for batch in batches {
             batch.samples.iter().for_each(|&sample| given[sample as usize] += 1);

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use samedeal::{Policy, Sampler, ShardPlan};
+use samedeal::{Sampler, ShardPlan};
 
 use super::Group;
 use crate::Result;
@@ -40,18 +40,14 @@ fn plan(bench: &mut Bench) -> Result<()> {
     let ranks = bench.size(4_096, 64) as u32;
     let sizes = sizes(shards, bench.run);
     let began = Instant::now();
-    let plan = ShardPlan::builder(sizes.clone())
-        .world(ranks)
-        .policy(Policy::SizeAware)
-        .shuffle(true)
-        .memory_limit(MEMORY)
-        .build()?;
+    let plan = ShardPlan::builder(sizes.clone()).world_size(ranks).memory_limit(MEMORY).build()?;
     bench.series.record("rust plan", began.elapsed().as_secs_f64());
     if !plan.verify()?.is_ok() {
         return Err("the plan has overlaps or gaps".into());
     }
 
-    let sampler = Sampler::sharded(sizes, ranks, 1_024).world(ranks / 4).epoch(bench.run).build()?;
+    let builder = Sampler::sharded(sizes).lanes(ranks).shuffle_window(1_024);
+    let sampler = builder.world_size(ranks / 4).epoch(bench.run).build()?;
     // The order of the epoch is made by the first call.
     black_box(sampler.round(0)?);
     let rounds = sampler.num_rounds()?;

@@ -7,6 +7,7 @@ mod launches;
 mod ledgers;
 mod meshes;
 mod plans;
+mod rare;
 mod readings;
 mod recipes;
 mod sampling;
@@ -26,7 +27,7 @@ const MAX_WINDOW: u32 = 1 << 20;
 
 pub fn files() -> Vec<File> {
     let mut files = sampling::files();
-    files.push(group("order-sharded", sharded::cases()));
+    files.push(group("order-sharded", [sharded::cases(), rare::sharded()].concat()));
     files.push(group("state", states::samplers()));
     files.push(group("shards-plan", plans::cases()));
     files.push(group("shards-stream", streams::cases()));

@@ -6,6 +6,7 @@ use matrix::native::Native;
 
 use super::{EPOCHS, MAX_EXACT, MAX_WINDOW, SEEDS, asked, numbers};
 
+mod dense;
 mod near;
 mod refused;
 
@@ -19,6 +20,7 @@ pub fn cases() -> Vec<Case> {
         policies(),
         exchanges(),
         near::cases(),
+        dense::cases(),
         epochs(),
         rows(),
         large(),

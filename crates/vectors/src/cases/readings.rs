@@ -7,6 +7,7 @@ use matrix::native::Native;
 use super::{EPOCHS, MAX_EXACT, MAX_WINDOW, SEEDS, asked, numbers};
 
 mod batches;
+mod dense;
 mod large;
 mod refused;
 mod rest;
@@ -22,6 +23,7 @@ pub fn cases() -> Vec<Case> {
         rest::same_group(),
         rest::other_groups(),
         rest::chains(),
+        dense::chains(),
         rest::weights(),
         texts::cases(),
         large::cases(),

@@ -9,6 +9,7 @@ mod flat;
 mod lints;
 mod machine;
 mod matrix;
+mod mutants;
 mod plan;
 mod progress;
 mod project;
@@ -36,6 +37,8 @@ Usage: cargo xtask <command>
   bench [--runs N] [--only NAME] [--json FILE]
                      the measurements, as a table
   bench batching     batches beside those of Lhotse, transformers, seqpacker and TRL, and their targets
+  mutants [PART ...] [--shard K/N]
+                     change the core in one place at a time: a golden case must fail for each change (takes hours)
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh
   setup              what `build` and `check` download: targets, environments, browser
   help               this text
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         ["build", words @ ..] => build(words),
         ["vectors"] => Ok(Plan::new("vectors", Vec::new(), vec![suites::vectors(false)])),
         ["vectors", "--check"] => Ok(Plan::new("vectors --check", Vec::new(), vec![suites::vectors(true)])),
+        ["mutants", words @ ..] => mutants::plan(words),
         ["test", words @ ..] => tests("test", suites::test(), words),
         ["check", words @ ..] => tests("check", suites::check(), words),
         ["bench", options @ ..] => Ok(bench::plan(options)),

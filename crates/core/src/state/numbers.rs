@@ -97,9 +97,7 @@ pub(crate) fn narrow(field: &'static str, numbers: &[u64]) -> Result<Vec<u32>, F
 #[inline(never)]
 pub(crate) fn difference(here: Option<&Numbers>, of: Option<&Numbers>) -> Option<Option<(String, Option<String>)>> {
     match (here?, of?) {
-        (Numbers::Hash(here), Numbers::Hash(of)) => {
-            (here != of).then(|| Some((String::from("other numbers"), None)))
-        }
+        (Numbers::Hash(here), Numbers::Hash(of)) => (here != of).then(|| Some((String::from("other numbers"), None))),
         (Numbers::All(here), Numbers::All(of)) if here.len() == of.len() => {
             let (at, (here, of)) = here.iter().zip(of).enumerate().find(|(_, (here, of))| here != of)?;
             Some(Some((format!("{here} in place {at}"), Some(format!("{of}")))))

@@ -231,7 +231,9 @@ impl Environment<'_> {
         let number = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse());
         match number {
             Some(Ok(number)) => Ok(Some(number)),
-            Some(Err(_)) => Err(Failure::out_of_range(name, text.chars().take(64).collect::<String>(), range(0, u32::MAX))),
+            Some(Err(_)) => {
+                Err(Failure::out_of_range(name, text.chars().take(64).collect::<String>(), range(0, u32::MAX)))
+            }
             None => Err(Failure::wrong_type(name, text, u32_range())),
         }
     }

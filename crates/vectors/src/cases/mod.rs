@@ -9,6 +9,7 @@ mod ledgers;
 mod meshes;
 mod onlookers;
 mod plans;
+mod rare;
 mod readings;
 mod recipes;
 mod recipes_shards;
@@ -30,7 +31,7 @@ const MAX_COUNT: u32 = 1 << 20;
 
 pub fn files() -> Vec<File> {
     let mut files = sampling::files();
-    files.push(group("order-sharded", sharded::cases()));
+    files.push(group("order-sharded", [sharded::cases(), rare::sharded()].concat()));
     files.push(group("state", states::samplers()));
     files.push(group("shards-plan", plans::cases()));
     files.push(group("shards-stream", streams::cases()));

@@ -5,6 +5,7 @@ use matrix::format::{Call, Case, S64, U64};
 
 use super::{EPOCHS, MAX_COUNT, MAX_EXACT, SEEDS, asked, numbers};
 
+mod dense;
 mod near;
 mod refused;
 
@@ -18,6 +19,7 @@ pub fn cases() -> Vec<Case> {
         policies(),
         exchanges(),
         near::cases(),
+        dense::cases(),
         epochs(),
         rows(),
         large(),

@@ -6,6 +6,7 @@ use matrix::format::{Call, Case, ReadCall, S64, U64};
 use super::{EPOCHS, MAX_COUNT, MAX_EXACT, SEEDS, asked, numbers};
 
 mod batches;
+mod dense;
 mod large;
 mod refused;
 mod rest;
@@ -21,6 +22,7 @@ pub fn cases() -> Vec<Case> {
         rest::same_group(),
         rest::other_groups(),
         rest::chains(),
+        dense::chains(),
         rest::weights(),
         texts::cases(),
         large::cases(),

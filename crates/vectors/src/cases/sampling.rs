@@ -4,18 +4,18 @@
 use crate::cases::forms::{Config, Native, Subject};
 use matrix::format::{Call, Case, File, S64, U64};
 
-use super::{EPOCHS, MAX_EXACT, SEEDS, asked, base, config_name, group, indices};
+use super::{EPOCHS, MAX_EXACT, SEEDS, asked, base, config_name, group, indices, rare};
 
 pub fn files() -> Vec<File> {
     let mut files = Vec::new();
     for order in ["feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet"] {
-        files.push(group(&format!("order-{order}"), orders(order)));
+        files.push(group(&format!("order-{order}"), [orders(order), rare::orders(order)].concat()));
     }
     files.push(group("feistel-large", feistel_large()));
     files.push(group("deal-strided", deals("strided")));
     files.push(group("deal-contiguous", deals("contiguous")));
     files.push(group("batches", batches()));
-    files.push(group("inverse", inverse()));
+    files.push(group("inverse", [inverse(), rare::inverse()].concat()));
     files.push(group("windows", windows()));
     files.push(group("epochs-and-ranks", epochs_and_ranks()));
     files.push(group("fingerprints", fingerprints()));

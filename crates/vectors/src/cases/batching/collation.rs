@@ -63,6 +63,8 @@ fn large() -> Vec<Call> {
         pack(&[u32::MAX; 2], &[1, 2], 4),
         pack(&[u32::MAX; 2], &[2, 1], u32::MAX),
         pad(&[2], 0, 1, "right"),
+        // As many tokens as there may be cells, but not in this row.
+        pack(&[MAX_CELLS], &[1], 4),
     ]
 }
 

@@ -2,6 +2,7 @@
 
 mod collation;
 mod config;
+mod dense;
 mod grid;
 mod mismatches;
 mod ratios;
@@ -24,12 +25,12 @@ const COUNTINGS: [&str; 3] = ["padded", "unpadded", "weighted"];
 
 pub fn files() -> Vec<File> {
     vec![
-        group("batches-padded", [grid::padded(), refused::batchers(), refused::calls()].concat()),
-        group("batches-bucket", grid::bucket()),
-        group("batches-budget", grid::budget()),
-        group("batches-pack", grid::pack()),
+        group("batches-padded", [grid::padded(), refused::batchers(), refused::calls(), dense::padded()].concat()),
+        group("batches-bucket", [grid::bucket(), dense::bucket()].concat()),
+        group("batches-budget", [grid::budget(), dense::budget()].concat()),
+        group("batches-pack", [grid::pack(), dense::pack(), dense::packings()].concat()),
         group("batches-default", [grid::defaults(), grid::narrow(), ratios::batchers()].concat()),
-        group("batches-state", [states::cases(), mismatches::cases()].concat()),
+        group("batches-state", [states::cases(), mismatches::cases(), dense::states()].concat()),
         group("batches-stream", [stream::cases(), ratios::streams(), refused::streams()].concat()),
         group("collation", collation::cases()),
     ]

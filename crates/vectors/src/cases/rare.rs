@@ -1,0 +1,41 @@
+//! Samplers that come to branches of the core that most seeds and sizes pass by. `cargo xtask mutants` shows which branches
+//! these are.
+
+use matrix::format::{Call, Case, S64, U64};
+
+use super::forms::{Config, Sharding, Subject};
+use super::{asked, base, config_name, numbers};
+
+/// Draws at an end of their range, for the order of this name.
+pub fn orders(order: &str) -> Vec<Case> {
+    let of = |samples, seed| Config { seed: S64(seed), ..base(order, samples) };
+    let (config, calls) = match order {
+        // The draw for 89,924 values is the first one that is not refused.
+        "fisher-yates" => (of(1 << 17, 13_081), vec![Call::Fingerprint]),
+        // The generator gives 0 at the 929th draw.
+        "dotnet" => (of(1_000, 4_386_643), vec![Call::Fingerprint]),
+        _ => return Vec::new(),
+    };
+    vec![asked(&config_name(&config), Subject::Config(config), calls)]
+}
+
+/// Samples of a permutation of less than its grid: the way back passes the cell behind the last sample.
+pub fn inverse() -> Vec<Case> {
+    let case = |(samples, sample)| {
+        let config = Config { seed: S64(5), ..base("feistel", samples) };
+        let calls = [Call::Locate { sample: U64(sample), batch_size: Some(1) }];
+        asked(&config_name(&config), Subject::Config(config), calls)
+    };
+    [(257, 66), (258, 176), (261, 87), (273, 228)].into_iter().map(case).collect()
+}
+
+/// A round of more than 1,024 spans, and of as much padding.
+pub fn sharded() -> Vec<Case> {
+    let (world, lanes) = (1_100, 2_200);
+    let samples = u64::from(lanes) * u64::from(world) - u64::from(world - 1);
+    let config = Config { world, rank: world - 1, layout: "contiguous".into(), ..base("sharded", samples) };
+    let sharding = Sharding { sizes: numbers(&[samples]), lanes, window: 1 };
+    let calls =
+        [Call::NumSamples, Call::NumPadding, Call::NumRounds, Call::Round { number: U64(u64::from(world) - 1) }];
+    vec![asked("a round of many spans and much padding", Subject::Sharded { config, sharding }, calls)]
+}

@@ -1,0 +1,32 @@
+//! Judges a mutant of the core: runs the groups of golden cases that `SAMEDEAL_GROUPS` names, separated by commas, in a process
+//! whose time and memory are bounded, because a mutant may never end or fill the memory.
+
+use std::env;
+use std::process::{Command, ExitCode};
+
+use matrix::native::Native;
+
+const GROUPS: &str = "SAMEDEAL_GROUPS";
+/// Set in the bounded process.
+const BOUNDED: &str = "SAMEDEAL_BOUNDED";
+/// Seconds of a processor, of which every group of today takes less than three, and 1 KiB of memory.
+const LIMITS: &str = "ulimit -t 20 && ulimit -v 4000000 && exec \"$0\"";
+
+fn main() -> ExitCode {
+    let groups = env::var(GROUPS).unwrap_or_else(|_| panic!("{GROUPS} names no groups of golden cases"));
+    if env::var_os(BOUNDED).is_none() {
+        let judge = env::current_exe().expect("the path of this program");
+        let status = Command::new("sh").args(["-c", LIMITS]).arg(judge).env(BOUNDED, "1").status().expect("a shell");
+        return if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    match matrix::judge::<Native>(&groups.split(',').collect::<Vec<_>>()) {
+        Ok(passed) => {
+            println!("{passed} cases passed");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("{}", why.chars().take(1_000).collect::<String>());
+            ExitCode::FAILURE
+        }
+    }
+}

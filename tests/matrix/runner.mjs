@@ -8,7 +8,7 @@ const WITHOUT = {
   'wasm-bindgen': [
     ...['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', 'ledger', 'ledger-client'],
     ...['batches-bucket', 'batches-budget', 'batches-default', 'batches-pack', 'batches-padded', 'batches-state'],
-    ...['batches-stream', 'collation', 'readings', 'recipes-batch'],
+    ...['batches-stream', 'collation', 'readings', 'recipes-batch', 'recipes-shards'],
   ],
 };
 

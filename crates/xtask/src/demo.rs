@@ -64,7 +64,10 @@ const NEXT: &[(&str, &str)] = &[
         "target/debug/samedeal locate DIR --world-size 4 --batch-size 32 --sample 0",
         "when and where the first sample is seen",
     ),
-    ("target/debug/samedeal verify DIR --world-size 8 --epoch 5 --batch-size 32", "another epoch, dealt to eight ranks"),
+    (
+        "target/debug/samedeal verify DIR --world-size 8 --epoch 5 --batch-size 32",
+        "another epoch, dealt to eight ranks",
+    ),
 ];
 
 /// What to replay.

@@ -75,7 +75,8 @@ fn the_exit_code_is_the_verdict_even_if_nobody_reads() {
 #[test]
 fn an_answer_that_cannot_be_written_is_none() {
     let full = || std::fs::File::create("/dev/full").unwrap();
-    for arguments in ["verify --samples 9", "verify --samples 9 --world-size 2 --remainder uneven --batch-size 4", "orders"]
+    for arguments in
+        ["verify --samples 9", "verify --samples 9 --world-size 2 --remainder uneven --batch-size 4", "orders"]
     {
         let output = command(arguments).stdout(full()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments}");

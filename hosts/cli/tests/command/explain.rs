@@ -106,7 +106,8 @@ fn readers_go_on_from_a_state() {
         let rest = readers(world, workers, batch).resume(&state).unwrap();
         for rank in 0..world {
             for worker in 0..workers {
-                let reader = format!("--world-size {world} --rank {rank} --workers {workers} --worker {worker} {option}");
+                let reader =
+                    format!("--world-size {world} --rank {rank} --workers {workers} --worker {worker} {option}");
                 let found = json(&format!("indices --resume {path} {reader} --json"));
                 assert_eq!(found["indices"], Value::from(rest.indices(rank, worker, ..).unwrap()), "{reader}");
                 assert_eq!(found["reader"]["batch_size"], batch);
@@ -251,8 +252,9 @@ fn batches_know_their_worlds() {
     let lengths = (0..600).map(|number| number * 37 % 90 + 1).collect::<Vec<u32>>();
     let file = folder.join("lengths.json");
     fs::write(&file, serde_json::to_string(&lengths).unwrap()).unwrap();
-    let build =
-        |world| Batcher::builder(lengths.clone()).max_tokens(300).seed(3).epoch(2).world_size(world).tail(Tail::Duplicate);
+    let build = |world| {
+        Batcher::builder(lengths.clone()).max_tokens(300).seed(3).epoch(2).world_size(world).tail(Tail::Duplicate)
+    };
     let (first, mut second, mut rest) =
         (build(4).build().unwrap(), build(3).build().unwrap(), build(2).build().unwrap());
     let state = first.state(5).unwrap();
@@ -346,12 +348,13 @@ fn a_state_of_other_files_says_what_may_differ() {
     let (_, said) = failing(&format!("indices {folder}/a.parquet {resume}"));
     assert!(said.contains("there are 40 samples; allowed: 130"), "{said}");
     // As many samples, in another order of files.
-    let (_, said) = failing(&format!("indices {folder}/b {folder}/a {folder}/Z.parquet {folder}/a.parquet {folder}/a0.parquet {resume}"));
+    let (_, said) = failing(&format!(
+        "indices {folder}/b {folder}/a {folder}/Z.parquet {folder}/a.parquet {folder}/a0.parquet {resume}"
+    ));
     assert!(said.contains("name the files of the run, in their order") || said.contains("Name the files"), "{said}");
     assert_eq!(json(&format!("explain {} --sample 129 --json", path.display()))["samples"][0]["row"], Value::Null);
     // The file and the row of a sample.
-    let found =
-        json(&format!("explain {} {folder} --sample 129 --json", path.display()))["samples"][0].clone();
+    let found = json(&format!("explain {} {folder} --sample 129 --json", path.display()))["samples"][0].clone();
     assert_eq!(found["row"], 8);
     assert!(found["file"].as_str().unwrap().ends_with("b/d.parquet"), "{found}");
     let found = json(&format!("locate {folder} --sample 129 --json"))["samples"][0].clone();

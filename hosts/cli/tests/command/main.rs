@@ -93,7 +93,8 @@ fn verify_accepts_every_deal() {
     for remainder in ["drop", "pad", "uneven"] {
         for layout in ["strided", "contiguous"] {
             for (samples, world) in [(0, 3), (1, 1), (3, 8), (1000, 7), (70_000, 4)] {
-                let deal = format!("--samples {samples} --world-size {world} --remainder {remainder} --layout {layout}");
+                let deal =
+                    format!("--samples {samples} --world-size {world} --remainder {remainder} --layout {layout}");
                 let found = json(&format!("verify {deal} --json"));
                 assert_eq!(found["passed"], true, "{deal}: {found}");
                 let dropped = if remainder == "drop" { samples % world } else { 0 };

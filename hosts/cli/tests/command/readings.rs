@@ -115,7 +115,8 @@ fn samples_are_located_among_the_readers() {
         for number in [0, 3] {
             let (rank, batch) = (group.0 - 1, &step(rest, group, number)[group.0 as usize - 1]);
             let found = json(&format!("locate {options} --sample {} --json", batch[0]));
-            let is_it = |place: &&Value| place["rank"] == rank && place["batch"] == number && place["index_in_batch"] == 0;
+            let is_it =
+                |place: &&Value| place["rank"] == rank && place["batch"] == number && place["index_in_batch"] == 0;
             assert_eq!(found["samples"][0]["places"].as_array().unwrap().iter().filter(is_it).count(), 1, "{found}");
         }
         let lines = text(&format!("locate {options} --sample {asked} --format text"));
@@ -200,7 +201,8 @@ fn a_state_says_what_a_step_held() {
     });
     // A rank that drops what does not fill a turn goes on with that.
     let path = files::folder("readings-drop").join("state.json");
-    let build = || Reading::builder(SIZES).world_size(2).workers(2).batch_size(4).remainder(Remainder::Drop).build().unwrap();
+    let build =
+        || Reading::builder(SIZES).world_size(2).workers(2).batch_size(4).remainder(Remainder::Drop).build().unwrap();
     let state = build().state(3).unwrap();
     fs::write(&path, &state).unwrap();
     let found = json(&format!("indices --resume {} --world-size 2 --workers 2 --worker 1 --json", path.display()));

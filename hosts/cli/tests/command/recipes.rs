@@ -77,9 +77,13 @@ fn files_are_the_sizes_of_a_recipe() {
         let found = json(&format!("explain {} {more} --sample 7 --json", state.display()));
         found["samples"][0]["places"][0]["position"].as_u64().unwrap()
     };
-    assert_eq!(position(&format!("{recipe} --batch-size 5")), position(&format!("{folder} --lanes 8 --shuffle-window 16")));
+    assert_eq!(
+        position(&format!("{recipe} --batch-size 5")),
+        position(&format!("{folder} --lanes 8 --shuffle-window 16"))
+    );
     let other = dataset.folder.join("other.recipe");
-    fs::write(&other, text(&format!("recipe {folder} --order sharded --lanes 8 --shuffle-window 16 --seed 6"))).unwrap();
+    fs::write(&other, text(&format!("recipe {folder} --order sharded --lanes 8 --shuffle-window 16 --seed 6")))
+        .unwrap();
     let (_, said) = failing(&format!("indices {folder} --recipe {} {resume}", other.display()));
     assert!(said.ends_with("seed is 5, and 6 in the recipe; give the recipe of the run"), "{said}");
     // Other files.

@@ -64,7 +64,8 @@ fn batches_of_different_length_go_on_too() {
     fs::write(&lengths, serde_json::to_string(&(1..=200).collect::<Vec<u32>>()).unwrap()).unwrap();
     let batches = format!("batches {} --lengths --max-tokens 512 --world-size 2 --all --json", lengths.display());
     let whole = json(&batches);
-    let batcher = samedeal::Batcher::builder((1..=200).collect::<Vec<u32>>()).max_tokens(512).world_size(2).build().unwrap();
+    let batcher =
+        samedeal::Batcher::builder((1..=200).collect::<Vec<u32>>()).max_tokens(512).world_size(2).build().unwrap();
     let path = folder.join("state.json");
     fs::write(&path, batcher.state(4).unwrap()).unwrap();
     let rest = json(&format!("{batches} --resume {}", path.display()));

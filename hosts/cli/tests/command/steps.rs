@@ -127,7 +127,8 @@ fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
         ),
     ] {
         let batcher = batcher.build().unwrap();
-        let asked = format!("{} --lengths --seed 3 --epoch 1 --world-size 3 --batch-window 64 {options}", path.display());
+        let asked =
+            format!("{} --lengths --seed 3 --epoch 1 --world-size 3 --batch-window 64 {options}", path.display());
         let step = batcher.num_steps() - 1;
         let found = json(&format!("step {step} {asked} --json"));
         let lines = text(&format!("step {step} {asked} --format text"));

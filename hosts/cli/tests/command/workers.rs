@@ -14,11 +14,17 @@ fn workers_read_as_readers_of_their_own() {
     let path = dataset.folder.display();
     let (world, workers) = (2, 3);
     for remainder in ["pad", "drop", "uneven"] {
-        let deal = format!("{path} --order sharded --lanes 6 --shuffle-window 8 --world-size 2 --workers 3 --remainder {remainder}");
+        let deal = format!(
+            "{path} --order sharded --lanes 6 --shuffle-window 8 --world-size 2 --workers 3 --remainder {remainder}"
+        );
         for rank in 0..world {
             let mut own = Vec::new();
             for worker in 0..workers {
-                let reader = Sampler::sharded(SIZES).lanes(6).shuffle_window(8).rank(rank + world * worker).world_size(world * workers);
+                let reader = Sampler::sharded(SIZES)
+                    .lanes(6)
+                    .shuffle_window(8)
+                    .rank(rank + world * worker)
+                    .world_size(world * workers);
                 let reader = reader.remainder(remainder.parse().unwrap()).build().unwrap();
                 let all: Vec<u64> = reader.indices(..).unwrap();
                 let one = format!("{deal} --rank {rank} --worker {worker}");
@@ -34,8 +40,9 @@ fn workers_read_as_readers_of_their_own() {
                 let list = samples.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
                 let found = json(&format!("locate {deal} --batch-size 7 --sample {list} --json"));
                 for (slot, found) in found["samples"].as_array().unwrap().iter().enumerate() {
-                    let here =
-                        |place: &&Value| place["rank"] == rank && place["batch"] == batch && place["index_in_batch"] == slot;
+                    let here = |place: &&Value| {
+                        place["rank"] == rank && place["batch"] == batch && place["index_in_batch"] == slot
+                    };
                     let place = found["places"].as_array().unwrap().iter().find(here);
                     let place = place.unwrap_or_else(|| panic!("rank {rank}, batch {batch}, slot {slot}: {found}"));
                     assert_eq!(place["worker"], batch as u32 % workers);

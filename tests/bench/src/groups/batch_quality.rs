@@ -28,7 +28,8 @@ const FEW: [u64; 5] = [2, 5, 20, 50, 200];
 fn run(bench: &mut Bench) -> Result<()> {
     let count = bench.size(100_000, 2_000);
     for (name, world, window) in PADDED {
-        let builder = Batcher::builder(log_normal(count, MOST)).max_tokens(BUDGET).world_size(world).batch_window(window);
+        let builder =
+            Batcher::builder(log_normal(count, MOST)).max_tokens(BUDGET).world_size(world).batch_window(window);
         let batcher = measure(bench, name, builder)?;
         let metrics = batcher.metrics();
         bench.series.record(format!("{name} padding"), metrics.padding_ratio());

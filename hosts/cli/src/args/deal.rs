@@ -45,10 +45,10 @@ pub struct DealArgs {
     #[arg(long)]
     pub order: Option<String>,
     /// With --order sharded: how many streams the files are cut into. Choose a multiple of every world size that you will use
-    /// [default: 64, or those of --resume]
+    /// [default: 64]
     #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
     pub lanes: Option<u32>,
-    /// With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256, or that of --resume]
+    /// With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256]
     #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
     pub shuffle_window: Option<u32>,
     /// How many ranks share the epoch [default: 1]

@@ -338,7 +338,7 @@ fn refusals_say_what_to_do_instead() {
         ("--layout contiguous", "leave it out; ranks get similar samples in every step"),
         ("--order sharded", "add another order instead; `samedeal orders` lists them"),
         ("--lanes 4", "leave it out; it is for --order sharded"),
-        ("--shuffle-window 4", "add --batch-window instead; --shuffle-window is for --order sharded"),
+        ("--shuffle-window 4", "add --batch-window instead"),
         ("--workers 4", "leave it out; the workers of a loader take the batches of its rank in turn"),
     ] {
         let (code, said) = failing(&format!("{asked} --max-tokens 500 {option}"));

@@ -24,7 +24,10 @@ fn what_readers_did_and_its_samples() {
     let log = path.display();
     assert_eq!(text(&format!("ledger {log} --format text")), "1\t1\t1\t5\t15\n4\t1\t1\t20\t0\n");
     let found = json(&format!("ledger {log} --json"));
-    assert_eq!((&found["state"]["order"], &found["state"]["consumed"]), (&"torch".into(), &10.into()));
+    assert_eq!(
+        (&found["state"]["recipe"]["order"]["name"], &found["state"]["consumed"]),
+        (&"torch".into(), &10.into())
+    );
     assert_eq!(found["progress"]["committed"], 25);
     assert_eq!((&found["progress"]["finished"], &found["progress"]["entries"]), (&false.into(), &8.into()));
     let shown = text(&format!("ledger {log}"));
@@ -44,10 +47,6 @@ fn what_readers_did_and_its_samples() {
 
     let told = |arguments: &str| failing(arguments).1;
     assert_eq!(told(&format!("ledger {log} --reader 3 --readers 3")), "error: --reader is 3; allowed: 0 to 2");
-    assert_eq!(
-        told(&replay(0, "--lanes 3")),
-        "error: --lanes and --shuffle-window are for --order sharded; the order is torch"
-    );
     let good = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{good}{{\"event\":\"claim\"")).unwrap();
     assert_eq!(json(&format!("ledger {log} --json"))["progress"]["entries"], 8);

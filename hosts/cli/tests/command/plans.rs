@@ -273,7 +273,7 @@ fn formats_of_shards() {
     for (arguments, lines) in [
         (format!("shards {path} --world-size 3"), 3),
         (format!("shards {path} --world-size 3 --workers 2"), 9),
-        (format!("shards {path} --world-size 3 --rank 0"), 3),
+        (format!("shards {path} --world-size 3 --rank 0 --policy round-robin --no-shuffle"), 3),
         (format!("shards {path} --verify"), 3),
     ] {
         assert!(text(&arguments).starts_with('┌'));

@@ -55,7 +55,7 @@ impl Axis {
 /// assert_eq!(sampler.num_samples(), 25_000);
 ///
 /// let error = Mesh::new(8, [Axis::shard("dp", 2), Axis::replicate("tp", 2)]).unwrap_err();
-/// assert_eq!(error.to_string(), "axes is dp 2 x tp 2 = 4; allowed: sizes whose product is the world, 8");
+/// assert_eq!(error.to_string(), "axes is dp 2 x tp 2 = 4; allowed: sizes whose product is the world size, 8");
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Mesh {

@@ -96,10 +96,10 @@ fn samples_are_located_among_the_readers() {
         for (sample, found) in (0..97).zip(found["samples"].as_array().unwrap()) {
             let mut real = 0;
             for place in found["places"].as_array().unwrap().iter().filter(|place| !place["rank"].is_null()) {
-                let [rank, worker, index, slot] =
+                let [rank, worker, index, inner] =
                     ["rank", "worker", "index", "index_in_batch"].map(|name| place[name].as_u64().unwrap() as usize);
                 let own = &readers[rank][worker];
-                assert_eq!((own[index], index % 4), (sample, slot), "{deal} {options} {place}");
+                assert_eq!((own[index], index % 4), (sample, inner), "{deal} {options} {place}");
                 let padded = own.len() - rest.num_padding(rank as u32, worker as u32).unwrap() as usize;
                 assert_eq!(place["status"], if index < padded { "to come" } else { "padding" });
                 assert_eq!((&place["worker_batch"], &place["counted_from"]), (&(index / 4).into(), &"state".into()));

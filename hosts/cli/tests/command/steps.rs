@@ -69,8 +69,8 @@ fn a_step_and_places_of_its_samples_agree() {
                 let is_here = |place: &&Value| {
                     let told = [&place["rank"], &place["worker"], &place["batch"], &place["index_in_batch"]];
                     let own = if worker == 1 { Value::from(cells[1].parse::<u64>().unwrap()) } else { Value::Null };
-                    let slot = cells[1 + worker].parse::<u64>().unwrap();
-                    told == [&cells[0].parse::<u64>().unwrap().into(), &own, &step.into(), &slot.into()]
+                    let inner = cells[1 + worker].parse::<u64>().unwrap();
+                    told == [&cells[0].parse::<u64>().unwrap().into(), &own, &step.into(), &inner.into()]
                 };
                 assert_eq!(found["places"].as_array().unwrap().iter().filter(is_here).count(), 1, "{deal}: {cells:?}");
             }
@@ -88,11 +88,11 @@ fn what_is_stored_is_shown() {
     let found = json(&format!("step 4 {deal} --column text --json"));
     let mut shown = 0;
     for rank in found["ranks"].as_array().unwrap() {
-        for (slot, sample) in rank["samples"].as_array().unwrap().iter().enumerate() {
+        for (inner, sample) in rank["samples"].as_array().unwrap().iter().enumerate() {
             let (file, row, text) = &dataset.rows[sample.as_u64().unwrap() as usize];
-            assert!(rank["stored"][slot]["file"].as_str().unwrap().ends_with(file));
-            assert_eq!(rank["stored"][slot]["row"], *row);
-            let held = rank["contents"][slot].as_str().unwrap().trim_end_matches("...");
+            assert!(rank["stored"][inner]["file"].as_str().unwrap().ends_with(file));
+            assert_eq!(rank["stored"][inner]["row"], *row);
+            let held = rank["contents"][inner].as_str().unwrap().trim_end_matches("...");
             let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(whole.starts_with(held) && held.len() >= whole.len().min(60), "{held}");
             shown += 1;
@@ -142,14 +142,14 @@ fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
             );
             assert_eq!((&part["repeated"], &part["cost"]), (&batch.repeated.into(), &batch.cost.into()));
             for (row, samples) in batch.rows().enumerate() {
-                for (slot, sample) in samples.iter().enumerate() {
+                for (inner, sample) in samples.iter().enumerate() {
                     let cells = lines.next().unwrap().split('\t').collect::<Vec<_>>();
-                    let own = [rank.to_string(), row.to_string(), slot.to_string(), sample.to_string()];
+                    let own = [rank.to_string(), row.to_string(), inner.to_string(), sample.to_string()];
                     assert_eq!(cells[..4], own.each_ref().map(String::as_str));
                     let is_repeated = row + batch.repeated as usize >= batch.row_ends.len();
                     assert_eq!(cells[6], if is_repeated { "repeated" } else { "" });
                     assert_eq!(cells[8], sample.to_string());
-                    here.push((*sample, [step, rank.into(), row as u64, slot as u64]));
+                    here.push((*sample, [step, rank.into(), row as u64, inner as u64]));
                 }
             }
         }

@@ -39,12 +39,12 @@ fn workers_read_as_readers_of_their_own() {
             for (batch, samples) in turns.enumerate() {
                 let list = samples.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
                 let found = json(&format!("locate {deal} --batch-size 7 --sample {list} --json"));
-                for (slot, found) in found["samples"].as_array().unwrap().iter().enumerate() {
+                for (inner, found) in found["samples"].as_array().unwrap().iter().enumerate() {
                     let here = |place: &&Value| {
-                        place["rank"] == rank && place["batch"] == batch && place["index_in_batch"] == slot
+                        place["rank"] == rank && place["batch"] == batch && place["index_in_batch"] == inner
                     };
                     let place = found["places"].as_array().unwrap().iter().find(here);
-                    let place = place.unwrap_or_else(|| panic!("rank {rank}, batch {batch}, slot {slot}: {found}"));
+                    let place = place.unwrap_or_else(|| panic!("rank {rank}, batch {batch}, inner {inner}: {found}"));
                     assert_eq!(place["worker"], batch as u32 % workers);
                     assert_eq!(place["worker_batch"], batch as u32 / workers);
                 }

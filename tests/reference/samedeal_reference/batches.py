@@ -497,10 +497,11 @@ class Batcher:
     def fingerprint(self) -> str:
         found = hashlib.sha256()
         for batch in chain.from_iterable(self._steps):
-            items = [item for row in batch.rows for item in row]
-            found.update(le(len(items), 8))
-            for item in items:
-                found.update(le(item.sample, 8) + le(item.start, 8))
+            found.update(le(len(batch.rows), 8))
+            for row in batch.rows:
+                found.update(le(len(row), 8))
+                for item in row:
+                    found.update(le(item.sample, 8) + le(item.start, 8) + le(item.length, 8))
         return found.hexdigest()
 
 

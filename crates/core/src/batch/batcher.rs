@@ -99,18 +99,21 @@ impl Batcher {
         Ok(run)
     }
 
-    /// SHA-256 over all batches, in hexadecimal: for every step and every rank the number of its items, then sample and
-    /// start of each, as 8 bytes, little-endian. Failures: `out-of-memory`.
+    /// SHA-256 over all batches, in hexadecimal: for every step and every rank the number of its rows; for each row the number of its
+    /// items, then sample, start and length of each; as 8 bytes, little-endian. Failures: `out-of-memory`.
     pub fn fingerprint(&self) -> Result<String, Failure> {
         let mut hash = Fingerprint::new();
         for step in self.first..self.plan.steps() {
             self.plan.within(self.source(), step, |steps, step| {
                 for rank in 0..self.config.world as usize {
                     let (rows, _) = steps.batch(step, rank);
-                    hash.update(&[rows.clone().map(|row| steps.items(row).len() as u64).sum()]);
-                    for &item in rows.flat_map(|row| steps.items(row)) {
-                        let (sample, start) = self.items().part(item);
-                        hash.update(&[sample.into(), start.into()]);
+                    hash.update(&[rows.len() as u64]);
+                    for row in rows {
+                        hash.update(&[steps.items(row).len() as u64]);
+                        for &item in steps.items(row) {
+                            let (sample, start) = self.items().part(item);
+                            hash.update(&[sample.into(), start.into(), self.items().length(item).into()]);
+                        }
                     }
                 }
                 Ok(())

@@ -1,7 +1,7 @@
 """Loaders for Accelerate whose batches are not distributed twice.
 
 `accelerator.prepare` distributes the batches of every loader over the processes, even if a sampler of this package has
-already done so. Needs Accelerate and torch: `pip install samedeal[torch] accelerate`.
+already done so. Needs Accelerate and torch: `pip install 'hosts/python[torch]' accelerate` in a checkout.
 """
 
 from __future__ import annotations

@@ -19,11 +19,11 @@ _WIDE = 10**24
 
 
 class Recipe(NamedTuple):
-    """A recipe as it was given, and what stands beside it."""
+    """A recipe as it was given, with the lists that it has as a hash."""
 
     text: str
     lists: tuple[NamedList, ...] = ()
-    """The numbers that it has as a hash, or leaves out."""
+    """The lists that the recipe has only as a hash, or not at all."""
 
     def core(self, component: Component, memory_limit: int) -> Core:
         """An instance for it, which has room for the lists."""

@@ -2,7 +2,8 @@
 
 The `Trainer` of transformers gives every loader to Accelerate, which distributes its batches over the processes, even
 if they were distributed before. To resume an epoch, it reads all batches again that were done. Needs torch and
-transformers 5, in which an epoch is a separate method: `pip install samedeal[torch] "transformers[torch]>=5"`.
+transformers 5, in which an epoch is a separate method: in a checkout,
+`pip install 'hosts/python[torch]' "transformers[torch]>=5"`.
 """
 
 from __future__ import annotations

@@ -84,6 +84,16 @@ def test_epochs_are_told_apart_by_workers_that_live_on() -> None:
     assert expected("spawn:2:samples", 0, 0, 1) != expected("spawn:2:samples", 1, 0, 1)
 
 
+def test_a_dimension_of_a_device_mesh_gives_peers_the_same_samples(data: Path, tmp_path: Path) -> None:
+    run = ranks(4, HERE / "meshed.py", data, tmp_path)
+    assert run.returncode == 0, run.stderr
+    found = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(4)]
+    assert [(rank, world_size) for rank, world_size, _ in found] == [(0, 2), (0, 2), (1, 2), (1, 2)]
+    assert found[0] == found[1]
+    assert found[2] == found[3]
+    assert set(found[0][2]) | set(found[2][2]) == set(range(SAMPLES))
+
+
 @pytest.mark.parametrize("what", ["rank", "worker"])
 def test_a_reader_that_dies_ends_the_run_and_spoils_nothing(data: Path, tmp_path: Path, what: str) -> None:
     run = ranks(3, HERE / "dying.py", data, tmp_path, what)

@@ -72,10 +72,10 @@ class Batcher(Answered):
 
         Args:
             lengths: The length of every sample, in tokens, 0 to 2**32 - 1: a list, or an array of whole numbers.
-            seed: Seed of the order, and of the order of steps, -2**63 to 2**63 - 1; 0.
+            seed: Seed of the order, and of the order of steps, -2**63 to 2**63 - 1; 0 by default.
             epoch: Number of the epoch, 0 to 2**64 - 1; `set_epoch` plans another.
             order: The order of the epoch, one of `samedeal.orders()`; "feistel".
-            rank: Which rank iteration answers for, 0 to `world_size` - 1.
+            rank: The rank whose batches iteration gives, 0 to `world_size` - 1.
             world_size: How many data-parallel ranks there are, 1 to 2**20; 1.
             strategy: How samples become batches. "budget" (the default): as many samples of similar length as
                 `max_tokens` or `max_cost` allows. "bucket": `max_batch_size` samples of one bucket of lengths, or fewer
@@ -94,7 +94,8 @@ class Batcher(Answered):
             linear: With "weighted": the cost of a token; 1 by default.
             quadratic: With "weighted": the cost of a pair of tokens; 0 by default.
             batch_size_multiple: With "bucket", and with "budget" and the counting "padded": the number of samples of a
-                batch is a multiple of this, if it is greater than this. Not at the end of the epoch. 1 by default.
+                batch is a multiple of this, if it is greater than that. This does not hold at the end of the epoch. 1
+                by default.
             capacity: With "pack": tokens of a row; `max_length` if that is given.
             packing: With "pack", and with "budget" and a counting that is not "padded": how much work goes into finding
                 few rows. "fast" (the default): about as fast as sorting. "optimal": the best result of several
@@ -151,11 +152,11 @@ class Batcher(Answered):
 
         Args:
             recipe: A dictionary, or a text of JSON. "order" has "name", "samples" and "seed"; "deal" has "world_size";
-                "batch" has the other options of `Batcher`, by the same names, and "lengths". What is not there has its
-                default.
+                "batch" has the other options of `Batcher`, by the same names, and "lengths". A value that you leave
+                out has its default.
             lengths: The length of every sample, if the recipe has their hash, or does not have them.
             boundaries: The boundaries of buckets, if the recipe has their hash.
-            rank: Which rank iteration answers for, 0 to the world size - 1.
+            rank: The rank whose batches iteration gives, 0 to the world size - 1.
             epoch: As for `Batcher`.
             history: As for `Batcher`.
             memory_limit: As for `Batcher`.
@@ -196,12 +197,12 @@ class Batcher(Answered):
         return self._engine.use(recipe_text)
 
     def recipe_fingerprint(self) -> str:
-        """SHA-256 over the recipe, in hexadecimal: it names the run."""
+        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
         return self._engine.use(recipe_fingerprint)
 
     @property
     def lengths(self) -> NDArray[np.uint32]:
-        """The length of every sample; not to be written to."""
+        """The length of every sample. Do not change the array."""
         recipe, lengths, _ = self._engine.fixed
         # The recipe has them, if they do not stand beside it.
         return check.u32s("lengths", recipe.options["lengths"], check.U32) if lengths is None else lengths
@@ -213,7 +214,7 @@ class Batcher(Answered):
 
     @property
     def rank(self) -> int:
-        """Which rank iteration answers for."""
+        """The rank whose batches iteration gives."""
         return self._rank
 
     @property
@@ -257,11 +258,11 @@ class Batcher(Answered):
         return self._engine.use(Plan.state, check.integer("steps", steps, check.U64))
 
     def resume(self, state: str | Mapping[str, Any]) -> None:
-        """Continues where a state was taken: moves to its epoch, and plans what was not taken.
+        """Continues from a state: moves to its epoch, and plans the rest.
 
         On the world size of the state, the rest has the same batches as before. On another world size, the rest is
         planned anew. Steps are counted from 0 again. This costs as much as a new plan for each world size that took a
-        part. After a failure, nothing has changed. A state may come from anywhere: it is checked.
+        part. After a failure, nothing has changed. The state need not be trusted: it is checked.
 
         Args:
             state: The text that `state` gave, or the dictionary that a `state_dict` gave.
@@ -269,14 +270,14 @@ class Batcher(Answered):
         Raises:
             ContradictionError: The state is of other batches.
             WrongTypeError: It is no state of a batcher.
-            OutOfRangeError: It is too long, or says that more was taken than there is.
+            OutOfRangeError: It is too long, or has more steps than there are.
             OutOfMemoryError: There is no memory for the plan.
         """
         self._engine.resume(Plan.go_on, check.state(state), lambda _, found: found)
 
     @property
     def history(self) -> list[Segment]:
-        """What was taken of the epoch before; not to be written to."""
+        """The steps of this epoch that were taken before. Do not change the list."""
         return list(self._engine.config.history)
 
     def locate(self, sample: SupportsIndex) -> list[BatchPlace]:
@@ -291,7 +292,7 @@ class Batcher(Answered):
         return list(self._engine.use(Plan.locate, check.number("sample", sample, lambda: len(self.lengths))))
 
     def metrics(self) -> Metrics:
-        """What the batches of all ranks add up to."""
+        """Metrics of the batches of all ranks."""
         return self._engine.use(Metrics.of)
 
     def batch(self, step: SupportsIndex, rank: SupportsIndex | None = None) -> Batch:
@@ -312,7 +313,7 @@ class Batcher(Answered):
 
         Args:
             start: The step that it begins with, 0 to `num_steps`.
-            rank: Whose batches they are.
+            rank: The rank whose batches are given.
 
         Raises:
             OutOfRangeError: There is no such step or rank.

@@ -33,7 +33,7 @@ class Batch(NamedTuple):
     padded_length: int
     """Tokens of each row, padding included."""
     cost: int
-    """What the batch costs of its budget."""
+    """The cost of the batch, as `counting` defines it."""
     repeated: int
     """How many rows at its end are there to fill the step: another batch holds them too."""
 
@@ -62,7 +62,7 @@ def split(run: batches.Run) -> list[Batch]:
 
 
 class Metrics(SimpleNamespace):
-    """What batches amount to: tokens, unless it says otherwise, of all ranks together.
+    """Metrics of batches, over all ranks. Unless a field says otherwise, it counts tokens.
 
     `vars` gives all of them by name, also those that a newer component adds.
     """
@@ -87,7 +87,7 @@ class Metrics(SimpleNamespace):
     """A lower bound on the number of packs: no packing of the same windows has fewer. 0 if nothing is packed, or if
     some of the packs were taken before."""
     over_budget: int
-    """Batches that cost more than the budget. Each of them is one sample."""
+    """Batches that exceed `max_tokens` or `max_cost`. Each of them is one sample."""
     empty: int
     """Batches without an item."""
     repeated: int
@@ -111,7 +111,7 @@ class Metrics(SimpleNamespace):
 
     @classmethod
     def of(cls, source: batches.Batcher | batches.BatchStream) -> Metrics:
-        """Those of batches."""
+        """The metrics of a batcher or stream."""
         return cls(
             **{name.replace("-", "_"): number for name, number in source.metrics()},
             padding_ratio=source.ratio("padding") / MILLION,

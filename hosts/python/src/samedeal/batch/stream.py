@@ -66,9 +66,9 @@ class BatchStream:
         """Checks the options. One that is None has its default; one that the strategy does not use is refused.
 
         Args:
-            seed: Seed of the order of steps, -2**63 to 2**63 - 1; 0.
+            seed: Seed of the order of steps, -2**63 to 2**63 - 1; 0 by default.
             epoch: Number of the epoch, 0 to 2**64 - 1.
-            rank: Whose batches they are, 0 to `world_size` - 1.
+            rank: The rank whose batches are given, 0 to `world_size` - 1.
             world_size: As in `Batcher`.
             strategy: As in `Batcher`.
             max_batch_size: As in `Batcher`.
@@ -109,7 +109,7 @@ class BatchStream:
         Args:
             recipe: As for `Batcher.from_recipe`.
             boundaries: The boundaries of buckets, if the recipe has their hash.
-            rank: Whose batches they are, 0 to the world size - 1.
+            rank: The rank whose batches are given, 0 to the world size - 1.
             epoch: Number of the epoch, 0 to 2**64 - 1.
             memory_limit: As for `BatchStream`.
 
@@ -134,12 +134,12 @@ class BatchStream:
         return self._use(recipe_text)
 
     def recipe_fingerprint(self) -> str:
-        """SHA-256 over the recipe, in hexadecimal: it names the run."""
+        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
         return self._use(recipe_fingerprint)
 
     @property
     def rank(self) -> int:
-        """Whose batches they are."""
+        """The rank whose batches are given."""
         return self._rank
 
     @property
@@ -193,7 +193,7 @@ class BatchStream:
             yield batch
 
     def metrics(self) -> Metrics:
-        """What the batches of all windows that were taken add up to, on all ranks.
+        """Metrics of the batches that were taken, over all ranks.
 
         `truncated`, `too_long` and `split` count all samples that were pushed.
         """

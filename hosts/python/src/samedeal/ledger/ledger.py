@@ -224,7 +224,7 @@ class Ledger:
 
     @property
     def lease(self) -> float:
-        """The lease in seconds, by the log as it is now."""
+        """The lease in seconds, according to the present log."""
         with self._turn() as client:
             self._operate(Client.catch_up)
             return client.lease() / 1000
@@ -274,9 +274,10 @@ class Ledger:
             time.sleep(seconds)
 
     def __iter__(self) -> Iterator[Claim]:
-        """Run after run, each committed when the next one is asked for, unless that was done.
+        """Gives claim after claim.
 
-        What is not committed of the last one of a loop that breaks off is the next claim.
+        Each claim is committed when the loop asks for the next one, unless the loop committed it. If the loop breaks
+        off, the next claim is what the last one did not commit.
         """
         while (claim := self.claim()) is not None:
             done = False
@@ -289,7 +290,7 @@ class Ledger:
                     self._left.append((claim._client, claim._handle))
 
     def progress(self) -> Progress:
-        """How much of the epoch is done, by the log as it is now."""
+        """How much of the epoch is done, according to the present log."""
         with self._turn() as client:
             self._operate(Client.catch_up)
             return client.progress()

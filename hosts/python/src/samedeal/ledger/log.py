@@ -125,7 +125,7 @@ class FileLog:
 
         Raises:
             ContradictionError: Entries before `start`, which were read, are not in the file any more.
-            OSError: The file cannot be read; that there is none is no error.
+            OSError: The file cannot be read. A missing file is no error.
         """
         try:
             with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
@@ -174,7 +174,7 @@ class FileLog:
         """The last checkpoint, if there is one. It is searched from the end of the file.
 
         Raises:
-            OSError: The file cannot be read; that there is none is no error.
+            OSError: The file cannot be read. A missing file is no error.
         """
         try:
             with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
@@ -314,7 +314,7 @@ def text_of(entry: Any) -> str:
 
 
 def copy_log(source: Log, target: Log) -> int:
-    """Appends all entries to a log that another log has and this one lacks. Returns their number.
+    """Appends to `target` the entries that it lacks from `source`. Returns how many.
 
     Raises:
         ContradictionError: The log has entries that differ from those of the other one.

@@ -1,6 +1,6 @@
 """Datasets in Parquet files, read by many readers without overlap.
 
-Needs pyarrow: `pip install samedeal[parquet]`.
+Needs pyarrow: `pip install 'hosts/python[parquet]'` in a checkout.
 """
 
 from .files import Shards

@@ -132,7 +132,7 @@ class Reading(Answered):
             recipe: A dictionary, or a text of JSON. If single samples are dealt, it has "order", with "name" ("sharded"
                 or "sequential"), "lanes", "shuffle_window", "seed" and "sizes". If whole shards are dealt, it has
                 "shards", with the options of `ShardPlan`. "deal" has "world_size", "workers" and, with "order",
-                "remainder"; "batch" has "batch_size" and "drop_last". What is not there has its default.
+                "remainder"; "batch" has "batch_size" and "drop_last". A value that you leave out has its default.
             sizes: Samples in each shard, if the recipe has their hash, or does not have them.
             bytes: Bytes in each shard, likewise.
             epoch: Number of the epoch, 0 to 2**64 - 1.
@@ -190,7 +190,7 @@ class Reading(Answered):
         return self._engine.use(Read.recipe)
 
     def recipe_fingerprint(self) -> str:
-        """SHA-256 over the recipe, in hexadecimal: it names the run."""
+        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
         return self._engine.use(Read.recipe_fingerprint)
 
     @property
@@ -243,9 +243,10 @@ class Reading(Answered):
         return self._engine.use(Read.lanes_read_once)
 
     def mixing_advice(self) -> MixingAdvice | None:
-        """The lanes and the shuffle window to use instead, if batch size / lanes of a reader is above 2.
+        """The lanes and the shuffle window to use instead, if the batch size is more than twice the lanes of a reader.
 
-        None if it is not, if no number of lanes up to 4,096 is better, if a reader has at most one batch of samples, if
+        None if the batch size is not above that, if no number of lanes up to 4,096 is better, if a reader has at most
+        one batch of samples, if
         the order has no lanes, or if this is the rest of an epoch.
         """
         return self._engine.use(Read.mixing_advice)

@@ -118,7 +118,8 @@ class ShardPlan(Answered):
 
         Args:
             recipe: A dictionary, or a text of JSON. "shards" has the options of `ShardPlan`, by the same names, and
-                "holder_offsets"; "deal" has "world_size" and "workers". What is not there has its default. "shards"
+                "holder_offsets"; "deal" has "world_size" and "workers". A value that you leave out has its default.
+                "shards"
                 must be there.
             sizes: Samples in each shard, if the recipe has their hash, or does not have them.
             bytes: Bytes in each shard, likewise.
@@ -149,7 +150,7 @@ class ShardPlan(Answered):
         return self._engine.use(Plan.recipe)
 
     def recipe_fingerprint(self) -> str:
-        """SHA-256 over the recipe, in hexadecimal: it names the run."""
+        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
         return self._engine.use(Plan.recipe_fingerprint)
 
     @property

@@ -36,7 +36,7 @@ class Loads(SimpleNamespace):
 
 
 class Balance(shards.Balance):
-    """Between which bounds loads lie."""
+    """The smallest, largest and total load."""
 
     imbalance: float
     """The heaviest load divided by the mean, with six decimal places: 1.0 where all are equal, or empty."""
@@ -49,13 +49,13 @@ class Balance(shards.Balance):
 
 
 class Steps(shards.Steps):
-    """Between which bounds the ranks' numbers of steps lie."""
+    """The smallest and the largest number of steps of a rank."""
 
     __slots__ = ()
 
     @property
     def equal(self) -> bool:
-        """Whether no rank waits for another at the end of the epoch."""
+        """Whether all ranks have the same number of steps."""
         return self.least == self.most
 
 

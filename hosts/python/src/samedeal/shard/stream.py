@@ -79,8 +79,8 @@ class ChunkStream(Answered):
         """The stream of a recipe: one document that has the order of the chunks and the number of readers.
 
         Args:
-            recipe: A dictionary, or a text of JSON. "order" has "name", "chunks" and "seed"; "deal" has "readers". What
-                is not there has its default.
+            recipe: A dictionary, or a text of JSON. "order" has "name", "chunks" and "seed"; "deal" has "readers". A
+                value that you leave out has its default.
             reader: As for `ChunkStream`.
             epoch: As for `ChunkStream`.
             memory_limit: As for `ChunkStream`.

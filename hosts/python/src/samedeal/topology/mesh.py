@@ -18,8 +18,8 @@ class Mesh(Answered):
     """All ranks of a job as a grid, the last axis counting fastest (row-major, as torch's `init_device_mesh`).
 
     `Sampler(samples, rank=mesh.data_rank(rank), world_size=mesh.data_world_size)` deals different samples to ranks that
-    differ along an axis with the role "shard", and the same samples to other ranks. It pickles by its configuration,
-    and may be used from several threads, in signal handlers and finalizers, and on both sides of a fork.
+    differ along an axis named in ``shard``, and the same samples to other ranks. It can be pickled (as its
+    configuration), and used from several threads, in signal handlers and finalizers, and on both sides of a fork.
     """
 
     _engine: Engine[Grid, MeshConfig]

@@ -1,6 +1,6 @@
 """Drop-in parts for PyTorch.
 
-Needs torch and pyarrow: `pip install samedeal[torch]`.
+Needs torch and pyarrow: `pip install 'hosts/python[torch]'` in a checkout.
 """
 
 from .batches import BatchSampler

@@ -87,7 +87,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
 
     @property
     def world_size(self) -> int:
-        """How many there are."""
+        """Number of ranks that read different data."""
         return self.batcher.world_size
 
     def metrics(self) -> Metrics:

@@ -45,7 +45,7 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
         self._pass: object = None
 
     def __iter__(self) -> Iterator[list[int]]:
-        """Batches until nothing is free any more that does not wait for this reader itself.
+        """Batches, until no position is free, or until only this reader holds positions that are not committed.
 
         Raises:
             ContradictionError: No `Claimed` goes through the loader, so that nothing would be committed.
@@ -112,10 +112,10 @@ class Claimed:
         self.sampler: ClaimSampler = sampler
 
     def __iter__(self) -> Iterator[Any]:
-        """What the loader gives, pass after pass over what is free.
+        """The batches of the loader, until all positions of the epoch are committed.
 
         Raises:
-            ContradictionError: A batch was gone through, and could not be committed: its claim was lost meanwhile.
+            ContradictionError: A batch cannot be committed, because this reader lost the claim.
         """
         sampler = self.sampler
         while not sampler.ledger.progress().finished:

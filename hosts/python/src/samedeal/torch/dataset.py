@@ -7,7 +7,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from torch.utils.data import IterableDataset
 
@@ -34,6 +34,9 @@ from .passes import READER, Items, Opening
 from .rest import Progress
 from .states import Count, EpochWarning, Resuming, Start, text_of
 
+if TYPE_CHECKING:
+    from torch.distributed.device_mesh import DeviceMesh
+
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
 MAX_WORKERS = 2**16
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
@@ -55,19 +58,19 @@ class ShardInfo:
     rank: int
     """Which data-parallel reader this is."""
     world_size: int
-    """Of how many."""
+    """Number of data-parallel readers."""
     worker: int
     """Which loader worker of the rank."""
     workers: int
-    """Of how many, at least 1."""
+    """Number of loader workers of the rank, at least 1."""
     epoch: int
-    """Of which epoch."""
+    """The epoch."""
     samples: int
     """How many samples the reader gives, padding included."""
     padding: int
     """How many of them are padding, the last ones."""
     shards: tuple[int, ...] | None
-    """The numbers of the shards that are this reader's alone, in order; none where samples are dealt."""
+    """With `deal="shards"`: the numbers of the shards that this reader reads, in order. Otherwise None."""
     reads: int
     """How many readers read each row: 1, or more where their number does not divide the lanes."""
 
@@ -80,7 +83,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     - `deal="samples"` (the default): the order `sharded`. It is one order of the whole epoch, which does not depend on
       the numbers of ranks and workers. All readers get the same number of samples; `remainder` decides whether a few
-      are repeated or dropped for this. A reader holds one window of each of its lanes in memory. Choose `lanes` as a
+      are repeated or dropped for this. A reader holds two windows of each of its lanes in memory, the present one and
+      the next one. Choose `lanes` as a
       multiple of ranks times workers.
     - `deal="shards"`: each reader gets whole files, by a `ShardPlan`. Every row comes once, and ranks may have
       different numbers of steps (`steps`). If rows are shuffled, a reader holds one file in memory, otherwise a few
@@ -118,7 +122,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         weight: str | None = None,
         rank: SupportsIndex | None = None,
         world_size: SupportsIndex | None = None,
-        mesh: Mesh | None = None,
+        mesh: Mesh | DeviceMesh | None = None,
         sample_column: str | None = None,
         padding_column: str | None = None,
         filesystem: Any = None,
@@ -156,7 +160,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             rank: Rank of this process; pass `world_size` with it. By default, the rank of the process group or of the
                 launcher's variables (`samedeal.detect_rank`).
             world_size: Number of ranks.
-            mesh: A mesh, if some ranks read the same data. Rank and world size are then those of the mesh.
+            mesh: A `samedeal.Mesh`, or the dimension of a `DeviceMesh` along which ranks get different samples, such
+                as `mesh["dp"]`, if some ranks read the same data. Rank and world size are then those of the mesh.
             sample_column: The name of a column to add: the index of each row in the dataset.
             padding_column: The name of a column to add: whether the row is padding. Metrics should leave padding out.
             filesystem: A file system of pyarrow or fsspec that has the paths. By default, it follows from the paths.
@@ -186,9 +191,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if transform is not None and not callable(transform):
             raise WrongTypeError("transform", check.described(transform), "a function")
         self.transform = transform
-        self.mesh = mesh
+        own, known, self.mesh = place.in_mesh(rank, world_size, mesh)
         self._shares = mesh is not None
-        self._place = place.find(rank, world_size)
+        self._place = place.find(own, known)
         self._find_rank()
         if isinstance(paths, Shards):
             if columns is not None:
@@ -266,6 +271,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def sampler(self, worker: int = 0, workers: int = 0) -> Sampler:
         """With `deal="samples"`: the sampler of a worker of this rank, for a whole epoch.
+
+        Its ``rank`` and those of ``locate`` are reader numbers: rank + world_size * worker.
 
         Raises:
             ContradictionError: Whole shards are dealt.

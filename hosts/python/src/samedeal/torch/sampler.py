@@ -125,7 +125,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @property
     def num_replicas(self) -> int:
-        """How many there are."""
+        """Number of ranks that read different data."""
         return self._reader()[1]
 
     @num_replicas.setter

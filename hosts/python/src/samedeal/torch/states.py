@@ -38,7 +38,7 @@ class EpochWarning(UserWarning):
 
 
 class Place(Generic[D]):
-    """Where a pass began: what deals it, as it stood then."""
+    """The sampler and its configuration at the beginning of a pass."""
 
     def __init__(self, core: D) -> None:
         self.core: D = core

@@ -22,8 +22,6 @@ struct Part {
     name: &'static str,
     files: &'static [&'static str],
     groups: &'static [&'static str],
-    /// Whether cases that are marked as slow are run, too.
-    slow: bool,
 }
 
 const BATCHES: &[&str] = &[
@@ -59,26 +57,24 @@ const SAMPLERS: &[&str] = &[
 ];
 
 const PARTS: &[Part] = &[
-    Part { name: "batches", files: &["batch/*.rs"], groups: BATCHES, slow: false },
-    Part { name: "packing", files: &["batch/packing/*.rs"], groups: &["batches-pack", "batches-default"], slow: true },
-    Part { name: "collation", files: &["batch/collate.rs"], groups: &["collation"], slow: false },
-    Part { name: "base", files: &["base/*.rs"], groups: ALL, slow: false },
-    Part { name: "orders", files: &["order/*.rs", "order/feistel/*.rs"], groups: SAMPLERS, slow: false },
-    Part { name: "deals", files: &["deal/*.rs"], groups: SAMPLERS, slow: false },
+    Part { name: "batches", files: &["batch/*.rs"], groups: BATCHES },
+    Part { name: "packing", files: &["batch/packing/*.rs"], groups: &["batches-pack", "batches-default"] },
+    Part { name: "collation", files: &["batch/collate.rs"], groups: &["collation"] },
+    Part { name: "base", files: &["base/*.rs"], groups: ALL },
+    Part { name: "orders", files: &["order/*.rs", "order/feistel/*.rs"], groups: SAMPLERS },
+    Part { name: "deals", files: &["deal/*.rs"], groups: SAMPLERS },
     Part {
         name: "shards",
         files: &["shard/*.rs"],
         groups: &["shards-verify", "shards-stream", "shards-plan", "readings"],
-        slow: false,
     },
-    Part { name: "readings", files: &["read/*.rs"], groups: &["readings"], slow: false },
-    Part { name: "topology", files: &["topology/*.rs"], groups: &["mesh", "launch"], slow: false },
-    Part { name: "ledgers", files: &["ledger/*.rs"], groups: &["ledger", "ledger-client"], slow: false },
+    Part { name: "readings", files: &["read/*.rs"], groups: &["readings"] },
+    Part { name: "topology", files: &["topology/*.rs"], groups: &["mesh", "launch"] },
+    Part { name: "ledgers", files: &["ledger/*.rs"], groups: &["ledger", "ledger-client"] },
     Part {
         name: "texts",
         files: &["state/*.rs"],
         groups: &["recipes", "recipes-batch", "state", "batches-state", "ledger", "ledger-client", "readings"],
-        slow: false,
     },
 ];
 /// In place of groups: all of them.
@@ -126,9 +122,6 @@ fn judge(progress: &Progress, part: &Part, shard: Option<&str>) -> Outcome {
     let test = ["--profile=mutants", "--package=matrix", "--features=matrix/judge", "--test=judge"];
     let bounded = |command: &mut std::process::Command| {
         command.env("SAMEDEAL_GROUPS", &groups).env("CARGO_TARGET_DIR", project::path(TARGET));
-        if part.slow {
-            command.env("SAMEDEAL_SLOW", "1");
-        }
     };
     let mut unchanged = project::cargo(&["test"]);
     bounded(unchanged.args(test));

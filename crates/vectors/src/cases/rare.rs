@@ -1,7 +1,7 @@
 //! Samplers that come to branches of the core that most seeds and sizes pass by. `cargo xtask mutants` shows which branches
 //! these are.
 
-use matrix::format::{Call, Case, Config, S64, Sharding, Subject, U64};
+use matrix::format::{Call, Case, ChunkStream, Config, S64, Sharding, Subject, U64};
 
 use super::{asked, base, config_name, numbers};
 
@@ -37,4 +37,24 @@ pub fn sharded() -> Vec<Case> {
     let calls =
         [Call::NumSamples, Call::NumPadding, Call::NumRounds, Call::Round { number: U64(u64::from(world) - 1) }];
     vec![asked("a round of many spans and much padding", Subject::Sharded { config, sharding }, calls)]
+}
+
+/// Chunks of many epochs in one call, more than an order with a table shuffles for one.
+pub fn streams() -> Vec<Case> {
+    let case = |order: &str| {
+        let stream = ChunkStream {
+            chunks: Some(U64(1 << 25)),
+            reader: 3,
+            readers: 1 << 30,
+            order: order.into(),
+            seed: S64(6),
+            epoch: U64(0),
+        };
+        asked(
+            &format!("{order}, an epoch for each chunk"),
+            Subject::ChunkStream(stream),
+            [Call::Chunks { start: U64(0), count: 4 }],
+        )
+    };
+    ["feistel", "sequential", "torch"].map(case).to_vec()
 }

@@ -12,7 +12,7 @@ use crate::project;
 const TOOL: &str = "cargo-mutants";
 const VERSION: &str = "27.1.0";
 const PROGRAM: &str = "target/tools/bin/cargo-mutants";
-/// Apart from other builds: each run builds the core in a folder of its own.
+/// Apart from other builds, because cargo takes what was built last for current: a changed core, in a copy of the tree.
 const TARGET: &str = "target/mutants-build";
 const CORE: &str = "crates/core/src/";
 const KNOWN: &str = "tests/vectors/mutants.txt";
@@ -120,12 +120,7 @@ fn install(progress: &Progress) -> Outcome {
 fn judge(progress: &Progress, part: &Part, shard: Option<&str>) -> Outcome {
     let groups = if part.groups.is_empty() { all_groups()? } else { part.groups.join(",") };
     let test = ["--profile=mutants", "--package=matrix", "--features=matrix/judge", "--test=judge"];
-    let bounded = |command: &mut std::process::Command| {
-        command.env("SAMEDEAL_GROUPS", &groups).env("CARGO_TARGET_DIR", project::path(TARGET));
-    };
-    let mut unchanged = project::cargo(&["test"]);
-    bounded(unchanged.args(test));
-    progress.run(&mut unchanged)?;
+    progress.run(project::cargo(&["test"]).args(test).env("SAMEDEAL_GROUPS", &groups))?;
     let folder = format!("target/mutants/{}", part.name);
     let output = project::path(&folder);
     fs::remove_dir_all(&output).ok();
@@ -149,7 +144,7 @@ fn judge(progress: &Progress, part: &Part, shard: Option<&str>) -> Outcome {
     mutants.args(inner.map(|file| format!("--exclude={CORE}{file}")));
     mutants.args(shard.map(|shard| format!("--shard={shard}")));
     mutants.args(["--", "--test=judge"]);
-    bounded(&mut mutants);
+    mutants.env("SAMEDEAL_GROUPS", &groups).env("CARGO_TARGET_DIR", project::path(TARGET));
     // It fails if a change survives, too. Whether it came to its end is seen below.
     let ended = progress.run(&mut mutants);
     let read = |name: &str| fs::read_to_string(output.join("mutants.out").join(name)).unwrap_or_default();

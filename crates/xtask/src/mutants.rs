@@ -16,6 +16,7 @@ const PROGRAM: &str = "target/tools/bin/cargo-mutants";
 const TARGET: &str = "target/mutants-build";
 const CORE: &str = "crates/core/src/";
 const KNOWN: &str = "tests/vectors/mutants.txt";
+const SEPARATOR: &str = " :: ";
 
 /// Files of the core, and the groups of golden cases that can see a change in them. Groups that fail fast come first.
 struct Part {
@@ -185,7 +186,7 @@ fn all_groups() -> Result<String, String> {
     Ok(names.join(","))
 }
 
-/// `crates/core/src/FILE:LINE:COLUMN: CHANGE` as it is named where it is known: `FILE | CHANGE | TEXT OF THE LINE`, which
+/// `crates/core/src/FILE:LINE:COLUMN: CHANGE` as it is named where it is known: `FILE :: CHANGE :: TEXT OF THE LINE`, which
 /// stays what it is if lines are added above it.
 fn described(survivor: &str) -> Result<String, String> {
     let strange = || format!("no line of cargo-mutants: {survivor}");
@@ -195,13 +196,13 @@ fn described(survivor: &str) -> Result<String, String> {
     let text = fs::read_to_string(project::path(file)).map_err(|error| format!("{file}: {error}"))?;
     let number: usize = line.parse().map_err(|_| strange())?;
     let line = text.lines().nth(number.saturating_sub(1)).ok_or_else(strange)?.trim();
-    Ok(format!("{} | {change} | {line}", file.strip_prefix(CORE).unwrap_or(file)))
+    Ok([file.strip_prefix(CORE).unwrap_or(file), change, line].join(SEPARATOR))
 }
 
 /// The changes of a part that are named: lines that are indented. The others are reasons.
 fn known(text: &str, part: &Part) -> Vec<String> {
     let named = text.lines().filter_map(|line| line.strip_prefix("    "));
-    let file = |line: &str| line.split(" | ").next().unwrap_or_default().to_string();
+    let file = |line: &str| line.split(SEPARATOR).next().unwrap_or_default().to_string();
     named.filter(|line| owner(&file(line)).is_some_and(|name| name == part.name)).map(String::from).collect()
 }
 
@@ -245,7 +246,7 @@ mod tests {
         let text = fs::read_to_string(project::path(KNOWN)).unwrap();
         let mut count = 0;
         for line in text.lines().filter_map(|line| line.strip_prefix("    ")) {
-            let parts: Vec<&str> = line.splitn(3, " | ").collect();
+            let parts: Vec<&str> = line.splitn(3, SEPARATOR).collect();
             let [file, _, source] = parts[..] else { panic!("{line}") };
             assert!(owner(file).is_some(), "{line}");
             let text = fs::read_to_string(project::path(CORE).join(file)).unwrap();

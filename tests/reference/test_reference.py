@@ -33,6 +33,8 @@ SLOW = {
         for ranks in ("1 ranks of 1", "3 ranks of 2")
     ),
     "more sizes than rows",
+    "pack optimal, number 4: 667 of 593 sizes into 3330",
+    "pack optimal, number 6: 761 of 575 sizes into 1408",
     "as many workers as there may be",
 }
 

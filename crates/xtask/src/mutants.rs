@@ -12,18 +12,17 @@ use crate::project;
 const TOOL: &str = "cargo-mutants";
 const VERSION: &str = "27.1.0";
 const PROGRAM: &str = "target/tools/bin/cargo-mutants";
-/// Apart from other builds: each run builds the core in a folder of its own.
+/// Apart from other builds, because cargo takes what was built last for current: a changed core, in a copy of the tree.
 const TARGET: &str = "target/mutants-build";
 const CORE: &str = "crates/core/src/";
 const KNOWN: &str = "tests/vectors/mutants.txt";
+const SEPARATOR: &str = " :: ";
 
 /// Files of the core, and the groups of golden cases that can see a change in them. Groups that fail fast come first.
 struct Part {
     name: &'static str,
     files: &'static [&'static str],
     groups: &'static [&'static str],
-    /// Whether cases that are marked as slow are run, too.
-    slow: bool,
 }
 
 const BATCHES: &[&str] = &[
@@ -59,26 +58,24 @@ const SAMPLERS: &[&str] = &[
 ];
 
 const PARTS: &[Part] = &[
-    Part { name: "batches", files: &["batch/*.rs"], groups: BATCHES, slow: false },
-    Part { name: "packing", files: &["batch/packing/*.rs"], groups: &["batches-pack", "batches-default"], slow: true },
-    Part { name: "collation", files: &["batch/collate.rs"], groups: &["collation"], slow: false },
-    Part { name: "base", files: &["base/*.rs"], groups: ALL, slow: false },
-    Part { name: "orders", files: &["order/*.rs", "order/feistel/*.rs"], groups: SAMPLERS, slow: false },
-    Part { name: "deals", files: &["deal/*.rs"], groups: SAMPLERS, slow: false },
+    Part { name: "batches", files: &["batch/*.rs"], groups: BATCHES },
+    Part { name: "packing", files: &["batch/packing/*.rs"], groups: &["batches-pack", "batches-default"] },
+    Part { name: "collation", files: &["batch/collate.rs"], groups: &["collation"] },
+    Part { name: "base", files: &["base/*.rs"], groups: ALL },
+    Part { name: "orders", files: &["order/*.rs", "order/feistel/*.rs"], groups: SAMPLERS },
+    Part { name: "deals", files: &["deal/*.rs"], groups: SAMPLERS },
     Part {
         name: "shards",
         files: &["shard/*.rs"],
         groups: &["shards-verify", "shards-stream", "shards-plan", "readings"],
-        slow: false,
     },
-    Part { name: "readings", files: &["read/*.rs"], groups: &["readings"], slow: false },
-    Part { name: "topology", files: &["topology/*.rs"], groups: &["mesh", "launch"], slow: false },
-    Part { name: "ledgers", files: &["ledger/*.rs"], groups: &["ledger", "ledger-client"], slow: false },
+    Part { name: "readings", files: &["read/*.rs"], groups: &["readings"] },
+    Part { name: "topology", files: &["topology/*.rs"], groups: &["mesh", "launch"] },
+    Part { name: "ledgers", files: &["ledger/*.rs"], groups: &["ledger", "ledger-client"] },
     Part {
         name: "texts",
         files: &["state/*.rs"],
         groups: &["recipes", "recipes-batch", "state", "batches-state", "ledger", "ledger-client", "readings"],
-        slow: false,
     },
 ];
 /// In place of groups: all of them.
@@ -124,15 +121,7 @@ fn install(progress: &Progress) -> Outcome {
 fn judge(progress: &Progress, part: &Part, shard: Option<&str>) -> Outcome {
     let groups = if part.groups.is_empty() { all_groups()? } else { part.groups.join(",") };
     let test = ["--profile=mutants", "--package=matrix", "--features=matrix/judge", "--test=judge"];
-    let bounded = |command: &mut std::process::Command| {
-        command.env("SAMEDEAL_GROUPS", &groups).env("CARGO_TARGET_DIR", project::path(TARGET));
-        if part.slow {
-            command.env("SAMEDEAL_SLOW", "1");
-        }
-    };
-    let mut unchanged = project::cargo(&["test"]);
-    bounded(unchanged.args(test));
-    progress.run(&mut unchanged)?;
+    progress.run(project::cargo(&["test"]).args(test).env("SAMEDEAL_GROUPS", &groups))?;
     let folder = format!("target/mutants/{}", part.name);
     let output = project::path(&folder);
     fs::remove_dir_all(&output).ok();
@@ -156,7 +145,7 @@ fn judge(progress: &Progress, part: &Part, shard: Option<&str>) -> Outcome {
     mutants.args(inner.map(|file| format!("--exclude={CORE}{file}")));
     mutants.args(shard.map(|shard| format!("--shard={shard}")));
     mutants.args(["--", "--test=judge"]);
-    bounded(&mut mutants);
+    mutants.env("SAMEDEAL_GROUPS", &groups).env("CARGO_TARGET_DIR", project::path(TARGET));
     // It fails if a change survives, too. Whether it came to its end is seen below.
     let ended = progress.run(&mut mutants);
     let read = |name: &str| fs::read_to_string(output.join("mutants.out").join(name)).unwrap_or_default();
@@ -197,7 +186,7 @@ fn all_groups() -> Result<String, String> {
     Ok(names.join(","))
 }
 
-/// `crates/core/src/FILE:LINE:COLUMN: CHANGE` as it is named where it is known: `FILE | CHANGE | TEXT OF THE LINE`, which
+/// `crates/core/src/FILE:LINE:COLUMN: CHANGE` as it is named where it is known: `FILE :: CHANGE :: TEXT OF THE LINE`, which
 /// stays what it is if lines are added above it.
 fn described(survivor: &str) -> Result<String, String> {
     let strange = || format!("no line of cargo-mutants: {survivor}");
@@ -207,13 +196,13 @@ fn described(survivor: &str) -> Result<String, String> {
     let text = fs::read_to_string(project::path(file)).map_err(|error| format!("{file}: {error}"))?;
     let number: usize = line.parse().map_err(|_| strange())?;
     let line = text.lines().nth(number.saturating_sub(1)).ok_or_else(strange)?.trim();
-    Ok(format!("{} | {change} | {line}", file.strip_prefix(CORE).unwrap_or(file)))
+    Ok([file.strip_prefix(CORE).unwrap_or(file), change, line].join(SEPARATOR))
 }
 
 /// The changes of a part that are named: lines that are indented. The others are reasons.
 fn known(text: &str, part: &Part) -> Vec<String> {
     let named = text.lines().filter_map(|line| line.strip_prefix("    "));
-    let file = |line: &str| line.split(" | ").next().unwrap_or_default().to_string();
+    let file = |line: &str| line.split(SEPARATOR).next().unwrap_or_default().to_string();
     named.filter(|line| owner(&file(line)).is_some_and(|name| name == part.name)).map(String::from).collect()
 }
 
@@ -257,7 +246,7 @@ mod tests {
         let text = fs::read_to_string(project::path(KNOWN)).unwrap();
         let mut count = 0;
         for line in text.lines().filter_map(|line| line.strip_prefix("    ")) {
-            let parts: Vec<&str> = line.splitn(3, " | ").collect();
+            let parts: Vec<&str> = line.splitn(3, SEPARATOR).collect();
             let [file, _, source] = parts[..] else { panic!("{line}") };
             assert!(owner(file).is_some(), "{line}");
             let text = fs::read_to_string(project::path(CORE).join(file)).unwrap();

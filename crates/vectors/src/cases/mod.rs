@@ -34,7 +34,7 @@ pub fn files() -> Vec<File> {
     files.push(group("order-sharded", [sharded::cases(), rare::sharded()].concat()));
     files.push(group("state", states::samplers()));
     files.push(group("shards-plan", plans::cases()));
-    files.push(group("shards-stream", streams::cases()));
+    files.push(group("shards-stream", [streams::cases(), rare::streams()].concat()));
     files.push(group("shards-verify", verify::cases()));
     files.push(group("ledger", ledgers::cases()));
     files.push(group("ledger-client", clients::cases()));

@@ -3,7 +3,7 @@
 
 use matrix::format::{Call, Case, S64, U64};
 
-use super::forms::{Config, Sharding, Subject};
+use super::forms::{ChunkStream, Config, Sharding, Subject};
 use super::{asked, base, config_name, numbers};
 
 /// Draws at an end of their range, for the order of this name.
@@ -38,4 +38,24 @@ pub fn sharded() -> Vec<Case> {
     let calls =
         [Call::NumSamples, Call::NumPadding, Call::NumRounds, Call::Round { number: U64(u64::from(world) - 1) }];
     vec![asked("a round of many spans and much padding", Subject::Sharded { config, sharding }, calls)]
+}
+
+/// Chunks of many epochs in one call, more than an order with a table shuffles for one.
+pub fn streams() -> Vec<Case> {
+    let case = |order: &str| {
+        let stream = ChunkStream {
+            chunks: Some(U64(1 << 25)),
+            reader: 3,
+            readers: 1 << 30,
+            order: order.into(),
+            seed: S64(6),
+            epoch: U64(0),
+        };
+        asked(
+            &format!("{order}, an epoch for each chunk"),
+            Subject::ChunkStream(stream),
+            [Call::Chunks { start: U64(0), count: 4 }],
+        )
+    };
+    ["feistel", "sequential", "torch"].map(case).to_vec()
 }

@@ -178,10 +178,7 @@ fn large_packing(number: u64) -> Case {
         ..base("pack", &lengths, 1)
     };
     let name = format!("pack optimal, number {number}: {} of {count} sizes into {capacity}", lengths.len());
-    let mut case = asked(&name, batcher(config), [Call::Metrics, Call::Fingerprint]);
-    // Of the implementation in Python.
-    case.slow = true;
-    case
+    asked(&name, batcher(config), [Call::Metrics, Call::Fingerprint])
 }
 
 pub fn states() -> Vec<Case> {

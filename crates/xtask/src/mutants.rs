@@ -143,7 +143,7 @@ fn judge(progress: &Progress, part: &Part, shard: Option<&str>) -> Outcome {
     let others = PARTS.iter().filter(|other| other.name != part.name).flat_map(|other| other.files);
     let inner = others.filter(|other| part.files.iter().any(|file| covers(file, other)));
     mutants.args(inner.map(|file| format!("--exclude={CORE}{file}")));
-    mutants.args(shard.map(|shard| format!("--shard={shard}")));
+    mutants.args(shard.iter().flat_map(|shard| [format!("--shard={shard}"), "--sharding=round-robin".into()]));
     mutants.args(["--", "--test=judge"]);
     mutants.env("SAMEDEAL_GROUPS", &groups).env("CARGO_TARGET_DIR", project::path(TARGET));
     // It fails if a change survives, too. Whether it came to its end is seen below.

@@ -116,6 +116,9 @@ mod tests {
         assert!(build(&["cobol"]).is_err());
         tests("test", suites::test(), &[]).unwrap();
         tests("check", suites::check(), &["--again"]).unwrap();
+        for suite in suites::check() {
+            tests("check", suites::check(), &[suite.name()]).unwrap();
+        }
         assert!(tests("test", suites::test(), &["--faster"]).is_err());
         bench::plan(&[]);
         bench::plan(&["batching", "--smoke"]);

@@ -119,6 +119,11 @@ impl Step {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// The names of the steps that come before it.
+    pub fn needs(&self) -> &[&'static str] {
+        &self.needs
+    }
 }
 
 /// The steps of a command.

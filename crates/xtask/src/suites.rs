@@ -177,14 +177,24 @@ fn slow() -> Vec<Step> {
     steps
 }
 
-/// The suites whose names contain one of the words, or all if there are no words.
+/// The suites whose names contain one of the words, with the suites that they need; or all if there are no words.
 pub fn chosen(steps: Vec<Step>, words: &[&str]) -> Result<Vec<Step>, String> {
     let names: Vec<String> = steps.iter().map(|step| step.name().to_string()).collect();
     let has = |name: &str, word: &str| name.to_lowercase().contains(&word.to_lowercase());
     if let Some(word) = words.iter().find(|word| !names.iter().any(|name| has(name, word))) {
         return Err(format!("no suite has {word} in its name; there are:\n  {}", names.join("\n  ")));
     }
-    Ok(steps.into_iter().filter(|step| words.is_empty() || words.iter().any(|word| has(step.name(), word))).collect())
+    let mut is_chosen: Vec<bool> =
+        names.iter().map(|name| words.is_empty() || words.iter().any(|word| has(name, word))).collect();
+    // A suite comes after those that it needs.
+    for at in (0..steps.len()).rev().filter(|_| !words.is_empty()) {
+        if is_chosen[at] {
+            for (needed, name) in names.iter().enumerate() {
+                is_chosen[needed] |= steps[at].needs().contains(&name.as_str());
+            }
+        }
+    }
+    Ok(steps.into_iter().zip(is_chosen).filter_map(|(step, is_chosen)| is_chosen.then_some(step)).collect())
 }
 
 /// `cargo xtask vectors`: writes the golden cases, or checks that they are what the core computes.

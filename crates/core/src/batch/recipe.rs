@@ -378,7 +378,7 @@ fn options(fields: &Fields, lists: &[List]) -> Result<BatchConfig, Failure> {
 
 /// Failures: two ways to say it, `boundaries`.
 fn buckets(fields: &Fields, lists: &[List]) -> Result<Option<Buckets>, Failure> {
-    let list = lists.iter().find(|(name, _)| *name == "boundaries").map(|&(_, list)| list);
+    let list = recipe::beside("boundaries", lists);
     let is_there = |field| fields.has(field) || field == "boundaries" && list.is_some();
     let mut there = BUCKETS.into_iter().filter(|field| is_there(field));
     if let (Some(first), Some(second)) = (there.next(), there.next()) {
@@ -478,7 +478,7 @@ fn refuse_unused(fields: &Fields, lists: &[List], strategy: Strategy, counting: 
             let (strategy, counting) = (strategy.name(), counting_name(counting));
             let allowed = format!("none with strategy {strategy} and counting {counting}; it goes with {words}");
             refuse(fields, field, &allowed)?;
-            if lists.iter().any(|(name, _)| *name == field) {
+            if recipe::beside(field, lists).is_some() {
                 return Err(Failure::contradiction(field, "a list", allowed));
             }
         }

@@ -10,9 +10,9 @@ use super::recipe::STATE_SECTIONS;
 use crate::Failure;
 use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
-use crate::state::fields::{Fields, Key, Kind, compare};
+use crate::state::fields::{Key, Kind};
 use crate::state::recipe;
-use crate::state::{self, AS_IN_STATE, EPOCH, KIND, history_of, recipe_of};
+use crate::state::{self, EPOCH, KIND, history_of, recipe_of};
 
 const STATE: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, history_of(SEGMENT)];
 const SEGMENT: &[Key] = &[
@@ -51,9 +51,7 @@ impl Batcher {
     /// differs; `history`, `out-of-memory`.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         let state = state::read(state, "batcher", STATE)?;
-        let (text, empty) = (self.recipe().lasting(), Fields::default());
-        let of = state.section("recipe").unwrap_or(&empty);
-        compare(&Fields::read(&text, STATE_SECTIONS)?, of, STATE_SECTIONS, AS_IN_STATE)?;
+        state::check_recipe(&state, &self.recipe().lasting(), STATE_SECTIONS)?;
         let segments = state.objects("history");
         let mut history: Vec<Segment> = collect("history", segments.len(), [])?;
         for segment in segments {

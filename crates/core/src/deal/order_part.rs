@@ -92,6 +92,11 @@ impl OrderPart {
         self.text.get_or_init(|| self.written())
     }
 
+    /// The section as a recipe has it: what states hold.
+    pub(crate) fn section(&self) -> String {
+        format!("{{\"order\":{}}}", self.text())
+    }
+
     #[inline(never)]
     fn written(&self) -> String {
         let Self { id, samples, seed, sharding, .. } = self;

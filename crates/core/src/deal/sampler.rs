@@ -87,14 +87,13 @@ impl Sampler {
     /// all ranks. Failures: `taken`, `layout`.
     pub fn state(&self, taken: u64) -> Result<String, Failure> {
         let consumed = self.deal.consumed_after(taken)?;
-        let recipe = format!("{{\"order\":{}}}", self.part.text());
-        Ok(state::write("sampler", &recipe, self.config.epoch, &format!(",\"consumed\":{consumed}")))
+        Ok(state::write("sampler", &self.part.section(), self.config.epoch, &format!(",\"consumed\":{consumed}")))
     }
 
     /// What a state leaves of its epoch, in O(1). Failures: `state`, `consumed`, or the first member of the order that differs.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         let state = SamplerState::read(state)?;
-        state.compare(&format!("{{\"order\":{}}}", self.part.text()))?;
+        state.compare(&self.part.section())?;
         self.at(Config { epoch: state.epoch, consumed: state.consumed, ..self.config })
     }
 

@@ -5,6 +5,7 @@
 use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
+use core::cell::OnceCell;
 
 use super::segment::Group;
 use crate::base::failure::shorten;
@@ -47,8 +48,8 @@ const BATCH: &[Key] = &[
 pub(super) struct Recipe {
     pub(super) seed: i64,
     pub(super) dealt: Dealt,
-    /// Its sections in their canonical form: an object.
-    pub(super) text: Rc<str>,
+    /// Its section in its canonical form, an object, once somebody asked: it has the hashes of long lists.
+    text: Rc<OnceCell<String>>,
 }
 
 /// What is dealt to readers.
@@ -61,11 +62,18 @@ pub(super) enum Dealt {
 
 impl Recipe {
     fn new(dealt: Dealt) -> Self {
-        let (seed, text) = match &dealt {
-            Dealt::Samples(order, _) => (order.seed, format!("{{\"order\":{}}}", order.text())),
-            Dealt::Shards(plan, _) => (plan.seed, format!("{{\"shards\":{}}}", plan.section())),
+        let seed = match &dealt {
+            Dealt::Samples(order, _) => order.seed,
+            Dealt::Shards(plan, _) => plan.seed,
         };
-        Self { seed, dealt, text: text.into() }
+        Self { seed, dealt, text: Rc::default() }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        self.text.get_or_init(|| match &self.dealt {
+            Dealt::Samples(order, _) => order.section(),
+            Dealt::Shards(plan, _) => format!("{{\"shards\":{}}}", plan.section()),
+        })
     }
 
     pub(super) fn shards(&self) -> &Shards {
@@ -142,7 +150,8 @@ pub(super) fn write(recipe: &Recipe, group: Group, remainder: Remainder, drop_la
         Dealt::Samples(..) => format!(",\"remainder\":\"{}\"", remainder.name()),
         Dealt::Shards(..) => String::new(),
     };
-    let sections = recipe.text.get(1..recipe.text.len() - 1).unwrap_or_default();
+    let text = recipe.text();
+    let sections = text.get(1..text.len() - 1).unwrap_or_default();
     format!(
         "{{\"samedeal\":{VERSION},{sections},\"deal\":{{\"world_size\":{world_size},\"workers\":{workers}{remainder}}},\
          \"batch\":{{\"batch_size\":{batch_size},\"drop_last\":{drop_last}}}}}"

@@ -4,12 +4,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::recipe::{Recipe, STATE_SECTIONS};
+use super::recipe::{Dealt, Recipe, STATE_SECTIONS};
 use super::segment::{Group, Segment, check_history};
 use crate::Failure;
 use crate::base::failure::at_least;
 use crate::base::memory::collect;
-use crate::state::fields::{Fields, Key, Kind, compare};
+use crate::state::fields::{Fields, Key, Kind};
 use crate::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, history_of, recipe, recipe_of};
 
 const STATE: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, CONSUMED, history_of(SEGMENT)];
@@ -38,23 +38,22 @@ pub(super) fn write(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segme
              \"drop_last\":{drop_last},\"steps\":{steps}}}"
         );
     }
-    state::write("reading", &recipe.text, epoch, &(more + "]"))
+    state::write("reading", recipe.text(), epoch, &(more + "]"))
 }
 
 /// Reads a state, which need not be trusted, and compares its recipe. Failures: `state`, or the member that differs; `recipe`, where
 /// it deals something else.
 pub(super) fn read(text: &str, recipe: &Recipe) -> Result<ReadState, Failure> {
     let fields = state::read(text, "reading", STATE)?;
-    let empty = Fields::default();
-    let of = fields.section("recipe").unwrap_or(&empty);
-    let here = Fields::read(&recipe.text, STATE_SECTIONS)?;
-    for [own, other] in [["order", "shards"], ["shards", "order"]] {
-        if here.has(own) && of.has(other) && !of.has(own) {
-            let value = format!("the section {own}");
-            return Err(Failure::contradiction("recipe", value, format!("the section {other}, {AS_IN_STATE}")));
-        }
+    let [own, other] = match recipe.dealt {
+        Dealt::Samples(..) => ["order", "shards"],
+        Dealt::Shards(..) => ["shards", "order"],
+    };
+    if fields.section("recipe").is_some_and(|of| of.has(other) && !of.has(own)) {
+        let value = format!("the section {own}");
+        return Err(Failure::contradiction("recipe", value, format!("the section {other}, {AS_IN_STATE}")));
     }
-    compare(&here, of, STATE_SECTIONS, AS_IN_STATE)?;
+    state::check_recipe(&fields, recipe.text(), STATE_SECTIONS)?;
     let (epoch, consumed) = (fields.count("epoch").unwrap_or_default(), fields.count("consumed").unwrap_or_default());
     Ok(ReadState { epoch, consumed, history: history(fields.objects("history"))? })
 }

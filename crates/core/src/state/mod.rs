@@ -90,6 +90,13 @@ pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Key]) -> Re
     fields.ok_or_else(|| refused(text, kind))
 }
 
+/// Whether the recipe of a state is the one that is here, of which this is the text. Failures: the first member that differs.
+pub(crate) fn check_recipe(state: &Fields, here: &str, sections: &'static [Key]) -> Result<(), Failure> {
+    let empty = Fields::default();
+    let of = state.section("recipe").unwrap_or(&empty);
+    fields::compare(&Fields::read(here, sections)?, of, sections, AS_IN_STATE)
+}
+
 impl<'a> SamplerState<'a> {
     /// The text: JSON, in one line.
     pub(crate) fn write(&self) -> String {
@@ -125,8 +132,7 @@ impl<'a> SamplerState<'a> {
 
     /// Whether the order is the one that is here, of which this is the text. Failures: the first member that differs.
     pub(crate) fn compare(&self, here: &str) -> Result<(), Failure> {
-        let empty = Fields::default();
-        fields::compare(&Fields::read(here, ORDERS)?, self.recipe().unwrap_or(&empty), ORDERS, AS_IN_STATE)
+        check_recipe(&self.fields, here, ORDERS)
     }
 }
 
